@@ -1,0 +1,22 @@
+"""The book's Sphinx extension: its address, its assets, the explorers' bundle, its directives and its chapter furniture."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from . import assets, chapters, directives, outdated
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Entry point for Sphinx."""
+    # The kernels that run the cells inherit this: an explorer then leaves only its data and its picture in the page,
+    # and the page loads the bundle once, for all of them.
+    os.environ["RELAY_EXPLORER_BUNDLE"] = "shared"
+    assets.setup(app)
+    chapters.setup(app)
+    directives.setup(app)
+    outdated.setup(app)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,126 @@
+"""The book's own directives and roles; `tools/pair.py` says the same things in the plain Markdown of a notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from relay_explorer import _project
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+ROOT = Path(__file__).parents[3]
+
+
+class details(nodes.General, nodes.Element):  # noqa: N801 - docutils names a node's visitor after its class
+    """A block that shows its content when asked."""
+
+
+def _enter_details(self: Any, node: details) -> None:
+    self.body.append(f'<details class="answer"><summary>{self.encode(node["summary"])}</summary>\n')
+
+
+def _leave_details(self: Any, node: details) -> None:
+    self.body.append("</details>\n")
+
+
+class Answer(SphinxDirective):
+    """`{answer} [label]`: hidden until the reader asks for it, with and without JavaScript."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        block = details(summary=self.arguments[0] if self.arguments else "Answer")
+        self.state.nested_parse(self.content, self.content_offset, block)
+        return [block]
+
+
+class Predict(SphinxDirective):
+    """`{predict}`: a question to answer before running what follows; holds the question and its `{answer}`."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        block = nodes.container(classes=["predict"])
+        block += nodes.paragraph("", "Predict", classes=["predict-label"])
+        self.state.nested_parse(self.content, self.content_offset, block)
+        return [block]
+
+
+class Diagram(SphinxDirective):
+    """`{diagram} name`: the figure `figures/svg/name.light.svg` and its dark twin; the content is the caption."""
+
+    has_content = True
+    required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {"alt": directives.unchanged_required, "wide": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        if "alt" not in self.options:
+            raise self.error(f"diagram {name} needs :alt:, what it shows in words")
+        figure = nodes.figure(classes=["diagram", *(["wide"] if "wide" in self.options else [])])
+        for theme in ("light", "dark"):
+            path = ROOT / "figures" / "svg" / f"{name}.{theme}.svg"
+            if not path.is_file():
+                raise self.error(f"no figure {path.relative_to(ROOT)}; `make figures` draws what figures/ declares")
+            uri = f"/{path.relative_to(self.env.srcdir).as_posix()}"
+            figure += nodes.image(uri=uri, alt=self.options["alt"], classes=[f"only-{theme}"])
+        if self.content:
+            caption = nodes.caption()
+            holder = nodes.Element()
+            self.state.nested_parse(self.content, self.content_offset, holder)
+            caption += [child for paragraph in holder for child in paragraph]
+            figure += caption
+        return [figure]
+
+
+class Exercise(SphinxDirective):
+    """`{exercise} exercises/.../name.ipynb`: what to do, and the link that opens the notebook in Colab."""
+
+    has_content = True
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        path = self.arguments[0]
+        if not (ROOT / path).is_file():
+            raise self.error(f"no notebook {path}; `make exercises` generates them")
+        block = nodes.container(classes=["exercise"])
+        self.state.nested_parse(self.content, self.content_offset, block)
+        links = nodes.paragraph(classes=["exercise-links"])
+        for label, uri in (
+            ("Open in Colab", _project.colab_address(path)),
+            ("Download", _project.raw_address(path)),
+        ):
+            links += nodes.reference("", label, refuri=uri, classes=["button"])
+        block += links
+        return [block]
+
+
+class Repository(SphinxRole):
+    """`` {repo}`path` ``: a link to a file of the repository."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        path = self.text.strip()
+        if not (ROOT / path).exists():
+            message = self.inliner.reporter.error(f"no {path} in the repository", line=self.lineno)
+            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
+        link = nodes.reference("", "", refuri=f"{_project.REPOSITORY}/blob/{_project.TAG}/{path}")
+        link += nodes.literal("", path)
+        return [link], []
+
+
+def setup(app: Sphinx) -> None:
+    """Register what this file defines."""
+    app.add_node(details, html=(_enter_details, _leave_details))
+    app.add_directive("answer", Answer)
+    app.add_directive("predict", Predict)
+    app.add_directive("diagram", Diagram)
+    app.add_directive("exercise", Exercise)
+    app.add_role("repo", Repository())
