@@ -1,0 +1,74 @@
+// Bundles src/index.js into the one file that the Python package carries. `--check` compares instead of writing.
+import { build, transform } from "esbuild";
+import { existsSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = join(here, "..", "relay_explorer", "widgets", "static");
+const VIEWS = { mountTypes: "types.js", mountIr: "ir.js" };
+
+/** The views whose source exists; a bundle without one says that it cannot draw it. */
+const views = {
+  name: "views",
+  setup(b) {
+    b.onResolve({ filter: /^virtual:views$/ }, (args) => ({ path: args.path, namespace: "views" }));
+    b.onLoad({ filter: /.*/, namespace: "views" }, () => ({
+      resolveDir: join(here, "src", "views"),
+      contents: Object.entries(VIEWS)
+        .map(([name, file]) => existsSync(join(here, "src", "views", file)) ? `export { ${name} } from "./${file}";` : `export const ${name} = undefined;`)
+        .join("\n"),
+    }));
+  },
+};
+
+/** Stylesheets travel as strings: shorten them the way code is shortened. */
+const styles = {
+  name: "styles",
+  setup(b) {
+    b.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const out = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true });
+      return { contents: out.code.trim(), loader: "text" };
+    });
+  },
+};
+
+function licences(inputs) {
+  const names = new Set(Object.keys(inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter(Boolean));
+  const parts = [...names].sort().map((name) => {
+    const folder = join(here, "node_modules", name);
+    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return `${name} ${version} (${license})\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
+  });
+  return ["relay_explorer.js contains these libraries.\n", ...parts].join(`\n${"-".repeat(80)}\n\n`);
+}
+
+const result = await build({
+  entryPoints: [join(here, "src", "index.js")],
+  bundle: true,
+  format: "esm",
+  minify: true,
+  target: ["es2022"],
+  charset: "utf8",
+  write: false,
+  metafile: true,
+  legalComments: "none",
+  plugins: [views, styles],
+  banner: { js: "/* relay_explorer front end, Apache-2.0; its libraries: relay_explorer.licenses.txt */" },
+});
+const files = { "relay_explorer.js": result.outputFiles[0].text, "relay_explorer.licenses.txt": licences(result.metafile.inputs) };
+// Inside a page the bundle stands in a <script>; a closing tag in one of its strings would end it.
+if (/<\/script/i.test(files["relay_explorer.js"])) throw new Error("the bundle contains a closing script tag");
+
+let stale = false;
+mkdirSync(target, { recursive: true });
+for (const [name, text] of Object.entries(files)) {
+  const path = join(target, name);
+  if (process.argv.includes("--check")) stale ||= !existsSync(path) || readFileSync(path, "utf8") !== text;
+  else writeFileSync(path, text);
+}
+if (stale) {
+  console.error("The committed bundle is not the one that these sources make: run `npm run build` in frontend/.");
+  process.exit(1);
+}
+console.log(`relay_explorer.js: ${(files["relay_explorer.js"].length / 1000).toFixed(1)} kB`);

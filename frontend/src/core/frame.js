@@ -1,0 +1,82 @@
+// The frame that every explorer has: a bar, a sentence, its body, a foot; the link and help popovers; and
+// the text that assistive technology hears.
+import { fill, h, uid } from "./dom.js";
+
+/**
+ * Builds the frame in `root` and returns its parts:
+ * `{ bar, say, body, foot, announce(text), popover(title, nodes), closePopover(), popoverOpen() }`.
+ */
+export function createFrame(root, { title, what, summary }) {
+  const head = uid("title");
+  const about = uid("about");
+  const bar = h("div", { class: "bar", role: "toolbar", "aria-label": `${what}: controls` }, h("span", { class: "name", id: head, title }, title));
+  const say = h("div", { class: "say sentence", role: "group", "aria-label": "what happened" });
+  const body = h("div", { class: "body" });
+  const foot = h("div", { class: "foot" });
+  const live = h("div", { class: "sr", "aria-live": "polite", "aria-atomic": "true" });
+  root.setAttribute("role", "region");
+  root.setAttribute("aria-label", `${what}: ${title}`);
+  root.setAttribute("aria-describedby", about);
+  root.tabIndex = 0;
+  root.append(h("p", { class: "sr", id: about }, summary), bar, say, body, foot, live);
+
+  let timer = 0;
+  let pop = null;
+  let before = null;
+  const frame = { root, bar, say, body, foot, announce, popover, closePopover, popoverOpen: () => pop !== null, destroy };
+
+  /** Says `message` once the reader pauses: while a step key is held, only the last one is spoken. */
+  function announce(message) {
+    clearTimeout(timer);
+    timer = setTimeout(() => { live.textContent = message; }, 180);
+  }
+
+  function popover(heading, nodes) {
+    closePopover();
+    before = root.getRootNode().activeElement;
+    const id = uid("pop");
+    const close = h("button", { class: "btn close", type: "button", "aria-label": "close", onclick: closePopover }, "✕");
+    pop = h("div", { class: "pop", role: "dialog", "aria-labelledby": id }, h("h3", { id }, heading), nodes, close);
+    root.append(pop);
+    (pop.querySelector("input") ?? close).focus({ preventScroll: true });
+    return pop;
+  }
+
+  function closePopover() {
+    if (!pop) return false;
+    pop.remove();
+    pop = null;
+    (before?.isConnected ? before : root).focus({ preventScroll: true });
+    return true;
+  }
+
+  function destroy() {
+    clearTimeout(timer);
+    fill(root);
+  }
+
+  return frame;
+}
+
+/** The popover that holds a link to this state, or the token where an address cannot hold it. */
+export function showLink(frame, ctx) {
+  const { url, token } = ctx.link();
+  const value = url ?? `explore(…, state=${JSON.stringify(token)})`;
+  const input = h("input", { readonly: true, value, "aria-label": url ? "link" : "token", onfocus: () => input.select() });
+  const told = h("p", { "aria-live": "polite" });
+  const why = url ? "This address opens the page on exactly this state." : "In a notebook, hand this state to explore: it opens there again.";
+  frame.popover("Share this state", [input, h("p", null, why), told]);
+  navigator.clipboard?.writeText(value).then(
+    () => { told.textContent = "Copied."; },
+    () => { told.textContent = "Copy it with Ctrl+C."; },
+  );
+}
+
+/** The popover that lists the keys of `bindings` (those with a label). */
+export function showHelp(frame, bindings, notes = []) {
+  const list = h("dl");
+  for (const { shown, keys, label } of bindings) {
+    if (label) list.append(h("dt", null, (shown ?? keys).map((key) => [h("kbd", null, key), " "])), h("dd", null, label));
+  }
+  frame.popover("Keys", [list, ...notes]);
+}

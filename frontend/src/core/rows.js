@@ -1,0 +1,234 @@
+// The program as the axis: one row a binding, every other column aligned to it. A grid to assistive
+// technology; rows outside the window leave the page only in large programs.
+import { fill, h } from "./dom.js";
+import { DEPTH, END, TOKENS, enclosing, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
+
+const VIRTUAL_ABOVE = 2000;
+const OVERSCAN = 12;
+
+/**
+ * `columns` (after the program's own): `{ id, title, width, lines?(row), draw(row, cell) }`; `draw` fills a cell
+ * and is called again by `update(row)`. `hooks`: `select(row, byReader)`, `hover({ row, ref } | null)`,
+ * `layout()` after anything moved, `fold()`, `activate(row)` on double click.
+ */
+export function createRows({ view, label, columns = [], hooks = {}, lineHeight = 27 }) {
+  const { rows } = view.program;
+  const { strings } = view;
+  const parent = enclosing(rows);
+  const folded = new Set();
+  const marks = new Map();
+  const mounted = new Map();
+  let shownColumns = columns;
+  let stacked = false;
+  let keep = null;
+  let visible = [];
+  let indexOf = new Int32Array(rows.length);
+  let y = new Float64Array(1);
+  let selected = -1;
+  let frame = 0;
+
+  const head = h("div", { class: "grid-head", role: "row", "aria-rowindex": 1 });
+  const inner = h("div", { class: "rows", role: "presentation" });
+  const scroller = h("div", { class: "scroller", role: "rowgroup" }, inner);
+  const el = h("div", { class: "grid", role: "grid", "aria-label": label }, h("div", { role: "rowgroup" }, head), scroller);
+
+  const lines = (row) => {
+    const counts = shownColumns.map((column) => column.lines?.(row) ?? 1);
+    return stacked ? 1 + shownColumns.reduce((sum, column) => sum + (column.lines?.(row) ?? 0), 0) : Math.max(1, ...counts);
+  };
+  const heightOf = (row) => lines(row) * lineHeight + (lines(row) > 1 ? 4 : 0);
+
+  function token(list, i) {
+    const value = strings[list[i + 1]];
+    if (list[i] === 0 && list[i + 2] < 0) return value;
+    return h("span", { class: `t${list[i]}`, "data-ref": list[i + 2] >= 0 ? list[i + 2] : null }, value);
+  }
+
+  function make(row) {
+    const [, depth, list, , end] = rows[row];
+    const code = h("div", { class: "cell code", role: "gridcell", title: rowText(rows[row], strings), style: { "--depth": depth } });
+    for (let i = 0; i < list.length; i += 3) code.append(token(list, i));
+    const node = h("div", { class: "row", role: "row", "data-row": row, tabindex: row === selected ? 0 : -1, "aria-selected": row === selected }, code);
+    if (end > row) {
+      const open = !folded.has(row);
+      code.prepend(h("button", { class: "twist", type: "button", tabindex: -1, "aria-label": open ? "fold" : "unfold", "aria-expanded": open }, open ? "▾" : "▸"));
+      node.setAttribute("aria-expanded", String(open));
+      if (!open && !keep) code.append(h("span", { class: "folded-note" }, `${end - row} rows`));
+    }
+    for (const column of shownColumns) {
+      const cell = h("div", { class: `cell c-${column.id}`, role: "gridcell" });
+      column.draw(row, cell);
+      node.append(cell);
+    }
+    for (const [name, set] of marks) if (set.has(row)) node.classList.add(`is-${name}`);
+    return node;
+  }
+
+  function range() {
+    if (visible.length <= VIRTUAL_ABOVE) return [0, visible.length];
+    const height = scroller.clientHeight || 600;
+    const first = indexAt(y, scroller.scrollTop) - OVERSCAN;
+    return [Math.max(0, first), Math.min(visible.length, indexAt(y, scroller.scrollTop + height) + OVERSCAN)];
+  }
+
+  /** Brings the page in line with the window; rows that stay are not touched. */
+  function render() {
+    const [from, to] = range();
+    const wanted = new Set(visible.slice(from, to));
+    if (selected >= 0 && indexOf[selected] >= 0) wanted.add(selected);
+    for (const [row, node] of mounted) if (!wanted.has(row)) { node.remove(); mounted.delete(row); }
+    const fresh = document.createDocumentFragment();
+    for (const row of wanted) {
+      let node = mounted.get(row);
+      if (!node) {
+        mounted.set(row, (node = make(row)));
+        fresh.append(node);
+      }
+      const i = indexOf[row];
+      if (node.rxAt === i && node.rxTop === y[i]) continue;
+      node.rxAt = i;
+      node.rxTop = y[i];
+      node.style.top = `${y[i]}px`;
+      node.style.height = `${y[i + 1] - y[i]}px`;
+      node.setAttribute("aria-rowindex", String(i + 2));
+    }
+    inner.append(fresh);
+    hooks.layout?.();
+  }
+
+  function relayout() {
+    visible = visibleRows(rows, folded, keep);
+    indexOf = new Int32Array(rows.length).fill(-1);
+    visible.forEach((row, i) => { indexOf[row] = i; });
+    y = offsets(visible, heightOf);
+    for (const node of mounted.values()) node.remove();
+    mounted.clear();
+    inner.style.height = `${y[visible.length]}px`;
+    el.setAttribute("aria-rowcount", String(visible.length + 1));
+    // Where the page's order must be the rows' order, start from nothing: it is cheap and right.
+    render();
+    if (visible.length === 0) fill(inner, h("p", { class: "empty-note" }, "No row matches."));
+    else inner.querySelector(".empty-note")?.remove();
+  }
+
+  /** The shown row that stands for `row`: itself, or the folded block around it; -1 when filtered away. */
+  function anchor(row) {
+    let at = row;
+    while (at >= 0 && indexOf[at] < 0) at = parent[at];
+    return at;
+  }
+
+  function mark(name, list) {
+    const next = new Set([...list].map(anchor).filter((row) => row >= 0));
+    const before = marks.get(name) ?? new Set();
+    marks.set(name, next);
+    for (const row of before) if (!next.has(row)) mounted.get(row)?.classList.remove(`is-${name}`);
+    for (const row of next) mounted.get(row)?.classList.add(`is-${name}`);
+  }
+
+  function scrollTo(row, always = false) {
+    const at = anchor(row);
+    if (at < 0) return;
+    const top = y[indexOf[at]];
+    const bottom = y[indexOf[at] + 1];
+    const height = scroller.clientHeight;
+    const seen = top >= scroller.scrollTop && bottom <= scroller.scrollTop + height;
+    if (!seen || always) scroller.scrollTop = Math.max(0, (top + bottom - height) / 2);
+    if (!seen) render();
+  }
+
+  function select(row, { focus = false, byReader = false, quiet = false } = {}) {
+    const previous = selected;
+    selected = row;
+    for (const [at, on] of [[previous, false], [row, true]]) {
+      const node = mounted.get(at);
+      if (!node) continue;
+      node.setAttribute("aria-selected", String(on));
+      node.tabIndex = on ? 0 : -1;
+      for (const inside of node.querySelectorAll(".chip")) inside.tabIndex = on ? 0 : -1;
+    }
+    if (row >= 0) scrollTo(row);
+    if (focus) mounted.get(row)?.focus({ preventScroll: true });
+    if (!quiet) hooks.select?.(row, byReader);
+  }
+
+  /** Moves the selection by `by` shown rows, and focuses it. */
+  function move(by, from = selected) {
+    if (!visible.length) return;
+    const at = from >= 0 ? indexOf[anchor(from)] : -1;
+    const to = Math.max(0, Math.min(visible.length - 1, at < 0 ? 0 : at + by));
+    select(visible[to], { focus: true, byReader: true });
+  }
+
+  function toggle(row, open = folded.has(row)) {
+    if (rows[row]?.[END] > row === false) return;
+    if (open) folded.delete(row);
+    else folded.add(row);
+    relayout();
+    hooks.fold?.();
+  }
+
+  function at(event) {
+    const node = event.target.closest?.(".row");
+    if (!node) return null;
+    const ref = event.target.closest("[data-ref]");
+    return { row: Number(node.dataset.row), ref: ref ? Number(ref.dataset.ref) : -1, target: event.target };
+  }
+
+  inner.addEventListener("click", (event) => {
+    const hit = at(event);
+    if (!hit) return;
+    if (hit.target.closest(".twist")) toggle(hit.row);
+    else if (!hit.target.closest("button")) select(hit.row, { focus: true, byReader: true });
+  });
+  inner.addEventListener("dblclick", (event) => { const hit = at(event); if (hit) hooks.activate?.(hit.row); });
+  inner.addEventListener("pointerover", (event) => { const hit = at(event); hooks.hover?.(hit); });
+  el.addEventListener("pointerleave", () => hooks.hover?.(null));
+  scroller.addEventListener("scroll", () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(render);
+  });
+
+  /** Which columns stand beside the program (all by default), and whether they stand under each line. */
+  function setColumns(ids = columns.map((column) => column.id), under = false) {
+    shownColumns = columns.filter((column) => ids.includes(column.id));
+    stacked = under;
+    el.classList.toggle("stacked", under);
+    el.style.setProperty("--cols", ["minmax(0, 1fr)", ...shownColumns.map((column) => column.width)].join(" "));
+    fill(head, h("span", { role: "columnheader" }, "program"), shownColumns.map((column) => h("span", { role: "columnheader" }, column.title)));
+    relayout();
+  }
+
+  return {
+    el, scroller, inner, mark, select, move, scrollTo, anchor, setColumns, relayout, toggle,
+    /** Shows only rows for which `predicate(row)` holds; null shows all. */
+    filter(predicate) { keep = predicate; relayout(); },
+    /** Folds exactly these rows. */
+    setFolded(list) { folded.clear(); for (const row of list) if (rows[row]?.[END] > row) folded.add(row); relayout(); },
+    /** Opens the blocks around `row`. */
+    reveal(row) {
+      let changed = false;
+      for (let at = parent[row]; at >= 0; at = parent[at]) changed = folded.delete(at) || changed;
+      if (changed) relayout();
+    },
+    update(row) {
+      const node = mounted.get(row);
+      if (node) shownColumns.forEach((column, i) => column.draw(row, node.children[i + 1]));
+    },
+    /** Lights every token that names one of `refs`. */
+    light(refs) {
+      for (const node of inner.querySelectorAll(".is-lit[data-ref]")) node.classList.remove("is-lit");
+      for (const ref of refs) for (const node of inner.querySelectorAll(`[data-ref="${Number(ref)}"]`)) node.classList.add("is-lit");
+    },
+    node: (row) => mounted.get(row) ?? null,
+    /** `{ top, height }` of a shown row inside `inner`, or null. */
+    place(row) { const i = indexOf[row]; return i < 0 ? null : { top: y[i], height: y[i + 1] - y[i] }; },
+    text: (row) => rowText(rows[row], strings),
+    parent: (row) => parent[row],
+    /** The rows now in the window. */
+    window() { const a = indexAt(y, scroller.scrollTop); return visible.slice(a, indexAt(y, scroller.scrollTop + (scroller.clientHeight || 600)) + 1); },
+    get selected() { return selected; }, get visible() { return visible; }, get folded() { return folded; },
+    destroy() { cancelAnimationFrame(frame); },
+  };
+}
+export { DEPTH, END, TOKENS };

@@ -1,0 +1,38 @@
+// A sentence of the data: a template and its arguments. `{0}` is drawn as code, `**x**` strong, and what
+// follows a line break is the small second sentence.
+import { h } from "./dom.js";
+
+const PART = /\{(\d+)\}|\*\*(.+?)\*\*/gs;
+
+/** The parts of a template: strings, `{ code }`, `{ strong: [parts] }`. */
+export function parts(template, args) {
+  const out = [];
+  let from = 0;
+  for (const match of template.matchAll(PART)) {
+    if (match.index > from) out.push(template.slice(from, match.index));
+    if (match[1] !== undefined) out.push({ code: args[Number(match[1])] ?? match[0] });
+    else out.push({ strong: parts(match[2], args) });
+    from = match.index + match[0].length;
+  }
+  if (from < template.length) out.push(template.slice(from));
+  return out;
+}
+
+const resolve = (say, strings) => say.map((index) => strings[index] ?? "");
+
+/** The sentence as plain text, for announcements and titles. */
+export function sentenceText(say, strings) {
+  const [template = "", ...args] = resolve(say ?? [], strings);
+  const flat = (list) => list.map((p) => (typeof p === "string" ? p : p.code ?? flat(p.strong))).join("");
+  return flat(parts(template, args)).replace(/\s*\n\s*/g, " ");
+}
+
+/** The sentence as nodes; `code(text)` may return its own element for an argument. */
+export function sentence(say, strings, code = (value) => h("code", null, value)) {
+  const [template = "", ...args] = resolve(say ?? [], strings);
+  const draw = (list) => list.map((p) => (typeof p === "string" ? p : p.strong ? h("strong", null, draw(p.strong)) : code(p.code)));
+  const [first, ...rest] = template.split("\n");
+  const nodes = draw(parts(first, args));
+  for (const line of rest) nodes.push(h("small", null, draw(parts(line, args))));
+  return nodes;
+}

@@ -1,0 +1,29 @@
+// Every stylesheet of the bundle, given once to each shadow root and parsed once for all of them.
+import frame from "./frame.css";
+import rows from "./rows.css";
+import theme from "./theme.css";
+import timeline from "./timeline.css";
+
+const sheets = [theme, frame, timeline, rows];
+let shared = null;
+
+/** Adds the styles of a view; called when its module loads. */
+export function addStyle(css) {
+  sheets.push(css);
+  shared = null;
+}
+
+export function styleRoot(shadow) {
+  const css = sheets.join("\n");
+  if ("adoptedStyleSheets" in shadow && typeof CSSStyleSheet === "function") {
+    if (!shared) {
+      shared = new CSSStyleSheet();
+      shared.replaceSync(css);
+    }
+    shadow.adoptedStyleSheets = [shared];
+  } else {
+    const node = document.createElement("style");
+    node.textContent = css;
+    shadow.append(node);
+  }
+}

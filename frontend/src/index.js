@@ -1,0 +1,75 @@
+// The bundle's two faces: it finds and mounts the explorers of a page, and it is an anywidget.
+import { hashFor, mount, ownsAddress, refuse } from "./mount.js";
+
+const explorers = new Map();
+
+function mountOne(host) {
+  if (host.shadowRoot || host.dataset.rx) return;
+  host.dataset.rx = "mounted";
+  const name = host.id.startsWith("rx-") ? host.id.slice(3) : "";
+  const address = name !== "" && ownsAddress();
+  const linked = address ? hashFor(name) : null;
+  try {
+    const data = host.querySelector('script[type="application/json"]');
+    if (!data) throw new Error("This explorer has no data in the page.");
+    const explorer = mount(host, JSON.parse(data.textContent), { name, address, token: linked ?? host.dataset.state ?? "" });
+    explorers.set(name, { host, explorer });
+    if (linked !== null) host.scrollIntoView({ block: "start" });
+  } catch (error) {
+    refuse(host, error);
+    console.error(error);
+  }
+}
+
+/** Mounts every explorer below `root` that is not mounted yet. */
+export function mountAll(root = document) {
+  for (const host of root.querySelectorAll(".relay-explorer")) mountOne(host);
+}
+
+function followAddress() {
+  for (const [name, { host, explorer }] of explorers) {
+    const token = host.isConnected ? hashFor(name) : null;
+    if (token === null || token === explorer.token()) continue;
+    explorer.restore(token);
+    host.scrollIntoView({ block: "start" });
+  }
+}
+
+if (typeof document !== "undefined") {
+  window.addEventListener("hashchange", followAddress);
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => mountAll());
+  else mountAll();
+}
+
+/** anywidget: the view in `model.get("view")`, the state in `model.get("state")`. */
+function render({ model, el }) {
+  const host = document.createElement("div");
+  el.append(host);
+  let explorer = null;
+  const draw = () => {
+    explorer?.destroy();
+    explorer = null;
+    try {
+      explorer = mount(host, model.get("view"), { name: model.get("name") ?? "", token: model.get("state") ?? "", onState: tell });
+    } catch (error) {
+      refuse(host, error);
+    }
+  };
+  function tell(token) {
+    if (token === model.get("state")) return;
+    model.set("state", token);
+    model.save_changes?.();
+  }
+  const restate = () => { if (explorer && (model.get("state") ?? "") !== explorer.token()) explorer.restore(model.get("state") ?? ""); };
+  draw();
+  model.on?.("change:view", draw);
+  model.on?.("change:state", restate);
+  return () => {
+    model.off?.("change:view", draw);
+    model.off?.("change:state", restate);
+    explorer?.destroy();
+  };
+}
+
+export { mount };
+export default { render };

@@ -1,0 +1,93 @@
+// One explorer in one element: checks the data, finds the drawing, connects state, theme and address.
+import { h } from "./core/dom.js";
+import { formatHash, formatToken, parseHash, parseToken } from "./core/links.js";
+import { styleRoot } from "./core/style.js";
+import { reducedMotion, watchTheme } from "./core/theme.js";
+import { createBus } from "./core/bus.js";
+import { VIEWS } from "./registry.js";
+
+const VERSION = 1;
+
+/** Why this cannot be drawn, or null. */
+export function problem(view) {
+  if (view?.format !== "relay-explorer") return "This is not a view of relay_explorer.";
+  if (view.version !== VERSION) return `This view has version ${view.version}; this page draws version ${VERSION}. Make it again with the same relay_explorer.`;
+  if (!VIEWS[view.view]) return `This page cannot draw a view called “${view.view}”.`;
+  return null;
+}
+
+/**
+ * Draws `view` in `host`'s shadow root. `options`: `name` (its address is `#rx-NAME:TOKEN`), `token` (state at
+ * the start), `address` (whether the page's address may hold the state), `onState(token)` after each change.
+ * Returns `{ token(), restore(token), destroy() }`.
+ */
+export function mount(host, view, { name = "", token = "", address = false, onState = () => {} } = {}) {
+  const wrong = problem(view);
+  if (wrong) throw new Error(wrong);
+  const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  shadow.replaceChildren();
+  styleRoot(shadow);
+  // JupyterLab leaves keys alone below such an element.
+  host.setAttribute("data-lm-suppress-shortcuts", "true");
+  const root = h("div", { class: "rx" });
+  shadow.append(root);
+
+  const bus = createBus();
+  const stopTheme = watchTheme((theme) => {
+    root.dataset.theme = theme;
+    bus.emit("theme", theme);
+  });
+  let drawn = null;
+  let timer = 0;
+  const tokenNow = () => formatToken(drawn?.token() ?? {});
+  const ctx = {
+    name,
+    state: parseToken(token),
+    embedded: !address,
+    on: bus.on,
+    reduced: reducedMotion,
+    color: (property) => getComputedStyle(root).getPropertyValue(property).trim(),
+    link: () => ({ token: tokenNow(), url: address ? new URL(formatHash(name, tokenNow()), window.location.href).href : null }),
+    // Browsers limit how often an address may change, and holding a key changes the state far more often.
+    changed() {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        if (address) history.replaceState(history.state, "", formatHash(name, tokenNow()));
+        onState(tokenNow());
+      }, 250);
+    },
+  };
+  drawn = VIEWS[view.view](root, view, ctx);
+  return {
+    root,
+    token: tokenNow,
+    restore: (next) => drawn.restore(parseToken(next)),
+    destroy() {
+      clearTimeout(timer);
+      stopTheme();
+      drawn.destroy();
+      shadow.replaceChildren();
+    },
+  };
+}
+
+/** What stands in the place of an explorer that cannot be drawn: the reason, and the picture below it. */
+export function refuse(host, error) {
+  const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  styleRoot(shadow);
+  shadow.append(h("div", { class: "rx", "data-theme": "light" }, h("p", { class: "notice", role: "alert" }, error.message)), h("slot"));
+}
+
+/** Whether the fragment of the page's own address may be used: not inside a frame, nor in a made-up page. */
+export function ownsAddress() {
+  try {
+    return window.top === window && /^(https?|file):$/.test(window.location.protocol) && !document.querySelector("[data-jp-theme-light], [data-vscode-theme-kind], marimo-island, colab-app");
+  } catch {
+    return false;
+  }
+}
+
+export function hashFor(name, hash = window.location.hash) {
+  const found = parseHash(hash);
+  return found && found.name === name ? found.token : null;
+}

@@ -1,0 +1,1 @@
+export function mountTypes() { throw new Error("being written"); }
