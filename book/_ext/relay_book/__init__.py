@@ -15,6 +15,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # The kernels that run the cells inherit this: an explorer then leaves only its data and its picture in the page,
     # and the page loads the bundle once, for all of them.
     os.environ["RELAY_EXPLORER_BUNDLE"] = "shared"
+    # Jupyter Book sets this for an extension that the book leaves out.
+    app.add_config_value("comments_config", None, "")
     assets.setup(app)
     chapters.setup(app)
     directives.setup(app)

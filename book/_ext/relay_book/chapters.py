@@ -1,72 +1,129 @@
-"""What a page's file name says about it: its chapter number, its part, and the label above its title."""
+"""What a page's file name says about it: its number, its part, the label above its title, and the table of contents."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from relay_explorer import _project
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
-PARTS = {
-    1: "Why a compiler",
-    2: "Building",
-    3: "Typing",
-    4: "Optimizing",
-    5: "Compiling",
-    6: "Dynamic models",
-    7: "Evidence",
-}
 ROMAN = ["", "I", "II", "III", "IV", "V", "VI", "VII"]
-# The last chapter of each part, in order.
-LAST = [3, 9, 13, 20, 27, 32, 34]
-
 COVER = "book/index"
+
+_CHAPTER = re.compile(r"book/ch(\d\d)_\w+")
+_PART = re.compile(r"book/part(\d)_\w+")
 
 
 def chapter_of(page: str) -> int | None:
     """The chapter number of a page called `book/chNN_slug`."""
-    found = re.fullmatch(r"book/ch(\d\d)_\w+", page)
+    found = _CHAPTER.fullmatch(page)
     return int(found[1]) if found else None
 
 
 def part_of(page: str) -> int | None:
-    """The part that a page belongs to, or opens (`book/partN_slug`)."""
-    found = re.fullmatch(r"book/part(\d)_\w+", page)
-    if found:
-        return int(found[1])
-    chapter = chapter_of(page)
-    if chapter is None:
-        return None
-    return next(part for part, last in enumerate(LAST, 1) if chapter <= last)
+    """The number of the part that a page called `book/partN_slug` opens."""
+    found = _PART.fullmatch(page)
+    return int(found[1]) if found else None
 
 
-def eyebrow(page: str) -> str:
-    """The label above the title: `Chapter 12 · Typing`, or `Part III`."""
-    part, chapter = part_of(page), chapter_of(page)
-    if part is None:
+def kind_of(page: str) -> str:
+    """`cover`, `part`, `chapter` or `plain`: the class that the page's body has."""
+    if page == COVER:
+        return "cover"
+    if part_of(page):
+        return "part"
+    return "chapter" if chapter_of(page) else "plain"
+
+
+def _title(env: BuildEnvironment, page: str) -> str:
+    return env.titles[page].astext()
+
+
+def _sections(env: BuildEnvironment, page: str) -> list[dict[str, str]]:
+    """The page's `##` headings."""
+    toc = env.tocs.get(page)
+    links = []
+    for link in toc.findall(nodes.reference) if toc is not None else ():
+        lists, node = 0, link.parent
+        while node is not None:
+            lists += isinstance(node, nodes.bullet_list)
+            node = node.parent
+        if lists == 2:
+            links.append({"title": link.astext(), "id": link["anchorname"].removeprefix("#")})
+    return links
+
+
+def goal_of(source: str) -> str:
+    """The first thing that a chapter promises, for its card on the cover and on its part's page."""
+    found = re.search(r"^## What you will be able to do\n(?:.*\n)*?[*-] (.+(?:\n {2}\S.*)*)", source, re.MULTILINE)
+    if not found:
         return ""
-    return f"Part {ROMAN[part]}" if chapter is None else f"Chapter {chapter} · {PARTS[part]}"
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(found[1].split()))
+    return re.sub(r"[*_`]", "", text).rstrip(" .;,") + "."
+
+
+def contents(app: Sphinx, page: str) -> dict[str, Any]:
+    """The parts with their chapters, the loose pages, and the sections of `page`, as the template draws them."""
+    env, builder = app.env, app.builder
+
+    def entry(target: str, label: str = "") -> dict[str, Any]:
+        link = builder.get_relative_uri(page, target) or "#"
+        return {"title": _title(env, target), "link": link, "label": label, "here": target == page}
+
+    parts, loose = [], []
+    for top in env.toctree_includes.get(COVER, []):
+        number = part_of(top)
+        if number is None:
+            loose.append(entry(top))
+            continue
+        chapters = [
+            {**entry(name, str(chapter_of(name))), "goal": goal_of(Path(env.doc2path(name)).read_text("utf-8"))}
+            for name in env.toctree_includes.get(top, [])
+        ]
+        parts.append({**entry(top, ROMAN[number]), "chapters": chapters})
+    return {"pages": loose, "parts": parts, "sections": _sections(env, page)}
+
+
+def eyebrow(page: str, nav: dict[str, Any]) -> str:
+    """The label above the title: `Part III · Typing, chapter 12`, or `Part III`."""
+    number = part_of(page)
+    if number:
+        return f"Part {ROMAN[number]}"
+    for part in nav["parts"]:
+        for chapter in part["chapters"]:
+            if chapter["here"]:
+                return f"Part {part['label']} · {part['title']} · Chapter {chapter['label']}"
+    return ""
 
 
 def _furnish(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    if "body" not in context:
-        return
-    label = eyebrow(page)
-    if label:
+    nav = contents(app, page)
+    context["nav"], context["page_kind"] = nav, kind_of(page)
+    label = eyebrow(page, nav)
+    if label and "body" in context:
         context["body"] = context["body"].replace("<h1>", f'<p class="eyebrow">{label}</p>\n<h1>', 1)
+    if page in app.env.found_docs and Path(app.env.doc2path(page)).with_suffix(".ipynb").is_file():
+        context["colab"] = _project.colab_address(f"{page}.ipynb")
+    order = [target for top in nav["parts"] for target in top["chapters"]]
+    labels = {target["link"]: target["label"] for target in order}
     for side in ("prev", "next"):
         link = context.get(side)
-        chapter = chapter_of(_target(app, page, link["link"])) if link else None
-        if chapter is not None:
-            context[side] = {**link, "title": f"{chapter} {link['title']}"}
+        if link and link["link"] in labels:
+            context[side] = {**link, "title": f"{labels[link['link']]} {link['title']}"}
 
 
-def _target(app: Sphinx, page: str, link: str) -> str:
-    """The page that a relative link of `page` leads to."""
-    folder = page.rpartition("/")[0]
-    return f"{folder}/{link.removesuffix('.html')}" if folder else link.removesuffix(".html")
+def _wrap_tables(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Let a wide table scroll inside itself, so that a phone's page never scrolls sideways."""
+    if "body" in context:
+        body = re.sub(r"<table class=\"docutils[^>]*>", r'<div class="table-wrap">\g<0>', context["body"])
+        context["body"] = re.sub(r"(<div class=\"table-wrap\"><table class=\"docutils.*?</table>)", r"\1</div>", body, flags=re.S)
 
 
 def setup(app: Sphinx) -> None:
     """Connect this file's handlers."""
     app.connect("html-page-context", _furnish)
+    app.connect("html-page-context", _wrap_tables)
