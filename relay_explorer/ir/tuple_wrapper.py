@@ -1,0 +1,44 @@
+"""What builders of operators with several results return: the call, which can also be indexed, counted and unpacked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .expr import Expr, TupleGetItem
+
+
+class TupleWrapper:
+    """An expression `tuple_value` of tuple type that is known to have `size` fields.
+
+    Not an expression itself: `astuple()` is. Wherever a builder takes an expression it takes a wrapper too.
+    """
+
+    __slots__ = ("size", "tuple_value")
+
+    def __init__(self, tuple_value: Expr, size: int) -> None:
+        self.tuple_value = tuple_value
+        self.size = size
+
+    def astuple(self) -> Expr:
+        """The expression whose value is the whole tuple."""
+        return self.tuple_value
+
+    asobject = astuple
+
+    def astext(self) -> str:
+        """The wrapped expression in the text format."""
+        return self.tuple_value.astext()
+
+    def __getitem__(self, index: int) -> Expr:
+        if not -self.size <= index < self.size:
+            raise IndexError(f"there is no field {index}: the tuple has {self.size} fields")
+        return TupleGetItem(self.tuple_value, index % self.size)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[Expr]:
+        return (TupleGetItem(self.tuple_value, index) for index in range(self.size))
+
+    def __repr__(self) -> str:
+        return f"TupleWrapper({self.tuple_value!r}, {self.size})"
