@@ -1,0 +1,88 @@
+"""What builders do with their Python arguments before they make a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from ..ir.errors import AttributeSchemaError
+from ..ir.expr import Call, Constant, Expr, Tuple, as_expr
+from ..ir.ndarray import NDArray
+from ..ir.op import Op
+from ..ir.tuple_wrapper import TupleWrapper
+
+
+def expr(value: object) -> Expr:
+    """An argument as an expression: wrapped calls are unwrapped, numbers and arrays become constants."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, TupleWrapper):
+        return value.tuple_value
+    return as_expr(value)
+
+
+def tuple_expr(values: object, operator: str) -> Expr:
+    """The one tuple that `operator` takes: from a list of expressions, or an expression of tuple type."""
+    if isinstance(values, (Expr, TupleWrapper)):
+        return expr(values)
+    if not isinstance(values, (list, tuple)) or not values:
+        raise ValueError(f"relay.{operator} takes a tuple or list of at least one expression, not {values!r:.60}")
+    return Tuple([expr(value) for value in values])
+
+
+def static_ints(value: object, name: str) -> list[int]:
+    """Integers that must be known when the call is made: a list, one integer, or a constant."""
+    if isinstance(value, Constant):
+        return [int(v) for v in value.data.values()]
+    if isinstance(value, Expr):
+        raise AttributeSchemaError(
+            f"`{name}` must be known when the program is written, not computed by it",
+            help=[f"give `{name}` as a list of integers, or fold it first (relay.transform.FoldConstant)"],
+        )
+    if isinstance(value, (list, tuple)):
+        return [v for item in value for v in (static_ints(item, name) if isinstance(item, Expr) else [item])]
+    if hasattr(value, "__iter__") and not isinstance(value, str):
+        return list(value)
+    return [value]  # type: ignore[list-item]  # the attribute's own kind refuses what is not an integer
+
+
+def int_const(values: object, dtype: str = "int32") -> Expr:
+    """A constant vector of integers, without NumPy; an expression is left as it is."""
+    if isinstance(values, Expr):
+        return values
+    numbers = [int(v) for v in static_ints(values, "values")]
+    return Constant(NDArray.from_list([*numbers], (len(numbers),), dtype))
+
+
+def axes_of(axis: int | Sequence[int] | None) -> list[int] | None:
+    """An axis or several as a list; None stays None."""
+    if axis is None:
+        return None
+    return list(axis) if isinstance(axis, (list, tuple)) else [axis]  # type: ignore[list-item]  # one axis
+
+
+def unary_builder(op: Op) -> Callable[[Expr], Expr]:
+    """The function that calls `op`, an operator of one tensor without attributes."""
+
+    def build(data: Expr) -> Expr:
+        return Call(op, [expr(data)])
+
+    return _named(build, op)
+
+
+def binary_builder(op: Op) -> Callable[[Expr, Expr], Expr]:
+    """The function that calls `op`, an operator of two tensors without attributes."""
+
+    def build(lhs: Expr, rhs: Expr) -> Expr:
+        return Call(op, [expr(lhs), expr(rhs)])
+
+    return _named(build, op)
+
+
+Builder = TypeVar("Builder", bound=Callable[..., Expr])
+
+
+def _named(build: Builder, op: Op) -> Builder:
+    build.__name__ = build.__qualname__ = op.name
+    build.__doc__ = op.description
+    return build

@@ -1,0 +1,84 @@
+"""Arithmetic on two tensors, which are broadcast to one shape as in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.expr import Expr
+from ..ir.op import OpPattern, Relation, RelationFailed, flops_per_output
+from ..ir.types import TensorType, Type
+from .arguments import binary_builder
+from .declare import declare
+from .relation import BROADCAST, broadcast_shapes, forward, is_integer, same_dtypes, tensor
+
+
+def _binary(
+    name: str,
+    description: str,
+    formula: str,
+    *,
+    level: int = 4,
+    relation: Relation = BROADCAST,
+    laxer_in_reference: str = "",
+) -> Callable[[Expr, Expr], Expr]:
+    """Declares an operator of two broadcast tensors and gives its builder, a function of `lhs` and `rhs`."""
+    op = declare(
+        name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),
+        pattern=OpPattern.BROADCAST, flops=flops_per_output, family="arithmetic", level=level,
+        laxer_in_reference=laxer_in_reference,
+    )  # fmt: skip
+    return binary_builder(op)
+
+
+add = _binary("add", "The sum of two tensors.", r"z = x + y", level=1)
+subtract = _binary("subtract", "The difference of two tensors.", r"z = x - y", level=1)
+multiply = _binary("multiply", "The element-wise product of two tensors.", r"z = x \cdot y", level=1)
+divide = _binary(
+    "divide", "The element-wise quotient of two tensors; of integers, its whole part.", r"z = x / y", level=1
+)
+mod = _binary("mod", "The remainder of the division of two tensors.", r"z = x \bmod y", level=1)
+floor_divide = _binary(
+    "floor_divide", "The quotient of two tensors, rounded down.", r"z = \lfloor x / y \rfloor"
+)
+floor_mod = _binary(
+    "floor_mod", "What floor_divide leaves over: it has the divisor's sign.", r"z = x - y \lfloor x / y \rfloor"
+)
+trunc_divide = _binary(
+    "trunc_divide", "The quotient of two tensors, rounded towards zero.", r"z = \operatorname{trunc}(x / y)"
+)
+trunc_mod = _binary(
+    "trunc_mod", "What trunc_divide leaves over: it has the dividend's sign.",
+    r"z = x - y \operatorname{trunc}(x / y)",
+)  # fmt: skip
+power = _binary("power", "The first tensor's elements to the power of the second's.", r"z = x^{y}")
+maximum = _binary("maximum", "The greater of two elements.", r"z = \max(x, y)")
+minimum = _binary("minimum", "The lesser of two elements.", r"z = \min(x, y)")
+
+
+def _bits(attrs: None, lhs: Type, rhs: Type) -> Type:
+    a, b = tensor(lhs, 0, "lhs"), tensor(rhs, 1, "rhs")
+    same_dtypes(a, b)
+    if not is_integer(a.dtype) and a.dtype != "bool":
+        raise RelationFailed(
+            f"bits are those of integers, but the elements are {a.dtype}",
+            'convert both tensors: relay.cast(…, "int32")',
+            culprits=(0, 1),
+        )
+    return TensorType.of(broadcast_shapes(a.shape, b.shape), a.dtype)
+
+
+_BITS = forward("BroadcastBits", "{out} = {0} ⊔ {1}, of integers", _bits)
+_LAXER = "The reference accepted elements of every type."
+
+
+def _bitwise(name: str, description: str, formula: str) -> Callable[[Expr, Expr], Expr]:
+    return _binary(name, description, formula, relation=_BITS, laxer_in_reference=_LAXER)
+
+
+left_shift = _bitwise("left_shift", "The bits of each element moved up.", r"z = x \cdot 2^{y}")
+right_shift = _bitwise(
+    "right_shift", "The bits of each element moved down.", r"z = \lfloor x / 2^{y} \rfloor"
+)
+bitwise_and = _bitwise("bitwise_and", "The bits that are set in both elements.", r"z = x \mathbin{\&} y")
+bitwise_or = _bitwise("bitwise_or", "The bits that are set in either element.", r"z = x \mathbin{|} y")
+bitwise_xor = _bitwise("bitwise_xor", "The bits that are set in one element only.", r"z = x \oplus y")

@@ -1,0 +1,233 @@
+"""Type relations that many operators share, and helpers to write others.
+
+A dimension is an int, `Any` (`?`, known when the program runs) or a SizeVar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any as Anything
+
+from ..ir.op import Relation, RelationFailed, Reporter
+from ..ir.show import show_shape
+from ..ir.types import Any, Dim, IncompleteType, Shape, TensorType, TupleType, Type
+
+UNKNOWN = Any()
+
+
+def known(types: Sequence[Type], count: int) -> bool:
+    """Whether the first `count` types are known, fields of tuples included."""
+    for type_ in types[:count]:
+        if isinstance(type_, IncompleteType):
+            return False
+        if isinstance(type_, TupleType) and not known(type_.fields, len(type_.fields)):
+            return False
+    return True
+
+
+def tensor(type_: Type, operand: int, name: str = "") -> TensorType:
+    """`type_` as a tensor type; a RelationFailed that names the argument where it is something else."""
+    if isinstance(type_, TensorType):
+        return type_
+    raise RelationFailed(
+        f"argument {operand}{f' ({name})' if name else ''} must be a tensor, not {type_}", culprits=(operand,)
+    )
+
+
+def tensor_fields(type_: Type, operator: str) -> tuple[TensorType, ...]:
+    """The fields of a tuple of at least one tensor, the only argument of `operator`."""
+    if not isinstance(type_, TupleType):
+        raise RelationFailed(
+            f"{operator} takes one tuple of tensors, not {type_}",
+            f"put the tensors into a tuple: relay.{operator}((a, b), …)",
+            culprits=(0,),
+        )
+    if not type_.fields:
+        raise RelationFailed(f"{operator} needs at least one tensor, but its tuple is empty", culprits=(0,))
+    for number, field in enumerate(type_.fields):
+        if not isinstance(field, TensorType):
+            raise RelationFailed(f"field {number} of the tuple must be a tensor, not {field}", culprits=(0,))
+    return type_.fields  # type: ignore[return-value]  # all were just seen to be tensors
+
+
+def forward(name: str, law: str, result: Callable[..., Type]) -> Relation:
+    """A relation that waits until all inputs are known, and then gives the output: `result(attrs, *input types)`."""
+
+    def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+        if not known(types, num_inputs):
+            return False
+        reporter.assign(types[num_inputs], result(attrs, *types[:num_inputs]))
+        return True
+
+    return Relation(name, rule, law)
+
+
+def _identity(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    first = types[0]
+    if not isinstance(first, (IncompleteType, TensorType)):
+        tensor(first, 0)
+    for other in types[1:]:
+        reporter.assign(other, first)
+    return True
+
+
+IDENTITY = Relation("Identity", _identity, "{out} = {0}")
+
+
+def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
+    """The dimension that `a` and `b` broadcast to, or None where they cannot: equal ones, or one of them 1.
+
+    `?` yields to a known dimension over 1.
+    """
+    if a is b or a == b:
+        return a
+    if isinstance(a, int) and a == 1:
+        return b
+    if isinstance(b, int) and b == 1:
+        return a
+    if isinstance(a, Any):
+        return b
+    if isinstance(b, Any):
+        return a
+    return None
+
+
+def broadcast_shapes(a: Shape, b: Shape, culprits: tuple[int, ...] = (0, 1)) -> Shape:
+    """The shape that both broadcast to, aligned at the last axis, as in NumPy."""
+    if a == b:
+        return a
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    lead = len(longer) - len(shorter)
+    out = list(longer)
+    for axis, dim in enumerate(shorter, lead):
+        both = broadcast_dims(longer[axis], dim)
+        if both is None:
+            of_a, of_b = (longer[axis], dim) if longer is a else (dim, longer[axis])
+            raise RelationFailed(
+                f"the shapes {show_shape(a)} and {show_shape(b)} do not broadcast: "
+                f"axis {axis - len(longer)} is {of_a} in one and {of_b} in the other",
+                "make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)",
+                culprits=culprits,
+            )
+        out[axis] = both
+    return tuple(out)
+
+
+def same_dtypes(a: TensorType, b: TensorType, culprits: tuple[int, ...] = (0, 1)) -> None:
+    """A RelationFailed where the element types differ."""
+    if a.dtype != b.dtype:
+        raise RelationFailed(
+            f"the element types differ: {a.dtype} and {b.dtype}",
+            f'convert one of them: relay.cast(…, "{a.dtype}")',
+            culprits=culprits,
+        )
+
+
+def _broadcast(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    a, b, out = types
+    if isinstance(a, IncompleteType) or isinstance(b, IncompleteType):
+        return False
+    a, b = tensor(a, 0, "lhs"), tensor(b, 1, "rhs")
+    if a.dtype != b.dtype:
+        same_dtypes(a, b)
+    reporter.assign(out, TensorType.of(broadcast_shapes(a.shape, b.shape), a.dtype))
+    return True
+
+
+BROADCAST = Relation("Broadcast", _broadcast, "{out} = {0} ⊔ {1}")
+
+
+def _broadcast_compare(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    a, b, out = types
+    if isinstance(a, IncompleteType) or isinstance(b, IncompleteType):
+        return False
+    a, b = tensor(a, 0, "lhs"), tensor(b, 1, "rhs")
+    if a.dtype != b.dtype:
+        same_dtypes(a, b)
+    reporter.assign(out, TensorType.of(broadcast_shapes(a.shape, b.shape), "bool"))
+    return True
+
+
+BROADCAST_COMPARE = Relation("BroadcastCompare", _broadcast_compare, "{out} = bool of {0} ⊔ {1}")
+
+
+def normal_axis(axis: int, rank: int, operator: str = "") -> int:
+    """`axis` counted from the front; a RelationFailed where a tensor of that rank has no such axis."""
+    if not -rank <= axis < rank:
+        axes = "no axes" if rank == 0 else f"{rank} ax{'i' if rank == 1 else 'e'}s"
+        raise RelationFailed(
+            f"axis {axis} is out of range: the tensor has {axes}"
+            + (f", so {operator} takes {-rank} to {rank - 1}" if operator and rank else "")
+        )
+    return axis + rank if axis < 0 else axis
+
+
+def normal_axes(axes: Iterable[int], rank: int, operator: str = "") -> list[int]:
+    """Axes counted from the front, in the order given; a RelationFailed where one is missing or given twice."""
+    normal = [normal_axis(axis, rank, operator) for axis in axes]
+    if len(set(normal)) != len(normal):
+        twice = next(axis for axis in normal if normal.count(axis) > 1)
+        raise RelationFailed(f"axis {twice} is given twice", "name every axis at most once")
+    return normal
+
+
+def same_dim(a: Dim, b: Dim) -> bool:
+    """Whether two dimensions can be the same: equal, or one of them unknown until the program runs."""
+    return a == b or isinstance(a, Any) or isinstance(b, Any)
+
+
+def meet_dims(a: Dim, b: Dim) -> Dim:
+    """The better known of two dimensions that `same_dim` holds of."""
+    return b if isinstance(a, Any) else a
+
+
+def times(a: Dim, b: Dim) -> Dim:
+    """The product of two dimensions; `?` where it cannot be written as one dimension."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if a == 0 or b == 0:
+        return 0
+    if a == 1:
+        return b
+    if b == 1:
+        return a
+    return UNKNOWN
+
+
+def count(shape: Shape) -> int | None:
+    """How many elements a tensor of that shape has, or None where a dimension is not known."""
+    total = 1
+    for dim in shape:
+        if not isinstance(dim, int):
+            return None
+        total *= dim
+    return total
+
+
+def is_integer(dtype: str) -> bool:
+    """Whether `dtype` is a signed or unsigned integer type; bool is not one."""
+    return dtype.startswith(("int", "uint"))
+
+
+def integers(type_: Type, operand: int, name: str) -> TensorType:
+    """`type_` as a tensor of integers; a RelationFailed where it is something else."""
+    found = tensor(type_, operand, name)
+    if not is_integer(found.dtype):
+        raise RelationFailed(
+            f"{name} must be integers, but its elements are {found.dtype}",
+            'convert them: relay.cast(…, "int32")',
+            culprits=(operand,),
+        )
+    return found
+
+
+def scalar(type_: Type, operand: int, name: str) -> TensorType:
+    """`type_` as the type of a single number; a RelationFailed where it is something else."""
+    found = tensor(type_, operand, name)
+    if found.shape:
+        raise RelationFailed(
+            f"{name} must be a single number, but its type is {found}",
+            "give a scalar: relay.const(1.0)",
+            culprits=(operand,),
+        )
+    return found

@@ -1,0 +1,176 @@
+"""Element-wise operators of one tensor. They differ only in what they compute, so the file is a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.attrs import Attrs, required
+from ..ir.expr import Call, Expr
+from ..ir.op import Flops, OpPattern, Relation, RelationFailed, flops_per_output, no_flops, size_of
+from ..ir.types import TensorType, Type
+from .arguments import expr, unary_builder
+from .declare import declare
+from .relation import IDENTITY, forward, is_integer, tensor
+
+
+def _unary(
+    name: str,
+    description: str,
+    formula: str,
+    *,
+    level: int = 1,
+    family: str = "arithmetic",
+    relation: Relation = IDENTITY,
+    flops: Flops = flops_per_output,
+    laxer_in_reference: str = "",
+) -> Callable[[Expr], Expr]:
+    """Declares an element-wise operator and gives its builder, a function of `data`."""
+    op = declare(
+        name, description, formula=formula, relation=relation, pattern=OpPattern.ELEMWISE, flops=flops,
+        family=family, level=level, laxer_in_reference=laxer_in_reference,
+    )  # fmt: skip
+    return unary_builder(op)
+
+
+# Exponentials and logarithms
+exp = _unary("exp", "E to the power of each element.", r"y = e^{x}")
+log = _unary("log", "The natural logarithm of each element.", r"y = \ln x")
+log2 = _unary("log2", "The logarithm to base 2 of each element.", r"y = \log_2 x")
+log10 = _unary("log10", "The logarithm to base 10 of each element.", r"y = \log_{10} x")
+sqrt = _unary("sqrt", "The square root of each element.", r"y = \sqrt{x}")
+rsqrt = _unary("rsqrt", "One over the square root of each element.", r"y = 1 / \sqrt{x}")
+erf = _unary("erf", "The Gauss error function of each element.", r"y = \frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt")
+
+# Activations that are plain functions of a number
+sigmoid = _unary(
+    "sigmoid", "The logistic function of each element.", r"y = \frac{1}{1 + e^{-x}}", family="activation"
+)
+tanh = _unary(
+    "tanh", "The hyperbolic tangent of each element.", r"y = \tanh x = \frac{e^x - e^{-x}}{e^x + e^{-x}}",
+    family="activation",
+)  # fmt: skip
+
+# Trigonometry
+sin = _unary("sin", "The sine of each element, in radians.", r"y = \sin x")
+cos = _unary("cos", "The cosine of each element, in radians.", r"y = \cos x")
+tan = _unary("tan", "The tangent of each element, in radians.", r"y = \tan x")
+sinh = _unary("sinh", "The hyperbolic sine of each element.", r"y = \sinh x")
+cosh = _unary("cosh", "The hyperbolic cosine of each element.", r"y = \cosh x")
+asin = _unary("asin", "The angle, in radians, whose sine is the element.", r"y = \arcsin x")
+acos = _unary("acos", "The angle, in radians, whose cosine is the element.", r"y = \arccos x")
+atan = _unary("atan", "The angle, in radians, whose tangent is the element.", r"y = \arctan x")
+asinh = _unary("asinh", "The number whose hyperbolic sine is the element.", r"y = \operatorname{arsinh} x")
+acosh = _unary("acosh", "The number whose hyperbolic cosine is the element.", r"y = \operatorname{arcosh} x")
+atanh = _unary("atanh", "The number whose hyperbolic tangent is the element.", r"y = \operatorname{artanh} x")
+
+# Sign and rounding
+abs = _unary("abs", "The absolute value of each element.", r"y = |x|", level=3)
+sign = _unary("sign", "1, 0 or -1: the sign of each element.", r"y = \operatorname{sign} x", level=3)
+negative = _unary("negative", "Each element with its sign changed.", r"y = -x", level=3)
+floor = _unary(
+    "floor", "The largest whole number not above each element.", r"y = \lfloor x \rfloor", level=3
+)
+ceil = _unary("ceil", "The smallest whole number not below each element.", r"y = \lceil x \rceil", level=3)
+round = _unary(
+    "round", "The whole number nearest to each element.", r"y = \operatorname{round}(x)", level=3
+)
+trunc = _unary(
+    "trunc", "Each element with its fraction dropped.",
+    r"y = \operatorname{sign}(x) \lfloor |x| \rfloor", level=3,
+)  # fmt: skip
+
+# Approximations that FastMath puts in place of the exact operators
+fast_exp = _unary("fast_exp", "E to the power of each element, approximated by a polynomial.", r"y \approx e^{x}")
+fast_tanh = _unary(
+    "fast_tanh", "The hyperbolic tangent of each element, approximated by a quotient of polynomials.",
+    r"y \approx \tanh x", family="activation",
+)  # fmt: skip
+fast_erf = _unary(
+    "fast_erf", "The Gauss error function of each element, approximated by a quotient of polynomials.",
+    r"y \approx \operatorname{erf} x",
+)  # fmt: skip
+
+copy = _unary(
+    "copy", "The same tensor, in memory of its own.", r"y = x", level=3, family="other", flops=no_flops
+)
+
+
+def _tested(attrs: None, data: Type) -> Type:
+    return TensorType.of(tensor(data, 0, "data").shape, "bool")
+
+
+_TEST = forward("IdentityComp", "{out} = bool of {0}", _tested)
+
+isnan = _unary(
+    "isnan", "Whether each element is not a number.", r"y = [x = \mathrm{NaN}]", level=3, family="comparison",
+    relation=_TEST,
+)  # fmt: skip
+isfinite = _unary(
+    "isfinite", "Whether each element is neither infinite nor not a number.", r"y = [|x| < \infty]",
+    level=3, family="comparison", relation=_TEST,
+)  # fmt: skip
+isinf = _unary(
+    "isinf", "Whether each element is infinite, of either sign.", r"y = [|x| = \infty]", level=3,
+    family="comparison", relation=_TEST,
+)  # fmt: skip
+
+
+def _truth(attrs: None, data: Type) -> Type:
+    found = tensor(data, 0, "data")
+    if found.dtype != "bool":
+        raise RelationFailed(
+            f"logical_not takes booleans, but the elements are {found.dtype}",
+            'compare first (relay.not_equal(x, zero)), or convert: relay.cast(x, "bool")',
+            culprits=(0,),
+        )
+    return found
+
+
+def _bits(attrs: None, data: Type) -> Type:
+    found = tensor(data, 0, "data")
+    if not is_integer(found.dtype) and found.dtype != "bool":
+        raise RelationFailed(
+            f"bitwise_not takes integers, but the elements are {found.dtype}",
+            'convert them: relay.cast(x, "int32")',
+            culprits=(0,),
+        )
+    return found
+
+
+logical_not = _unary(
+    "logical_not", "True where the element is false, and false where it is true.", r"y = \lnot x",
+    level=4, family="comparison", relation=forward("LogicalNot", "{out} = {0}, of booleans", _truth),
+    laxer_in_reference="The reference accepted elements of every type.",
+)  # fmt: skip
+bitwise_not = _unary(
+    "bitwise_not", "Each element with all its bits flipped.", r"y = \mathord{\sim} x", level=4,
+    relation=forward("BitwiseNot", "{out} = {0}, of integers", _bits),
+    laxer_in_reference="The reference accepted elements of every type.",
+)  # fmt: skip
+
+
+class ClipAttrs(Attrs, key="relay.attrs.ClipAttrs"):
+    a_min: float = required("The least value that is let through.")
+    a_max: float = required("The greatest value that is let through.")
+
+
+def _clip_flops(attrs: ClipAttrs, inputs: object, output: Type) -> int:
+    return 2 * size_of(output)  # one comparison with each bound
+
+
+_CLIP = declare(
+    "clip",
+    "Each element, or the bound that it exceeds.",
+    formula=r"y = \min(\max(x, a_{\min}), a_{\max})",
+    relation=IDENTITY,
+    attrs=ClipAttrs,
+    pattern=OpPattern.ELEMWISE,
+    flops=_clip_flops,
+    family="activation",
+    level=3,
+)
+
+
+def clip(a: Expr, a_min: float, a_max: float) -> Expr:
+    """Each element of `a`, or the bound that it exceeds; the shape stays."""
+    return Call(_CLIP, [expr(a)], ClipAttrs(a_min=a_min, a_max=a_max))
