@@ -1,0 +1,138 @@
+"""Algebraic data types: declarations, constructors, patterns and `match`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .expr import Call, Expr, Var, as_expr
+from .span import Span
+from .types import GlobalTypeVar, Type, TypeVar
+
+
+class Constructor(Expr):
+    """A way to make a value of the type `belong_to`, from arguments of types `inputs`. `tag` is its number within the type."""
+
+    __slots__ = ("belong_to", "inputs", "name_hint", "tag")
+
+    def __init__(self, name_hint: str, inputs: Sequence[Type], belong_to: GlobalTypeVar, tag: int = -1) -> None:
+        self.name_hint = str(name_hint)
+        self.inputs = tuple(inputs)
+        self.belong_to = belong_to
+        self.tag = tag
+        self.span = None
+        self.origin = ()
+        self._checked_type = None
+
+    @property
+    def name(self) -> str:
+        return self.name_hint
+
+    def __call__(self, *args: object) -> Call:
+        return Call(self, [as_expr(a) for a in args])
+
+
+class TypeData(Type):
+    """The declaration `type header[type_vars] { constructors }`."""
+
+    __slots__ = ("constructors", "header", "type_vars")
+
+    def __init__(
+        self, header: GlobalTypeVar, type_vars: Sequence[TypeVar], constructors: Sequence[Constructor], span: Span | None = None
+    ) -> None:
+        self.header = header
+        self.type_vars = tuple(type_vars)
+        self.constructors = tuple(constructors)
+        for number, constructor in enumerate(self.constructors):
+            if constructor.tag < 0:
+                constructor.tag = number
+        self.span = span
+
+    def __hash__(self) -> int:
+        return hash(self.header)
+
+
+class Pattern:
+    """Base of what stands on the left of a match clause."""
+
+    __slots__ = ("span",)
+    span: Span | None
+
+
+class PatternWildcard(Pattern):
+    """`_`: anything."""
+
+    __slots__ = ()
+
+    def __init__(self, span: Span | None = None) -> None:
+        self.span = span
+
+
+class PatternVar(Pattern):
+    """`%x`: anything, which the clause then calls `var`."""
+
+    __slots__ = ("var",)
+
+    def __init__(self, var: Var, span: Span | None = None) -> None:
+        self.var = var
+        self.span = span
+
+
+class PatternConstructor(Pattern):
+    """`C(p, …)`: a value that `constructor` made, whose parts match `patterns`."""
+
+    __slots__ = ("constructor", "patterns")
+
+    def __init__(
+        self, constructor: Constructor, patterns: Sequence[Pattern] | None = None, span: Span | None = None
+    ) -> None:
+        self.constructor = constructor
+        self.patterns = tuple(patterns or ())
+        self.span = span
+
+
+class PatternTuple(Pattern):
+    """`(p, …)`: a tuple whose fields match."""
+
+    __slots__ = ("patterns",)
+
+    def __init__(self, patterns: Sequence[Pattern] | None = None, span: Span | None = None) -> None:
+        self.patterns = tuple(patterns or ())
+        self.span = span
+
+
+class Clause:
+    """One line of a match: where `lhs` matches, the value is `rhs`."""
+
+    __slots__ = ("lhs", "rhs", "span")
+
+    def __init__(self, lhs: Pattern, rhs: Expr, span: Span | None = None) -> None:
+        self.lhs = lhs
+        self.rhs = rhs
+        self.span = span
+
+
+class Match(Expr):
+    """`match (data) { clauses }`: the first clause that matches; `complete` says that one always must."""
+
+    __slots__ = ("clauses", "complete", "data")
+
+    def __init__(self, data: Expr, clauses: Sequence[Clause], complete: bool = True, span: Span | None = None) -> None:
+        self.data = data
+        self.clauses = tuple(clauses)
+        self.complete = complete
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+
+def pattern_vars(pattern: Pattern) -> list[Var]:
+    """The variables that a pattern binds, from left to right."""
+    found: list[Var] = []
+    pending = [pattern]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, PatternVar):
+            found.append(current.var)
+        elif isinstance(current, (PatternConstructor, PatternTuple)):
+            pending.extend(reversed(current.patterns))
+    return found

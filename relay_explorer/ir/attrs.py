@@ -1,0 +1,281 @@
+"""Attributes: the constants of a call (`axis=1`), with a schema for each operator.
+
+    class SoftmaxAttrs(Attrs, key="relay.attrs.SoftmaxAttrs"):
+        axis: int = attr(-1, "The axis that is summed over.")
+
+The annotation is the kind that values are converted to; `KINDS` lists the kinds. An attribute without a default is declared with `required("…")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any as Anything
+from typing import ClassVar, NamedTuple
+
+from .errors import AttributeSchemaError
+from .ndarray import NDArray
+from .types import Any, SizeVar, Type
+
+Ints = tuple[int, ...]
+Dims = tuple[Anything, ...]
+Value = Anything
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED = _Required()
+
+
+class Field(NamedTuple):
+    """One attribute: its name, the kind of its values, its default (or REQUIRED), and what it means."""
+
+    name: str
+    kind: str
+    default: Value
+    doc: str
+
+
+def attr(default: Value, doc: str) -> Anything:
+    """An attribute with a default, inside an `Attrs` class."""
+    return Field("", "", default, doc)
+
+
+def required(doc: str) -> Anything:
+    """An attribute that every call must give, inside an `Attrs` class."""
+    return Field("", "", REQUIRED, doc)
+
+
+class Attrs:
+    """Base of attribute classes. Values are read as `attrs.axis` or `attrs["axis"]`, and do not change."""
+
+    _fields: ClassVar[dict[str, Field]] = {}
+    _key: ClassVar[str] = "Attrs"
+
+    def __init_subclass__(cls, key: str = "", **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._key = key or cls.__name__
+        fields = dict(cls._fields)
+        for name, kind in cls.__dict__.get("__annotations__", {}).items():
+            if "ClassVar" in kind:
+                continue
+            if kind not in KINDS:
+                raise TypeError(f"{cls.__name__}.{name}: unknown kind of attribute {kind!r}; known are {', '.join(KINDS)}")
+            declared = cls.__dict__[name]
+            default = declared.default if declared.default is REQUIRED else KINDS[kind](declared.default)
+            fields[name] = Field(name, kind, default, declared.doc)
+            setattr(cls, name, default)
+        cls._fields = fields
+
+    def __init__(self, **values: Value) -> None:
+        fields = self._fields
+        store = self.__dict__
+        for name, value in values.items():
+            field = fields.get(name)
+            if field is None:
+                raise AttributeSchemaError(
+                    f"{self._key.rsplit('.', 1)[-1]} has no attribute `{name}`",
+                    help=[f"its attributes are {', '.join(f'`{f}`' for f in fields)}" if fields else "it takes none"],
+                )
+            try:
+                store[name] = KINDS[field.kind](value)
+            except (TypeError, ValueError):
+                raise AttributeSchemaError(
+                    f"attribute `{name}` takes {KIND_WORDS.get(field.kind, field.kind)}, not {_brief(value)}", help=[field.doc]
+                ) from None
+        for name, field in fields.items():
+            if name not in store:
+                if field.default is REQUIRED:
+                    raise AttributeSchemaError(f"attribute `{name}` is missing", help=[f"give `{name}=…`: {field.doc}"])
+                store[name] = field.default
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"attributes do not change: make new ones with `.replace({name}=…)`")
+
+    def replace(self, **values: Value) -> Anything:
+        """These attributes with some values changed."""
+        return type(self)(**{**self.__dict__, **values})
+
+    def keys(self) -> list[str]:
+        """The names, in the order of declaration."""
+        return list(self._fields)
+
+    def items(self) -> list[tuple[str, Value]]:
+        return [(name, self.__dict__[name]) for name in self.keys()]
+
+    def changed(self) -> list[tuple[str, Value]]:
+        """The names and values that differ from the defaults, in the order of declaration."""
+        return [(n, self.__dict__[n]) for n, f in self._fields.items() if not same_value(self.__dict__[n], f.default)]
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self.__dict__:
+            raise KeyError(name)
+        return self.__dict__[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.__dict__
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def get_int(self, name: str) -> int:
+        return int(self[name])
+
+    def get_str(self, name: str) -> str:
+        return str(self[name])
+
+    def get_int_tuple(self, name: str) -> tuple[int, ...]:
+        return tuple(int(v) for v in self[name])
+
+    def list_field_info(self) -> list[Field]:
+        return list(self._fields.values())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Attrs):
+            return NotImplemented
+        return self._key == other._key and dict_equal(self.__dict__, other.__dict__)
+
+    def __hash__(self) -> int:
+        return hash((self._key, tuple(self.keys())))
+
+    def __repr__(self) -> str:
+        return f"{self._key.rsplit('.', 1)[-1]}({', '.join(f'{k}={v!r}' for k, v in self.items())})"
+
+
+class DictAttrs(Attrs):
+    """Attributes without a schema: those of functions and modules (`Primitive=1`)."""
+
+    def __init__(self, values: Mapping[str, Value] | None = None, /, **more: Value) -> None:
+        self.__dict__.update(values or {})
+        self.__dict__.update(more)
+
+    def keys(self) -> list[str]:
+        return list(self.__dict__)
+
+    def changed(self) -> list[tuple[str, Value]]:
+        return self.items()
+
+    def replace(self, **values: Value) -> DictAttrs:
+        return DictAttrs({**self.__dict__, **values})
+
+    def __bool__(self) -> bool:
+        return bool(self.__dict__)
+
+
+def same_value(a: Value, b: Value) -> bool:
+    """Equality of attribute values; 1 and True and 1.0 are different."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(same_value, a, b))
+    if isinstance(a, float):
+        return a == b or (a != a and b != b)
+    return bool(a == b)
+
+
+def dict_equal(a: Mapping[str, Value], b: Mapping[str, Value]) -> bool:
+    return a.keys() == b.keys() and all(same_value(value, b[name]) for name, value in a.items())
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _int(value: Value) -> int:
+    if type(value) is int:
+        return value
+    if isinstance(value, (bool, int)) or hasattr(value, "__index__"):
+        return int(value)
+    raise TypeError
+
+
+def _float(value: Value) -> float:
+    if isinstance(value, str):
+        raise TypeError
+    return float(value)
+
+
+def _bool(value: Value) -> bool:
+    if isinstance(value, (bool, int)) or hasattr(value, "__bool__"):
+        return bool(value)
+    raise TypeError
+
+
+def _str(value: Value) -> str:
+    if isinstance(value, str):
+        return str(value)
+    raise TypeError
+
+
+def _dtype(value: Value) -> str:
+    """A dtype's name: "float32", also given as `numpy.float32`, a NumPy dtype or Python's int, float, bool."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, type):
+        return {"int": "int32", "float": "float32"}.get(value.__name__, value.__name__)
+    if hasattr(value, "name"):
+        return str(value.name)
+    raise TypeError
+
+
+def _ints(value: Value) -> tuple[int, ...]:
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_int, value))
+    if isinstance(value, str):
+        raise TypeError
+    if hasattr(value, "__iter__"):
+        return tuple(map(_int, value))
+    return (_int(value),)
+
+
+def _dims(value: Value) -> Dims:
+    items = value if isinstance(value, (list, tuple)) or hasattr(value, "__iter__") else (value,)
+    return tuple(v if isinstance(v, (Any, SizeVar)) else _int(v) for v in items)
+
+
+def _ints_or_sections(value: Value) -> int | tuple[int, ...]:
+    return _ints(value) if isinstance(value, (list, tuple)) else _int(value)
+
+
+def _number(value: Value) -> bool | int | float:
+    if isinstance(value, (bool, int, float)):
+        return value
+    return _float(value)
+
+
+def _pairs(value: Value) -> tuple[tuple[int, ...], ...]:
+    return tuple(_ints(v) for v in value)
+
+
+def _data(value: Value) -> NDArray:
+    if isinstance(value, NDArray):
+        return value
+    raise TypeError
+
+
+def _type(value: Value) -> Type:
+    if isinstance(value, Type):
+        return value
+    raise TypeError
+
+
+def _optional(convert: Callable[[Value], Value]) -> Callable[[Value], Value]:
+    return lambda value: None if value is None else convert(value)
+
+
+_PLAIN: dict[str, Callable[[Value], Value]] = {
+    "int": _int, "float": _float, "bool": _bool, "str": _str, "DType": _dtype, "Ints": _ints, "Dims": _dims,
+    "int | Ints": _ints_or_sections, "Number": _number, "Pairs": _pairs, "NDArray": _data, "Type": _type,
+}  # fmt: skip
+KINDS: dict[str, Callable[[Value], Value]] = _PLAIN | {f"{kind} | None": _optional(f) for kind, f in _PLAIN.items()}
+KIND_WORDS = {
+    "int": "an integer", "float": "a number", "bool": "True or False", "str": "a string", "DType": "the name of an element type",
+    "Ints": "integers", "Dims": "dimensions", "int | Ints": "an integer or integers", "Number": "a number", "Pairs": "pairs of integers",
+}  # fmt: skip
+KIND_WORDS |= {f"{kind} | None": f"{words} or None" for kind, words in KIND_WORDS.items()}
+DType = str
+Number = Anything  # a bool, int or float, kept as it was given
+Pairs = tuple[tuple[int, ...], ...]

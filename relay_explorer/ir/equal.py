@@ -1,0 +1,349 @@
+"""Structural equality and hashing of types, expressions and modules.
+
+Two programs are equal if they differ in the names of bound variables only. Sharing counts: a value used twice is not equal to the same value computed twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard, TypeData
+from .attrs import Attrs
+from .expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from .op import Op
+from .types import FuncType, GlobalTypeVar, IncompleteType, RefType, SizeVar, TensorType, TupleType, Type, TypeCall, TypeRelation, TypeVar
+
+if TYPE_CHECKING:
+    from .module import IRModule
+
+Node = object
+Difference = "str | None"
+
+
+class _Comparison:
+    """One comparison of two graphs: which node stands for which, and the pairs still to be looked at."""
+
+    def __init__(self, map_free_vars: bool) -> None:
+        self.map_free_vars = map_free_vars
+        self.forward: dict[int, Node] = {}
+        self.backward: dict[int, Node] = {}
+        self.pending: list[tuple[Node, Node]] = []
+        self.keep: list[Node] = []  # what the ids above belong to stays alive
+
+    def pair(self, a: Node, b: Node) -> None:
+        self.forward[id(a)] = b
+        self.backward[id(b)] = a
+        self.keep += (a, b)
+
+    def both(self, left: tuple[Node, ...], right: tuple[Node, ...], what: str) -> str | None:
+        if len(left) != len(right):
+            return f"{len(left)} {what} against {len(right)}"
+        self.pending.extend(zip(reversed(left), reversed(right)))
+        return None
+
+    def run(self, a: Node, b: Node) -> str | None:
+        """The first difference in words, or None."""
+        self.pending.append((a, b))
+        while self.pending:
+            left, right = self.pending.pop()
+            found = self.node(left, right)
+            if found is not None:
+                return found
+        return None
+
+    def node(self, a: Node, b: Node) -> str | None:
+        mapped, reverse = self.forward.get(id(a)), self.backward.get(id(b))
+        if mapped is not None or reverse is not None:
+            if mapped is b and reverse is a:
+                return None
+            return f"{_brief(a)} and {_brief(b)} are shared differently"
+        if a is None or b is None:
+            return None if a is b else f"{_brief(a)} against {_brief(b)}"
+        if a.__class__ is not b.__class__:
+            return f"{_kind(a)} `{_brief(a)}` against {_kind(b)} `{_brief(b)}`"
+        if isinstance(a, Type):
+            return self.type(a, b)  # type: ignore[arg-type]  # same class
+        if isinstance(a, Pattern):
+            return self.pattern(a, b)  # type: ignore[arg-type]  # same class
+        return self.expr(a, b)  # type: ignore[arg-type]  # same class
+
+    def variable(self, a: Var | TypeVar, b: Var | TypeVar) -> str | None:
+        """A variable that no binder has introduced so far."""
+        if a is b:
+            self.pair(a, b)
+            return None
+        if not self.map_free_vars:
+            return f"free variable `{a.name_hint}` against `{b.name_hint}`"
+        self.pair(a, b)
+        if isinstance(a, Var) and isinstance(b, Var):
+            self.pending.append((a.type_annotation, b.type_annotation))
+        return None
+
+    def bind(self, a: tuple[Var, ...], b: tuple[Var, ...]) -> str | None:
+        if len(a) != len(b):
+            return f"{len(a)} parameters against {len(b)}"
+        for left, right in zip(a, b):
+            self.pair(left, right)
+        return self.both(tuple(v.type_annotation for v in a), tuple(v.type_annotation for v in b), "annotations")
+
+    def expr(self, a: Expr, b: Expr) -> str | None:
+        if isinstance(a, Var) and isinstance(b, Var):
+            return self.variable(a, b)
+        if isinstance(a, (GlobalVar, Constructor)) and isinstance(b, (GlobalVar, Constructor)):
+            same = a.name_hint == b.name_hint
+            return None if same else f"`{a.name_hint}` against `{b.name_hint}`"
+        if isinstance(a, Op):
+            return None if a is b else f"operator `{_brief(a)}` against `{_brief(b)}`"
+        self.pair(a, b)
+        match a, b:
+            case Call(), Call():
+                if not _attrs_equal(a.attrs, b.attrs):
+                    return f"attributes of `{_brief(a.op)}`: {a.attrs!r} against {b.attrs!r}"
+                types = None if isinstance(a.op, Op) else self.both(a.type_args, b.type_args, "type arguments")
+                return types or self.both((a.op, *a.args), (b.op, *b.args), f"parts of a call of `{_brief(a.op)}`")
+            case TupleGetItem(), TupleGetItem():
+                self.pending.append((a.tuple_value, b.tuple_value))
+                return None if a.index == b.index else f"field {a.index} against field {b.index}"
+            case Tuple(), Tuple():
+                return self.both(a.fields, b.fields, "fields")
+            case Constant(), Constant():
+                return None if a.data == b.data else f"constant {_brief(a)} against {_brief(b)}"
+            case Let(), Let():
+                self.pending += ((a.body, b.body), (a.value, b.value))
+                return self.bind((a.var,), (b.var,))
+            case If(), If():
+                return self.both((a.cond, a.true_branch, a.false_branch), (b.cond, b.true_branch, b.false_branch), "parts")
+            case Function(), Function():
+                return self.function(a, b)
+            case RefCreate(), RefCreate():
+                self.pending.append((a.value, b.value))
+            case RefRead(), RefRead():
+                self.pending.append((a.ref, b.ref))
+            case RefWrite(), RefWrite():
+                self.pending += ((a.value, b.value), (a.ref, b.ref))
+            case Match(), Match():
+                return self.match(a, b)
+        return None
+
+    def function(self, a: Function, b: Function) -> str | None:
+        if len(a.type_params) != len(b.type_params):
+            return f"{len(a.type_params)} type parameters against {len(b.type_params)}"
+        for left, right in zip(a.type_params, b.type_params):
+            self.pair(left, right)
+        if not _attrs_equal(a.attrs, b.attrs):
+            return f"function attributes: {a.attrs!r} against {b.attrs!r}"
+        self.pending += ((a.body, b.body), (a.ret_type, b.ret_type))
+        return self.bind(a.params, b.params)
+
+    def match(self, a: Match, b: Match) -> str | None:
+        if a.complete != b.complete:
+            return "one match is declared complete, the other is not"
+        if len(a.clauses) != len(b.clauses):
+            return f"{len(a.clauses)} clauses against {len(b.clauses)}"
+        for left, right in zip(reversed(a.clauses), reversed(b.clauses)):
+            self.pending += ((left.rhs, right.rhs), (left.lhs, right.lhs))
+        self.pending.append((a.data, b.data))
+        return None
+
+    def pattern(self, a: Pattern, b: Pattern) -> str | None:
+        if isinstance(a, PatternVar) and isinstance(b, PatternVar):
+            return self.bind((a.var,), (b.var,))
+        if isinstance(a, PatternConstructor) and isinstance(b, PatternConstructor):
+            self.pending.append((a.constructor, b.constructor))
+            return self.both(a.patterns, b.patterns, "patterns")
+        if isinstance(a, PatternTuple) and isinstance(b, PatternTuple):
+            return self.both(a.patterns, b.patterns, "patterns")
+        return None
+
+    def type(self, a: Type, b: Type) -> str | None:
+        match a, b:
+            case TensorType(), TensorType():
+                if a.dtype != b.dtype or len(a.shape) != len(b.shape):
+                    return f"type {a} against {b}"
+                for left, right in zip(a.shape, b.shape):
+                    if left != right and not self.size(left, right):
+                        return f"type {a} against {b}"
+                return None
+            case TypeVar(), TypeVar():
+                return self.variable(a, b)
+            case GlobalTypeVar(), GlobalTypeVar():
+                return None if a.name_hint == b.name_hint else f"type {a} against {b}"
+            case IncompleteType(), IncompleteType():
+                return None if a is b or self.map_free_vars else f"unknown type {a} against {b}"
+            case TupleType(), TupleType():
+                return self.both(a.fields, b.fields, "fields of a tuple type")
+            case RefType(), RefType():
+                self.pending.append((a.value, b.value))
+            case TypeCall(), TypeCall():
+                return self.both((a.func, *a.args), (b.func, *b.args), "type arguments")
+            case FuncType(), FuncType():
+                if len(a.type_params) != len(b.type_params):
+                    return f"{len(a.type_params)} type parameters against {len(b.type_params)}"
+                for left_var, right_var in zip(a.type_params, b.type_params):
+                    self.pair(left_var, right_var)
+                self.pending += zip(reversed(a.type_constraints), reversed(b.type_constraints))
+                return self.both((*a.arg_types, a.ret_type), (*b.arg_types, b.ret_type), "parts of a function type")
+            case TypeRelation(), TypeRelation():
+                if a.func is not b.func or a.num_inputs != b.num_inputs or a.attrs != b.attrs:
+                    return "type relations differ"
+                return self.both(a.args, b.args, "arguments of a relation")
+            case TypeData(), TypeData():
+                if len(a.type_vars) != len(b.type_vars):
+                    return f"{len(a.type_vars)} type parameters against {len(b.type_vars)}"
+                for left_var, right_var in zip(a.type_vars, b.type_vars):
+                    self.pair(left_var, right_var)
+                for x, y in zip(a.constructors, b.constructors):
+                    if x.name_hint != y.name_hint:
+                        return f"constructor `{x.name_hint}` against `{y.name_hint}`"
+                    if (found := self.both(x.inputs, y.inputs, f"arguments of `{x.name_hint}`")) is not None:
+                        return found
+                return None if len(a.constructors) == len(b.constructors) else "the number of constructors differs"
+        return None
+
+    def size(self, a: object, b: object) -> bool:
+        """Size variables: like free variables."""
+        if not (isinstance(a, SizeVar) and isinstance(b, SizeVar) and self.map_free_vars):
+            return False
+        if self.forward.get(id(a)) is b:
+            return True
+        if id(a) in self.forward or id(b) in self.backward:
+            return False
+        self.pair(a, b)
+        return True
+
+
+def _attrs_equal(a: Attrs | None, b: Attrs | None) -> bool:
+    if a is None or b is None:
+        return (a is None or not a.keys()) and (b is None or not b.keys())
+    return a == b
+
+
+def _kind(node: Node) -> str:
+    return type(node).__name__
+
+
+def _brief(node: Node) -> str:
+    if isinstance(node, Call):
+        return f"{_brief(node.op)}(…)"
+    if isinstance(node, Op):
+        return node.name
+    if isinstance(node, (Var, GlobalVar, Constructor)):
+        return node.name_hint
+    if isinstance(node, Type):
+        return str(node)[:80]
+    if isinstance(node, Constant):
+        return repr(node.data)
+    return "nothing" if node is None else f"a {_kind(node)}"
+
+
+def difference(a: Node, b: Node, map_free_vars: bool = False) -> str | None:
+    """The first place where `a` and `b` differ, in words; None where they are structurally equal."""
+    from .module import IRModule
+
+    comparison = _Comparison(map_free_vars)
+    if isinstance(a, IRModule) and isinstance(b, IRModule):
+        return _modules(comparison, a, b)
+    if isinstance(a, Clause) and isinstance(b, Clause):
+        return comparison.run(a.lhs, b.lhs) or comparison.run(a.rhs, b.rhs)
+    if isinstance(a, (Type, Expr, Pattern)) and isinstance(b, (Type, Expr, Pattern)):
+        return comparison.run(a, b)
+    return None if a == b else f"{a!r} against {b!r}"
+
+
+def _modules(comparison: _Comparison, a: IRModule, b: IRModule) -> str | None:
+    left = {v.name_hint: f for v, f in a.functions.items()}
+    right = {v.name_hint: f for v, f in b.functions.items()}
+    left_types = {v.name_hint: d for v, d in a.type_definitions.items()}
+    right_types = {v.name_hint: d for v, d in b.type_definitions.items()}
+    for what, x, y in (("function @", left, right), ("type ", left_types, right_types)):
+        if x.keys() != y.keys():  # type: ignore[attr-defined]  # both are dicts by name
+            odd = sorted(x.keys() ^ y.keys())  # type: ignore[attr-defined]  # both are dicts by name
+            return f"only one module has {what}{odd[0]}"
+    for name, data in left_types.items():
+        if (found := comparison.run(data, right_types[name])) is not None:
+            return f"in type {name}: {found}"
+    for name, function in left.items():
+        if (found := comparison.run(function, right[name])) is not None:
+            return f"in @{name}: {found}"
+    return None
+
+
+def structural_equal(lhs: Node, rhs: Node, map_free_vars: bool = False) -> bool:
+    """Whether two types, expressions or modules are the same up to the names of bound variables (with `map_free_vars`, of free ones too). Sharing counts."""
+    return difference(lhs, rhs, map_free_vars) is None
+
+
+def assert_structural_equal(lhs: Node, rhs: Node, map_free_vars: bool = False) -> None:
+    """A ValueError that names the first difference, where there is one."""
+    found = difference(lhs, rhs, map_free_vars)
+    if found is not None:
+        raise ValueError(f"not structurally equal: {found}\nleft:\n{lhs}\nright:\n{rhs}")
+
+
+def types_equal(a: Type, b: Type) -> bool:
+    return _Comparison(False).run(a, b) is None
+
+
+def type_hash(type_: Type) -> int:
+    """A hash that agrees with structural equality: it does not see the names of bound type variables."""
+    from .walk import type_children
+
+    parts: list[object] = []
+    bound: dict[int, int] = {}
+    pending: list[Type] = [type_]
+    while pending:
+        node = pending.pop()
+        parts.append(node.__class__.__name__)
+        if isinstance(node, TensorType):
+            parts.append((node.shape, node.dtype))
+        elif isinstance(node, GlobalTypeVar):
+            parts.append(node.name_hint)
+        elif isinstance(node, (TypeVar, IncompleteType)):
+            parts.append(bound.get(id(node), id(node)))
+        else:
+            if isinstance(node, FuncType):
+                bound.update({id(p): len(bound) + k for k, p in enumerate(node.type_params)})
+            below = type_children(node)
+            parts.append(len(below))
+            pending.extend(below)
+    return hash(tuple(parts))
+
+
+def structural_hash(node: Node, map_free_vars: bool = False) -> int:
+    """A hash that agrees with `structural_equal`: equal nodes have equal hashes."""
+    from .module import IRModule
+    from .walk import children, post_order
+
+    if isinstance(node, Type):
+        return type_hash(node)
+    if isinstance(node, IRModule):
+        return hash(frozenset((v.name_hint, structural_hash(f, map_free_vars)) for v, f in node.functions.items()))
+    if not isinstance(node, Expr):
+        return hash(node)
+    order = post_order(node)
+    number = {id(n): k for k, n in enumerate(order)}
+    parts: list[object] = []
+    for n in order:
+        parts.append(n.__class__.__name__)
+        if isinstance(n, (GlobalVar, Constructor)):
+            parts.append(n.name_hint)
+        elif isinstance(n, Op):
+            parts.append(n.name)
+        elif isinstance(n, Constant):
+            parts.append(n.data)
+        elif isinstance(n, TupleGetItem):
+            parts.append(n.index)
+        elif isinstance(n, Var) and isinstance(n.type_annotation, TensorType):
+            parts.append((len(n.type_annotation.shape), n.type_annotation.dtype))
+        elif isinstance(n, Match):
+            parts.append(tuple(_pattern_shape(c.lhs) for c in n.clauses))
+        parts.append(tuple(number[id(c)] for c in children(n)))
+    return hash(tuple(parts))
+
+
+def _pattern_shape(pattern: Pattern) -> tuple[object, ...]:
+    if isinstance(pattern, PatternConstructor):
+        return (pattern.constructor.name_hint, *map(_pattern_shape, pattern.patterns))
+    if isinstance(pattern, PatternTuple):
+        return ("tuple", *map(_pattern_shape, pattern.patterns))
+    return ("any" if isinstance(pattern, PatternWildcard) else "var",)

@@ -1,0 +1,415 @@
+"""Relay's expressions (figure 1 of the paper).
+
+An expression never changes once made. Besides its parts it knows `span`, the place in its source, and `origin`, the expressions that it came from: passes set it, so that
+any value can be followed back through a pipeline. `checked_type` is there after type inference.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+
+
+from .attrs import Attrs, DictAttrs
+from .ndarray import NDArray
+from .span import Span
+from .types import FuncType, GlobalTypeVar, IncompleteType, TensorType, TupleType, Type, TypeCall, TypeVar
+
+_variable_numbers = itertools.count()
+
+
+class Expr:
+    """Base of all expressions."""
+
+    __slots__ = ("__weakref__", "_checked_type", "origin", "span")
+    span: Span | None
+    origin: tuple[Expr, ...]
+    _checked_type: Type | None
+
+    @property
+    def checked_type(self) -> Type:
+        """The type that inference found; a ValueError before inference."""
+        found = self._checked_type
+        if found is None:
+            raise ValueError(f"the type of this {type(self).__name__} is not known yet: run relay.transform.InferType()(mod) first")
+        return found
+
+    def same_as(self, other: object) -> bool:
+        """Whether this is the very same object."""
+        return self is other
+
+    def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
+        """This expression as a program in the text format, version line included."""
+        from ..text import astext
+
+        return astext(self, show_meta_data, annotate)
+
+    def __str__(self) -> str:
+        from ..text import show
+
+        return show(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __call__(self, *args: object) -> Call:
+        return Call(self, [as_expr(a) for a in args])
+
+    def astype(self, dtype: object) -> Expr:
+        """This tensor with its elements converted to `dtype`."""
+        from ..ops.transform import cast
+
+        return cast(self, dtype)
+
+    def __neg__(self) -> Expr:
+        from ..ops.unary import negative
+
+        return negative(self)
+
+    def __add__(self, other: object) -> Expr:
+        return _operator("add", self, other)
+
+    def __radd__(self, other: object) -> Expr:
+        return _operator("add", other, self)
+
+    def __sub__(self, other: object) -> Expr:
+        return _operator("subtract", self, other)
+
+    def __rsub__(self, other: object) -> Expr:
+        return _operator("subtract", other, self)
+
+    def __mul__(self, other: object) -> Expr:
+        return _operator("multiply", self, other)
+
+    def __rmul__(self, other: object) -> Expr:
+        return _operator("multiply", other, self)
+
+    def __truediv__(self, other: object) -> Expr:
+        return _operator("divide", self, other)
+
+    def __rtruediv__(self, other: object) -> Expr:
+        return _operator("divide", other, self)
+
+    def __lt__(self, other: object) -> Expr:
+        return _operator("less", self, other)
+
+    def __gt__(self, other: object) -> Expr:
+        return _operator("greater", self, other)
+
+    def __le__(self, other: object) -> Expr:
+        return _operator("less_equal", self, other)
+
+    def __ge__(self, other: object) -> Expr:
+        return _operator("greater_equal", self, other)
+
+
+RelayExpr = RelayNode = Expr
+
+
+def _operator(name: str, lhs: object, rhs: object) -> Expr:
+    """An arithmetic call; a Python number takes the element type of the other side where that is known."""
+    from .op import Op
+
+    left = _beside(lhs, rhs)
+    right = _beside(rhs, lhs)
+    return Call(Op.get(name), [left, right])
+
+
+def _beside(value: object, other: object) -> Expr:
+    if isinstance(value, Expr):
+        return value
+    annotation = getattr(other, "type_annotation", None) or getattr(other, "_checked_type", None)
+    dtype = annotation.dtype if isinstance(annotation, TensorType) else None
+    return const(value, dtype if isinstance(value, (int, float)) else None)
+
+
+def as_expr(value: object) -> Expr:
+    """`value` itself if it is an expression, a tuple or list of values as a tuple, and anything else as a constant."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, (tuple, list)) and any(isinstance(v, Expr) for v in value):
+        return Tuple([as_expr(v) for v in value])
+    return const(value)
+
+
+class Constant(Expr):
+    """A tensor known when the program is written."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: object, span: Span | None = None) -> None:
+        self.data = to_ndarray(data)
+        self.span = span
+        self.origin = ()
+        self._checked_type = TensorType.of(self.data.shape, self.data.dtype)
+
+
+class Tuple(Expr):
+    """Several values as one."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self, fields: Sequence[Expr], span: Span | None = None) -> None:
+        self.fields = tuple(fields)
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+    def __getitem__(self, index: int) -> Expr:
+        return self.fields[index]
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+
+class TupleGetItem(Expr):
+    """Field number `index`, from 0, of a tuple."""
+
+    __slots__ = ("index", "tuple_value")
+
+    def __init__(self, tuple_value: Expr, index: int, span: Span | None = None) -> None:
+        self.tuple_value = tuple_value
+        self.index = index
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+
+class Var(Expr):
+    """A local variable. Identity is the object: two variables of the same name are different.
+
+    A fully annotated variable has its annotation as `checked_type`.
+    """
+
+    __slots__ = ("name_hint", "type_annotation", "vid")
+
+    def __init__(self, name_hint: str, type_annotation: Type | None = None, span: Span | None = None) -> None:
+        self.name_hint = str(name_hint)
+        self.type_annotation = type_annotation
+        self.vid = next(_variable_numbers)
+        self.span = span
+        self.origin = ()
+        self._checked_type = type_annotation if is_complete(type_annotation) else None
+
+    @property
+    def name(self) -> str:
+        return self.name_hint
+
+
+class GlobalVar(Expr):
+    """The name of a module's function."""
+
+    __slots__ = ("name_hint",)
+
+    def __init__(self, name_hint: str, type_annot: Type | None = None, span: Span | None = None) -> None:
+        self.name_hint = str(name_hint)
+        self.span = span
+        self.origin = ()
+        self._checked_type = type_annot
+
+    @property
+    def name(self) -> str:
+        return self.name_hint
+
+
+class Call(Expr):
+    """A function, operator or constructor applied to arguments."""
+
+    __slots__ = ("args", "attrs", "op", "type_args")
+
+    def __init__(
+        self,
+        op: Expr,
+        args: Sequence[Expr],
+        attrs: Attrs | None = None,
+        type_args: Sequence[Type] | None = None,
+        span: Span | None = None,
+    ) -> None:
+        self.op = op
+        self.args = tuple(args)
+        self.attrs = attrs
+        self.type_args = tuple(type_args) if type_args else ()
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+
+class Let(Expr):
+    """`let variable = value; body`: the value is computed once, before the body."""
+
+    __slots__ = ("body", "value", "var")
+
+    def __init__(self, variable: Var, value: Expr, body: Expr, span: Span | None = None) -> None:
+        self.var = variable
+        self.value = value
+        self.body = body
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+    @property
+    def variable(self) -> Var:
+        return self.var
+
+
+class If(Expr):
+    """A choice: only the taken branch is evaluated. `cond` is a scalar bool."""
+
+    __slots__ = ("cond", "false_branch", "true_branch")
+
+    def __init__(self, cond: Expr, true_branch: Expr, false_branch: Expr, span: Span | None = None) -> None:
+        self.cond = cond
+        self.true_branch = true_branch
+        self.false_branch = false_branch
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+
+class Function(Expr):
+    """A function: a closure when inside an expression, a definition when in a module."""
+
+    __slots__ = ("attrs", "body", "params", "ret_type", "type_params")
+
+    def __init__(
+        self,
+        params: Sequence[Var],
+        body: Expr,
+        ret_type: Type | None = None,
+        type_params: Sequence[TypeVar] | None = None,
+        attrs: Attrs | dict[str, Anything] | None = None,
+        span: Span | None = None,
+    ) -> None:
+        self.params = tuple(params)
+        self.body = body
+        self.ret_type = ret_type
+        self.type_params = tuple(type_params or ())
+        self.attrs: Attrs = DictAttrs(attrs) if attrs is None or isinstance(attrs, dict) else attrs
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+    def with_attr(self, name: str | dict[str, Anything], value: Anything = None) -> Function:
+        """This function with one more attribute, or several from a dict."""
+        more = name if isinstance(name, dict) else {name: value}
+        return self._with_attrs(DictAttrs({**dict(self.attrs.items()), **more}))
+
+    def without_attr(self, name: str) -> Function:
+        """This function without the attribute `name`."""
+        return self._with_attrs(DictAttrs({k: v for k, v in self.attrs.items() if k != name}))
+
+    def _with_attrs(self, attrs: Attrs) -> Function:
+        new = Function(self.params, self.body, self.ret_type, self.type_params, attrs, self.span)
+        new.origin, new._checked_type = (self,), self._checked_type
+        return new
+
+
+class RefCreate(Expr):
+    """A new mutable cell that holds `value`."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Expr, span: Span | None = None) -> None:
+        self.value = value
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+
+class RefRead(Expr):
+    """What the cell `ref` holds now."""
+
+    __slots__ = ("ref",)
+
+    def __init__(self, ref: Expr, span: Span | None = None) -> None:
+        self.ref = ref
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+
+class RefWrite(Expr):
+    """Puts `value` into the cell `ref`; its own value is the empty tuple."""
+
+    __slots__ = ("ref", "value")
+
+    def __init__(self, ref: Expr, value: Expr, span: Span | None = None) -> None:
+        self.ref = ref
+        self.value = value
+        self.span = span
+        self.origin = ()
+        self._checked_type = None
+
+
+def is_complete(type_: Type | None) -> bool:
+    """Whether `type_` is given and has no holes."""
+    if type_ is None or isinstance(type_, IncompleteType):
+        return False
+    pending: list[Type] = [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TensorType | TypeVar | GlobalTypeVar):
+            continue
+        if isinstance(current, IncompleteType):
+            return False
+        if isinstance(current, TupleType):
+            pending.extend(current.fields)
+        elif isinstance(current, FuncType):
+            pending.extend(current.arg_types)
+            pending.append(current.ret_type)
+        elif isinstance(current, TypeCall):
+            pending.append(current.func)
+            pending.extend(current.args)
+        elif hasattr(current, "value"):
+            pending.append(current.value)
+    return True
+
+
+def var(
+    name_hint: str,
+    type_annotation: Type | str | None = None,
+    shape: Sequence[object] | None = None,
+    dtype: object = "float32",
+    span: Span | None = None,
+) -> Var:
+    """A variable: `var("x", shape=(3, 4))`, `var("x", TensorType(...))`, `var("s", "int32")` for a scalar, or `var("x")` without a type."""
+    from .attrs import KINDS
+
+    if type_annotation is not None and shape is not None:
+        raise ValueError("give either type_annotation or shape, not both")
+    annotation = type_annotation
+    if shape is not None:
+        annotation = TensorType(shape, KINDS["DType"](dtype))
+    elif isinstance(annotation, str):
+        annotation = TensorType((), annotation)
+    return Var(name_hint, annotation, span)
+
+
+def const(value: object, dtype: object = None, span: Span | None = None) -> Constant:
+    """A constant from a Python number (int32, float32 or bool unless `dtype` says otherwise), nested lists, an array, or an NDArray."""
+    return Constant(to_ndarray(value, dtype), span)
+
+
+def to_ndarray(value: object, dtype: object = None) -> NDArray:
+    """Data of a constant. Lists and arrays need NumPy; numbers do not."""
+    from .attrs import KINDS
+
+    if isinstance(value, NDArray) and dtype is None:
+        return value
+    name: str | None = None if dtype is None else KINDS["DType"](dtype)
+    if type(value) in (bool, int, float):
+        plain = {bool: "bool", int: "int32", float: "float32"}[type(value)]  # type: ignore[index]  # one of the three
+        return NDArray.scalar(value, name or plain)  # type: ignore[arg-type]  # one of the three
+    try:
+        import numpy
+    except ImportError:
+        raise ImportError("constants other than single numbers need NumPy: pip install numpy") from None
+    array = numpy.asarray(value.numpy() if hasattr(value, "numpy") else value)
+    if name is not None:
+        array = array.astype(name)
+    elif not hasattr(value, "dtype"):  # lists: Relay's defaults rather than NumPy's
+        array = array.astype({"float64": "float32", "int64": "int32"}.get(array.dtype.name, array.dtype.name))
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"a constant is a tensor of numbers, not {value!r:.60}")
+    return NDArray.from_numpy(array)

@@ -1,0 +1,185 @@
+"""A module: functions and type declarations by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+
+from .adt import Constructor, TypeData
+from .attrs import Attrs, DictAttrs
+from .errors import ModuleError
+from .expr import Expr, Function, GlobalVar
+from .span import Source
+from .types import GlobalTypeVar
+
+
+class IRModule:
+    """Global functions and algebraic data types.
+
+    `functions` maps GlobalVar to Function, `type_definitions` GlobalTypeVar to TypeData, both in the order of definition. Setting a function under a name, or under a
+    GlobalVar that the module knows by name, replaces it. Passes never change a module: they make another.
+    """
+
+    def __init__(
+        self,
+        functions: Mapping[GlobalVar, Function] | None = None,
+        type_definitions: Mapping[GlobalTypeVar, TypeData] | None = None,
+        attrs: Attrs | None = None,
+        source: Source | None = None,
+    ) -> None:
+        self.functions: dict[GlobalVar, Function] = {}
+        self.type_definitions: dict[GlobalTypeVar, TypeData] = {}
+        self.attrs: Attrs = attrs or DictAttrs()
+        self.source = source
+        self._globals: dict[str, GlobalVar] = {}
+        for type_var, data in (type_definitions or {}).items():
+            self.add_type(type_var, data)
+        for global_var, function in (functions or {}).items():
+            self.add_function(global_var, function)
+
+    @staticmethod
+    def from_expr(
+        expr: Expr | IRModule,
+        functions: Mapping[GlobalVar, Function] | None = None,
+        type_defs: Mapping[GlobalTypeVar, TypeData] | None = None,
+    ) -> IRModule:
+        """A module whose `main` is `expr`; an expression that is not a function becomes the body of one, with its free variables as parameters."""
+        if isinstance(expr, IRModule):
+            return expr
+        module = IRModule(functions, type_defs)
+        if not isinstance(expr, Function):
+            from .walk import free_type_vars, free_vars
+
+            expr = Function(free_vars(expr), expr, None, free_type_vars(expr))
+        name = str(expr.attrs["global_symbol"]) if "global_symbol" in expr.attrs else "main"
+        module[name] = expr
+        return module
+
+    def copy(self) -> IRModule:
+        """A module of its own with the same contents."""
+        return IRModule(self.functions, self.type_definitions, self.attrs, self.source)
+
+    def add_function(self, var: GlobalVar, function: Function) -> None:
+        """Defines `var`; a name that is defined already is an error."""
+        if var.name_hint in self._globals:
+            raise ModuleError(f"the module defines `@{var.name_hint}` already", var.span or function.span)
+        self._globals[var.name_hint] = var
+        self.functions[var] = function
+
+    def add_type(self, var: GlobalTypeVar, data: TypeData) -> None:
+        """Declares a type; a name that is declared already is an error."""
+        if var in self.type_definitions:
+            raise ModuleError(f"the module declares the type `{var.name_hint}` already", data.span)
+        self.type_definitions[var] = data
+
+    def update_func(self, var: GlobalVar, function: Function) -> None:
+        """Puts `function` in the place of what `var` was."""
+        self[var] = function
+
+    def update(self, other: IRModule | Mapping[GlobalVar, Function]) -> None:
+        """Takes over everything that `other` defines; its definitions win."""
+        if isinstance(other, IRModule):
+            for type_var, data in other.type_definitions.items():
+                self.type_definitions[type_var] = data
+        for var, function in (other.functions if isinstance(other, IRModule) else other).items():
+            self[var] = function
+
+    def _find(self, key: str | GlobalVar) -> GlobalVar | None:
+        if isinstance(key, GlobalVar) and key in self.functions:
+            return key
+        return self._globals.get(key if isinstance(key, str) else key.name_hint)
+
+    def __getitem__(self, key: str | GlobalVar | GlobalTypeVar) -> Function:
+        if isinstance(key, GlobalTypeVar):
+            return self.type_definitions[key]  # type: ignore[return-value]  # tvm.relay let one look types up in this way
+        found = self._find(key)
+        if found is None:
+            name = key if isinstance(key, str) else key.name_hint
+            raise ModuleError(f"the module has no function `@{name}`", help=_suggest(name, self._globals, "@"))
+        return self.functions[found]
+
+    def __setitem__(self, key: str | GlobalVar | GlobalTypeVar, value: Function | TypeData | Expr) -> None:
+        if isinstance(key, GlobalTypeVar):
+            assert isinstance(value, TypeData)
+            self.type_definitions[key] = value
+            return
+        if not isinstance(value, Function):
+            if not isinstance(value, Expr):
+                raise TypeError(f"a module holds functions, not {type(value).__name__}")
+            from .walk import free_vars
+
+            value = Function(free_vars(value), value)
+        found = self._find(key)
+        if found is None:
+            found = GlobalVar(key) if isinstance(key, str) else key
+            self._globals[found.name_hint] = found
+        self.functions[found] = value
+
+    def __delitem__(self, key: str | GlobalVar) -> None:
+        found = self.get_global_var(key if isinstance(key, str) else key.name_hint)
+        del self.functions[found], self._globals[found.name_hint]
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, GlobalTypeVar):
+            return key in self.type_definitions
+        return isinstance(key, (str, GlobalVar)) and self._find(key) is not None
+
+    def get_global_var(self, name: str) -> GlobalVar:
+        """The GlobalVar of that name; a ModuleError names near ones when there is none."""
+        found = self._globals.get(name)
+        if found is None:
+            raise ModuleError(f"the module has no function `@{name}`", help=_suggest(name, self._globals, "@"))
+        return found
+
+    def get_global_vars(self) -> list[GlobalVar]:
+        return list(self.functions)
+
+    def get_global_type_var(self, name: str) -> GlobalTypeVar:
+        """The GlobalTypeVar of that name."""
+        for var in self.type_definitions:
+            if var.name_hint == name:
+                return var
+        raise ModuleError(f"the module has no type `{name}`", help=_suggest(name, [v.name_hint for v in self.type_definitions], ""))
+
+    def get_global_type_vars(self) -> list[GlobalTypeVar]:
+        return list(self.type_definitions)
+
+    def get_type(self, name: str) -> tuple[TypeData | GlobalTypeVar | Constructor, ...]:
+        """The type variable, then its constructors, as `tvm.IRModule.get_type` gave them."""
+        var = self.get_global_type_var(name)
+        return (var, *self.type_definitions[var].constructors)
+
+    def constructors(self) -> Iterable[Constructor]:
+        for data in self.type_definitions.values():
+            yield from data.constructors
+
+    def get_attr(self, name: str) -> object:
+        return self.attrs[name] if name in self.attrs else None
+
+    def with_attr(self, name: str, value: object) -> IRModule:
+        """This module with one more attribute."""
+        new = self.copy()
+        new.attrs = DictAttrs({**dict(self.attrs.items()), name: value})
+        return new
+
+    def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
+        """The module in the text format, version line included."""
+        from ..text import astext
+
+        return astext(self, show_meta_data, annotate)
+
+    def __str__(self) -> str:
+        from ..text import show
+
+        return show(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _suggest(name: str, known: Iterable[str], sigil: str) -> list[str]:
+    names = list(known)
+    near = difflib.get_close_matches(name[:200], names, n=3, cutoff=0.6)
+    if near:
+        return [f"did you mean {' or '.join(f'`{sigil}{n}`' for n in near)}?"]
+    return [f"it has {', '.join(f'`{sigil}{n}`' for n in names[:8])}"] if names else []

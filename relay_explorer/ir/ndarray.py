@@ -1,0 +1,115 @@
+"""Constant data without NumPy: shape, element type and bytes. NumPy is imported only when an array is asked for."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy
+
+_FORMATS = {
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
+    "int64": "q", "uint64": "Q", "float16": "e", "float32": "f", "float64": "d",
+}  # fmt: skip
+
+
+def itemsize(dtype: str) -> int:
+    """Bytes of one element; sub-byte types are counted as one byte."""
+    if dtype == "bool":
+        return 1
+    bits = "".join(c for c in dtype.split("x")[0] if c.isdigit())
+    return max(1, int(bits or 32) // 8)
+
+
+class NDArray:
+    """An immutable dense tensor in row-major order, little-endian."""
+
+    __slots__ = ("data", "dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: str, data: bytes) -> None:
+        count = 1
+        for extent in shape:
+            count *= extent
+        if len(data) != count * itemsize(dtype):
+            raise ValueError(f"{len(data)} bytes cannot be a tensor of shape {shape} and type {dtype}")
+        self.shape = shape
+        self.dtype = dtype
+        self.data = data
+
+    @staticmethod
+    def scalar(value: bool | int | float, dtype: str) -> NDArray:
+        """A single number. A number that `dtype` cannot hold is a ValueError."""
+        return NDArray((), dtype, _pack([value], dtype))
+
+    @staticmethod
+    def from_list(values: list[bool | int | float], shape: tuple[int, ...], dtype: str) -> NDArray:
+        """The numbers of `values`, in row-major order."""
+        return NDArray(shape, dtype, _pack(values, dtype))
+
+    @staticmethod
+    def from_numpy(array: numpy.ndarray) -> NDArray:
+        """A copy of `array`."""
+        import numpy
+
+        array = numpy.ascontiguousarray(array)
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        return NDArray(tuple(int(d) for d in numpy.shape(array)), str(array.dtype), little.tobytes())
+
+    def numpy(self) -> numpy.ndarray:
+        """The values as a new NumPy array."""
+        try:
+            import numpy
+        except ImportError:
+            raise ImportError("values need NumPy: pip install numpy") from None
+        if self.dtype == "bfloat16":
+            wide = numpy.frombuffer(self.data, dtype="<u2").astype("<u4") << 16
+            return wide.view("<f4").reshape(self.shape).copy()
+        return numpy.frombuffer(self.data, dtype=self.dtype).reshape(self.shape).copy()
+
+    asnumpy = numpy
+
+    def values(self) -> list[bool | int | float]:
+        """The elements in row-major order, as Python numbers."""
+        if self.dtype == "bfloat16":
+            halves = struct.unpack(f"<{len(self.data) // 2}H", self.data)
+            return [struct.unpack("<f", struct.pack("<I", h << 16))[0] for h in halves]
+        code = _FORMATS[self.dtype]
+        return list(struct.unpack(f"<{len(self.data) // itemsize(self.dtype)}{code}", self.data))
+
+    def item(self) -> bool | int | float:
+        """The one element of a scalar."""
+        values = self.values()
+        if len(values) != 1:
+            raise ValueError(f"a tensor of shape {self.shape} is not a single number")
+        return values[0]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NDArray):
+            return NotImplemented
+        return self.shape == other.shape and self.dtype == other.dtype and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype, self.data))
+
+    def __array__(self, dtype: object = None, copy: object = None) -> numpy.ndarray:
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)  # type: ignore[call-overload]  # NumPy checks the dtype
+
+    def __repr__(self) -> str:
+        if not self.shape:
+            return f"NDArray({self.item()}, {self.dtype})"
+        return f"NDArray(shape={self.shape}, dtype={self.dtype})"
+
+
+def _pack(values: list[bool | int | float], dtype: str) -> bytes:
+    if dtype == "bfloat16":
+        return b"".join(struct.pack("<f", value)[2:] for value in values)
+    code = _FORMATS.get(dtype)
+    if code is None:
+        raise ValueError(f"constants of type {dtype} are not supported; known are {', '.join(_FORMATS)}, bfloat16")
+    convert = bool if dtype == "bool" else float if dtype.startswith("float") else int
+    try:
+        return struct.pack(f"<{len(values)}{code}", *map(convert, values))
+    except (struct.error, OverflowError):
+        raise ValueError(f"the number does not fit {dtype}") from None

@@ -1,0 +1,216 @@
+"""Operators as expressions, and the register that holds them. `ops/` declares them, one place each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+from typing import ClassVar, NamedTuple, Protocol
+
+from .attrs import Attrs
+from .errors import UnknownOperatorError
+from .expr import Expr
+from .types import TensorType, Type
+
+
+class OpPattern:
+    """How an operator may be fused, from the simplest to the most opaque; numbered as in TVM."""
+
+    ELEMWISE = 0
+    BROADCAST = 1
+    INJECTIVE = 2
+    COMM_REDUCE = 3
+    OUT_ELEMWISE_FUSABLE = 4
+    TUPLE = 7
+    OPAQUE = 8
+
+
+PATTERN_NAMES = {
+    0: "element-wise", 1: "broadcast", 2: "injective", 3: "reduction", 4: "out-fusable", 7: "tuple", 8: "opaque",
+}  # fmt: skip
+
+
+class Reporter(Protocol):
+    """What a relation uses to say what it learnt."""
+
+    def assign(self, target: Type, value: Type) -> None:
+        """`target`, one of the types that the relation was given or a part of one, is `value`: they are unified."""
+
+
+class RelationFailed(Exception):
+    """Raised by a relation that cannot hold.
+
+    `message` is one sentence about the operator's own rule; `culprits` the numbers of the arguments that disagree; `help` what to try.
+    """
+
+    def __init__(self, message: str, *help: str, culprits: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+        self.culprits = culprits
+
+
+Rule = Callable[[Sequence[Type], int, Anything, Reporter], bool]
+
+
+class Relation(NamedTuple):
+    """A type relation: a `rule`, and its `law` as one line, where `{0}`, `{1}` … are the arguments' types and `{out}` the result's.
+
+    The rule is given the types of the arguments and of the result (as far as they are known: an IncompleteType is unknown), how many are inputs, the attributes, and a
+    Reporter. It assigns what it learns and answers whether it is done; where too little is known it answers False and is run again when one of its types becomes known.
+    It raises RelationFailed where it cannot hold.
+    """
+
+    name: str
+    rule: Rule
+    law: str
+
+
+Flops = Callable[[Anything, Sequence[Type], Type], int]
+
+
+def no_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
+    """Data is moved, not computed with."""
+    return 0
+
+
+def flops_per_output(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
+    """One operation an element of the (first) output."""
+    return size_of(output)
+
+
+def flops_per_input(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
+    """One operation an element of the first input."""
+    return size_of(inputs[0])
+
+
+def size_of(type_: Type) -> int:
+    """Elements of a tensor (of the first field of a tuple); an unknown dimension counts as 1."""
+    fields = getattr(type_, "fields", None)
+    if fields:
+        return size_of(fields[0])
+    count = 1
+    if isinstance(type_, TensorType):
+        for dim in type_.shape:
+            count *= dim if isinstance(dim, int) else 1
+    return count
+
+
+class Op(Expr):
+    """An operator. There is one object a name; `Op.get(name)` finds it.
+
+    Fields: `name`; `description`, one line; `formula`, its definition; `inputs`, the names of its tensor arguments (None: any number, as one tuple or several
+    arguments); `attrs_class`, its attributes' schema or None; `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, an OpPattern;
+    `flops`, how many floating-point operations a call does, from its attributes, argument types
+    and result type; `family`, the group that explorers colour it by; `level`, its place in TVM's list; `laxer_in_reference`, where TVM's relation accepted what this one refuses.
+    """
+
+    __slots__ = (
+        "_attrs",
+        "attrs_class",
+        "description",
+        "family",
+        "flops",
+        "formula",
+        "inputs",
+        "laxer_in_reference",
+        "level",
+        "name",
+        "pattern",
+        "relation",
+    )
+    _registry: ClassVar[dict[str, Op]] = {}
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        description: str,
+        formula: str,
+        inputs: tuple[str, ...] | None,
+        relation: Relation,
+        attrs_class: type[Attrs] | None = None,
+        pattern: int = OpPattern.OPAQUE,
+        flops: Flops | None = None,
+        family: str = "other",
+        level: int = 10,
+        laxer_in_reference: str = "",
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.formula = formula
+        self.inputs = inputs
+        self.relation = relation
+        self.attrs_class = attrs_class
+        self.pattern = pattern
+        self.flops: Flops = flops or no_flops
+        self.family = family
+        self.level = level
+        self.laxer_in_reference = laxer_in_reference
+        self.span = None
+        self.origin = ()
+        self._checked_type = None
+        self._attrs: dict[str, Anything] = {}
+
+    @property
+    def num_inputs(self) -> int:
+        """How many arguments a call takes; -1 where any number is right."""
+        return -1 if self.inputs is None else len(self.inputs)
+
+    @property
+    def attrs_type_key(self) -> str:
+        return "" if self.attrs_class is None else self.attrs_class._key
+
+    @staticmethod
+    def get(name: str) -> Op:
+        """The operator called `name`; an UnknownOperatorError that names near ones when there is none."""
+        registry = Op._registry
+        if name not in registry:
+            Op.load_all()
+        if name not in registry:
+            near = difflib.get_close_matches(name[:200], registry, n=3, cutoff=0.6)
+            raise UnknownOperatorError(
+                f"there is no operator called `{name[:200]}`",
+                help=[f"did you mean {' or '.join(f'`{n}`' for n in near)}?"] if near else [],
+            )
+        return registry[name]
+
+    @staticmethod
+    def load_all() -> None:
+        """Declares the operators of `relay_explorer.ops`; they register themselves when first asked for."""
+        from .. import ops
+
+        ops.load_all()
+
+    @staticmethod
+    def list_op_names() -> list[str]:
+        Op.load_all()
+        return sorted(Op._registry)
+
+    @staticmethod
+    def register(op: Op) -> Op:
+        """Enters `op` under its name; a name that is taken is an error."""
+        if op.name in Op._registry:
+            raise ValueError(f"an operator called `{op.name}` exists already")
+        Op._registry[op.name] = op
+        return op
+
+    @staticmethod
+    def unregister(name: str) -> None:
+        """Takes an operator out again: for exercises and tests that declare their own."""
+        Op._registry.pop(name, None)
+
+    def get_attr(self, key: str) -> Anything:
+        """A property by the name that TVM gave it (`TOpPattern`), or one set with `set_attr`; None where there is none."""
+        if key == "TOpPattern":
+            return self.pattern
+        return self._attrs.get(key)
+
+    def set_attr(self, key: str, value: Anything, plevel: int = 10) -> None:
+        self._attrs[key] = value
+
+    def has_attr(self, key: str) -> bool:
+        return self.get_attr(key) is not None
+
+    def __reduce__(self) -> tuple[Callable[[str], Op], tuple[str]]:
+        return (Op.get, (self.name,))

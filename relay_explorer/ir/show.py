@@ -1,0 +1,88 @@
+"""Types as Relay text. Here, and not in `text/`, since errors everywhere name types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .types import (
+    FuncType,
+    GlobalTypeVar,
+    IncompleteType,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeRelation,
+    TypeVar,
+)
+
+Namer = Callable[[Type], "str | None"]
+_DEEPEST = 200  # a type nested deeper is cut with `…` in messages; the printer refuses it with an error of its own
+
+
+def show_shape(shape: tuple[object, ...]) -> str:
+    """`(3, 4)`, `(3)`, `()`; an unknown dimension is `?`."""
+    return f"({', '.join(map(str, shape))})"
+
+
+def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
+    """`type_` in the text format. `namer` may name type variables and incomplete types; they are shown plainly where it returns None."""
+    if namer is not None and (name := namer(type_)) is not None:
+        return name
+    if depth > _DEEPEST:
+        return "…"
+
+    def inner(t: Type) -> str:
+        return show_type(t, namer, depth + 1)
+
+    match type_:
+        case TensorType():
+            if not type_.shape:
+                return type_.dtype
+            return f"Tensor[{show_shape(type_.shape)}, {type_.dtype}]"
+        case TupleType():
+            fields = ", ".join(map(inner, type_.fields))
+            return f"({fields},)" if len(type_.fields) == 1 else f"({fields})"
+        case TypeVar() | GlobalTypeVar():
+            return type_.name_hint
+        case IncompleteType():
+            return "_"
+        case FuncType():
+            params = f"[{', '.join(map(inner, type_.type_params))}]" if type_.type_params else ""
+            args = ", ".join(map(inner, type_.arg_types))
+            return f"fn {params}({args}) -> {inner(type_.ret_type)}" if params else f"fn ({args}) -> {inner(type_.ret_type)}"
+        case TypeCall():
+            return f"{inner(type_.func)}[{', '.join(map(inner, type_.args))}]"
+        case RefType():
+            return f"ref({inner(type_.value)})"
+        case TypeRelation():
+            name = getattr(type_.func, "__name__", "relation")
+            return f"{name}({', '.join(map(inner, type_.args))})"
+        case _:
+            return f"<{type(type_).__name__}>"
+
+
+def short_type(type_: Type, namer: Namer | None = None) -> str:
+    """A type as briefly as a label allows: `(3, 4) f32`, `fn (2)`, tuples as `⟨…⟩`."""
+    if namer is not None and (name := namer(type_)) is not None:
+        return name
+    match type_:
+        case TensorType():
+            dtype = short_dtype(type_.dtype)
+            return f"{show_shape(type_.shape)} {dtype}" if type_.shape else dtype
+        case TupleType() if len(type_.fields) <= 3:
+            return f"({', '.join(short_type(f, namer) for f in type_.fields)})"
+        case TupleType():
+            return f"({short_type(type_.fields[0], namer)}, … {len(type_.fields)} fields)"
+        case _:
+            text = show_type(type_, namer)
+            return text if len(text) <= 60 else text[:59] + "…"
+
+
+def short_dtype(dtype: str) -> str:
+    """`float32` as `f32`, `int64` as `i64`, `uint8` as `u8`; others unchanged."""
+    for long, short in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i")):
+        if dtype.startswith(long) and dtype[len(long) :].isdigit():
+            return short + dtype[len(long) :]
+    return dtype

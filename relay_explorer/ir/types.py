@@ -1,0 +1,299 @@
+"""Relay's types (section 3.2 of the paper): tensors with shapes, functions, tuples, references, algebraic data types, and relations between them.
+
+Types are immutable. `==` is structural: bound type variables may differ in name, free ones may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final, Union, cast
+
+from .span import Span
+
+
+class Any:
+    """A dimension that is known only when the program runs. There is one such value; it prints as `?`."""
+
+    _instance: ClassVar[Any | None] = None
+    __slots__ = ()
+
+    def __new__(cls) -> Any:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "?"
+
+    def __reduce__(self) -> tuple[type[Any], tuple[()]]:
+        return (Any, ())
+
+
+class SizeVar:
+    """A named, unknown dimension. Two are the same only if they are the same object."""
+
+    __slots__ = ("dtype", "name")
+
+    def __init__(self, name: str, dtype: str = "int32") -> None:
+        self.name = name
+        self.dtype = dtype
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Dim = Union[int, Any, SizeVar]
+Shape = tuple[Dim, ...]
+
+
+class TypeKind:
+    """The kinds of types, numbered as `tvm.ir.TypeKind` was."""
+
+    Type: Final = 0
+    ShapeVar: Final = 1
+    BaseType: Final = 2
+    Constraint: Final = 4
+    AdtHandle: Final = 5
+    TypeData: Final = 6
+
+
+KIND_NAMES: Final = {0: "Type", 1: "ShapeVar", 2: "BaseType", 4: "Constraint", 5: "AdtHandle", 6: "TypeData"}
+
+
+class Type:
+    """Base of all types."""
+
+    __slots__ = ("span",)
+    span: Span | None
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Type):
+            return NotImplemented
+        from .equal import types_equal
+
+        return types_equal(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        result = self.__eq__(other)
+        return result if result is NotImplemented else not result
+
+    def __hash__(self) -> int:
+        from .equal import type_hash
+
+        return type_hash(self)
+
+    def same_as(self, other: object) -> bool:
+        """Whether this is the very same object."""
+        return self is other
+
+    def __str__(self) -> str:
+        from .show import show_type
+
+        return show_type(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _dim(value: object) -> Dim:
+    if type(value) is int:
+        if value < 0:
+            raise ValueError(f"a dimension cannot be negative: {value}")
+        return value
+    if isinstance(value, (Any, SizeVar)):
+        return value
+    try:
+        return _dim(int(value))  # type: ignore[call-overload]  # NumPy integers and old code's IntImm convert
+    except TypeError:
+        raise TypeError(f"a dimension is an integer, Any() or a size variable, not {value!r}") from None
+
+
+_known_dims = {int}.issuperset
+
+
+class TensorType(Type):
+    """A tensor of `shape` (integers, `Any` or size variables; `()` is a scalar) and element type `dtype` ("float32", "int64", "bool" …)."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: Sequence[object] = (), dtype: str = "float32", span: Span | None = None) -> None:
+        self.shape: Shape = tuple([_dim(d) for d in shape])
+        self.dtype = str(dtype)
+        self.span = span
+
+    @staticmethod
+    def of(shape: Shape, dtype: str) -> TensorType:
+        """Like the constructor, for a `shape` that is already a tuple of dimensions: unchecked, for inner loops."""
+        self = TensorType.__new__(TensorType)
+        self.shape = shape
+        self.dtype = dtype
+        self.span = None
+        return self
+
+    @property
+    def concrete_shape(self) -> tuple[int, ...]:
+        """The shape as integers; a ValueError where a dimension is not known."""
+        if not _known_dims(map(type, self.shape)):
+            raise ValueError(f"{self} has a dimension that is not known before the program runs")
+        return cast("tuple[int, ...]", self.shape)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether every dimension is an integer."""
+        return _known_dims(map(type, self.shape))
+
+    def __eq__(self, other: object) -> bool:
+        if self.__class__ is other.__class__:
+            return self.shape == other.shape and self.dtype == other.dtype  # type: ignore[attr-defined]  # same class
+        return False if isinstance(other, Type) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+
+def scalar_type(dtype: str) -> TensorType:
+    """The type of a single number."""
+    return TensorType.of((), dtype)
+
+
+class TupleType(Type):
+    """The type of a tuple: one type a field."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self, fields: Sequence[Type], span: Span | None = None) -> None:
+        self.fields = tuple(fields)
+        self.span = span
+
+
+class TypeVar(Type):
+    """A type parameter of a function or of a type declaration. Identity is the object, not the name."""
+
+    __slots__ = ("kind", "name_hint")
+
+    def __init__(self, name_hint: str, kind: int = TypeKind.Type, span: Span | None = None) -> None:
+        self.name_hint = name_hint
+        self.kind = kind
+        self.span = span
+
+    @property
+    def name(self) -> str:
+        return self.name_hint
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class GlobalTypeVar(Type):
+    """The name of an algebraic data type."""
+
+    __slots__ = ("kind", "name_hint")
+
+    def __init__(self, name_hint: str, kind: int = TypeKind.AdtHandle, span: Span | None = None) -> None:
+        self.name_hint = name_hint
+        self.kind = kind
+        self.span = span
+
+    @property
+    def name(self) -> str:
+        return self.name_hint
+
+    def __call__(self, *args: Type) -> TypeCall:
+        return TypeCall(self, args)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, GlobalTypeVar) and self.name_hint == other.name_hint)
+
+    def __hash__(self) -> int:
+        return hash(("GlobalTypeVar", self.name_hint))
+
+
+class IncompleteType(Type):
+    """A type still to be found: a unification variable of inference, or a hole in an annotation."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: int = TypeKind.Type, span: Span | None = None) -> None:
+        self.kind = kind
+        self.span = span
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class FuncType(Type):
+    """A function's type: `fn [type_params] (arg_types) -> ret_type where type_constraints`."""
+
+    __slots__ = ("arg_types", "ret_type", "type_constraints", "type_params")
+
+    def __init__(
+        self,
+        arg_types: Sequence[Type],
+        ret_type: Type,
+        type_params: Sequence[TypeVar] | None = None,
+        type_constraints: Sequence[TypeConstraint] | None = None,
+        span: Span | None = None,
+    ) -> None:
+        self.arg_types = tuple(arg_types)
+        self.ret_type = ret_type
+        self.type_params = tuple(type_params or ())
+        self.type_constraints = tuple(type_constraints or ())
+        self.span = span
+
+
+class TypeCall(Type):
+    """A type function applied: `List[Tensor[(3), float32]]`."""
+
+    __slots__ = ("args", "func")
+
+    def __init__(self, func: Type, args: Sequence[Type], span: Span | None = None) -> None:
+        self.func = func
+        self.args = tuple(args)
+        self.span = span
+
+
+class RefType(Type):
+    """The type of a mutable cell that holds a `value`."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Type, span: Span | None = None) -> None:
+        self.value = value
+        self.span = span
+
+
+RelayRefType = RefType
+
+
+class TypeConstraint(Type):
+    """Base of what a function type may demand of its arguments' types."""
+
+    __slots__ = ()
+
+
+class TypeRelation(TypeConstraint):
+    """`func` must hold between `args`, of which the first `num_inputs` are inputs; `attrs` are the call's attributes."""
+
+    __slots__ = ("args", "attrs", "func", "num_inputs")
+
+    def __init__(
+        self,
+        func: Callable[..., bool],
+        args: Sequence[Type],
+        num_inputs: int,
+        attrs: object = None,
+        span: Span | None = None,
+    ) -> None:
+        self.func = func
+        self.args = tuple(args)
+        self.num_inputs = num_inputs
+        self.attrs = attrs
+        self.span = span

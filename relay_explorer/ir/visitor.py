@@ -1,0 +1,321 @@
+"""Visitors and mutators as `tvm.relay` had them, for people to subclass.
+
+    class Count(ExprVisitor):
+        def visit_call(self, call):
+            super().visit_call(call)      # first the parts
+            self.found += 1
+
+Each shared expression is visited once. A visitor recurses through Python calls, so that the order is the one its author wrote; the limit on recursion is raised to what the
+depth of the expression needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any as Anything
+
+from .adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard, TypeData
+from .expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from .op import Op
+from .types import FuncType, GlobalTypeVar, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall, TypeRelation, TypeVar
+from .walk import children, post_order
+
+_METHODS: dict[type, str] = {
+    Function: "visit_function", Call: "visit_call", Let: "visit_let", Var: "visit_var", GlobalVar: "visit_global_var", If: "visit_if",
+    Tuple: "visit_tuple", TupleGetItem: "visit_tuple_getitem", Constant: "visit_constant", RefCreate: "visit_ref_create",
+    RefRead: "visit_ref_read", RefWrite: "visit_ref_write", Constructor: "visit_constructor", Match: "visit_match", Op: "visit_op",
+}  # fmt: skip
+_FRAMES_A_LEVEL = 6  # Python frames that one level of an expression takes: visit, visit_call, super().visit_call, and some for the author
+
+
+def depth_of(expr: Expr) -> int:
+    """The longest way from `expr` down to a leaf, in expressions."""
+    depth: dict[int, int] = {}
+    for node in post_order(expr):
+        depth[id(node)] = 1 + max((depth[id(c)] for c in children(node)), default=0)
+    return depth[id(expr)]
+
+
+class ExprFunctor:
+    """Dispatches on the kind of expression; results are remembered, one a node."""
+
+    def __init__(self) -> None:
+        self.memo_map: dict[Expr, Anything] = {}
+        self._entered = False
+
+    def visit(self, expr: Expr) -> Anything:
+        """The result for `expr`, computed at most once."""
+        memo = self.memo_map
+        if expr in memo:
+            return memo[expr]
+        name = _METHODS.get(expr.__class__)
+        if name is None:
+            raise TypeError(f"{type(self).__name__} cannot visit a {type(expr).__name__}: it is no Relay expression")
+        if not self._entered:
+            return self._enter(expr, name)
+        result = memo[expr] = getattr(self, name)(expr)
+        return result
+
+    def _enter(self, expr: Expr, name: str) -> Anything:
+        """The outermost visit: makes room for the recursion below."""
+        limit = sys.getrecursionlimit()
+        self._entered = True
+        sys.setrecursionlimit(max(limit, limit + _FRAMES_A_LEVEL * depth_of(expr)))
+        try:
+            result = self.memo_map[expr] = getattr(self, name)(expr)
+        finally:
+            sys.setrecursionlimit(limit)
+            self._entered = False
+        return result
+
+    def _unhandled(self, expr: Expr) -> Anything:
+        raise NotImplementedError(f"{type(self).__name__} has no method {_METHODS[type(expr)]}")
+
+    visit_function = visit_call = visit_let = visit_var = visit_global_var = visit_if = visit_tuple = visit_tuple_getitem = _unhandled
+    visit_constant = visit_ref_create = visit_ref_read = visit_ref_write = visit_constructor = visit_match = visit_op = _unhandled
+
+
+class ExprVisitor(ExprFunctor):
+    """Visits every expression once, and returns nothing. Override `visit_…` and call `super()` to go on below."""
+
+    def visit_function(self, fn: Function) -> None:
+        for param in fn.params:
+            self.visit(param)
+        self.visit(fn.body)
+
+    def visit_call(self, call: Call) -> None:
+        self.visit(call.op)
+        for arg in call.args:
+            self.visit(arg)
+
+    def visit_let(self, let: Let) -> None:
+        self.visit(let.var)
+        self.visit(let.value)
+        self.visit(let.body)
+
+    def visit_if(self, i: If) -> None:
+        self.visit(i.cond)
+        self.visit(i.true_branch)
+        self.visit(i.false_branch)
+
+    def visit_tuple(self, tup: Tuple) -> None:
+        for field in tup.fields:
+            self.visit(field)
+
+    def visit_tuple_getitem(self, op: TupleGetItem) -> None:
+        self.visit(op.tuple_value)
+
+    def visit_ref_create(self, r: RefCreate) -> None:
+        self.visit(r.value)
+
+    def visit_ref_read(self, r: RefRead) -> None:
+        self.visit(r.ref)
+
+    def visit_ref_write(self, r: RefWrite) -> None:
+        self.visit(r.ref)
+        self.visit(r.value)
+
+    def visit_match(self, m: Match) -> None:
+        self.visit(m.data)
+        for clause in m.clauses:
+            self.visit(clause.rhs)
+
+    def visit_var(self, var: Var) -> None:
+        pass
+
+    def visit_global_var(self, gvar: GlobalVar) -> None:
+        pass
+
+    def visit_constant(self, const: Constant) -> None:
+        pass
+
+    def visit_op(self, op: Op) -> None:
+        pass
+
+    def visit_constructor(self, con: Constructor) -> None:
+        pass
+
+
+class ExprMutator(ExprFunctor):
+    """Makes a new expression from an old one. Override `visit_…`; `super().visit_call(call)` gives the call rebuilt on its mutated parts.
+
+    What does not change is kept, not copied. New expressions carry the span of the old ones and name them as their `origin`.
+    """
+
+    def visit(self, expr: Expr) -> Anything:
+        known = expr in self.memo_map
+        result = super().visit(expr)
+        if not known and result is not expr and isinstance(result, Expr) and not result.origin and result.__class__ not in _NAMES:
+            result.origin = (expr,)
+            if result.span is None:
+                result.span = expr.span
+        return result
+
+    def visit_function(self, fn: Function) -> Expr:
+        params = [self.visit(p) for p in fn.params]
+        body = self.visit(fn.body)
+        if body is fn.body and all(a is b for a, b in zip(params, fn.params)):
+            return fn
+        return Function(params, body, fn.ret_type, fn.type_params, fn.attrs, fn.span)
+
+    def visit_call(self, call: Call) -> Expr:
+        op = self.visit(call.op)
+        args = [self.visit(a) for a in call.args]
+        if op is call.op and all(a is b for a, b in zip(args, call.args)):
+            return call
+        return Call(op, args, call.attrs, call.type_args, call.span)
+
+    def visit_let(self, let: Let) -> Expr:
+        var, value, body = self.visit(let.var), self.visit(let.value), self.visit(let.body)
+        if var is let.var and value is let.value and body is let.body:
+            return let
+        return Let(var, value, body, let.span)
+
+    def visit_if(self, i: If) -> Expr:
+        cond, yes, no = self.visit(i.cond), self.visit(i.true_branch), self.visit(i.false_branch)
+        if cond is i.cond and yes is i.true_branch and no is i.false_branch:
+            return i
+        return If(cond, yes, no, i.span)
+
+    def visit_tuple(self, tup: Tuple) -> Expr:
+        fields = [self.visit(f) for f in tup.fields]
+        return tup if all(a is b for a, b in zip(fields, tup.fields)) else Tuple(fields, tup.span)
+
+    def visit_tuple_getitem(self, op: TupleGetItem) -> Expr:
+        value = self.visit(op.tuple_value)
+        return op if value is op.tuple_value else TupleGetItem(value, op.index, op.span)
+
+    def visit_ref_create(self, r: RefCreate) -> Expr:
+        value = self.visit(r.value)
+        return r if value is r.value else RefCreate(value, r.span)
+
+    def visit_ref_read(self, r: RefRead) -> Expr:
+        ref = self.visit(r.ref)
+        return r if ref is r.ref else RefRead(ref, r.span)
+
+    def visit_ref_write(self, r: RefWrite) -> Expr:
+        ref, value = self.visit(r.ref), self.visit(r.value)
+        return r if ref is r.ref and value is r.value else RefWrite(ref, value, r.span)
+
+    def visit_pattern(self, p: Pattern) -> Pattern:
+        """A pattern with its variables mutated."""
+        if isinstance(p, PatternVar):
+            var = self.visit(p.var)
+            return p if var is p.var else PatternVar(var, p.span)
+        if isinstance(p, (PatternConstructor, PatternTuple)):
+            parts = [self.visit_pattern(q) for q in p.patterns]
+            if all(a is b for a, b in zip(parts, p.patterns)):
+                return p
+            return PatternTuple(parts, p.span) if isinstance(p, PatternTuple) else PatternConstructor(p.constructor, parts, p.span)
+        return p
+
+    def visit_match(self, m: Match) -> Expr:
+        data = self.visit(m.data)
+        clauses = []
+        for clause in m.clauses:
+            pattern = self.visit_pattern(clause.lhs)
+            rhs = self.visit(clause.rhs)
+            clauses.append(clause if pattern is clause.lhs and rhs is clause.rhs else Clause(pattern, rhs, clause.span))
+        if data is m.data and all(a is b for a, b in zip(clauses, m.clauses)):
+            return m
+        return Match(data, clauses, m.complete, m.span)
+
+    def visit_var(self, var: Var) -> Expr:
+        return var
+
+    def visit_global_var(self, gvar: GlobalVar) -> Expr:
+        return gvar
+
+    def visit_constant(self, const: Constant) -> Expr:
+        return const
+
+    def visit_op(self, op: Op) -> Expr:
+        return op
+
+    def visit_constructor(self, con: Constructor) -> Expr:
+        return con
+
+
+_NAMES = frozenset({Var, GlobalVar, Op, Constructor})
+_TYPE_METHODS: dict[type, str] = {
+    TypeVar: "visit_type_var", IncompleteType: "visit_incomplete_type", TensorType: "visit_tensor_type", FuncType: "visit_func_type",
+    TupleType: "visit_tuple_type", TypeRelation: "visit_type_relation", RefType: "visit_ref_type", GlobalTypeVar: "visit_global_type_var",
+    TypeCall: "visit_type_call", TypeData: "visit_type_data",
+}  # fmt: skip
+
+
+class TypeFunctor:
+    """Dispatches on the kind of type."""
+
+    def visit(self, typ: Type) -> Anything:
+        name = _TYPE_METHODS.get(typ.__class__)
+        if name is None:
+            raise TypeError(f"{type(self).__name__} cannot visit a {type(typ).__name__}: it is no Relay type")
+        return getattr(self, name)(typ)
+
+    def _unhandled(self, typ: Type) -> Anything:
+        raise NotImplementedError(f"{type(self).__name__} has no method {_TYPE_METHODS[type(typ)]}")
+
+    visit_type_var = visit_incomplete_type = visit_tensor_type = visit_func_type = visit_tuple_type = _unhandled
+    visit_type_relation = visit_ref_type = visit_global_type_var = visit_type_call = visit_type_data = _unhandled
+
+
+class TypeVisitor(TypeFunctor):
+    """Visits a type and all its parts, and returns nothing."""
+
+    def _leaf(self, typ: Type) -> None:
+        pass
+
+    visit_type_var = visit_incomplete_type = visit_tensor_type = visit_global_type_var = _leaf
+
+    def visit_func_type(self, ft: FuncType) -> None:
+        for part in (*ft.arg_types, ft.ret_type, *ft.type_params, *ft.type_constraints):
+            self.visit(part)
+
+    def visit_tuple_type(self, tt: TupleType) -> None:
+        for field in tt.fields:
+            self.visit(field)
+
+    def visit_type_relation(self, tr: TypeRelation) -> None:
+        for arg in tr.args:
+            self.visit(arg)
+
+    def visit_ref_type(self, rt: RefType) -> None:
+        self.visit(rt.value)
+
+    def visit_type_call(self, tc: TypeCall) -> None:
+        for part in (tc.func, *tc.args):
+            self.visit(part)
+
+    def visit_type_data(self, td: TypeData) -> None:
+        for part in (td.header, *td.type_vars):
+            self.visit(part)
+        for constructor in td.constructors:
+            for field in constructor.inputs:
+                self.visit(field)
+
+
+class TypeMutator(TypeFunctor):
+    """Makes a new type from an old one."""
+
+    def _leaf(self, typ: Type) -> Type:
+        return typ
+
+    visit_type_var = visit_incomplete_type = visit_tensor_type = visit_global_type_var = _leaf
+
+    def visit_func_type(self, ft: FuncType) -> Type:
+        each: Callable[[Type], Anything] = self.visit
+        return FuncType(list(map(each, ft.arg_types)), self.visit(ft.ret_type), list(map(each, ft.type_params)), list(map(each, ft.type_constraints)), ft.span)
+
+    def visit_tuple_type(self, tt: TupleType) -> Type:
+        return TupleType([self.visit(f) for f in tt.fields], tt.span)
+
+    def visit_type_relation(self, tr: TypeRelation) -> Type:
+        return TypeRelation(tr.func, [self.visit(a) for a in tr.args], tr.num_inputs, tr.attrs, tr.span)
+
+    def visit_ref_type(self, rt: RefType) -> Type:
+        return RefType(self.visit(rt.value), rt.span)
+
+    def visit_type_call(self, tc: TypeCall) -> Type:
+        return TypeCall(self.visit(tc.func), [self.visit(a) for a in tc.args], tc.span)

@@ -1,0 +1,48 @@
+"""How a family file declares an operator: in one call, with everything there is to know about it."""
+
+from __future__ import annotations
+
+from ..ir.attrs import Attrs
+from ..ir.op import Flops, Op, OpPattern, Relation
+
+
+def declare(
+    name: str,
+    description: str,
+    *,
+    formula: str,
+    relation: Relation,
+    inputs: tuple[str, ...] | None = ("data",),
+    attrs: type[Attrs] | None = None,
+    pattern: int = OpPattern.OPAQUE,
+    flops: Flops | None = None,
+    family: str,
+    level: int,
+    laxer_in_reference: str = "",
+) -> Op:
+    """Enters the operator `name`; see `relay_explorer.ir.op.Op` for the fields.
+
+    `formula` is LaTeX without dollar signs. `family` is one of FAMILIES, by which explorers colour and shape it.
+    """
+    if family not in FAMILIES:
+        raise ValueError(f"{name}: unknown family {family!r}; known are {', '.join(FAMILIES)}")
+    return Op.register(
+        Op(
+            name,
+            description=description,
+            formula=formula,
+            inputs=inputs,
+            relation=relation,
+            attrs_class=attrs,
+            pattern=pattern,
+            flops=flops,
+            family=family,
+            level=level,
+            laxer_in_reference=laxer_in_reference,
+        )
+    )
+
+
+FAMILIES = (
+    "arithmetic", "activation", "comparison", "reduction", "matmul", "convolution", "pooling", "normalization", "shape", "index", "creation", "image", "training", "other",
+)  # fmt: skip
