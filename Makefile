@@ -1,0 +1,77 @@
+# Everything a contributor does. `make help` lists it. Each target works from a fresh checkout: it makes the environments that it needs.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help book html test test-fast test-colab lint types format frontend figures exercises pairs address bench lock clean
+
+VENV := .venv
+COLAB := .venv-colab
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+COLAB_READY := $(COLAB)/.ready
+PIP := -m pip install --quiet --disable-pip-version-check
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-11s %s\n", $$1, $$2 }'
+
+book: $(READY)  ## execute and build the book, and open it (BOOK_OPEN=0: do not open)
+	@$(BIN)/python tools/build_book.py --open
+
+html: $(READY)
+	@$(BIN)/python tools/build_book.py
+
+test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
+	@tools/install_system.sh chromium=chromium dot=graphviz npm=npm
+	@$(BIN)/python -m pytest
+
+test-fast: $(READY)  ## run what needs neither a browser nor the built book
+	@$(BIN)/python -m pytest -m "not slow and not browser and not book"
+
+test-colab: $(COLAB_READY)  ## run the core, the widgets and the exercises with Colab's versions, on Python 3.13
+	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" --ignore tests/machinery
+
+lint: $(READY)  ## check style and types
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+format: $(READY)  ## format the Python sources and mend what the linter can
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+
+frontend:  ## bundle the explorers' front end (needs node)
+	@tools/install_system.sh npm=npm
+	@cd frontend && npm ci --no-audit --no-fund --silent && npm run --silent build
+
+figures: $(READY)  ## draw the printed figures
+	@tools/install_system.sh dot=graphviz
+	@$(BIN)/python -m figures
+
+pairs: $(READY)  ## write the notebooks that belong to the book's executable pages
+	@$(BIN)/python tools/pair.py
+
+address: $(READY)  ## rewrite all that is derived from the project's public address and version
+	@$(BIN)/python tools/address.py && $(BIN)/python tools/pair.py
+
+exercises: $(READY)  ## generate the exercises' release and solution notebooks
+	@$(BIN)/python -m exercises
+
+bench: $(READY)  ## run the benchmarks (installs PyTorch)
+	@$(BIN)/python $(PIP) -r requirements-bench.txt
+	@$(BIN)/python -m benchmarks
+
+lock:  ## resolve the requirements anew and write requirements.txt and requirements-dev.txt
+	@python=$$(tools/find_python.sh 3.11) && $$python tools/lock.py
+
+clean:  ## delete what was built (environments stay)
+	@rm -rf _build build dist .mypy_cache .ruff_cache .pytest_cache
+
+$(READY): requirements.txt requirements-dev.txt pyproject.toml
+	@tools/install_system.sh git=git
+	@test -x $(BIN)/python || { python=$$(tools/find_python.sh 3.11 3.12 3.13) && echo "Making $(VENV) with $$python" && $$python -m venv $(VENV); }
+	@$(BIN)/python $(PIP) -r requirements-dev.txt
+	@$(BIN)/python $(PIP) --no-deps --editable .
+	@touch $@
+
+$(COLAB_READY): requirements-colab.txt pyproject.toml
+	@test -x $(COLAB)/bin/python || { python=$$(tools/find_python.sh 3.13) && echo "Making $(COLAB) with $$python" && $$python -m venv $(COLAB); }
+	@$(COLAB)/bin/python $(PIP) -r requirements-colab.txt
+	@$(COLAB)/bin/python $(PIP) --no-deps --editable .
+	@touch $@

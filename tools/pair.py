@@ -1,0 +1,82 @@
+"""Write the notebook that belongs to each executable page of the book: `make pairs`.
+
+Colab opens these. The first cell installs the package where importing it fails, MyST is said in plain Markdown, and there are no outputs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jupytext
+from relay_explorer import _project
+
+sys.path.insert(0, str(Path(__file__).parent))
+from plain_markdown import MarkupError, Translator
+
+ROOT = Path(__file__).parents[1]
+
+
+def executable_pages(root: Path = ROOT) -> Iterator[Path]:
+    """The pages of the book that hold cells, in order."""
+    for page in sorted((root / "book").glob("*.md")):
+        if "{code-cell}" in page.read_text("utf-8"):
+            yield page
+
+
+def notebook(page: Path, root: Path = ROOT) -> str:
+    """The text of the notebook that belongs to `page`."""
+    translator = Translator(page.relative_to(root), root)
+    cells = [_cell("code", _project.install_cell(), [], 0)]
+    for number, cell in enumerate(jupytext.reads(page.read_text("utf-8"), fmt="md:myst")["cells"], 1):
+        code = cell["cell_type"] == "code"
+        source = cell["source"] if code else translator.translate(cell["source"])
+        if source:
+            cells.append(_cell("code" if code else "markdown", source, cell["metadata"].get("tags", []), number))
+    content = {
+        "cells": cells,
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _cell(kind: str, source: str, tags: list[str], number: int) -> dict[str, Any]:
+    lines = source.split("\n")
+    cell: dict[str, Any] = {
+        "cell_type": kind,
+        # An identifier that an edit elsewhere in the page leaves alone.
+        "id": hashlib.sha256(f"{number}:{source}".encode()).hexdigest()[:12],
+        "metadata": {"tags": tags} if tags else {},
+        "source": [f"{line}\n" for line in lines[:-1]] + [lines[-1]],
+    }
+    if kind == "code":
+        cell |= {"execution_count": None, "outputs": []}
+    return cell
+
+
+def main() -> int:
+    """Write every pair, and remove notebooks whose page is gone."""
+    pages = list(executable_pages())
+    for page in pages:
+        try:
+            page.with_suffix(".ipynb").write_text(notebook(page), "utf-8")
+        except MarkupError as error:
+            print(error, file=sys.stderr)
+            return 1
+    kept = {page.with_suffix(".ipynb") for page in pages}
+    for stray in set((ROOT / "book").glob("*.ipynb")) - kept:
+        stray.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

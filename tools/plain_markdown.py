@@ -1,0 +1,158 @@
+"""Says the book's MyST Markdown in the plain Markdown that Colab and Jupyter show.
+
+Only the directives and roles that CONTRIBUTING lists are known; any other is an error with its line, so that nothing
+reaches a reader as raw markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from relay_explorer import _project
+
+_FENCE = re.compile(r"^(?P<indent> *)(?P<marks>`{3,}|~{3,}|:{3,})(?P<rest>.*)$")
+_DIRECTIVE = re.compile(r"^\{(?P<name>[\w-]+)\}\s*(?P<argument>.*)$")
+_ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]*)`")
+# A code span, or a link; whichever begins first wins, so a link may hold code and code may hold what looks like a link.
+_INLINE = re.compile(r"(`+)[^`]+\1|(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
+_TARGET = re.compile(r"^\([\w-]+\)=\s*$")
+_REMARKS = {"note": "Note", "tip": "Tip", "warning": "Warning", "important": "Important"}
+
+
+class MarkupError(ValueError):
+    """A directive or role that has no plain equivalent."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A directive: its argument, its options, and its body as lines."""
+
+    name: str
+    argument: str
+    options: dict[str, str] = field(default_factory=dict)
+    body: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Translator:
+    """Translates the text of one page; `page` is its path relative to the repository, `root` the repository."""
+
+    page: Path
+    root: Path
+
+    def translate(self, text: str) -> str:
+        """The whole text of a Markdown cell."""
+        return "\n".join(self._lines(text.split("\n"))).strip("\n")
+
+    def _lines(self, lines: list[str]) -> list[str]:
+        out: list[str] = []
+        at = 0
+        while at < len(lines):
+            line = lines[at]
+            fence = _FENCE.match(line)
+            if not fence:
+                if not (_TARGET.match(line) or line.startswith("% ")):
+                    out.append(self._inline(line))
+                at += 1
+                continue
+            end = _closing(lines, at, fence["marks"], self.page)
+            directive = _DIRECTIVE.match(fence["rest"].strip())
+            if directive:
+                out.extend(self._directive(_block(directive, lines[at + 1 : end])))
+            else:
+                out.extend(lines[at : end + 1])
+            at = end + 1
+        return out
+
+    def _directive(self, block: Block) -> list[str]:
+        known: dict[str, Callable[[Block], list[str]]] = {
+            "admonition": self._remark,
+            "answer": self._answer,
+            "predict": self._predict,
+            "diagram": self._diagram,
+            "exercise": self._exercise,
+            "code-block": lambda b: [f"```{b.argument}", *b.body, "```"],
+            "math": lambda b: ["$$", *b.body, "$$"],
+            "raw": lambda b: list(b.body),
+        }
+        draw = self._remark if block.name in _REMARKS else known.get(block.name)
+        if draw is None:
+            raise MarkupError(f"{self.page}: the directive {{{block.name}}} has no plain equivalent; see CONTRIBUTING")
+        return ["", *draw(block), ""]
+
+    def _remark(self, block: Block) -> list[str]:
+        title = self._inline(block.argument) if block.name == "admonition" else _REMARKS[block.name]
+        body = self._lines(list(block.body))
+        return [f"> **{title}**", ">", *(f"> {line}".rstrip() for line in _trimmed(body))]
+
+    def _answer(self, block: Block) -> list[str]:
+        label = block.argument or "Answer"
+        return [f"<details><summary>{label}</summary>", "", *_trimmed(self._lines(list(block.body))), "", "</details>"]
+
+    def _predict(self, block: Block) -> list[str]:
+        return ["**Predict.**", "", *_trimmed(self._lines(list(block.body)))]
+
+    def _diagram(self, block: Block) -> list[str]:
+        address = _project.raw_address(f"figures/svg/{block.argument}.light.svg")
+        caption = " ".join(self._lines(list(block.body))).strip()
+        return [f"![{block.options.get('alt', '')}]({address})", *(["", f"*{caption}*"] if caption else [])]
+
+    def _exercise(self, block: Block) -> list[str]:
+        link = f"[Open the exercise in Colab]({_project.colab_address(block.argument)})"
+        return [*_trimmed(self._lines(list(block.body))), "", link]
+
+    def _inline(self, line: str) -> str:
+        """Roles and links of one line; a code span that stands outside of a link stays as it is."""
+        return _INLINE.sub(lambda found: self._link(found) if found["target"] else found[0], _ROLE.sub(self._role, line))
+
+    def _role(self, found: re.Match[str]) -> str:
+        if found["name"] != "repo":
+            raise MarkupError(f"{self.page}: the role {{{found['name']}}} has no plain equivalent; see CONTRIBUTING")
+        return f"[`{found['text']}`]({_project.REPOSITORY}/blob/{_project.TAG}/{found['text']})"
+
+    def _link(self, found: re.Match[str]) -> str:
+        target = found["target"]
+        if re.match(r"[a-z]+:", target):
+            return found[0]
+        page, _, _ = target.partition("#")
+        if not page:  # within the page; a notebook has no such anchors
+            return found["text"]
+        name = (self.page.parent / page).with_suffix("")
+        for suffix in (".ipynb", ".md"):
+            if (self.root / name.with_suffix(".md")).is_file() and (suffix == ".md" or _runs(self.root / name)):
+                return f"[{found['text']}]({_address(name.with_suffix(suffix))})"
+        raise MarkupError(f"{self.page}: the link to {target} leads to no page")
+
+
+def _address(path: Path) -> str:
+    if path.suffix == ".ipynb":
+        return _project.colab_address(path.as_posix())
+    return f"{_project.REPOSITORY}/blob/{_project.TAG}/{path.as_posix()}"
+
+
+def _runs(name: Path) -> bool:
+    return "{code-cell}" in name.with_suffix(".md").read_text("utf-8")
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    return "\n".join(lines).strip("\n").split("\n")
+
+
+def _closing(lines: list[str], start: int, marks: str, page: Path) -> int:
+    for at in range(start + 1, len(lines)):
+        stripped = lines[at].strip()
+        if stripped and len(stripped) >= len(marks) and set(stripped) == {marks[0]}:
+            return at
+    raise MarkupError(f"{page}: the block that `{lines[start].strip()}` opens is not closed")
+
+
+def _block(found: re.Match[str], lines: list[str]) -> Block:
+    options: dict[str, str] = {}
+    at = 0
+    while at < len(lines) and (option := re.match(r"^:([\w-]+):\s*(.*)$", lines[at].strip())):
+        options[option[1]] = option[2]
+        at += 1
+    return Block(found["name"], found["argument"].strip(), options, tuple(_trimmed(lines[at:])))
