@@ -195,7 +195,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     stacked = under;
     el.classList.toggle("stacked", under);
     el.style.setProperty("--cols", ["minmax(0, 1fr)", ...shownColumns.map((column) => column.width)].join(" "));
-    fill(head, h("span", { role: "columnheader" }, "program"), shownColumns.map((column) => h("span", { role: "columnheader" }, column.title)));
+    fill(head, h("span", { role: "columnheader" }, "program"), shownColumns.map((column) => h("span", { role: "columnheader", class: `h-${column.id}` }, column.title)));
     relayout();
   }
 

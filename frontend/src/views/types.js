@@ -1,1 +1,453 @@
-export function mountTypes() { throw new Error("being written"); }
+// The type-inference explorer: the program is the axis, types and relations stand beside it, and the
+// reader steps through what one real inference did.
+import { addStyle } from "../core/style.js";
+import { fill, h, text } from "../core/dom.js";
+import { createFrame, showHelp, showLink } from "../core/frame.js";
+import { bindKeys } from "../core/keys.js";
+import { formatList, integer, parseList } from "../core/links.js";
+import { createRows } from "../core/rows.js";
+import { createSearch } from "../core/search.js";
+import { sentence, sentenceText } from "../core/sentence.js";
+import { createTabs } from "../core/tabs.js";
+import { createTimeline } from "../core/timeline.js";
+import { createTransport } from "../core/transport.js";
+import { byRow, createDirty, typeColumns } from "./types_chips.js";
+import { conflictRows, drawConflict } from "./types_conflict.js";
+import { SCOPES, createMatcher, nextStep } from "./types_filter.js";
+import { createLegend, drawFoot, drawQueue } from "./types_strips.js";
+import { MARKS } from "./types_marks.js";
+import { drawClasses, drawConstraints, drawWhy } from "./types_panes.js";
+import { createReplay, knownSteps, relationsOf } from "./types_state.js";
+import { createWires } from "./types_wires.js";
+import conflictCss from "./types_conflict.css";
+import css from "./types.css";
+
+addStyle(css);
+addStyle(conflictCss);
+
+const LINE = 27;
+const NARROW = 620;
+const MANY_ROWS = 60;
+const PANES = [{ id: "why", label: "Why" }, { id: "graph", label: "Constraints" }, { id: "classes", label: "Classes" }];
+const ON_ROWS = [{ id: "program", label: "Program" }, { id: "types", label: "Types" }, { id: "relations", label: "Relations" }];
+const COLUMNS = { program: [], types: ["vars"], relations: ["rels"] };
+
+export function mountTypes(root, view, ctx) {
+  return new TypesExplorer(root, view, ctx).handle();
+}
+
+class TypesExplorer {
+  constructor(root, view, ctx) {
+    Object.assign(this, { root, view, ctx });
+    this.count = view.steps.length;
+    this.replay = createReplay(view);
+    this.since = knownSteps(view);
+    this.relsOf = relationsOf(view);
+    const spare = Math.max(0, view.program.rows.length - 1);
+    this.varsOn = byRow(view.vars, view.program.rows.length, spare);
+    this.relsOn = byRow(view.rels, view.program.rows.length, spare);
+    this.dirty = createDirty(view);
+    this.match = createMatcher(view, this.varsOn, this.relsOn);
+    this.step = -1;
+    this.sel = -1;
+    this.past = [];
+    this.hover = null;
+    this.keepRows = null;
+    this.matches = [];
+    this.fn = -1;
+    this.narrow = false;
+    this.build();
+    this.restore(ctx.state);
+    this.ready = true;
+  }
+
+  handle() {
+    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx } = this;
+    this.frame = createFrame(this.root, { title: view.title, what: "Type inference, step by step", summary: view.summary });
+    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
+    this.timeline = createTimeline({
+      kinds: view.steps.map(([mark]) => (MARKS[mark] ? mark : 0)), marks: MARKS, label: "step",
+      valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
+      onSeek: (step) => { this.transport.stop(); this.go(step); },
+    });
+    this.counter = h("span", { class: "count" });
+    this.search = this.buildSearch();
+    const find = h("button", { class: "btn", type: "button", title: "find (/)", "aria-label": "find", onclick: () => this.search.open() }, "find");
+    const share = h("button", { class: "btn", type: "button", title: "a link to this state", onclick: () => showLink(this.frame, ctx) }, "link");
+    const help = h("button", { class: "btn", type: "button", "aria-label": "keys", title: "keys (?)", onclick: () => this.help() }, "?");
+    this.frame.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, h("span", { class: "group tools" }, find, share, help));
+    this.conflict = h("div", { class: "conflict", role: "group", "aria-label": "conflict", hidden: true });
+    this.queue = h("div", { class: "queue", role: "group", "aria-label": "queue of relations" });
+    this.buildRows();
+    this.buildAside();
+    this.body = h("div", { class: "types-body on-rows" }, this.rows.el, this.aside);
+    this.frame.body.append(this.conflict, this.queue, this.search.el, this.narrowTabs.el, this.body);
+    this.legend = createLegend(view, (mark) => this.nextMark(mark));
+    this.classes = h("span", { class: "classes" });
+    this.frame.foot.append(h("span", null, "same type: ", this.classes), this.legend, h("span", { class: "keys" }, [["←", "→"], ["w"], ["/"], ["?"]].map((keys, i) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), ["step", "why", "find", "keys"][i]))));
+    if (view.conflict) drawConflict(view, this.conflict, (step) => this.jump(step));
+    this.keys = this.bindings();
+    this.unbind = bindKeys(this.root, this.keys);
+    this.sizes = new ResizeObserver(() => this.resized());
+    this.sizes.observe(this.root);
+    this.resized();
+  }
+
+  buildSearch() {
+    const functions = this.view.functions;
+    const pick = h("select", { "aria-label": "function", hidden: functions.length < 2 },
+      h("option", { value: -1 }, "every function"), functions.map(([name], i) => h("option", { value: i }, this.view.strings[name])));
+    pick.addEventListener("change", () => { this.fn = Number(pick.value); this.search.run(); });
+    this.pickFunction = pick;
+    const search = createSearch({
+      scopes: SCOPES, extra: [pick], placeholder: "find an operator, a variable, a type",
+      onChange: (state) => this.filter(state), onMove: (by) => this.moveMatch(by),
+    });
+    search.el.hidden = this.view.program.rows.length < MANY_ROWS;
+    return search;
+  }
+
+  buildRows() {
+    const now = () => ({ state: this.state, fresh: this.fresh, row: this.rows?.selected ?? -1 });
+    this.fresh = { vars: new Set(), rels: new Set() };
+    this.state = this.replay.seek(-1);
+    this.rows = createRows({
+      view: this.view, label: `program of ${this.view.title}, with types and relations`, lineHeight: LINE,
+      columns: typeColumns(this.view, this.varsOn, this.relsOn, now),
+      hooks: {
+        select: (row, byReader) => byReader && this.ctx.changed(),
+        hover: (hit) => this.hovered(hit),
+        layout: () => this.wire(),
+        fold: () => this.ctx.changed(),
+        activate: (row) => this.enter(row),
+      },
+    });
+    this.wires = createWires(this.view, this.rows, this.varsOn, this.relsOn, LINE);
+    this.rows.inner.addEventListener("click", (event) => {
+      const chip = event.target.closest(".chip");
+      if (chip?.dataset.var) this.why(Number(chip.dataset.var));
+      if (chip?.dataset.rel) this.showRelation(Number(chip.dataset.rel));
+    });
+    this.rows.inner.addEventListener("focusin", (event) => {
+      const chip = event.target.closest(".chip");
+      if (chip) this.hovered({ row: Number(chip.closest(".row").dataset.row), ref: -1, target: chip });
+    });
+  }
+
+  buildAside() {
+    this.panes = Object.fromEntries(PANES.map(({ id }) => [id, h("div", { class: "pane", tabindex: 0 })]));
+    this.tabs = createTabs({
+      label: "what to show beside the program", selected: "graph",
+      items: PANES.map((item) => ({ ...item, pane: this.panes[item.id] })),
+      onSelect: (id, byReader) => { if (byReader) { this.drawPane(); this.ctx.changed(); } },
+    });
+    this.aside = h("div", { class: "aside" }, this.tabs.el, Object.values(this.panes));
+    this.narrowTabs = createTabs({
+      label: "what to show", className: "narrow", selected: "types", items: [...ON_ROWS, ...PANES],
+      onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } },
+    });
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  start() {
+    return integer(String(this.view.start ?? ""), this.count - 1);
+  }
+
+  token() {
+    const { query, scope, only } = this.search.state();
+    const tab = this.narrowTabs.selected;
+    return {
+      step: this.step + 1, sel: this.sel >= 0 ? `v${this.sel}` : "", row: this.rows.selected >= 0 ? this.rows.selected : "",
+      pane: this.tabs.selected === "graph" ? "" : this.tabs.selected, tab: this.narrow && tab !== "types" ? tab : "",
+      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fn: this.fn >= 0 ? this.fn : "", fold: formatList(this.rows.folded),
+    };
+  }
+
+  restore(state) {
+    const step = integer(state.step, this.start() + 1) - 1;
+    this.sel = /^v\d+$/.test(state.sel ?? "") && this.view.vars[Number(state.sel.slice(1))] ? Number(state.sel.slice(1)) : -1;
+    this.fn = this.view.functions[integer(state.fn, -1)] ? integer(state.fn, -1) : -1;
+    this.pickFunction.value = String(this.fn);
+    this.go(step, true);
+    this.rows.setFolded(parseList(state.fold));
+    this.search.set({ query: state.q, scope: state.in, only: state.only === "1" });
+    if (PANES.some(({ id }) => id === state.pane)) this.tabs.select(state.pane);
+    this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "types");
+    const row = integer(state.row, -1);
+    if (this.view.program.rows[row]) this.rows.select(row, { quiet: true });
+    else this.rows.scrollTo(this.view.steps[this.step]?.[1] ?? -1, true);
+    this.drawPane();
+  }
+
+  // --- time -----------------------------------------------------------------------------------------
+
+  spoken(step) {
+    const [mark, , say] = this.view.steps[step] ?? [0, -1, []];
+    return `${MARKS[mark]?.label ?? ""}. ${sentenceText(say, this.view.strings)}`;
+  }
+
+  keepStep() {
+    const kept = this.keepRows;
+    return kept && ((step) => kept(this.view.steps[step][1]));
+  }
+
+  move(name) {
+    const keep = this.keepStep();
+    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
+    const to = nextStep(keep, from[0], from[1], this.count);
+    if (to === this.step || to < 0 || to >= this.count) return false;
+    this.go(to);
+    return true;
+  }
+
+  /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
+  go(step, quiet = false) {
+    if (this.count === 0) return;
+    const to = Math.max(0, Math.min(this.count - 1, step));
+    this.step = to;
+    this.state = this.replay.seek(to);
+    const [, row, say, , changes] = this.view.steps[to];
+    this.fresh = touched(changes);
+    for (const at of this.dirty(this.state, this.fresh)) this.rows.update(at < 0 ? this.view.program.rows.length - 1 : at);
+    this.rows.mark("now", row >= 0 ? [row] : []);
+    const failed = this.view.conflict && to >= this.view.conflict.step;
+    this.conflict.hidden = !failed;
+    const [a, b] = failed ? conflictRows(this.view.conflict) : [[], []];
+    this.rows.mark("a", a);
+    this.rows.mark("b", b);
+    if (row >= 0) this.rows.scrollTo(row);
+    fill(this.frame.say, sentence(say, this.view.strings));
+    text(this.counter, `${to + 1} / ${this.count}`);
+    this.timeline.setStep(to);
+    drawQueue(this.view, this.queue, this.state, changes, (rel) => this.showRelation(rel));
+    drawFoot(this.view, this.classes, this.state);
+    this.wire();
+    this.drawPane();
+    if (quiet) return;
+    this.frame.announce(`Step ${to + 1} of ${this.count}. ${this.spoken(to)}`);
+    this.ctx.changed();
+  }
+
+  /** Goes to a step because the reader asked why: Esc comes back. */
+  jump(step) {
+    if (step === this.step) return;
+    this.past.push(this.step);
+    this.transport.stop();
+    this.go(step);
+  }
+
+  nextMark(mark) {
+    const keep = this.keepStep();
+    const found = (step) => this.view.steps[step][0] === mark && (!keep || keep(step));
+    let to = nextStep(found, this.step, 1, this.count);
+    if (to === this.step) to = nextStep(found, -1, 1, this.count);
+    if (to >= 0) this.jump(to);
+  }
+
+  nextRare(by) {
+    const rare = (step) => MARKS[this.view.steps[step][0]]?.rare || this.view.steps[step][0] === 3;
+    const to = nextStep(rare, this.step, by, this.count);
+    if (to !== this.step) this.go(to);
+  }
+
+  // --- what is shown beside ------------------------------------------------------------------------
+
+  focus() {
+    if (this.hover) return this.hover;
+    return { vars: this.sel >= 0 ? new Set([...this.fresh.vars, this.sel]) : this.fresh.vars, rels: this.fresh.rels };
+  }
+
+  wire() {
+    // The rows draw themselves once before the wires exist.
+    if (this.wires && !this.narrow) this.wires.draw(this.state, this.focus());
+  }
+
+  pane() {
+    const tab = this.narrowTabs.selected;
+    return this.narrow && PANES.some(({ id }) => id === tab) ? tab : this.tabs.selected;
+  }
+
+  drawPane() {
+    const id = this.pane();
+    const pane = this.panes[id];
+    const onVar = (v) => this.why(v);
+    const shared = { state: this.state, focus: this.focus(), onVar, relsOf: this.relsOf, onRel: (rel) => this.showRelation(rel) };
+    if (id === "why") drawWhy(this.view, pane, { step: this.step, v: this.sel, state: this.state, since: this.since, go: (step) => this.jump(step) });
+    else if (id === "graph") drawConstraints(this.view, pane, shared);
+    else drawClasses(this.view, pane, shared);
+  }
+
+  showPane(id) {
+    if (this.narrow) this.place(id);
+    this.tabs.select(id);
+    this.drawPane();
+  }
+
+  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  place(id) {
+    if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
+    const onRows = id in COLUMNS;
+    this.body.classList.toggle("on-rows", onRows);
+    this.body.classList.toggle("on-pane", !onRows);
+    if (!this.narrow) this.rows.setColumns();
+    else if (onRows) this.rows.setColumns(COLUMNS[id], true);
+    else this.tabs.select(id);
+    this.drawPane();
+  }
+
+  resized() {
+    const narrow = this.root.clientWidth <= NARROW;
+    if (narrow !== this.narrow || !this.placed) {
+      this.narrow = narrow;
+      this.placed = true;
+      this.place(this.narrowTabs.selected);
+    }
+    this.wire();
+    if (this.ready && this.tabs.selected === "graph") this.drawPane();
+  }
+
+  /** Selects a variable, goes to the step that made it known, and says why. */
+  why(v) {
+    this.sel = v;
+    const row = this.view.vars[v][1];
+    if (row >= 0) this.rows.reveal(row);
+    if (this.since[v] >= 0) this.jump(this.since[v]);
+    this.showPane("why");
+    this.wire();
+    if (row >= 0) this.rows.select(row, { byReader: true });
+  }
+
+  whyHere() {
+    const onRow = this.rows.selected >= 0 ? this.varsOn[this.rows.selected] : [];
+    const v = this.sel >= 0 ? this.sel : onRow.length && this.root.getRootNode().activeElement?.closest?.(".row") ? onRow.at(-1) : -1;
+    if (v >= 0) this.why(v);
+    else this.showPane("why");
+  }
+
+  showRelation(rel) {
+    const row = this.view.rels[rel][1];
+    if (row < 0) return;
+    this.rows.reveal(row);
+    this.rows.select(row, { byReader: true });
+    this.hovered({ row, ref: -1, rel });
+  }
+
+  enter(row) {
+    const last = this.varsOn[row]?.at(-1);
+    if (last !== undefined) this.why(last);
+  }
+
+  /** Linked highlighting: what the pointer or the focus is on, in every column. */
+  hovered(hit) {
+    const v = hit ? Number(hit.target?.closest?.("[data-var]")?.dataset.var ?? hit.ref) : -1;
+    const rel = hit ? Number(hit.rel ?? hit.target?.closest?.("[data-rel]")?.dataset.rel ?? -1) : -1;
+    const vars = new Set(v >= 0 ? this.state.lead.reduce((out, lead, other) => (lead === this.state.lead[v] ? [...out, other] : out), []) : []);
+    const rels = new Set(v >= 0 ? this.relsOf[v] : rel >= 0 ? [rel] : []);
+    if (rel >= 0) for (const other of this.view.rels[rel][3]) vars.add(other);
+    const before = this.hover;
+    this.hover = vars.size || rels.size ? { vars, rels, hover: true } : null;
+    this.rows.mark("hover", hit && hit.row >= 0 ? [hit.row] : []);
+    if (!before && !this.hover) return;
+    const linked = [...[...vars].map((at) => this.view.vars[at][1]), ...[...rels].map((at) => this.view.rels[at][1])];
+    this.rows.mark("linked", linked.filter((row) => row >= 0));
+    this.rows.light(vars);
+    this.wire();
+    if (this.pane() === "graph" && this.view.vars.length < 60) this.drawPane();
+  }
+
+  // --- finding --------------------------------------------------------------------------------------
+
+  filter({ query, scope, only }) {
+    const span = this.fn >= 0 ? this.view.functions[this.fn] : null;
+    const inside = (row) => !span || (row >= span[1] && row <= span[2]);
+    this.matches = this.match(query, scope, this.state).filter(inside);
+    const matching = new Set(this.matches);
+    const narrowed = span || (only && query);
+    const keep = narrowed ? (row) => inside(row) && (!only || !query || matching.has(row)) : null;
+    this.keepRows = keep;
+    this.rows.filter(keep);
+    this.rows.mark("match", query ? this.matches : []);
+    this.timeline.setKeep(this.keepStep());
+    if (this.ready) this.ctx.changed();
+    return this.matches.length;
+  }
+
+  moveMatch(by) {
+    if (!this.matches.length) return;
+    const at = this.rows.selected;
+    const next = by > 0 ? this.matches.find((row) => row > at) ?? this.matches[0] : this.matches.findLast((row) => row < at) ?? this.matches.at(-1);
+    this.rows.reveal(next);
+    this.rows.select(next, { byReader: true });
+  }
+
+  // --- keyboard -------------------------------------------------------------------------------------
+
+  back() {
+    if (this.frame.closePopover()) return;
+    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
+      this.search.close();
+      if (this.view.program.rows.length >= MANY_ROWS) this.search.el.hidden = false;
+      this.root.focus({ preventScroll: true });
+    } else if (this.past.length) this.go(this.past.pop());
+    else if (this.sel >= 0) {
+      this.sel = -1;
+      this.wire();
+      this.drawPane();
+      this.ctx.changed();
+    } else return false;
+  }
+
+  bindings() {
+    const go = (name) => () => { this.transport.stop(); this.move(name); };
+    const page = Math.max(5, Math.round(this.count / 20));
+    const now = () => (this.rows.selected >= 0 ? this.rows.selected : this.view.steps[this.step]?.[1] ?? 0);
+    const onButton = (event) => event.target.closest("button, [role=button], [role=tab]") !== null;
+    return [
+      { keys: ["ArrowRight"], shown: ["→"], label: "next step", run: go("forward") },
+      { keys: ["ArrowLeft"], shown: ["←"], label: "previous step", run: go("back") },
+      { keys: ["Home", "End"], label: "first and last step", run: (event) => go(event.key === "Home" ? "first" : "last")() },
+      { keys: ["PageUp", "PageDown"], label: `${page} steps back and forward`, run: (event) => this.go(this.step + (event.key === "PageUp" ? -page : page)) },
+      { keys: [" "], shown: ["space"], label: "play or pause", run: (event) => (onButton(event) ? false : this.transport.toggle()) },
+      { keys: ["]", "["], label: "next and previous wait, requeue or failure", run: (event) => this.nextRare(event.key === "]" ? 1 : -1) },
+      { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along the program", run: (event) => this.rows.move(event.key === "ArrowDown" ? 1 : -1, now()) },
+      { keys: ["Enter"], label: "on a row: when its type became known", run: (event) => (onButton(event) ? false : this.enter(now())) },
+      { keys: ["w"], label: "why is this known, because of what", run: () => this.whyHere() },
+      { keys: ["f"], label: "fold or unfold the block", run: () => this.rows.toggle(now()) },
+      { keys: ["/"], label: "find", run: () => this.search.open() },
+      { keys: ["?"], label: "these keys", run: () => this.help() },
+      { keys: ["Escape"], shown: ["Esc"], label: "back to where you were", typing: true, run: () => this.back() },
+    ];
+  }
+
+  help() {
+    showHelp(this.frame, this.keys);
+  }
+
+  destroy() {
+    this.transport.stop();
+    this.unbind();
+    this.sizes.disconnect();
+    this.timeline.destroy();
+    this.rows.destroy();
+    this.frame.destroy();
+  }
+}
+
+/** The variables and relations that a step's changes name. */
+export function touched(changes) {
+  const vars = new Set();
+  const rels = new Set();
+  for (const [name, ...args] of changes) {
+    if (name === "v" || name === "t") vars.add(args[0]);
+    else if (name === "u") args.forEach((v) => vars.add(v));
+    else if ("rqfp".includes(name)) rels.add(args[0]);
+  }
+  return { vars, rels };
+}

@@ -1,0 +1,21 @@
+// The frame on which a failing program ends: the two types, how each came about, what to try.
+import { fill, h } from "../core/dom.js";
+import { sentence } from "../core/sentence.js";
+import { stepEntry } from "./types_panes.js";
+
+function side(view, name, { type, chain }, go) {
+  const list = h("ol", { class: "chain" }, chain.map(([step, , say]) => h("li", null, stepEntry(view, step, say, go))));
+  return h("section", { class: `side side-${name}` }, h("h4", null, h("span", { class: "badge" }, name.toUpperCase()), h("code", null, view.strings[type] ?? "")), list);
+}
+
+/** Fills `el` with the conflict; `go(step)` jumps. */
+export function drawConflict(view, el, go) {
+  const { say, left, right, try: attempts } = view.conflict;
+  fill(el,
+    h("p", { class: "lead sentence" }, h("strong", null, "These two disagree. "), sentence(say, view.strings)),
+    h("div", { class: "sides" }, side(view, "a", left, go), side(view, "b", right, go)),
+    attempts.length > 0 && h("div", { class: "try sentence" }, h("strong", null, "What to try"), h("ul", null, attempts.map((one) => h("li", null, sentence(one, view.strings))))));
+}
+
+/** The rows that the two chains pass through. */
+export const conflictRows = ({ left, right }) => [left, right].map(({ chain }) => chain.map(([, row]) => row).filter((row) => row >= 0));

@@ -1,0 +1,40 @@
+// What a search means: which rows match, and which steps concern the rows that are kept.
+import { TOKENS, rowText } from "../core/rowmodel.js";
+
+const OPERATOR = 4;
+export const SCOPES = [
+  { id: "all", label: "anywhere" }, { id: "op", label: "operators" }, { id: "var", label: "variables" }, { id: "type", label: "types (now)" },
+];
+
+/** `match(query, scope, state)` → the rows that match, in order. */
+export function createMatcher(view, varsOn, relsOn) {
+  const { rows } = view.program;
+  const lower = (index) => (view.strings[index] ?? "").toLowerCase();
+  const texts = rows.map((row) => rowText(row, view.strings).toLowerCase());
+
+  function operators(row) {
+    const list = rows[row][TOKENS];
+    const out = relsOn[row].map((rel) => lower(view.rels[rel][0]));
+    for (let i = 0; i < list.length; i += 3) if (list[i] === OPERATOR) out.push(lower(list[i + 1]));
+    return out;
+  }
+  const variables = (row) => varsOn[row].flatMap((v) => [lower(view.vars[v][0]), lower(view.vars[v][2])]);
+  const types = (row, state) => varsOn[row].filter((v) => state.seen[v]).flatMap((v) => [lower(state.short[state.lead[v]]), lower(state.full[state.lead[v]])]);
+  const labels = (row) => relsOn[row].map((rel) => lower(view.rels[rel][2]));
+  const inside = {
+    op: operators, var: variables, type: types,
+    all: (row, state) => [texts[row], ...variables(row), ...labels(row), ...types(row, state)],
+  };
+
+  return (query, scope, state) => {
+    const wanted = query.toLowerCase();
+    if (!wanted) return [];
+    return rows.map((_, row) => row).filter((row) => (inside[scope] ?? inside.all)(row, state).some((text) => text.includes(wanted)));
+  };
+}
+
+/** The next step from `from` in direction `by` that is kept, or `from` when there is none. */
+export function nextStep(keep, from, by, count) {
+  for (let step = from + by; step >= 0 && step < count; step += by) if (!keep || keep(step)) return step;
+  return from;
+}

@@ -1,0 +1,138 @@
+// The state of an inference after any step: the recorded changes applied in order, from checkpoints.
+
+export const UNSEEN = -1;
+export const REL = { fresh: 0, queued: 1, running: 2, waiting: 3, done: 4, refused: 5 };
+const CHECKPOINTS = 64;
+
+function empty(vars, rels) {
+  return {
+    step: -1,
+    seen: new Uint8Array(vars),
+    /** The variable that leads each one's class, and the forest that the unions grew (roots name themselves). */
+    lead: Int32Array.from({ length: vars }, (_, i) => i),
+    parent: Int32Array.from({ length: vars }, (_, i) => i),
+    /** Of a class's leader: what is known of its type (0 nothing, 1 a part, 2 all), and its two spellings. */
+    known: new Uint8Array(vars),
+    short: new Int32Array(vars).fill(-1),
+    full: new Int32Array(vars).fill(-1),
+    /** Of a variable: the step that made its type known, or -1. */
+    since: new Int32Array(vars).fill(-1),
+    rel: new Int8Array(rels).fill(UNSEEN),
+    queue: [],
+  };
+}
+
+function copy(state) {
+  const out = { ...state, queue: [...state.queue] };
+  for (const [key, value] of Object.entries(state)) if (ArrayBuffer.isView(value)) out[key] = value.slice();
+  return out;
+}
+
+function unite(state, a, b) {
+  const keep = state.lead[a];
+  const gone = state.lead[b];
+  if (keep === gone) return;
+  state.parent[gone] = keep;
+  for (let v = 0; v < state.lead.length; v++) if (state.lead[v] === gone) state.lead[v] = keep;
+  if (state.known[gone] > state.known[keep]) learn(state, keep, state.short[gone], state.full[gone], state.known[gone]);
+  else learn(state, keep, state.short[keep], state.full[keep], state.known[keep]);
+}
+
+function learn(state, variable, short, full, known) {
+  const lead = state.lead[variable];
+  state.short[lead] = short;
+  state.full[lead] = full;
+  state.known[lead] = known;
+  for (let v = 0; v < state.lead.length; v++) {
+    if (state.lead[v] === lead && known === 2 && state.since[v] < 0) state.since[v] = state.step;
+  }
+}
+
+const APPLY = {
+  v: (state, variable) => {
+    state.seen[variable] = 1;
+  },
+  t: learn,
+  u: unite,
+  r: (state, rel, status) => { state.rel[rel] = status; },
+  q: (state, rel) => { if (!state.queue.includes(rel)) state.queue.push(rel); },
+  f: (state, rel) => {
+    const at = state.queue.indexOf(rel);
+    if (at >= 0) state.queue.splice(at, 1);
+    state.queue.unshift(rel);
+  },
+  p: (state, rel) => {
+    const at = state.queue.indexOf(rel);
+    if (at >= 0) state.queue.splice(at, 1);
+  },
+};
+
+/** `seek(step)` returns the state after `step`; the object is reused, so read it before the next seek. */
+export function createReplay(view) {
+  const { steps } = view;
+  const every = Math.max(16, Math.ceil(steps.length / CHECKPOINTS));
+  const checkpoints = [empty(view.vars.length, view.rels.length)];
+  let state = copy(checkpoints[0]);
+
+  function forward(target) {
+    while (state.step < target) {
+      state.step += 1;
+      for (const [name, ...args] of steps[state.step][4]) APPLY[name]?.(state, ...args);
+      const at = (state.step + 1) / every;
+      if (Number.isInteger(at) && at === checkpoints.length) checkpoints.push(copy(state));
+    }
+  }
+
+  return {
+    seek(step) {
+      const target = Math.max(-1, Math.min(steps.length - 1, step));
+      const at = Math.min(checkpoints.length - 1, Math.floor((target + 1) / every));
+      if (target < state.step || checkpoints[at].step > state.step) state = copy(checkpoints[at]);
+      forward(target);
+      return state;
+    },
+  };
+}
+
+/** The classes of more than one variable, leaders first, in the order of their leaders. */
+export function classes(state) {
+  const groups = new Map();
+  state.lead.forEach((lead, v) => {
+    if (!state.seen[v]) return;
+    if (!groups.has(lead)) groups.set(lead, []);
+    groups.get(lead).push(v);
+  });
+  return [...groups].filter(([, members]) => members.length > 1).map(([lead, members]) => [lead, ...members.filter((v) => v !== lead)]);
+}
+
+/** For each variable the relations that mention it. */
+export function relationsOf(view) {
+  const out = view.vars.map(() => []);
+  view.rels.forEach(([, , , vars], rel) => { for (const v of new Set(vars)) out[v]?.push(rel); });
+  return out;
+}
+
+/** For each variable the first step after which its type is known, or -1: one pass over the whole run. */
+export function knownSteps(view) {
+  return createReplay(view).seek(view.steps.length - 1).since.slice();
+}
+
+/**
+ * Why a step could happen: it, and the steps it rests on, back to the program, nearest first and each once.
+ * `limit` bounds the walk; `more` says how many were left out.
+ */
+export function becauseChain(view, step, limit = 40) {
+  const chain = [];
+  const told = new Set([step]);
+  const open = [[step, 0]];
+  while (open.length) {
+    const [at, depth] = open.shift();
+    chain.push({ step: at, depth });
+    for (const cause of view.steps[at]?.[3] ?? []) {
+      if (told.has(cause) || cause < 0 || cause >= at) continue;
+      told.add(cause);
+      open.push([cause, depth + 1]);
+    }
+  }
+  return { chain: chain.slice(0, limit), more: Math.max(0, chain.length - limit) };
+}

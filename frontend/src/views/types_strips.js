@@ -1,0 +1,39 @@
+// The strips around the rows: the queue above, the classes and the legend below.
+import { fill, h, text } from "../core/dom.js";
+import { glyph } from "../core/glyphs.js";
+import { MARKS } from "./types_marks.js";
+import { classes } from "./types_state.js";
+
+const SHOWN = 12;
+
+/** The queue, front first; what this step took from it stands before it, what it moved is marked. */
+export function drawQueue(view, el, state, changes, onRel) {
+  const moved = new Set(changes.filter(([name]) => name === "f").map(([, rel]) => rel));
+  const taken = changes.filter(([name, rel]) => name === "p" && !state.queue.includes(rel)).map(([, rel]) => rel);
+  const name = (rel) => view.strings[view.rels[rel][0]];
+  const token = (rel, kind, sign, note) => h("button", { class: `token ${kind}`, type: "button", title: view.strings[view.rels[rel][2]], "aria-label": `${name(rel)}${note}`, onclick: () => onRel(rel) }, sign, name(rel));
+  const more = state.queue.length - SHOWN;
+  fill(el,
+    taken.length > 0 && h("span", { class: "dir" }, "took"),
+    taken.map((rel) => token(rel, "left", "▶ ", ", just taken from the queue")),
+    h("span", { class: "dir" }, "queue"),
+    state.queue.length === 0 ? h("i", null, "empty") : h("span", { class: "dir", "aria-hidden": "true" }, "front →"),
+    state.queue.slice(0, SHOWN).map((rel) => token(rel, moved.has(rel) ? "moved" : "", moved.has(rel) ? "▲ " : "", moved.has(rel) ? ", moved to the front" : "")),
+    more > 0 && h("span", { class: "dir" }, `and ${more} more`));
+}
+
+/** The classes of more than one variable, as sets. */
+export function drawFoot(view, el, state) {
+  const groups = classes(state);
+  const name = (v) => view.strings[view.vars[v][0]];
+  const shown = groups.slice(0, 6).map((members) => `{${members.slice(0, 8).map(name).join(" ")}${members.length > 8 ? " …" : ""}}`).join("  ");
+  text(el, groups.length ? shown + (groups.length > 6 ? `  +${groups.length - 6}` : "") : "none yet");
+}
+
+/** The marks with how often each occurs; a click goes to the next one. */
+export function createLegend(view, onMark) {
+  const counts = MARKS.map(() => 0);
+  for (const [mark] of view.steps) if (counts[mark] !== undefined) counts[mark] += 1;
+  return h("span", { class: "legend", role: "group", "aria-label": "marks: go to the next" },
+    MARKS.map((mark, i) => counts[i] > 0 && h("button", { type: "button", title: `go to the next “${mark.label}”`, onclick: () => onMark(i) }, glyph(mark), mark.label, " ", h("span", { class: "n" }, String(counts[i])))));
+}
