@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help book html test test-fast test-colab lint types format frontend figures exercises pairs address bench lock clean
+.PHONY: help book html test test-fast test-colab lint format frontend figures exercises pairs address bench lock clean
 
 VENV := .venv
 COLAB := .venv-colab

@@ -1,6 +1,6 @@
 """Rewrite what is derived from the project's public address and version: `make address`.
 
-`relay_explorer/_project.py` is the one place that names them. Notebooks are derived from it too, by `tools/pair.py`.
+`relay_explorer/_project.py` is the one place that names them. `tools/pair.py` derives the notebooks from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Build the book into _build/html: execute every page, and treat warnings as errors. `--open` shows it in a browser."""
+"""Build the book into _build/html: execute every page, and treat warnings as errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def build(root: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 def has_display() -> bool:
     """Whether there is somewhere to open a browser."""
-    return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return sys.platform in {"darwin", "win32"} or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
-"""Resolve the requirements in a fresh environment, and write `requirements.txt` (the book) and `requirements-dev.txt` (all else).
+"""Resolve the requirements anew: `requirements.txt` (the book) and `requirements-dev.txt` (the rest).
 
-It keeps the remarks that stand beside pins: they are in `REMARKS` here.
+The remarks that stand beside fragile pins are in `REMARKS`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ REMARKS = {
     "anywidget": "the package must also run with Colab's 0.9.21: requirements-colab.txt",
     "ipywidgets": "the package must also run with Colab's 7.7.1: requirements-colab.txt",
 }
-BOOK = "# The exact set that builds the book. Written by `make lock`; the package's own needs are in pyproject.toml.\n"
-DEVELOPMENT = "# What testing and grading add to requirements.txt. Written by `make lock`.\n-r requirements.txt\n"
+BOOK = (
+    "# The exact set that builds the book, written by `make lock`. The package's needs: pyproject.toml.\n"
+)
+DEVELOPMENT = (
+    "# What testing and grading add to requirements.txt. Written by `make lock`.\n-r requirements.txt\n"
+)
 
 
 def _freeze(python: Path) -> dict[str, str]:
@@ -44,14 +48,19 @@ def main() -> int:
         python = Path(folder) / "bin" / "python"
 
         def install(extra: str) -> dict[str, str]:
-            subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[{extra}]"], check=True)
+            subprocess.run(
+                [str(python), "-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[{extra}]"], check=True
+            )
             return _freeze(python)
 
         book = install("book")
         everything = install("dev")
     changed = {name for name, version in book.items() if everything.get(name) != version}
     if changed:
-        print(f"The development extras change what the book needs: {', '.join(sorted(changed))}", file=sys.stderr)
+        print(
+            f"The development extras change what the book needs: {', '.join(sorted(changed))}",
+            file=sys.stderr,
+        )
         return 1
     (ROOT / "requirements.txt").write_text(BOOK + _written(book), "utf-8")
     rest = {name: version for name, version in everything.items() if name not in book}

@@ -1,6 +1,7 @@
 """Write the notebook that belongs to each executable page of the book: `make pairs`.
 
-Colab opens these. The first cell installs the package where importing it fails, MyST is said in plain Markdown, and there are no outputs.
+Colab opens these. The first cell installs the package where importing it fails, MyST is said in plain
+Markdown, and there are no outputs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+
 from relay_explorer import _project
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -36,7 +38,9 @@ def notebook(page: Path, root: Path = ROOT) -> str:
         code = cell["cell_type"] == "code"
         source = cell["source"] if code else translator.translate(cell["source"])
         if source:
-            cells.append(_cell("code" if code else "markdown", source, cell["metadata"].get("tags", []), number))
+            cells.append(
+                _cell("code" if code else "markdown", source, cell["metadata"].get("tags", []), number)
+            )
     content = {
         "cells": cells,
         "metadata": {

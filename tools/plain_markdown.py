@@ -1,6 +1,6 @@
 """Says the book's MyST Markdown in the plain Markdown that Colab and Jupyter show.
 
-Only the directives and roles that CONTRIBUTING lists are known; any other is an error with its line, so that nothing
+Only the directives and roles that CONTRIBUTING lists are known; any other is an error, so that nothing
 reaches a reader as raw markup.
 """
 
@@ -16,7 +16,7 @@ from relay_explorer import _project
 _FENCE = re.compile(r"^(?P<indent> *)(?P<marks>`{3,}|~{3,}|:{3,})(?P<rest>.*)$")
 _DIRECTIVE = re.compile(r"^\{(?P<name>[\w-]+)\}\s*(?P<argument>.*)$")
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]*)`")
-# A code span, or a link; whichever begins first wins, so a link may hold code and code may hold what looks like a link.
+# A code span or a link, whichever begins first: a link may hold code, code may hold what looks like a link.
 _INLINE = re.compile(r"(`+)[^`]+\1|(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
 _TARGET = re.compile(r"^\([\w-]+\)=\s*$")
 _REMARKS = {"note": "Note", "tip": "Tip", "warning": "Warning", "important": "Important"}
@@ -38,7 +38,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Translator:
-    """Translates the text of one page; `page` is its path relative to the repository, `root` the repository."""
+    """Translates the text of one page: `page` is its path relative to `root`, the repository."""
 
     page: Path
     root: Path
@@ -80,7 +80,9 @@ class Translator:
         }
         draw = self._remark if block.name in _REMARKS else known.get(block.name)
         if draw is None:
-            raise MarkupError(f"{self.page}: the directive {{{block.name}}} has no plain equivalent; see CONTRIBUTING")
+            raise MarkupError(
+                f"{self.page}: the directive {{{block.name}}} has no plain equivalent; see CONTRIBUTING"
+            )
         return ["", *draw(block), ""]
 
     def _remark(self, block: Block) -> list[str]:
@@ -90,7 +92,13 @@ class Translator:
 
     def _answer(self, block: Block) -> list[str]:
         label = block.argument or "Answer"
-        return [f"<details><summary>{label}</summary>", "", *_trimmed(self._lines(list(block.body))), "", "</details>"]
+        return [
+            f"<details><summary>{label}</summary>",
+            "",
+            *_trimmed(self._lines(list(block.body))),
+            "",
+            "</details>",
+        ]
 
     def _predict(self, block: Block) -> list[str]:
         return ["**Predict.**", "", *_trimmed(self._lines(list(block.body)))]
@@ -106,11 +114,15 @@ class Translator:
 
     def _inline(self, line: str) -> str:
         """Roles and links of one line; a code span that stands outside of a link stays as it is."""
-        return _INLINE.sub(lambda found: self._link(found) if found["target"] else found[0], _ROLE.sub(self._role, line))
+        return _INLINE.sub(
+            lambda found: self._link(found) if found["target"] else found[0], _ROLE.sub(self._role, line)
+        )
 
     def _role(self, found: re.Match[str]) -> str:
         if found["name"] != "repo":
-            raise MarkupError(f"{self.page}: the role {{{found['name']}}} has no plain equivalent; see CONTRIBUTING")
+            raise MarkupError(
+                f"{self.page}: the role {{{found['name']}}} has no plain equivalent; see CONTRIBUTING"
+            )
         return f"[`{found['text']}`]({_project.REPOSITORY}/blob/{_project.TAG}/{found['text']})"
 
     def _link(self, found: re.Match[str]) -> str:
@@ -122,7 +134,9 @@ class Translator:
             return found["text"]
         name = (self.page.parent / page).with_suffix("")
         for suffix in (".ipynb", ".md"):
-            if (self.root / name.with_suffix(".md")).is_file() and (suffix == ".md" or _runs(self.root / name)):
+            if (self.root / name.with_suffix(".md")).is_file() and (
+                suffix == ".md" or _runs(self.root / name)
+            ):
                 return f"[{found['text']}]({_address(name.with_suffix(suffix))})"
         raise MarkupError(f"{self.page}: the link to {target} leads to no page")
 

@@ -1,4 +1,4 @@
-"""The book's Sphinx extension: its address, its assets, the explorers' bundle, its directives and its chapter furniture."""
+"""The book's Sphinx extension: its theme, the explorers' bundle, directives, and chapter furniture."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from . import assets, chapters, directives, outdated
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Entry point for Sphinx."""
-    # The kernels that run the cells inherit this: an explorer then leaves only its data and its picture in the page,
-    # and the page loads the bundle once, for all of them.
+    # The kernels that run the cells inherit this: an explorer then leaves only its data and picture in the
+    # page, and the page loads the bundle once, for all of them.
     os.environ["RELAY_EXPLORER_BUNDLE"] = "shared"
     # Jupyter Book sets this for an extension that the book leaves out.
     app.add_config_value("comments_config", None, "")

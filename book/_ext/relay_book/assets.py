@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from relay_explorer import _project
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+
+from relay_explorer import _project
 
 THEME = Path(__file__).parents[2] / "_theme" / "relay_book"
 BUNDLE = Path(_project.__file__).parent / "widgets" / "static" / "relay_explorer.js"
@@ -18,7 +19,7 @@ _EXPORTS = re.compile(r"export\s*\{[^{}]*\};?\s*(//[^\n]*\s*)?$")
 
 
 def classic_script(module: str) -> str:
-    """The bundle as a classic script: browsers refuse to load an ES module from a page that was opened as a file."""
+    """The bundle as a classic script: a page that was opened as a file may not load an ES module."""
     body, count = _EXPORTS.subn("", module)
     if count != 1 or "import.meta" in body:
         raise ExtensionError(
@@ -31,7 +32,9 @@ def classic_script(module: str) -> str:
 def _add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     if 'class="relay-explorer"' in context.get("body", ""):
         if not BUNDLE.is_file():
-            raise ExtensionError(f"{page} holds an explorer, and there is no bundle; build it with `make frontend`")
+            raise ExtensionError(
+                f"{page} holds an explorer, and there is no bundle; build it with `make frontend`"
+            )
         app.add_js_file("relay_explorer.js", loading_method="defer")
 
 

@@ -1,4 +1,4 @@
-"""What a page's file name says about it: its number, its part, the label above its title, and the table of contents."""
+"""What a page's file name says about it: number, part, the label above its title; and the contents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from relay_explorer import _project
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+
+from relay_explorer import _project
 
 ROMAN = ["", "I", "II", "III", "IV", "V", "VI", "VII"]
 COVER = "book/index"
@@ -59,7 +60,9 @@ def _sections(env: BuildEnvironment, page: str) -> list[dict[str, str]]:
 
 def goal_of(source: str) -> str:
     """The first thing that a chapter promises, for its card on the cover and on its part's page."""
-    found = re.search(r"^## What you will be able to do\n(?:.*\n)*?[*-] (.+(?:\n {2}\S.*)*)", source, re.MULTILINE)
+    found = re.search(
+        r"^## What you will be able to do\n(?:.*\n)*?[*-] (.+(?:\n {2}\S.*)*)", source, re.MULTILINE
+    )
     if not found:
         return ""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(found[1].split()))
@@ -67,7 +70,7 @@ def goal_of(source: str) -> str:
 
 
 def contents(app: Sphinx, page: str) -> dict[str, Any]:
-    """The parts with their chapters, the loose pages, and the sections of `page`, as the template draws them."""
+    """Parts with their chapters, loose pages, and the sections of `page`, as the template draws them."""
     env, builder = app.env, app.builder
 
     def entry(target: str, label: str = "") -> dict[str, Any]:
@@ -81,7 +84,10 @@ def contents(app: Sphinx, page: str) -> dict[str, Any]:
             loose.append(entry(top))
             continue
         chapters = [
-            {**entry(name, str(chapter_of(name))), "goal": goal_of(Path(env.doc2path(name)).read_text("utf-8"))}
+            {
+                **entry(name, str(chapter_of(name))),
+                "goal": goal_of(Path(env.doc2path(name)).read_text("utf-8")),
+            }
             for name in env.toctree_includes.get(top, [])
         ]
         parts.append({**entry(top, ROMAN[number]), "chapters": chapters})
@@ -120,7 +126,9 @@ def _wrap_tables(app: Sphinx, page: str, template: str, context: dict[str, Any],
     """Let a wide table scroll inside itself, so that a phone's page never scrolls sideways."""
     if "body" in context:
         body = re.sub(r"<table class=\"docutils[^>]*>", r'<div class="table-wrap">\g<0>', context["body"])
-        context["body"] = re.sub(r"(<div class=\"table-wrap\"><table class=\"docutils.*?</table>)", r"\1</div>", body, flags=re.S)
+        context["body"] = re.sub(
+            r"(<div class=\"table-wrap\"><table class=\"docutils.*?</table>)", r"\1</div>", body, flags=re.S
+        )
 
 
 def setup(app: Sphinx) -> None:

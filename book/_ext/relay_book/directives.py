@@ -1,4 +1,4 @@
-"""The book's own directives and roles; `tools/pair.py` says the same things in the plain Markdown of a notebook."""
+"""The book's directives and roles; `tools/plain_markdown.py` says the same in a notebook's Markdown."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from relay_explorer import _project
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from relay_explorer import _project
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,7 +42,7 @@ class Answer(SphinxDirective):
 
 
 class Predict(SphinxDirective):
-    """`{predict}`: a question to answer before running what follows; holds the question and its `{answer}`."""
+    """`{predict}`: a question to answer before running what follows; may hold its `{answer}`."""
 
     has_content = True
 
@@ -54,7 +55,7 @@ class Predict(SphinxDirective):
 
 
 class Diagram(SphinxDirective):
-    """`{diagram} name`: the figure `figures/svg/name.light.svg` and its dark twin; the content is the caption."""
+    """`{diagram} name`: `figures/svg/name.light.svg` and its dark twin; the content is the caption."""
 
     has_content = True
     required_arguments = 1
@@ -68,7 +69,9 @@ class Diagram(SphinxDirective):
         for theme in ("light", "dark"):
             path = ROOT / "figures" / "svg" / f"{name}.{theme}.svg"
             if not path.is_file():
-                raise self.error(f"no figure {path.relative_to(ROOT)}; `make figures` draws what figures/ declares")
+                raise self.error(
+                    f"no figure {path.relative_to(ROOT)}; `make figures` draws what figures/ declares"
+                )
             uri = f"/{path.relative_to(self.env.srcdir).as_posix()}"
             figure += nodes.image(uri=uri, alt=self.options["alt"], classes=[f"only-{theme}"])
         if self.content:

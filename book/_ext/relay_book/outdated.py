@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from relay_explorer import _project
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+
+from relay_explorer import _project
 
 
 def fingerprint(package: Path) -> str:

@@ -1,0 +1,77 @@
+"""The environments: exact pins, extras that Colab's versions satisfy, and tests with those versions."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def pins(name: str) -> dict[str, str]:
+    """The versions that a requirements file fixes."""
+    found = {}
+    for line in (ROOT / name).read_text("utf-8").splitlines():
+        requirement = line.split("#")[0].strip()
+        if requirement and not requirement.startswith("-r"):
+            package, _, version = requirement.partition("==")
+            found[package.lower()] = version
+    return found
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_requirement_is_exact(name: str) -> None:
+    loose = [package for package, version in pins(name).items() if not re.fullmatch(r"[\w.+!]+", version)]
+    assert not loose
+
+
+def test_colab_satisfies_what_a_notebook_needs() -> None:
+    """Installing the package in Colab changes no version of what the runtime has."""
+    colab = pins("requirements-colab.txt")
+    extras = PROJECT["optional-dependencies"]
+    wanted = [
+        Requirement(line) for extra in ("numeric", "widget", "graph", "notebook") for line in extras[extra]
+    ]
+    wanted += [Requirement(line) for line in PROJECT["dependencies"]]
+    for requirement in wanted:
+        if requirement.name != "relay_explorer":
+            assert colab[requirement.name] in requirement.specifier, requirement
+
+
+def test_the_book_lock_satisfies_the_extras() -> None:
+    lock = pins("requirements.txt")
+    for line in PROJECT["optional-dependencies"]["book"] + PROJECT["dependencies"]:
+        requirement = Requirement(line)
+        if requirement.name != "relay_explorer":
+            assert lock[requirement.name.lower()] in requirement.specifier, requirement
+
+
+def test_main_environment_is_the_oldest_python_that_is_promised() -> None:
+    assert PROJECT["requires-python"] == ">=3.11"
+    assert sys.version_info[:2] == (3, 11), (
+        "`make test` runs on Python 3.11; Colab's 3.13 has an environment of its own"
+    )
+
+
+@pytest.mark.slow
+def test_with_the_versions_of_colab() -> None:
+    """The core, the widgets and the exercises, on Python 3.13 with what Colab has (`make test-colab`)."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    done = subprocess.run(
+        ["make", "--no-print-directory", "-s", "test-colab"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    assert re.search(r"\d+ passed", done.stdout)

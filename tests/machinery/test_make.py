@@ -1,0 +1,65 @@
+"""`make` lists every command, and the scripts beneath it do what they say when something is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import build_book
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+
+
+def test_help_lists_every_command() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    phony = set(re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split())
+    listed = set(re.findall(r"^ {2}make (\S+)", run("make", "help").stdout, re.MULTILINE))
+    # `html` is `book` without the browser, for scripts.
+    assert phony - listed == {"html"}
+    assert {"book", "test", "test-fast", "lint", "figures", "frontend", "exercises", "bench"} <= listed
+
+
+def test_no_python_is_said_plainly() -> None:
+    done = run("tools/find_python.sh", "2.6")
+    assert done.returncode == 1
+    assert done.stderr.startswith("No Python 2.6 with venv and ensurepip found. Install one")
+
+
+def test_a_missing_program_is_said_plainly(tmp_path: Path) -> None:
+    for name in ("id", "sh"):
+        (tmp_path / name).symlink_to(f"/bin/{name}" if Path(f"/bin/{name}").exists() else f"/usr/bin/{name}")
+    done = run("/bin/sh", "tools/install_system.sh", "no-such-program=its-package", PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == (
+        "The tests need these, and they are not installed: its-package\n"
+        "On Debian and Ubuntu: sudo apt-get install its-package\n"
+    )
+
+
+def test_continuous_integration_runs_make_test() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert script.read_text("utf-8").rstrip().endswith("exec make --no-print-directory -s test")
+
+
+@pytest.mark.parametrize(
+    ("variables", "shown"), [({}, False), ({"DISPLAY": ":0"}, True), ({"WAYLAND_DISPLAY": "w"}, True)]
+)
+def test_a_browser_is_opened_only_where_there_is_a_display(
+    variables: dict[str, str], shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.platform", "linux")
+    assert build_book.has_display() is shown
