@@ -1,0 +1,121 @@
+"""Writing the types into the program: a copy in which every expression has its `checked_type`. The input stays as it was."""
+
+from __future__ import annotations
+
+from ..ir.adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ..ir.op import Op
+from ..ir.types import FuncType, TensorType, Type
+from ..ir.walk import post_order
+from .constraints import Generator
+from .unknown import Unknown, find, resolve, unknowns_in
+
+
+class Annotator:
+    """Copies typed expressions. Variables with a complete annotation, constants, operators and constructors are kept, not copied."""
+
+    def __init__(self, generator: Generator) -> None:
+        self.types = generator.types
+        self.type_args = generator.type_args
+        self.memo: dict[Expr, Expr] = {}
+        self.resolved: dict[Type, Type] = {}
+
+    def type(self, type_: Type) -> Type:
+        """`type_` with all variables replaced by what they stand for."""
+        if type_.__class__ is TensorType:
+            return type_
+        if isinstance(type_, Unknown):
+            type_ = find(type_)
+            known = type_.type
+            if known is not None and known.__class__ is TensorType:
+                return known
+        return resolve(type_)
+
+    def unsolved(self, root: Expr) -> Expr | None:
+        """The first expression below `root`, in the order of evaluation, whose type is still not known."""
+        for node in post_order(root):
+            type_ = self.types.get(node)
+            if type_ is not None and type_.__class__ is not TensorType and unknowns_in(type_):
+                return node
+        return None
+
+    def copy(self, root: Expr) -> Expr:
+        memo = self.memo
+        for node in post_order(root):
+            if node not in memo:
+                new = self._copy(node)
+                if new is not node:
+                    new.origin = (node,)
+                    new.span = node.span
+                memo[node] = new
+        return memo[root]
+
+    def _copy(self, node: Expr) -> Expr:
+        memo = self.memo
+        cls = node.__class__
+        if cls is Call:
+            type_args = self.type_args.get(node, ())  # type: ignore[call-overload]  # the class says so
+            new: Expr = Call(memo[node.op], [memo[a] for a in node.args], node.attrs, [self.type(t) for t in type_args] or node.type_args)  # type: ignore[attr-defined]  # same
+        elif cls is Var:
+            return self._variable(node)  # type: ignore[arg-type]  # the class says so
+        elif cls is Constant or cls is Op or cls is Constructor or cls is GlobalVar:
+            return node
+        else:
+            new = self._copy_rare(node)
+        new._checked_type = self.type(self.types[node])
+        return new
+
+    def _variable(self, var: Var) -> Var:
+        """A variable with its type as annotation; the same object where it says so already."""
+        if var in self.memo:
+            return self.memo[var]  # type: ignore[return-value]  # variables stay variables
+        type_ = self.type(self.types[var])
+        if var.type_annotation is type_ or (var._checked_type is not None and var.type_annotation == type_):
+            return var
+        new = Var(var.name_hint, type_, var.span)
+        new.origin = (var,)
+        self.memo[var] = new
+        return new
+
+    def _copy_rare(self, node: Expr) -> Expr:
+        memo = self.memo
+        match node:
+            case TupleGetItem():
+                return TupleGetItem(memo[node.tuple_value], node.index)
+            case Tuple():
+                return Tuple([memo[f] for f in node.fields])
+            case Function():
+                return self.function(node)
+            case Let():
+                return Let(self._variable(node.var), memo[node.value], memo[node.body])
+            case If():
+                return If(memo[node.cond], memo[node.true_branch], memo[node.false_branch])
+            case Match():
+                clauses = [Clause(self._pattern(c.lhs), memo[c.rhs], c.span) for c in node.clauses]
+                return Match(memo[node.data], clauses, node.complete)
+            case RefCreate():
+                return RefCreate(memo[node.value])
+            case RefRead():
+                return RefRead(memo[node.ref])
+            case RefWrite():
+                return RefWrite(memo[node.ref], memo[node.value])
+        raise AssertionError(type(node))
+
+    def function(self, function: Function) -> Function:
+        """A function with its parameters and result annotated; its body must have been copied."""
+        type_ = self.type(self.types[function])
+        assert isinstance(type_, FuncType)
+        params = [self._variable(p) for p in function.params]
+        new = Function(params, self.memo[function.body], type_.ret_type, function.type_params, function.attrs)
+        new._checked_type = type_
+        new.origin, new.span = (function,), function.span
+        return new
+
+    def _pattern(self, pattern: Pattern) -> Pattern:
+        if isinstance(pattern, PatternVar):
+            return PatternVar(self._variable(pattern.var), pattern.span)
+        if isinstance(pattern, PatternConstructor):
+            return PatternConstructor(pattern.constructor, [self._pattern(p) for p in pattern.patterns], pattern.span)
+        if isinstance(pattern, PatternTuple):
+            return PatternTuple([self._pattern(p) for p in pattern.patterns], pattern.span)
+        return pattern

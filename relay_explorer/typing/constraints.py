@@ -1,0 +1,365 @@
+"""Generating constraints: every expression gets a type, and what must hold between them is written down.
+
+The walk keeps its own stack, since programs may be 100,000 levels deep. Each kind of expression has an `open_…` method, which schedules its parts, and often a `close_…` method,
+which runs when they have types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.adt import Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar
+from ..ir.errors import TypeInferenceError
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var, is_complete
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall, TypeVar
+from .events import Reason, Refused
+from .exhaustive import missing_case
+from .kinds import check_kinds
+from .projection import projection
+from .solver import Refusal, Solver, substitute
+from .unknown import Unknown, parts_of, prune, with_parts
+
+BOOL = TensorType.of((), "bool")
+UNIT = TupleType(())
+Task = tuple[Callable[..., None], Expr]
+
+
+class Generator:
+    """Generates the constraints of one module's functions. `types` holds what each expression was given."""
+
+    def __init__(self, module: IRModule, solver: Solver) -> None:
+        self.module = module
+        self.solver = solver
+        self.types: dict[Expr, Type] = {}
+        self.type_args: dict[Call, tuple[Type, ...]] = {}
+        self.signatures: dict[str, Type] = {}
+        self.introduced: set[Var] = set()
+        self.used: dict[Var, None] = {}
+        self.holes: dict[IncompleteType, Unknown] = {}
+        self.tasks: list[Task] = []
+        self.scrutinised: list[Match] = []
+        self._open: dict[type, Callable[..., None]] = {
+            Call: self.open_call, Var: self.open_var, Constant: self.open_constant, Op: self.open_op, Tuple: self.open_tuple,
+            TupleGetItem: self.open_projection, Function: self.open_function, Let: self.open_let, If: self.open_if, Match: self.open_match,
+            RefCreate: self.open_ref_create, RefRead: self.open_ref_read, RefWrite: self.open_ref_write,
+            GlobalVar: self.open_global, Constructor: self.open_constructor,
+        }  # fmt: skip
+
+    # -- driving
+
+    def declare(self, name: str, function: Function) -> None:
+        """Gives a global function its signature, before any body is looked at: so functions may call one another."""
+        for param in function.params:
+            self.introduce(param)
+        args = [self.types[p] for p in function.params]
+        self.signatures[name] = FuncType(args, self.annotation(function.ret_type, function), function.type_params)
+
+    def define(self, name: str, function: Function) -> None:
+        """Generates the constraints of a declared function's body."""
+        signature = self.signatures[name]
+        assert isinstance(signature, FuncType)
+        self.walk(function.body)
+        body = self.types[function.body]
+        self.solver.unify(signature.ret_type, body, Reason("return", function, left=function, right=function.body))
+        self.types[function] = signature
+
+    def walk(self, root: Expr) -> None:
+        """Gives `root` and everything below it a type."""
+        tasks = self.tasks
+        tasks.append((self.visit, root))
+        while tasks:
+            task, expr = tasks.pop()
+            task(expr)
+
+    def visit(self, expr: Expr) -> None:
+        if expr in self.types and expr.__class__ is not Var:
+            return
+        opener = self._open.get(expr.__class__)
+        if opener is None:
+            raise TypeInferenceError(f"a {type(expr).__name__} is no Relay expression", expr.span if isinstance(expr, Expr) else None)
+        opener(expr)
+
+    def schedule(self, close: Callable[..., None], expr: Expr, *parts: Expr) -> None:
+        """`close(expr)` once all `parts` have types; parts are visited from left to right."""
+        tasks = self.tasks
+        tasks.append((close, expr))
+        types = self.types
+        for part in reversed(parts):
+            if part not in types:
+                tasks.append((self.visit, part))
+            elif part.__class__ is Var:
+                self.used[part] = None  # type: ignore[index]  # the class says so
+
+    def give(self, expr: Expr, type_: Type) -> None:
+        self.types[expr] = self.solver.typed(expr, type_)
+
+    def refuse(self, at: Expr, message: str, *help: str) -> Refusal:
+        return self.solver.refuse(Refused(message, help, at, None, None, None, None, None, None))
+
+    def annotation(self, written: Type | None, at: Expr) -> Type:
+        """An annotation with a fresh variable for every hole in it; a fresh variable where there is none."""
+        if written is None:
+            return self.solver.fresh()
+        if written.__class__ is TensorType:
+            return written
+        problem = check_kinds(written, self.module)
+        if problem is not None:
+            raise self.refuse(at, problem)
+        return written if is_complete(written) else self._fill(written)
+
+    def _fill(self, written: Type) -> Type:
+        if isinstance(written, IncompleteType):
+            if written not in self.holes:
+                self.holes[written] = self.solver.fresh()
+            return self.holes[written]
+        parts = parts_of(written)
+        return with_parts(written, [self._fill(p) for p in parts]) if parts else written
+
+    # -- leaves
+
+    def introduce(self, var: Var) -> None:
+        """A binder: the variable gets its annotation, or a fresh type variable."""
+        self.introduced.add(var)
+        if var not in self.types:
+            self.give(var, self.annotation(var.type_annotation, var))
+
+    def open_var(self, var: Var) -> None:
+        self.used[var] = None
+        if var not in self.types:
+            self.give(var, self.annotation(var.type_annotation, var))
+
+    def open_constant(self, constant: Constant) -> None:
+        self.types[constant] = TensorType.of(constant.data.shape, constant.data.dtype)
+
+    def open_global(self, var: GlobalVar) -> None:
+        signature = self.signatures.get(var.name_hint)
+        if signature is None:
+            known = ", ".join(f"`@{v.name_hint}`" for v in list(self.module.functions)[:8])
+            raise self.refuse(var, f"there is no function `@{var.name_hint}`", f"the module has {known}" if known else "the module has no functions")
+        self.types[var] = signature
+
+    def open_op(self, op: Op) -> None:
+        """An operator as a value, not called: a function of fresh variables, with the relation between them."""
+        if op.inputs is None:
+            raise self.refuse(op, f"`{op.name}` takes any number of arguments, so it cannot be passed as a function", "wrap it: fn (%x) { … }")
+        inputs = [self.solver.fresh() for _ in op.inputs]
+        output = self.solver.fresh()
+        attrs = op.attrs_class() if op.attrs_class is not None else None
+        self.solver.relate(op.relation, [*inputs, output], attrs, op)
+        self.types[op] = FuncType(inputs, output)
+
+    def open_constructor(self, constructor: Constructor) -> None:
+        self.types[constructor] = self._constructor_type(constructor, constructor)
+
+    def _constructor_type(self, constructor: Constructor, at: Expr) -> FuncType:
+        data = self.module.type_definitions.get(constructor.belong_to)
+        if data is None:
+            raise self.refuse(at, f"the type `{constructor.belong_to.name_hint}` of `{constructor.name_hint}` is not declared in this module")
+        result = TypeCall(data.header, data.type_vars) if data.type_vars else TypeCall(data.header, ())
+        return FuncType(constructor.inputs, result, data.type_vars)
+
+    # -- calls
+
+    def open_call(self, call: Call) -> None:
+        if call.op.__class__ is Op:
+            self.schedule(self.close_operator_call, call, *call.args)
+        else:
+            self.schedule(self.close_call, call, call.op, *call.args)
+
+    def close_operator_call(self, call: Call) -> None:
+        op: Op = call.op  # type: ignore[assignment]  # open_call saw its class
+        inputs = op.inputs
+        count = len(call.args)
+        if inputs is not None and count != len(inputs):
+            takes = ", ".join(f"`{name}`" for name in inputs) or "nothing"
+            raise self.refuse(call, f"`{op.name}` takes {len(inputs)} argument{'s' * (len(inputs) != 1)} ({takes}), and is given {count}")
+        types = self.types
+        output = self.solver.fresh()
+        self.give(call, output)
+        attrs = call.attrs
+        if attrs is None and op.attrs_class is not None:
+            attrs = op.attrs_class()
+        self.solver.relate(op.relation, (*[types[a] for a in call.args], output), attrs, call)
+
+    def close_call(self, call: Call) -> None:
+        callee = prune(self.types[call.op])
+        if not isinstance(callee, FuncType):
+            self._call_unknown(call, callee)
+            return
+        if callee.type_params:
+            callee = self._instantiate(call, callee)
+        elif call.type_args:
+            raise self.refuse(call, "this function has no type parameters, and is given type arguments")
+        if len(callee.arg_types) != len(call.args):
+            name = _callee_name(call.op)
+            raise self.refuse(
+                call, f"{name} takes {len(callee.arg_types)} argument{'s' * (len(callee.arg_types) != 1)}, and is given {len(call.args)}",
+                f"its type is {callee}",
+            )  # fmt: skip
+        unify = self.solver.unify
+        for index, (arg, wanted) in enumerate(zip(call.args, callee.arg_types)):
+            unify(wanted, self.types[arg], Reason("argument", call, index, call.op, arg))
+        self.give(call, callee.ret_type)
+
+    def _call_unknown(self, call: Call, callee: Type) -> None:
+        """A call of a value whose type is not known to be a function yet: now it must be."""
+        if not isinstance(callee, Unknown):
+            raise self.refuse(call, f"{_callee_name(call.op)} is called, but it is no function: its type is {callee}")
+        result = self.solver.fresh()
+        wanted = FuncType([self.types[a] for a in call.args], result)
+        self.solver.unify(callee, wanted, Reason("callee", call, left=call.op, right=call))
+        self.give(call, result)
+
+    def _instantiate(self, call: Call, callee: FuncType) -> FuncType:
+        """A generic function with fresh variables, or the given type arguments, for its type parameters."""
+        if len(call.type_args) > len(callee.type_params):
+            raise self.refuse(call, f"{len(call.type_args)} type arguments are given, and the function has {len(callee.type_params)} type parameters")
+        args: list[Type] = [self.annotation(t, call) for t in call.type_args]
+        args += [self.solver.fresh() for _ in callee.type_params[len(args) :]]
+        self.type_args[call] = tuple(args)
+        opened = substitute(FuncType(callee.arg_types, callee.ret_type), dict(zip(callee.type_params, args)))
+        assert isinstance(opened, FuncType)
+        return opened
+
+    # -- tuples and references
+
+    def open_tuple(self, tup: Tuple) -> None:
+        self.schedule(self.close_tuple, tup, *tup.fields)
+
+    def close_tuple(self, tup: Tuple) -> None:
+        self.give(tup, TupleType([self.types[f] for f in tup.fields]))
+
+    def open_projection(self, get: TupleGetItem) -> None:
+        self.schedule(self.close_projection, get, get.tuple_value)
+
+    def close_projection(self, get: TupleGetItem) -> None:
+        whole = prune(self.types[get.tuple_value])
+        if isinstance(whole, TupleType) and 0 <= get.index < len(whole.fields):
+            self.give(get, whole.fields[get.index])
+            return
+        output = self.solver.fresh()
+        self.give(get, output)
+        self.solver.relate(projection(get.index), (self.types[get.tuple_value], output), None, get)
+
+    def open_ref_create(self, ref: RefCreate) -> None:
+        self.schedule(self.close_ref_create, ref, ref.value)
+
+    def close_ref_create(self, ref: RefCreate) -> None:
+        self.give(ref, RefType(self.types[ref.value]))
+
+    def open_ref_read(self, read: RefRead) -> None:
+        self.schedule(self.close_ref_read, read, read.ref)
+
+    def close_ref_read(self, read: RefRead) -> None:
+        value = self.solver.fresh()
+        self.give(read, value)
+        self.solver.unify(self.types[read.ref], RefType(value), Reason("ref", read, left=read.ref))
+
+    def open_ref_write(self, write: RefWrite) -> None:
+        self.schedule(self.close_ref_write, write, write.ref, write.value)
+
+    def close_ref_write(self, write: RefWrite) -> None:
+        wanted = RefType(self.types[write.value])
+        self.solver.unify(self.types[write.ref], wanted, Reason("ref", write, left=write.ref, right=write.value))
+        self.give(write, UNIT)
+
+    # -- binders and branches
+
+    def open_function(self, function: Function) -> None:
+        for param in function.params:
+            self.introduce(param)
+        self.schedule(self.close_function, function, function.body)
+
+    def close_function(self, function: Function) -> None:
+        body = self.types[function.body]
+        if function.ret_type is not None:
+            written = self.annotation(function.ret_type, function)
+            self.solver.unify(written, body, Reason("return", function, left=function, right=function.body))
+            body = written
+        self.give(function, FuncType([self.types[p] for p in function.params], body, function.type_params))
+
+    def open_let(self, let: Let) -> None:
+        self.introduce(let.var)
+        self.tasks += ((self.close_let, let), (self.visit, let.body), (self.bind_let, let), (self.visit, let.value))
+
+    def bind_let(self, let: Let) -> None:
+        reason = Reason("let", let, left=let.var, right=let.value)
+        self.solver.unify(self.types[let.var], self.types[let.value], reason)
+
+    def close_let(self, let: Let) -> None:
+        self.types[let] = self.types[let.body]
+
+    def open_if(self, branch: If) -> None:
+        self.tasks += (
+            (self.close_if, branch), (self.visit, branch.false_branch), (self.visit, branch.true_branch),
+            (self.check_condition, branch), (self.visit, branch.cond),
+        )  # fmt: skip
+
+    def check_condition(self, branch: If) -> None:
+        self.solver.unify(BOOL, self.types[branch.cond], Reason("condition", branch, right=branch.cond))
+
+    def close_if(self, branch: If) -> None:
+        yes, no = branch.true_branch, branch.false_branch
+        self.give(branch, self.solver.unify(self.types[yes], self.types[no], Reason("branches", branch, left=yes, right=no)))
+
+    def open_match(self, match: Match) -> None:
+        self.tasks += ((self.close_match, match),)
+        for index in reversed(range(len(match.clauses))):
+            self.tasks.append((self.visit, match.clauses[index].rhs))
+        self.tasks += ((self.bind_patterns, match), (self.visit, match.data))
+
+    def bind_patterns(self, match: Match) -> None:
+        for index, clause in enumerate(match.clauses):
+            self._pattern(clause.lhs, self.types[match.data], match, index)
+
+    def close_match(self, match: Match) -> None:
+        result: Type = self.solver.fresh()
+        first = match.clauses[0].rhs if match.clauses else None
+        for index, clause in enumerate(match.clauses):
+            result = self.solver.unify(result, self.types[clause.rhs], Reason("clause", match, index, first, clause.rhs))
+        self.give(match, result)
+        if match.complete:
+            self.scrutinised.append(match)
+
+    def check_matches(self) -> None:
+        """Every match that is declared complete must be; called once all types are known."""
+        for match in self.scrutinised:
+            case = missing_case([c.lhs for c in match.clauses], self.module)
+            if case is not None:
+                raise self.refuse(match, f"the match does not say what to do with {case}", f"add a clause for {case}, or a last clause `_ => …`")
+        self.scrutinised.clear()
+
+    def _pattern(self, pattern: Pattern, type_: Type, match: Match, index: int) -> None:
+        """Unifies the type of what is matched with what the pattern can match."""
+        reason = Reason("pattern", match, index, match.data)
+        if isinstance(pattern, PatternVar):
+            self.introduce(pattern.var)
+            self.solver.unify(self.types[pattern.var], type_, reason._replace(right=pattern.var))
+        elif isinstance(pattern, PatternTuple):
+            fields = [self.solver.fresh() for _ in pattern.patterns]
+            self.solver.unify(type_, TupleType(fields), reason)
+            for part, field in zip(pattern.patterns, fields):
+                self._pattern(part, field, match, index)
+        elif isinstance(pattern, PatternConstructor):
+            constructor = pattern.constructor
+            generic = self._constructor_type(constructor, match)
+            fresh: dict[TypeVar, Type] = {p: self.solver.fresh() for p in generic.type_params}
+            self.solver.unify(type_, substitute(generic.ret_type, fresh), reason)
+            if len(pattern.patterns) != len(constructor.inputs):
+                raise self.refuse(
+                    match, f"the pattern `{constructor.name_hint}` has {len(pattern.patterns)} parts, and the constructor takes {len(constructor.inputs)}"
+                )
+            for part, wanted in zip(pattern.patterns, constructor.inputs):
+                self._pattern(part, substitute(wanted, fresh), match, index)
+
+
+def _callee_name(callee: Expr) -> str:
+    if isinstance(callee, GlobalVar):
+        return f"`@{callee.name_hint}`"
+    if isinstance(callee, Constructor):
+        return f"the constructor `{callee.name_hint}`"
+    if isinstance(callee, Var):
+        return f"`%{callee.name_hint}`"
+    return "the called value"

@@ -1,0 +1,35 @@
+"""Why a program is refused: the two types, and how each came about."""
+
+from __future__ import annotations
+
+from ..ir.errors import Note, TypeInferenceError
+from ..ir.expr import Expr
+from ..ir.types import Type
+from .events import Event, Refused
+from .history import History
+from .narrate import plain, refusal
+
+LONGEST_CHAIN = 6
+
+
+def explain(event: Refused, events: list[Event]) -> TypeInferenceError:
+    """The error for the failure `event`, which ended the recording `events`."""
+    history = History(events)
+    sentence, help_ = refusal(event)
+    notes: list[Note] = []
+    for type_, expr in ((event.left, event.left_expr), (event.right, event.right_expr)):
+        notes += _how_known(history, type_, expr, {n.message for n in notes})
+    span = event.at.span if event.at is not None else None
+    return TypeInferenceError(plain(sentence), span, notes, help_)
+
+
+def _how_known(history: History, type_: Type | None, expr: Expr | None, said: set[str]) -> list[Note]:
+    """The chain of steps that gave `expr` its type, the latest first."""
+    if expr is None or type_ is None:
+        return []
+    notes = []
+    for link in history.chain(expr, LONGEST_CHAIN):
+        text = plain(link.sentence)
+        if text not in said:
+            notes.append(Note(text, link.span))
+    return notes

@@ -1,0 +1,191 @@
+"""A recording of inference, read as a sequence of steps, each with its causes.
+
+A step is what a reader sees as one thing: an expression is given its type and its relation is queued; two types are unified, and what follows; a relation is run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..ir.expr import Expr, Let, Var
+from ..ir.span import Span
+from ..ir.types import TensorType, Type
+from .events import Annotated, Bound, Ended, Event, FunctionEntered, Merged, Moved, Queued, Refused, Started, Typed, Unifying
+from .narrate import Sentence, cause
+from .solver import operand_exprs
+from .unknown import Unknown, parts_of, with_parts
+
+Opening = FunctionEntered | Typed | Started | Unifying | Refused | Annotated
+
+
+@dataclass
+class Step:
+    """One step. `main` is the event that opens it, `events` are all of it, `because` the earlier steps from which it had what it used."""
+
+    index: int
+    main: Opening
+    events: list[Event]
+    because: list[int] = field(default_factory=list)
+
+    @property
+    def refused(self) -> Refused | None:
+        last = self.events[-1]
+        return last if isinstance(last, Refused) else None
+
+    @property
+    def bound(self) -> list[Bound]:
+        return [e for e in self.events if isinstance(e, Bound)]
+
+    @property
+    def merged(self) -> list[Merged]:
+        return [e for e in self.events if isinstance(e, Merged)]
+
+    @property
+    def moved(self) -> list[Moved]:
+        return [e for e in self.events if isinstance(e, Moved)]
+
+    @property
+    def done(self) -> bool:
+        """Of a relation's run: whether it is finished."""
+        return any(isinstance(e, Ended) and e.done for e in self.events)
+
+
+class Link(NamedTuple):
+    """One link of the chain that led to a type: the step, the sentence, and the place."""
+
+    step: int
+    sentence: Sentence
+    span: Span | None
+    expr: Expr | None
+
+
+class History:
+    """The steps of a recording, and what was known when."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self.steps: list[Step] = []
+        self.typed: dict[Expr, tuple[int, Type]] = {}
+        self.parent: dict[int, int] = {}
+        self.known: dict[int, Type] = {}  # by root: what the class is known to be
+        self.since: dict[int, int] = {}  # by root: the step in which it became known
+        for event in events:
+            self._add(event)
+
+    # -- replaying
+
+    def _add(self, event: Event) -> None:
+        if isinstance(event, (Bound, Merged, Moved, Ended)) or (isinstance(event, Queued) and self._belongs(event)):
+            self.steps[-1].events.append(event)
+        elif isinstance(event, Refused) and self.steps and isinstance(self.steps[-1].main, (Started, Unifying)) and not self._ended():
+            self.steps[-1].events.append(event)
+        elif isinstance(event, Queued):
+            self.steps.append(Step(len(self.steps), Typed(event.relation.call, event.relation.args[-1]), [event]))
+        else:
+            step = Step(len(self.steps), event, [event])
+            step.because = self._causes(event)
+            self.steps.append(step)
+        self._apply(event, len(self.steps) - 1)
+
+    def _belongs(self, event: Queued) -> bool:
+        main = self.steps[-1].main if self.steps else None
+        return isinstance(main, Typed) and main.expr is event.relation.call
+
+    def _ended(self) -> bool:
+        return isinstance(self.steps[-1].events[-1], Ended)
+
+    def _apply(self, event: Event, step: int) -> None:
+        if isinstance(event, Typed):
+            self.typed.setdefault(event.expr, (step, event.type))
+        elif isinstance(event, Merged):
+            self.parent[event.loser] = event.winner
+            known = self.known.pop(event.loser, None)
+            since = self.since.pop(event.loser, None)
+            if known is not None and since is not None and event.winner not in self.known:
+                self.known[event.winner], self.since[event.winner] = known, since
+        elif isinstance(event, Bound):
+            self.known[event.root] = event.type
+            self.since.setdefault(event.root, step)
+
+    def root(self, number: int) -> int:
+        """The root of a variable's class, as of the last event replayed."""
+        while number in self.parent:
+            number = self.parent[number]
+        return number
+
+    def resolve(self, type_: Type, depth: int = 0) -> Type:
+        """`type_` with what is known by now put in."""
+        if isinstance(type_, Unknown):
+            known = self.known.get(self.root(type_.number))
+            return type_ if known is None else self.resolve(known, depth + 1)
+        if isinstance(type_, TensorType) or depth > 128:
+            return type_
+        parts = parts_of(type_)
+        return with_parts(type_, [self.resolve(p, depth + 1) for p in parts]) if parts else type_
+
+    # -- causes
+
+    def origin(self, type_: Type | None, expr: Expr | None) -> int | None:
+        """The step in which the type of `expr` became known; None where it is not, or needs no cause."""
+        if isinstance(type_, Unknown):
+            return self.since.get(self.root(type_.number))
+        while isinstance(expr, Let):
+            expr = expr.body
+        found = self.typed.get(expr) if expr is not None else None
+        return None if found is None else found[0]
+
+    def _causes(self, event: Event) -> list[int]:
+        pairs: list[tuple[Type | None, Expr | None]] = []
+        if isinstance(event, Started):
+            constraint = event.relation
+            exprs = operand_exprs(constraint.call)
+            for position, type_ in enumerate(constraint.args):
+                pairs.append((type_, exprs[position] if position < len(exprs) else None))
+        elif isinstance(event, Unifying):
+            pairs = [(event.left, event.reason.left), (event.right, event.reason.right)]
+        elif isinstance(event, Refused):
+            pairs = [(event.left, event.left_expr), (event.right, event.right_expr)]
+        found = [self.origin(t, e) for t, e in pairs]
+        return list(dict.fromkeys(i for i in found if i is not None))
+
+    def chain(self, expr: Expr, longest: int) -> list[Link]:
+        """How the type of `expr` became known: the latest step first, then what it used, first operands first."""
+        while isinstance(expr, Let):
+            expr = expr.body
+        found = self.typed.get(expr)
+        if found is None:
+            return []
+        start = self.origin(found[1], expr)
+        pending = [start if start is not None else found[0]]
+        links: list[Link] = []
+        seen: set[int] = set()
+        while pending and len(links) < longest:
+            index = pending.pop()
+            if index in seen:
+                continue
+            seen.add(index)
+            step = self.steps[index]
+            sentence = cause(step.main, self.resolve)
+            place = step_expr(step)
+            if sentence is not None:
+                links.append(Link(index, sentence, place.span if place is not None else None, place))
+            pending.extend(reversed(step.because))
+        return links
+
+
+def step_expr(step: Step) -> Expr | None:
+    """The expression that a step is about."""
+    main = step.main
+    if isinstance(main, Typed):
+        return main.expr
+    if isinstance(main, Started):
+        return main.relation.call
+    if isinstance(main, Unifying):
+        at = main.reason.at
+        right = main.reason.right
+        return right if main.reason.kind in ("clause", "pattern") and isinstance(right, Var) else at
+    if isinstance(main, Refused):
+        return main.at
+    if isinstance(main, FunctionEntered):
+        return main.function
+    return None

@@ -1,0 +1,225 @@
+"""Type inference of a whole module: callees before callers, functions that call one another together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..ir.errors import RelayError, TypeInferenceError
+from ..ir.expr import Expr, Function, GlobalVar
+from ..ir.module import IRModule
+from ..ir.types import TensorType
+from ..ir.walk import free_vars, post_order
+from .annotate import Annotator
+from .constraints import Generator
+from .events import Annotated, Event, FunctionEntered, Refused
+from .solver import Refusal, Solver
+from .unknown import TypeTooLarge, unknowns_in
+
+
+class Inference:
+    """What inference found, and, if it was recorded, how.
+
+    `module` is the typed copy, or None where inference failed; `error` then explains why. `source` is the module that was given. `events` is empty unless recorded.
+    """
+
+    def __init__(self, source: IRModule, module: IRModule | None, error: RelayError | None, events: list[Event]) -> None:
+        self.source = source
+        self.module = module
+        self.error = error
+        self.events = events
+
+    @property
+    def succeeded(self) -> bool:
+        return self.module is not None
+
+    def __repr__(self) -> str:
+        result = "well typed" if self.succeeded else "refused"
+        return f"<Inference: {result}, {len(self.events)} events>"
+
+
+def infer_types(module: IRModule) -> IRModule:
+    """A copy of `module` in which every expression has its type. Raises TypeInferenceError where there is no such typing, or more than one."""
+    result = run(module, None)
+    if result.module is None:
+        assert result.error is not None
+        raise result.error
+    return result.module
+
+
+def record(module: IRModule) -> Inference:
+    """Inference with every event recorded, failures included."""
+    return run(module, [])
+
+
+def run(module: IRModule, events: list[Event] | None) -> Inference:
+    solver = Solver(events)
+    generator = Generator(module, solver)
+    annotator = Annotator(generator)
+    typed = IRModule({}, module.type_definitions, module.attrs, module.source)
+    copies: dict[GlobalVar, Function] = {}
+    try:
+        for group in _groups(module):
+            _infer_group(group, module, generator, annotator, copies)
+    except Refusal as refusal:
+        return Inference(module, None, _explained(module, refusal.event, events), events or [])
+    except TypeTooLarge as problem:
+        return Inference(module, None, TypeInferenceError(str(problem)), events or [])
+    for var in module.functions:
+        typed.add_function(var, copies[var])
+    return Inference(module, typed, None, events or [])
+
+
+def _infer_group(
+    group: list[GlobalVar], module: IRModule, generator: Generator, annotator: Annotator, copies: dict[GlobalVar, Function]
+) -> None:
+    """Infers the types of functions that call one another (mostly, of one)."""
+    solver = generator.solver
+    first_constraint, first_expr = len(solver.constraints), len(generator.types)
+    for var in group:
+        if solver.events is not None:
+            solver.events.append(FunctionEntered(var.name_hint, module.functions[var]))
+        generator.declare(var.name_hint, module.functions[var])
+    for var in group:
+        generator.define(var.name_hint, module.functions[var])
+        _check_scope(module.functions[var], generator)
+    solver.solve()
+    _check_solved(generator, first_constraint, first_expr)
+    generator.check_matches()
+    for var in group:
+        function = module.functions[var]
+        annotator.copy(function.body)
+        copies[var] = annotator.function(function)
+        generator.signatures[var.name_hint] = copies[var].checked_type
+    if solver.events is not None:
+        solver.events.append(Annotated(tuple(v.name_hint for v in group)))
+
+
+def _check_scope(function: Function, generator: Generator) -> None:
+    """Every variable that the body uses must be introduced in it."""
+    if generator.used.keys() <= generator.introduced:
+        return
+    for var in free_vars(function):
+        raise generator.refuse(
+            var, f"`%{var.name_hint}` is used, but nothing introduces it",
+            "make it a parameter of the function, or bind it with `let`",
+        )  # fmt: skip
+
+
+def _check_solved(generator: Generator, first_constraint: int, first_expr: int) -> None:
+    """Too little was said: some relation still waits, or some expression has no type."""
+    solver = generator.solver
+    waiting = [c for c in solver.constraints[first_constraint:] if not c.done]
+    if waiting:
+        constraint = waiting[0]
+        operands = [a for a in constraint.args[: constraint.num_inputs] if unknowns_in(a)]
+        name = getattr(getattr(constraint.call, "op", None), "name", None) or constraint.relation.name
+        unknown = f"{len(operands)} of its argument types {'is' if len(operands) == 1 else 'are'} not known"
+        message = f"the program does not say enough: `{name}` cannot be typed, since {unknown}"
+        left_expr = _first_unknown(generator, constraint.call)
+        raise solver.refuse(
+            Refused(message, (_how_to_annotate(left_expr),), constraint.call, None, None, left_expr, None, constraint, None)
+        )
+    for expr in list(generator.types)[first_expr:] if first_expr else generator.types:
+        type_ = generator.types[expr]
+        if type_.__class__ is not TensorType and unknowns_in(type_):
+            message = f"the program does not say enough: the type of {describe(expr)} cannot be found"
+            raise solver.refuse(Refused(message, (_how_to_annotate(expr),), expr, type_, None, expr, None, None, None))
+
+
+def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
+    """The first expression below `call` that has no type: where the missing knowledge starts."""
+    for node in post_order(call):
+        type_ = generator.types.get(node)
+        if type_ is not None and unknowns_in(type_):
+            return node
+    return None
+
+
+def _how_to_annotate(expr: Expr | None) -> str:
+    name = getattr(expr, "name_hint", None)
+    if name is not None:
+        return f"give `%{name}` a type: `%{name}: Tensor[(…), float32]`"
+    return "annotate a parameter or a `let` on the way to it"
+
+
+def describe(expr: Expr | None) -> str:
+    """An expression in a few words, for messages."""
+    from ..ir import adt, expr as e
+    from ..ir.op import Op
+
+    match expr:
+        case e.Var():
+            return f"`%{expr.name_hint}`"
+        case GlobalVar():
+            return f"`@{expr.name_hint}`"
+        case adt.Constructor():
+            return f"`{expr.name_hint}`"
+        case Op():
+            return f"`{expr.name}`"
+        case e.Call():
+            return f"the call of {describe(expr.op)}"
+        case e.TupleGetItem():
+            return f"field {expr.index}"
+        case e.Constant():
+            return "a constant"
+    words = {
+        "Tuple": "the tuple", "Function": "the function", "Let": "the let", "If": "the if", "Match": "the match",
+        "RefCreate": "the reference", "RefRead": "the read", "RefWrite": "the write",
+    }  # fmt: skip
+    return words.get(type(expr).__name__, "the expression")
+
+
+def _explained(module: IRModule, event: Refused, events: list[Event] | None) -> RelayError:
+    """The error for a failure. The chain of steps that led to it comes from a recording: inference is run again where none was made."""
+    from .explain import explain
+
+    if events is None:
+        events = []
+        again = run(module, events)
+        assert again.error is not None
+        return again.error
+    return explain(event, events)
+
+
+def _groups(module: IRModule) -> Iterable[list[GlobalVar]]:
+    """The strongly connected components of the call graph, callees first (Tarjan's algorithm, without recursion)."""
+    names = {v.name_hint: v for v in module.functions}
+    if len(names) == 1:
+        yield list(module.functions)
+        return
+    calls = {v: [names[n] for n in _called(f) if n in names] for v, f in module.functions.items()}
+    order: dict[GlobalVar, int] = {}
+    low: dict[GlobalVar, int] = {}
+    on_stack: dict[GlobalVar, None] = {}
+    for root in module.functions:
+        if root in order:
+            continue
+        work = [(root, iter(calls[root]))]
+        order[root] = low[root] = len(order)
+        on_stack[root] = None
+        while work:
+            var, rest = work[-1]
+            for callee in rest:
+                if callee not in order:
+                    order[callee] = low[callee] = len(order)
+                    on_stack[callee] = None
+                    work.append((callee, iter(calls[callee])))
+                    break
+                if callee in on_stack:
+                    low[var] = min(low[var], order[callee])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[var])
+                if low[var] == order[var]:
+                    group: list[GlobalVar] = []
+                    while True:
+                        member = on_stack.popitem()[0]
+                        group.append(member)
+                        if member is var:
+                            break
+                    yield list(reversed(group))
+
+
+def _called(function: Function) -> list[str]:
+    return [n.name_hint for n in post_order(function) if isinstance(n, GlobalVar)]

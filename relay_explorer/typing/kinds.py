@@ -1,0 +1,37 @@
+"""Kinds: whether an annotation names types that exist, with as many arguments as they take."""
+
+from __future__ import annotations
+
+from ..ir.module import IRModule
+from ..ir.types import GlobalTypeVar, Type, TypeCall
+from .unknown import DEEPEST_TYPE, parts_of
+
+
+def check_kinds(type_: Type, module: IRModule, depth: int = 0) -> str | None:
+    """What is wrong with an annotation, in one sentence; None where it is right."""
+    if depth > DEEPEST_TYPE:
+        return f"a type is nested deeper than {DEEPEST_TYPE} levels"
+    if isinstance(type_, GlobalTypeVar):
+        return _declared(type_, 0, module)
+    if isinstance(type_, TypeCall):
+        if not isinstance(type_.func, GlobalTypeVar):
+            return f"`{type_.func}` is applied to types, but only declared types take arguments"
+        problem = _declared(type_.func, len(type_.args), module)
+        if problem is not None:
+            return problem
+    for part in parts_of(type_):
+        problem = check_kinds(part, module, depth + 1)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _declared(var: GlobalTypeVar, given: int, module: IRModule) -> str | None:
+    data = module.type_definitions.get(var)
+    if data is None:
+        known = ", ".join(f"`{v.name_hint}`" for v in module.type_definitions)
+        return f"there is no type `{var.name_hint}`" + (f"; the module declares {known}" if known else "")
+    takes = len(data.type_vars)
+    if given != takes:
+        return f"the type `{var.name_hint}` takes {takes} type argument{'s' * (takes != 1)}, and is given {given}"
+    return None

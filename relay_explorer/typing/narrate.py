@@ -1,0 +1,159 @@
+"""Sentences about inference. A sentence is a template and its arguments; arguments are names, types and operators, and are set as code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir import adt
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
+from ..ir.op import Op
+from ..ir.show import show_type
+from ..ir.types import TensorType, Type
+from .events import Annotated, Event, FunctionEntered, Reason, Refused, Started, Typed, Unifying
+
+Sentence = tuple[str, ...]
+
+
+def plain(sentence: Sentence) -> str:
+    """A sentence as text, arguments between backticks."""
+    return sentence[0].replace("**", "").format(*(f"`{a}`" for a in sentence[1:]))
+
+
+def label(expr: Expr | None) -> str:
+    """A short name for an expression: `%x`, `nn.dense(…)`, `@f(…)`."""
+    match expr:
+        case Var():
+            return f"%{expr.name_hint}"
+        case GlobalVar():
+            return f"@{expr.name_hint}"
+        case adt.Constructor():
+            return expr.name_hint
+        case Op():
+            return expr.name
+        case Call():
+            return f"{label(expr.op)}(…)"
+        case TupleGetItem():
+            return f"{label(expr.tuple_value)}.{expr.index}"
+        case Constant():
+            return "a constant" if expr.data.shape else str(expr.data.item())
+        case Let():
+            return label(expr.body)
+        case Tuple():
+            return f"({', '.join(label(f) for f in expr.fields[:3])}{', …' * (len(expr.fields) > 3)})" if expr.fields else "()"
+        case Function():
+            return "fn (…)"
+        case If():
+            return "if (…)"
+    return type(expr).__name__.lower()
+
+
+def cause(event: Event, resolve: Callable[[Type], Type]) -> Sentence | None:
+    """How a step made a type known, as a link in a chain."""
+    if isinstance(event, Typed):
+        return _given(event.expr, resolve(event.type))
+    if isinstance(event, Started):
+        output = resolve(event.relation.args[-1])
+        return "{0} gives {1}", label(event.relation.call), show_type(output)
+    if isinstance(event, Unifying):
+        return because(event.reason, show_type(resolve(event.left)))
+    return None
+
+
+def _given(expr: Expr, type_: Type) -> Sentence:
+    shown = show_type(type_)
+    if isinstance(expr, Var) and expr.type_annotation is not None:
+        return "{0} is annotated {1}", label(expr), shown
+    if isinstance(expr, Tuple):
+        return "{0} is a tuple of type {1}", label(expr), shown
+    return "{0} has type {1}", label(expr), shown
+
+
+def because(reason: Reason, type_: str) -> Sentence:
+    """Why a unification made something `type_`."""
+    left, right = label(reason.left), label(reason.right)
+    match reason.kind:
+        case "argument":
+            return "{0} is called with {1}, so both are {2}", left, right, type_
+        case "callee":
+            return "{0} is called, so it is {1}", left, type_
+        case "let":
+            return "{0} is bound to {1}, so it is {2}", left, right, type_
+        case "return":
+            return "the function gives {0}, so its result is {1}", right, type_
+        case "branches" | "clause":
+            return "the branches must agree, so both are {0}", type_
+        case "condition":
+            return "a condition is a {0}", type_
+        case "pattern":
+            return "{0} is matched by a pattern, so it is {1}", left, type_
+        case "ref":
+            return "{0} is used as a reference, so it is {1}", left, type_
+    return "it must be {0}", type_
+
+
+def refusal(event: Refused) -> tuple[Sentence, list[str]]:
+    """What a failure says, and what to try."""
+    if event.relation is not None or event.reason is None:
+        name = getattr(getattr(event.at, "op", None), "name", None)
+        if event.relation is not None and name is not None and not event.message.startswith("the program does not say"):
+            return ("{0}: " + _escape(event.message), name), list(event.help)
+        return (_escape(event.message),), list(event.help)
+    return _disagreement(event, event.reason), [*event.help, *_advice(event)]
+
+
+def _escape(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _disagreement(event: Refused, reason: Reason) -> Sentence:
+    assert event.left is not None and event.right is not None
+    left, right = show_type(event.left), show_type(event.right)
+    detail = _escape(f" ({event.message})" if event.message else "")
+    match reason.kind:
+        case "argument":
+            return f"argument {reason.index} of {{0}} must be {{1}}, and {{2}} is {{3}}{detail}", label(reason.left), left, label(reason.right), right
+        case "callee":
+            return f"{{0}} is called as {{2}}, but its type is {{1}}{detail}", label(reason.left), left, right
+        case "let":
+            return f"{{0}} is declared {{1}}, and is bound to {{2}}, which is {{3}}{detail}", label(reason.left), left, label(reason.right), right
+        case "return":
+            return f"the function is declared to give {{0}}, and its body {{1}} gives {{2}}{detail}", left, label(reason.right), right
+        case "branches":
+            return f"the branches of an {{0}} must have one type: one is {{1}}, the other {{2}}{detail}", "if", left, right
+        case "condition":
+            return f"the condition of an {{0}} must be a scalar {{1}}, and {{2}} is {{3}}{detail}", "if", left, label(reason.right), right
+        case "clause":
+            return f"the clauses of a {{0}} must have one type: clause {reason.index + 1} gives {{2}}, those before it {{1}}{detail}", "match", left, right
+        case "pattern":
+            return f"the pattern of clause {reason.index + 1} matches {{1}}, but what is matched is {{0}}{detail}", left, right
+        case "ref":
+            return f"{{0}} must be a reference that fits {{2}}, and is {{1}}{detail}", label(reason.left), left, right
+    return f"{{0}} and {{1}} disagree{detail}", left, right
+
+
+def _advice(event: Refused) -> list[str]:
+    a, b = event.left, event.right
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        if a.dtype != b.dtype and a.shape == b.shape:
+            return [f'convert one of them: relay.cast(…, "{a.dtype}")']
+        if a.dtype == b.dtype and len(a.shape) != len(b.shape):
+            return ["bring both to one rank: relay.reshape, relay.squeeze or relay.expand_dims"]
+        if a.dtype == b.dtype and sorted(map(str, a.shape)) == sorted(map(str, b.shape)) and a.shape != b.shape:
+            return ["the same dimensions in another order: relay.transpose"]
+    if "contain itself" in event.message:
+        return ["a function cannot be passed to itself without a declared type that wraps it: type F { Wrap(fn (F) -> …) }"]
+    return []
+
+
+def opening(event: Event) -> Sentence | None:
+    """The sentence for entering a function, and for the end."""
+    if isinstance(event, FunctionEntered):
+        return "Inference turns to {0}.\nGenerate: walk the program, give every expression a type, write down what must hold.", f"@{event.name}"
+    if isinstance(event, Annotated):
+        return (
+            "The queue is empty and every type is known. **The program is well typed.**\nAnnotate: write the types into the program."
+            if "main" in event.functions or not event.functions
+            else "The queue is empty and every type of {0} is known.\nAnnotate: write the types into the program.",
+            *([] if "main" in event.functions else [", ".join(f"@{f}" for f in event.functions)]),
+        )
+    return None

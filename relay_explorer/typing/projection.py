@@ -1,0 +1,33 @@
+"""The relation behind `%t.0`: it waits until the tuple's type is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any as Anything
+
+from ..ir.op import Relation, RelationFailed, Reporter
+from ..ir.types import IncompleteType, TupleType, Type
+
+
+@lru_cache(maxsize=256)
+def projection(index: int) -> Relation:
+    """The relation between a tuple and its field number `index`."""
+
+    def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+        whole, field = types
+        if isinstance(whole, IncompleteType):
+            return False
+        if not isinstance(whole, TupleType):
+            raise RelationFailed(f"field {index} is taken of something that is no tuple: its type is {whole}", culprits=(0,))
+        if not 0 <= index < len(whole.fields):
+            count = len(whole.fields)
+            raise RelationFailed(
+                f"the tuple has {count} field{'s' * (count != 1)}, so there is no field {index}",
+                f"fields are counted from 0: the last is `.{count - 1}`" if count else "the tuple is empty",
+                culprits=(0,),
+            )
+        reporter.assign(field, whole.fields[index])
+        return True
+
+    return Relation(f".{index}", rule, f"{{out}} = {{0}}.{index}")

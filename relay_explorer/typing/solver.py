@@ -1,0 +1,343 @@
+"""The solver: unification, and a queue of relations over the bipartite graph of type variables and relations (section 3.2 of the paper).
+
+A relation is run when it comes to the front of the queue. It may unify types, and answers whether it is done; if not, it goes to the end, to wait. Whenever a class learns
+something, the relations that read it move to the front. When the relation at the front has waited and nothing that it reads has changed since, no other one can move either:
+then the program does not say enough.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any as Anything
+
+from ..ir.expr import Expr
+from ..ir.op import Relation, RelationFailed
+from ..ir.types import Any, Dim, FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall, TypeVar
+from .events import Bound, Ended, Event, Merged, Moved, Queued, Reason, Refused, Started, Typed, Unifying
+from .unknown import DEEPEST_TYPE, TypeTooLarge, Unknown, find, occurs_in, prune, resolve, unknowns_in
+
+
+class Constraint:
+    """A relation that must hold between `args`, inputs first; `call` is the expression that asks for it."""
+
+    __slots__ = ("args", "attrs", "call", "done", "number", "num_inputs", "relation", "ticket", "waiting")
+
+    def __init__(self, number: int, relation: Relation, args: tuple[Type, ...], num_inputs: int, attrs: Anything, call: Expr) -> None:
+        self.number = number
+        self.relation = relation
+        self.args = args
+        self.num_inputs = num_inputs
+        self.attrs = attrs
+        self.call = call
+        self.done = False
+        self.waiting = False  # it was run in vain, and nothing that it reads has changed since
+        self.ticket = 0  # its valid place in the queue: moving it leaves an older ticket behind, which is skipped
+
+
+class Mismatch(Exception):
+    """Two types that cannot be one: the innermost parts that disagree."""
+
+    def __init__(self, left: Type, right: Type, why: str = "") -> None:
+        super().__init__(why)
+        self.left = left
+        self.right = right
+        self.why = why
+
+
+class Refusal(Exception):
+    """Inference failed; holds the event that says how."""
+
+    def __init__(self, event: Refused) -> None:
+        super().__init__(event.message)
+        self.event = event
+
+
+class Solver:
+    """Type variables, their classes, and the queue. With `events`, everything that happens is appended to it."""
+
+    def __init__(self, events: list[Event] | None = None) -> None:
+        self.events = events
+        self.unknowns = 0
+        self.constraints: list[Constraint] = []
+        self.queue: deque[tuple[Constraint, int]] = deque()
+        self.running: Constraint | None = None
+
+    # -- type variables
+
+    def fresh(self) -> Unknown:
+        """A new variable."""
+        self.unknowns += 1
+        return Unknown(self.unknowns - 1)
+
+    def typed(self, expr: Expr, type_: Type) -> Type:
+        """Notes that `expr` has `type_`."""
+        if self.events is not None:
+            self.events.append(Typed(expr, type_))
+        return type_
+
+    # -- relations
+
+    def relate(self, relation: Relation, args: Sequence[Type], attrs: Anything, call: Expr) -> None:
+        """Writes a relation down, connects it with the variables that it reads, and queues it."""
+        constraint = Constraint(len(self.constraints), relation, tuple(args), len(args) - 1, attrs, call)
+        self.constraints.append(constraint)
+        for arg in args:
+            if arg.__class__ is not TensorType:
+                self._connect(constraint, arg)
+        self.queue.append((constraint, 0))
+        if self.events is not None:
+            self.events.append(Queued(constraint))
+
+    def _connect(self, constraint: Constraint, type_: Type) -> None:
+        if isinstance(type_, Unknown):
+            root = find(type_)
+            if root.type is None:
+                root.relations.append(constraint)
+                return
+            type_ = root.type
+        for root in unknowns_in(type_):
+            root.relations.append(constraint)
+
+    def solve(self) -> None:
+        """Runs relations until all are done. Raises Refusal where one cannot hold; returns with `stuck()` not empty where too little is known."""
+        queue = self.queue
+        while queue:
+            constraint, ticket = queue.popleft()
+            if constraint.done or constraint.ticket != ticket:
+                continue
+            if constraint.waiting:
+                queue.appendleft((constraint, ticket))
+                return
+            self._run(constraint)
+
+    def _run(self, constraint: Constraint) -> None:
+        args = [resolve(a) if a.__class__ is not TensorType else a for a in constraint.args]
+        events = self.events
+        if events is not None:
+            events.append(Started(constraint, tuple(args)))
+        self.running = constraint
+        constraint.waiting = True
+        try:
+            done = constraint.relation.rule(args, constraint.num_inputs, constraint.attrs, self)
+        except RelationFailed as failure:
+            raise self._relation_refused(constraint, args, failure) from None
+        except Mismatch as mismatch:
+            raise self._output_refused(constraint, args, mismatch) from None
+        finally:
+            self.running = None
+        constraint.done = done
+        if not done:
+            constraint.ticket += 1
+            self.queue.append((constraint, constraint.ticket))
+        if events is not None:
+            events.append(Ended(constraint, done))
+
+    def assign(self, target: Type, value: Type) -> None:
+        """A relation says that `target` is `value` (see `ir.op.Reporter`)."""
+        self._unify(target, value, 0)
+
+    def stuck(self) -> list[Constraint]:
+        """The relations that are not done."""
+        return [c for c in self.constraints if not c.done]
+
+    # -- unification
+
+    def unify(self, left: Type, right: Type, reason: Reason) -> Type:
+        """Makes the two types one and returns it; raises Refusal where they cannot be."""
+        if left is right:
+            return left
+        if self.events is not None:
+            self.events.append(Unifying(reason, left, right))
+        try:
+            return self._unify(left, right, 0)
+        except Mismatch as mismatch:
+            raise self._unify_refused(reason, resolve(left), resolve(right), mismatch) from None
+
+    def _unify(self, a: Type, b: Type, depth: int) -> Type:
+        if a is b:
+            return a
+        if a.__class__ is Unknown:
+            return self._unify_unknown(find(a), b, depth)  # type: ignore[arg-type]  # the class says so
+        if b.__class__ is Unknown:
+            return self._unify_unknown(find(b), a, depth)  # type: ignore[arg-type]  # the class says so
+        if a.__class__ is TensorType and b.__class__ is TensorType:
+            return self._unify_tensors(a, b)  # type: ignore[arg-type]  # the classes say so
+        return self._unify_parts(a, b, depth)
+
+    def _unify_unknown(self, root: Unknown, other: Type, depth: int) -> Type:
+        if isinstance(other, Unknown):
+            other_root = find(other)
+            if root is other_root:
+                return root
+            return self._merge(root, other_root, depth)
+        known = root.type
+        if known is None:
+            if other.__class__ is not TensorType and occurs_in(root, other):
+                raise Mismatch(root, resolve(other), "the type would have to contain itself")
+            self._bind(root, other)
+            return other
+        joined = self._unify(known, other, depth)
+        if joined is not known and joined != known:
+            self._bind(root, joined)
+        return joined
+
+    def _merge(self, a: Unknown, b: Unknown, depth: int) -> Type:
+        """Puts the smaller class into the larger. What either knows, both know."""
+        if a.size < b.size:
+            a, b = b, a
+        known_a, known_b = a.type, b.type
+        if known_a is not None and known_b is not None:
+            joined: Type | None = self._unify(known_a, known_b, depth + 1)
+        else:
+            joined = known_a if known_b is None else known_b
+            if joined is not None and (occurs_in(a, joined) or occurs_in(b, joined)):
+                raise Mismatch(a, resolve(joined), "the type would have to contain itself")
+        b.parent = a
+        a.size += b.size
+        if self.events is not None:
+            self.events.append(Merged(a.number, b.number))
+        changed = (b if known_a is not None else a) if (known_a is None) != (known_b is None) else None
+        touched = b.relations if changed is b else list(a.relations)
+        a.type = joined
+        a.relations.extend(b.relations)
+        if changed is not None:
+            self._touch(a, touched)
+        elif joined is not None and joined is not known_a:
+            self._bind(a, joined)
+        return a
+
+    def _bind(self, root: Unknown, type_: Type) -> None:
+        root.type = type_
+        if self.events is not None:
+            self.events.append(Bound(root.number, type_))
+        if root.relations:
+            self._touch(root, root.relations)
+
+    def _touch(self, root: Unknown, relations: list[Constraint]) -> None:
+        """The class changed: the relations that read it move to the front, in the order in which they stand."""
+        known = root.type
+        inner = unknowns_in(known) if known is not None and known.__class__ is not TensorType else ()
+        for constraint in reversed(relations):
+            if constraint.done or constraint is self.running:
+                continue
+            for part in inner:
+                part.relations.append(constraint)
+            waited = constraint.waiting
+            constraint.waiting = False
+            constraint.ticket += 1
+            self.queue.appendleft((constraint, constraint.ticket))
+            if self.events is not None:
+                self.events.append(Moved(constraint, root.number, waited))
+        for part in inner:
+            if self.running in relations and self.running is not None:
+                part.relations.append(self.running)
+
+    def _unify_tensors(self, a: TensorType, b: TensorType) -> TensorType:
+        if a.dtype != b.dtype or len(a.shape) != len(b.shape):
+            raise Mismatch(a, b)
+        if a.shape == b.shape:
+            return a
+        joined: list[Dim] = []
+        for x, y in zip(a.shape, b.shape):
+            if x == y:
+                joined.append(x)
+            elif isinstance(x, Any) or isinstance(y, Any):
+                joined.append(Any())
+            else:
+                raise Mismatch(a, b)
+        shape = tuple(joined)
+        return a if shape == a.shape else b if shape == b.shape else TensorType.of(shape, a.dtype)
+
+    def _unify_parts(self, a: Type, b: Type, depth: int) -> Type:
+        if depth > DEEPEST_TYPE:
+            raise TypeTooLarge(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+        if a.__class__ is not b.__class__:
+            raise Mismatch(a, b)
+        match a, b:
+            case TupleType(), TupleType():
+                if len(a.fields) != len(b.fields):
+                    raise Mismatch(a, b, f"{len(a.fields)} fields against {len(b.fields)}")
+                return TupleType(self._unify_all(a.fields, b.fields, depth))
+            case RefType(), RefType():
+                return RefType(self._unify(a.value, b.value, depth + 1))
+            case TypeCall(), TypeCall():
+                if a.func != b.func or len(a.args) != len(b.args):
+                    raise Mismatch(a, b)
+                return TypeCall(a.func, self._unify_all(a.args, b.args, depth))
+            case FuncType(), FuncType():
+                return self._unify_functions(a, b, depth)
+            case GlobalTypeVar(), GlobalTypeVar() if a == b:
+                return a
+            case TypeVar(), TypeVar() if a is b:
+                return a
+        raise Mismatch(a, b)
+
+    def _unify_all(self, a: Sequence[Type], b: Sequence[Type], depth: int) -> list[Type]:
+        return [self._unify(x, y, depth + 1) for x, y in zip(a, b)]
+
+    def _unify_functions(self, a: FuncType, b: FuncType, depth: int) -> FuncType:
+        if len(a.arg_types) != len(b.arg_types):
+            raise Mismatch(a, b, f"{len(a.arg_types)} parameters against {len(b.arg_types)}")
+        if len(a.type_params) != len(b.type_params):
+            raise Mismatch(a, b, f"{len(a.type_params)} type parameters against {len(b.type_params)}")
+        if a.type_params:
+            b_open = substitute(b, dict(zip(b.type_params, a.type_params)))
+            assert isinstance(b_open, FuncType)
+            b = b_open
+        args = self._unify_all(a.arg_types, b.arg_types, depth)
+        return FuncType(args, self._unify(a.ret_type, b.ret_type, depth + 1), a.type_params, a.type_constraints)
+
+    # -- failures
+
+    def refuse(self, event: Refused) -> Refusal:
+        """Notes the failure, and gives the exception to raise."""
+        if self.events is not None:
+            self.events.append(event)
+        return Refusal(event)
+
+    def _relation_refused(self, constraint: Constraint, args: list[Type], failure: RelationFailed) -> Refusal:
+        operands = operand_exprs(constraint.call)
+        culprits = [c for c in failure.culprits if 0 <= c < len(args)] or list(range(min(2, constraint.num_inputs)))
+        exprs = [operands[c] if c < len(operands) else None for c in culprits]
+        types: list[Type | None] = [resolve(args[c]) for c in culprits]
+        (left, right), (left_expr, right_expr) = (types + [None, None])[:2], (exprs + [None, None])[:2]
+        return self.refuse(
+            Refused(failure.message, failure.help, constraint.call, left, right, left_expr, right_expr, constraint, None)
+        )
+
+    def _output_refused(self, constraint: Constraint, args: list[Type], mismatch: Mismatch) -> Refusal:
+        """A relation gave a type that disagrees with what another place demands of the same expression."""
+        message = f"{constraint.relation.name} gives {resolve(mismatch.right)} where {resolve(mismatch.left)} is demanded"
+        if mismatch.why:
+            message += f": {mismatch.why}"
+        return self.refuse(
+            Refused(message, (), constraint.call, resolve(mismatch.left), resolve(mismatch.right), constraint.call, constraint.call, constraint, None)
+        )
+
+    def _unify_refused(self, reason: Reason, left: Type, right: Type, mismatch: Mismatch) -> Refusal:
+        return self.refuse(Refused(mismatch.why, (), reason.at, left, right, reason.left, reason.right, None, reason))
+
+
+def operand_exprs(call: Expr) -> Sequence[Expr]:
+    """The expressions whose types are a relation's inputs."""
+    args = getattr(call, "args", None)
+    if args is not None:
+        return tuple(args)
+    value = getattr(call, "tuple_value", None)
+    return () if value is None else (value,)
+
+
+def substitute(type_: Type, replacements: dict[TypeVar, Type], depth: int = 0) -> Type:
+    """`type_` with type parameters replaced."""
+    from .unknown import parts_of, with_parts
+
+    if isinstance(type_, TypeVar):
+        return replacements.get(type_, type_)
+    parts = parts_of(type_)
+    if not parts:
+        return type_
+    if depth > DEEPEST_TYPE:
+        raise TypeTooLarge(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+    new = [substitute(p, replacements, depth + 1) for p in parts]
+    return type_ if all(x is y for x, y in zip(parts, new)) else with_parts(type_, new)
