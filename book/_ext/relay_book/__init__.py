@@ -7,7 +7,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import assets, chapters, directives, outdated
+from . import assets, chapters, directives, links, outdated
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -20,5 +20,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     assets.setup(app)
     chapters.setup(app)
     directives.setup(app)
+    links.setup(app)
     outdated.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,185 @@
+"""Every page of the built book in a browser, the network cut: nothing fails, overflows or stays unmounted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+
+
+@dataclass
+class Visit:
+    """A page that was opened, and what went wrong on it."""
+
+    page: Page
+    troubles: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def visit(
+    browser: Browser, path: Path, size: str = "desktop", scheme: str = "light", fragment: str = ""
+) -> Visit:
+    """Open a page as a file, with every request beyond the disk refused and noted."""
+    context = browser.new_context(
+        viewport=SIZES[size], color_scheme=scheme, offline=True, has_touch=size == "phone"
+    )
+    seen = Visit(context.new_page())
+    seen.page.on(
+        "console",
+        lambda message: message.type == "error" and seen.troubles.append(f"console: {message.text}"),
+    )
+    seen.page.on("pageerror", lambda error: seen.troubles.append(f"exception: {error}"))
+    seen.page.on("requestfailed", lambda request: seen.troubles.append(f"failed: {request.url}"))
+    seen.page.on(
+        "request",
+        lambda request: (
+            request.url.startswith(("file:", "data:", "blob:"))
+            or seen.troubles.append(f"outside: {request.url}")
+        ),
+    )
+    seen.page.goto(path.as_uri() + fragment, wait_until="load")
+    seen.page.evaluate("document.fonts.ready")
+    return seen
+
+
+def pages(site: Path) -> list[Path]:
+    return sorted(
+        path for path in site.rglob("*.html") if path.parent.name == "book" or path.name == "search.html"
+    )
+
+
+def overflow(page: Page) -> list[str]:
+    """What sticks out of the window sideways, if the page can be scrolled sideways."""
+    return page.evaluate(
+        """() => {
+          const width = document.documentElement.clientWidth;
+          if (document.documentElement.scrollWidth <= width) return [];
+          return [...document.querySelectorAll("body *")]
+            .filter((element) => element.getBoundingClientRect().right > width + 1)
+            .slice(0, 5)
+            .map((element) => `${element.tagName} .${element.className} ${element.textContent.slice(0, 40)}`);
+        }"""
+    )
+
+
+def unmounted(page: Page) -> list[str]:
+    return page.evaluate(
+        """() => [...document.querySelectorAll(".relay-explorer")]
+             .filter((element) => {
+               const host = [element, ...element.querySelectorAll("*")].find((inner) => inner.shadowRoot);
+               const drawn = host?.shadowRoot.querySelector("[role], button");
+               return !drawn || host.getBoundingClientRect().height < 80;
+             })
+             .map((element) => element.id)"""
+    )
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+def test_every_page(site: Path, browser: Browser, size: str, scheme: str) -> None:
+    wrong: dict[str, list[str]] = {}
+    for path in pages(site):
+        seen = visit(browser, path, size, scheme)
+        seen.page.wait_for_timeout(300)
+        troubles = seen.troubles + [f"sticks out: {what}" for what in overflow(seen.page)]
+        troubles += [f"not mounted: {name}" for name in unmounted(seen.page)]
+        if troubles:
+            wrong[path.name] = troubles
+        seen.page.context.close()
+    assert not wrong
+
+
+def test_formulas_are_typeset(site: Path, browser: Browser) -> None:
+    for path in pages(site):
+        if 'class="math' not in path.read_text("utf-8"):
+            continue
+        seen = visit(browser, path)
+        seen.page.wait_for_function(
+            "[...document.querySelectorAll('.math')].every((e) => e.querySelector('.katex math'))"
+        )
+        seen.page.context.close()
+
+
+def test_the_theme_can_be_chosen_and_is_kept(site: Path, browser: Browser) -> None:
+    seen = visit(browser, site / "book" / "index.html")
+    theme = "document.documentElement.dataset.theme"
+    assert seen.page.evaluate(theme) == "light"
+    seen.page.get_by_role("button", name="Dark theme").click()
+    assert seen.page.evaluate(theme) == "dark"
+    seen.page.reload()
+    assert seen.page.evaluate(theme) == "dark"
+    seen.page.context.close()
+
+
+def test_contents_on_a_phone(site: Path, browser: Browser) -> None:
+    seen = visit(browser, site / "book" / "part1_why.html", "phone")
+    contents = seen.page.get_by_role("navigation", name="Contents")
+    assert not contents.is_visible()
+    button = seen.page.get_by_role("button", name="Contents")
+    button.click()
+    assert contents.is_visible()
+    assert seen.page.evaluate("document.activeElement.closest('#contents') !== null")
+    seen.page.keyboard.press("Escape")
+    assert button.get_attribute("aria-expanded") == "false"
+    button.click()
+    contents.get_by_role("link").first.click()
+    seen.page.wait_for_url("**/using.html")
+    seen.page.context.close()
+
+
+def test_keyboard_reaches_the_text_first(site: Path, browser: Browser) -> None:
+    seen = visit(browser, site / "book" / "part1_why.html")
+    seen.page.keyboard.press("Tab")
+    assert seen.page.evaluate("document.activeElement.textContent") == "Skip to the text"
+    seen.page.keyboard.press("Enter")
+    assert seen.page.evaluate("document.activeElement.id") == "main"
+    seen.page.context.close()
+
+
+def test_search_finds(site: Path, browser: Browser) -> None:
+    seen = visit(browser, site / "book" / "index.html")
+    seen.page.keyboard.press("Control+k")
+    seen.page.keyboard.type("compiler")
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_selector("#search-results li a")
+    assert "part1_why.html" in " ".join(
+        link.get_attribute("href") for link in seen.page.query_selector_all("#search-results li a")
+    )
+    assert not seen.troubles
+    seen.page.context.close()
+
+
+def test_a_link_restores_an_explorer(site: Path, browser: Browser) -> None:
+    """The address that an explorer makes leads back to the same state, from the book's cover."""
+    cover = site / "book" / "index.html"
+    seen = visit(browser, cover)
+    name = seen.page.evaluate("document.querySelector('.relay-explorer').id")
+    seen.page.context.close()
+    first = visit(browser, cover, fragment=f"#{name}:step=1")
+    second = visit(browser, cover, fragment=f"#{name}:step=3")
+    shown = [
+        seen.page.locator(f"#{name}").locator("[role=slider]").get_attribute("aria-valuenow")
+        for seen in (first, second)
+    ]
+    assert shown[0] != shown[1]
+    for seen in (first, second):
+        assert not seen.troubles
+        seen.page.context.close()
