@@ -2,7 +2,7 @@
 import { h } from "./core/dom.js";
 import { formatHash, formatToken, parseHash, parseToken } from "./core/links.js";
 import { styleRoot } from "./core/style.js";
-import { reducedMotion, watchTheme } from "./core/theme.js";
+import { currentTheme, reducedMotion, watchTheme } from "./core/theme.js";
 import { createBus } from "./core/bus.js";
 import { VIEWS } from "./registry.js";
 
@@ -57,7 +57,12 @@ export function mount(host, view, { name = "", token = "", address = false, onSt
       }, 250);
     },
   };
-  drawn = VIEWS[view.view](root, view, ctx);
+  try {
+    drawn = VIEWS[view.view](root, view, ctx);
+  } catch (error) {
+    stopTheme();
+    throw new Error("This view cannot be drawn: its data is damaged. Make it again with relay_explorer.", { cause: error });
+  }
   return {
     root,
     token: tokenNow,
@@ -74,8 +79,9 @@ export function mount(host, view, { name = "", token = "", address = false, onSt
 /** What stands in the place of an explorer that cannot be drawn: the reason, and the picture below it. */
 export function refuse(host, error) {
   const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  shadow.replaceChildren();
   styleRoot(shadow);
-  shadow.append(h("div", { class: "rx", "data-theme": "light" }, h("p", { class: "notice", role: "alert" }, error.message)), h("slot"));
+  shadow.append(h("div", { class: "rx", "data-theme": currentTheme() }, h("p", { class: "notice", role: "alert" }, error.message)), h("slot"));
 }
 
 /** Whether the fragment of the page's own address may be used: not inside a frame, nor in a made-up page. */

@@ -26,6 +26,8 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   let y = new Float64Array(1);
   let selected = -1;
   let frame = 0;
+  /** The columns as last drawn; nothing is drawn before the first setColumns. */
+  let drawn = "";
 
   const head = h("div", { class: "grid-head", role: "row", "aria-rowindex": 1 });
   const inner = h("div", { class: "rows", role: "presentation" });
@@ -97,6 +99,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   }
 
   function relayout() {
+    if (!drawn) return;
     visible = visibleRows(rows, folded, keep);
     indexOf = new Int32Array(rows.length).fill(-1);
     visible.forEach((row, i) => { indexOf[row] = i; });
@@ -191,6 +194,9 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
 
   /** Which columns stand beside the program (all by default), and whether they stand under each line. */
   function setColumns(ids = columns.map((column) => column.id), under = false) {
+    const asked = `${ids} ${under}`;
+    if (drawn === asked) return;
+    drawn = asked;
     shownColumns = columns.filter((column) => ids.includes(column.id));
     stacked = under;
     el.classList.toggle("stacked", under);
@@ -202,9 +208,19 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   return {
     el, scroller, inner, mark, select, move, scrollTo, anchor, setColumns, relayout, toggle,
     /** Shows only rows for which `predicate(row)` holds; null shows all. */
-    filter(predicate) { keep = predicate; relayout(); },
+    filter(predicate) {
+      if (keep === null && predicate === null) return;
+      keep = predicate;
+      relayout();
+    },
     /** Folds exactly these rows. */
-    setFolded(list) { folded.clear(); for (const row of list) if (rows[row]?.[END] > row) folded.add(row); relayout(); },
+    setFolded(list) {
+      const next = list.filter((row) => rows[row]?.[END] > row);
+      if (next.length === folded.size && next.every((row) => folded.has(row))) return;
+      folded.clear();
+      next.forEach((row) => folded.add(row));
+      relayout();
+    },
     /** Opens the blocks around `row`. */
     reveal(row) {
       let changed = false;

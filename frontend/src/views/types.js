@@ -6,18 +6,19 @@ import { createFrame, showHelp, showLink } from "../core/frame.js";
 import { bindKeys } from "../core/keys.js";
 import { formatList, integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
-import { createSearch } from "../core/search.js";
 import { sentence, sentenceText } from "../core/sentence.js";
 import { createTabs } from "../core/tabs.js";
 import { createTimeline } from "../core/timeline.js";
 import { createTransport } from "../core/transport.js";
 import { byRow, createDirty, typeColumns } from "./types_chips.js";
 import { conflictRows, drawConflict } from "./types_conflict.js";
-import { SCOPES, createMatcher, nextStep } from "./types_filter.js";
+import { createFinder } from "./types_find.js";
+import { nextStep } from "./types_filter.js";
 import { createLegend, drawFoot, drawQueue } from "./types_strips.js";
 import { MARKS } from "./types_marks.js";
 import { drawClasses, drawConstraints, drawWhy } from "./types_panes.js";
-import { createReplay, knownSteps, relationsOf } from "./types_state.js";
+import { bindings } from "./types_keys.js";
+import { createReplay, finalState, membersOf, relationsOf, touched } from "./types_state.js";
 import { createWires } from "./types_wires.js";
 import conflictCss from "./types_conflict.css";
 import css from "./types.css";
@@ -27,7 +28,6 @@ addStyle(conflictCss);
 
 const LINE = 27;
 const NARROW = 620;
-const MANY_ROWS = 60;
 const PANES = [{ id: "why", label: "Why" }, { id: "graph", label: "Constraints" }, { id: "classes", label: "Classes" }];
 const ON_ROWS = [{ id: "program", label: "Program" }, { id: "types", label: "Types" }, { id: "relations", label: "Relations" }];
 const COLUMNS = { program: [], types: ["vars"], relations: ["rels"] };
@@ -41,20 +41,18 @@ class TypesExplorer {
     Object.assign(this, { root, view, ctx });
     this.count = view.steps.length;
     this.replay = createReplay(view);
-    this.since = knownSteps(view);
+    const final = finalState(view);
+    this.final = final;
+    this.since = final.since;
     this.relsOf = relationsOf(view);
     const spare = Math.max(0, view.program.rows.length - 1);
     this.varsOn = byRow(view.vars, view.program.rows.length, spare);
     this.relsOn = byRow(view.rels, view.program.rows.length, spare);
     this.dirty = createDirty(view);
-    this.match = createMatcher(view, this.varsOn, this.relsOn);
     this.step = -1;
     this.sel = -1;
     this.past = [];
     this.hover = null;
-    this.keepRows = null;
-    this.matches = [];
-    this.fn = -1;
     this.narrow = false;
     this.build();
     this.restore(ctx.state);
@@ -77,7 +75,8 @@ class TypesExplorer {
       onSeek: (step) => { this.transport.stop(); this.go(step); },
     });
     this.counter = h("span", { class: "count" });
-    this.search = this.buildSearch();
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
     const find = h("button", { class: "btn", type: "button", title: "find (/)", "aria-label": "find", onclick: () => this.search.open() }, "find");
     const share = h("button", { class: "btn", type: "button", title: "a link to this state", onclick: () => showLink(this.frame, ctx) }, "link");
     const help = h("button", { class: "btn", type: "button", "aria-label": "keys", title: "keys (?)", onclick: () => this.help() }, "?");
@@ -92,25 +91,11 @@ class TypesExplorer {
     this.classes = h("span", { class: "classes" });
     this.frame.foot.append(h("span", null, "same type: ", this.classes), this.legend, h("span", { class: "keys" }, [["←", "→"], ["w"], ["/"], ["?"]].map((keys, i) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), ["step", "why", "find", "keys"][i]))));
     if (view.conflict) drawConflict(view, this.conflict, (step) => this.jump(step));
-    this.keys = this.bindings();
+    this.keys = bindings(this);
     this.unbind = bindKeys(this.root, this.keys);
     this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.root);
-    this.resized();
-  }
-
-  buildSearch() {
-    const functions = this.view.functions;
-    const pick = h("select", { "aria-label": "function", hidden: functions.length < 2 },
-      h("option", { value: -1 }, "every function"), functions.map(([name], i) => h("option", { value: i }, this.view.strings[name])));
-    pick.addEventListener("change", () => { this.fn = Number(pick.value); this.search.run(); });
-    this.pickFunction = pick;
-    const search = createSearch({
-      scopes: SCOPES, extra: [pick], placeholder: "find an operator, a variable, a type",
-      onChange: (state) => this.filter(state), onMove: (by) => this.moveMatch(by),
-    });
-    search.el.hidden = this.view.program.rows.length < MANY_ROWS;
-    return search;
+    this.narrow = this.root.clientWidth <= NARROW;
   }
 
   buildRows() {
@@ -166,18 +151,16 @@ class TypesExplorer {
     return {
       step: this.step + 1, sel: this.sel >= 0 ? `v${this.sel}` : "", row: this.rows.selected >= 0 ? this.rows.selected : "",
       pane: this.tabs.selected === "graph" ? "" : this.tabs.selected, tab: this.narrow && tab !== "types" ? tab : "",
-      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fn: this.fn >= 0 ? this.fn : "", fold: formatList(this.rows.folded),
+      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fn: this.finder.fn >= 0 ? this.finder.fn : "", fold: formatList(this.rows.folded),
     };
   }
 
   restore(state) {
     const step = integer(state.step, this.start() + 1) - 1;
     this.sel = /^v\d+$/.test(state.sel ?? "") && this.view.vars[Number(state.sel.slice(1))] ? Number(state.sel.slice(1)) : -1;
-    this.fn = this.view.functions[integer(state.fn, -1)] ? integer(state.fn, -1) : -1;
-    this.pickFunction.value = String(this.fn);
     this.go(step, true);
     this.rows.setFolded(parseList(state.fold));
-    this.search.set({ query: state.q, scope: state.in, only: state.only === "1" });
+    this.finder.restore(state);
     if (PANES.some(({ id }) => id === state.pane)) this.tabs.select(state.pane);
     this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "types");
     const row = integer(state.row, -1);
@@ -194,7 +177,7 @@ class TypesExplorer {
   }
 
   keepStep() {
-    const kept = this.keepRows;
+    const kept = this.finder.keep;
     return kept && ((step) => kept(this.view.steps[step][1]));
   }
 
@@ -209,7 +192,10 @@ class TypesExplorer {
 
   /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
   go(step, quiet = false) {
-    if (this.count === 0) return;
+    if (this.count === 0) {
+      fill(this.frame.say, "No step of this inference was recorded.");
+      return;
+    }
     const to = Math.max(0, Math.min(this.count - 1, step));
     this.step = to;
     this.state = this.replay.seek(to);
@@ -304,9 +290,8 @@ class TypesExplorer {
 
   resized() {
     const narrow = this.root.clientWidth <= NARROW;
-    if (narrow !== this.narrow || !this.placed) {
+    if (narrow !== this.narrow) {
       this.narrow = narrow;
-      this.placed = true;
       this.place(this.narrowTabs.selected);
     }
     this.wire();
@@ -348,8 +333,8 @@ class TypesExplorer {
   hovered(hit) {
     const v = hit ? Number(hit.target?.closest?.("[data-var]")?.dataset.var ?? hit.ref) : -1;
     const rel = hit ? Number(hit.rel ?? hit.target?.closest?.("[data-rel]")?.dataset.rel ?? -1) : -1;
-    const vars = new Set(v >= 0 ? this.state.lead.reduce((out, lead, other) => (lead === this.state.lead[v] ? [...out, other] : out), []) : []);
-    const rels = new Set(v >= 0 ? this.relsOf[v] : rel >= 0 ? [rel] : []);
+    const vars = new Set(this.view.vars[v] ? membersOf(this.state, v) : []);
+    const rels = new Set(this.view.vars[v] ? this.relsOf[v] : rel >= 0 ? [rel] : []);
     if (rel >= 0) for (const other of this.view.rels[rel][3]) vars.add(other);
     const before = this.hover;
     this.hover = vars.size || rels.size ? { vars, rels, hover: true } : null;
@@ -362,38 +347,12 @@ class TypesExplorer {
     if (this.pane() === "graph" && this.view.vars.length < 60) this.drawPane();
   }
 
-  // --- finding --------------------------------------------------------------------------------------
-
-  filter({ query, scope, only }) {
-    const span = this.fn >= 0 ? this.view.functions[this.fn] : null;
-    const inside = (row) => !span || (row >= span[1] && row <= span[2]);
-    this.matches = this.match(query, scope, this.state).filter(inside);
-    const matching = new Set(this.matches);
-    const narrowed = span || (only && query);
-    const keep = narrowed ? (row) => inside(row) && (!only || !query || matching.has(row)) : null;
-    this.keepRows = keep;
-    this.rows.filter(keep);
-    this.rows.mark("match", query ? this.matches : []);
-    this.timeline.setKeep(this.keepStep());
-    if (this.ready) this.ctx.changed();
-    return this.matches.length;
-  }
-
-  moveMatch(by) {
-    if (!this.matches.length) return;
-    const at = this.rows.selected;
-    const next = by > 0 ? this.matches.find((row) => row > at) ?? this.matches[0] : this.matches.findLast((row) => row < at) ?? this.matches.at(-1);
-    this.rows.reveal(next);
-    this.rows.select(next, { byReader: true });
-  }
-
   // --- keyboard -------------------------------------------------------------------------------------
 
   back() {
     if (this.frame.closePopover()) return;
     if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
-      this.search.close();
-      if (this.view.program.rows.length >= MANY_ROWS) this.search.el.hidden = false;
+      this.finder.close();
       this.root.focus({ preventScroll: true });
     } else if (this.past.length) this.go(this.past.pop());
     else if (this.sel >= 0) {
@@ -402,28 +361,6 @@ class TypesExplorer {
       this.drawPane();
       this.ctx.changed();
     } else return false;
-  }
-
-  bindings() {
-    const go = (name) => () => { this.transport.stop(); this.move(name); };
-    const page = Math.max(5, Math.round(this.count / 20));
-    const now = () => (this.rows.selected >= 0 ? this.rows.selected : this.view.steps[this.step]?.[1] ?? 0);
-    const onButton = (event) => event.target.closest("button, [role=button], [role=tab]") !== null;
-    return [
-      { keys: ["ArrowRight"], shown: ["→"], label: "next step", run: go("forward") },
-      { keys: ["ArrowLeft"], shown: ["←"], label: "previous step", run: go("back") },
-      { keys: ["Home", "End"], label: "first and last step", run: (event) => go(event.key === "Home" ? "first" : "last")() },
-      { keys: ["PageUp", "PageDown"], label: `${page} steps back and forward`, run: (event) => this.go(this.step + (event.key === "PageUp" ? -page : page)) },
-      { keys: [" "], shown: ["space"], label: "play or pause", run: (event) => (onButton(event) ? false : this.transport.toggle()) },
-      { keys: ["]", "["], label: "next and previous wait, requeue or failure", run: (event) => this.nextRare(event.key === "]" ? 1 : -1) },
-      { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along the program", run: (event) => this.rows.move(event.key === "ArrowDown" ? 1 : -1, now()) },
-      { keys: ["Enter"], label: "on a row: when its type became known", run: (event) => (onButton(event) ? false : this.enter(now())) },
-      { keys: ["w"], label: "why is this known, because of what", run: () => this.whyHere() },
-      { keys: ["f"], label: "fold or unfold the block", run: () => this.rows.toggle(now()) },
-      { keys: ["/"], label: "find", run: () => this.search.open() },
-      { keys: ["?"], label: "these keys", run: () => this.help() },
-      { keys: ["Escape"], shown: ["Esc"], label: "back to where you were", typing: true, run: () => this.back() },
-    ];
   }
 
   help() {
@@ -438,16 +375,4 @@ class TypesExplorer {
     this.rows.destroy();
     this.frame.destroy();
   }
-}
-
-/** The variables and relations that a step's changes name. */
-export function touched(changes) {
-  const vars = new Set();
-  const rels = new Set();
-  for (const [name, ...args] of changes) {
-    if (name === "v" || name === "t") vars.add(args[0]);
-    else if (name === "u") args.forEach((v) => vars.add(v));
-    else if ("rqfp".includes(name)) rels.add(args[0]);
-  }
-  return { vars, rels };
 }

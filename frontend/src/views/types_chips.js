@@ -56,7 +56,7 @@ function fillCell(cell, items, tabbable, name, draw) {
 export function typeColumns(view, varsOn, relsOn, now) {
   return [
     {
-      id: "vars", title: "types", width: "minmax(214px, 0.6fr)", lines: (row) => varsOn[row].length,
+      id: "vars", title: "types", width: "minmax(236px, 0.62fr)", lines: (row) => varsOn[row].length,
       draw(row, cell) {
         const { state, fresh, row: selected } = now();
         fillCell(cell, varsOn[row], row === selected, "var", (chip, v) => drawVariable(view, chip, variableFace(view, state, v), fresh.vars.has(v)));

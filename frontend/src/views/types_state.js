@@ -11,6 +11,8 @@ function empty(vars, rels) {
     /** The variable that leads each one's class, and the forest that the unions grew (roots name themselves). */
     lead: Int32Array.from({ length: vars }, (_, i) => i),
     parent: Int32Array.from({ length: vars }, (_, i) => i),
+    /** The members of a class as a ring: the next one, round to the first. */
+    next: Int32Array.from({ length: vars }, (_, i) => i),
     /** Of a class's leader: what is known of its type (0 nothing, 1 a part, 2 all), and its two spellings. */
     known: new Uint8Array(vars),
     short: new Int32Array(vars).fill(-1),
@@ -33,9 +35,17 @@ function unite(state, a, b) {
   const gone = state.lead[b];
   if (keep === gone) return;
   state.parent[gone] = keep;
-  for (let v = 0; v < state.lead.length; v++) if (state.lead[v] === gone) state.lead[v] = keep;
-  if (state.known[gone] > state.known[keep]) learn(state, keep, state.short[gone], state.full[gone], state.known[gone]);
-  else learn(state, keep, state.short[keep], state.full[keep], state.known[keep]);
+  for (const v of membersOf(state, gone)) state.lead[v] = keep;
+  [state.next[keep], state.next[gone]] = [state.next[gone], state.next[keep]];
+  const better = state.known[gone] > state.known[keep] ? gone : keep;
+  learn(state, keep, state.short[better], state.full[better], state.known[better]);
+}
+
+/** The variables of `v`'s class, itself first. */
+export function membersOf(state, v) {
+  const out = [v];
+  for (let at = state.next[v]; at !== v; at = state.next[at]) out.push(at);
+  return out;
 }
 
 function learn(state, variable, short, full, known) {
@@ -43,15 +53,12 @@ function learn(state, variable, short, full, known) {
   state.short[lead] = short;
   state.full[lead] = full;
   state.known[lead] = known;
-  for (let v = 0; v < state.lead.length; v++) {
-    if (state.lead[v] === lead && known === 2 && state.since[v] < 0) state.since[v] = state.step;
-  }
+  if (known !== 2) return;
+  for (const v of membersOf(state, lead)) if (state.since[v] < 0) state.since[v] = state.step;
 }
 
 const APPLY = {
-  v: (state, variable) => {
-    state.seen[variable] = 1;
-  },
+  v: (state, variable) => { state.seen[variable] = 1; },
   t: learn,
   u: unite,
   r: (state, rel, status) => { state.rel[rel] = status; },
@@ -112,9 +119,19 @@ export function relationsOf(view) {
   return out;
 }
 
-/** For each variable the first step after which its type is known, or -1: one pass over the whole run. */
-export function knownSteps(view) {
-  return createReplay(view).seek(view.steps.length - 1).since.slice();
+/** The state after the last step; its `since` says when each variable became known. */
+export const finalState = (view) => createReplay(view).seek(view.steps.length - 1);
+
+/** The variables and relations that a step's changes name. */
+export function touched(changes) {
+  const vars = new Set();
+  const rels = new Set();
+  for (const [name, ...args] of changes) {
+    if (name === "v" || name === "t") vars.add(args[0]);
+    else if (name === "u") args.forEach((v) => vars.add(v));
+    else if ("rqfp".includes(name)) rels.add(args[0]);
+  }
+  return { vars, rels };
 }
 
 /**

@@ -45,9 +45,14 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
       if (!vars || !rels || !vars.offsetWidth) continue;
       const origin = rows.inner.getBoundingClientRect().left;
       const [a, b] = [vars.getBoundingClientRect(), rels.getBoundingClientRect()];
-      return { left: a.left - origin + 34, right: a.right - origin - 34, rel: b.left - origin };
+      return { left: a.left - origin + 32, right: a.right - origin - 30, rel: b.left - origin };
     }
     return null;
+  }
+
+  /** A wire whose other end is outside the window ends in a stub that points to it. */
+  function stub(x, y, up, name) {
+    return s("path", { class: `wire ${name}`, d: `M${x} ${y}C${x - 9} ${y} ${x - 11} ${y + (up ? -4 : 4)} ${x - 11} ${y + (up ? -13 : 13)}` });
   }
 
   function wire(x1, y1, x2, y2, name) {
@@ -78,6 +83,8 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     const x = edges();
     if (!x) return;
     svg.style.height = rows.inner.style.height;
+    const [top, bottom] = [rows.scroller.scrollTop - 40, rows.scroller.scrollTop + rows.scroller.clientHeight + 40];
+    const far = (y) => y < top || y > bottom;
     const back = [];
     const front = [];
     for (const rel of shownRelations(state, focus)) {
@@ -86,7 +93,9 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
         const from = slotV.has(v) && state.seen[v] ? yOf(slotV.get(v)) : null;
         if (from === null || to === null) continue;
         const hot = focus.rels.has(rel);
-        (hot ? front : back).push(wire(x.right, from, x.rel, to, hot ? (focus.hover ? "lit" : "hot") : ""));
+        const name = hot ? (focus.hover ? "lit" : "hot") : "";
+        if (far(to)) continue;
+        (hot ? front : back).push(far(from) ? stub(x.rel, to, from < to, name) : wire(x.right, from, x.rel, to, name));
       }
     }
     const all = classes(state);

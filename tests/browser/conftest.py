@@ -1,0 +1,65 @@
+"""A browser with the network cut."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.pages import ARGUMENTS, CHROMIUM, ORIGIN, ROOT, Opener, Site, page_html
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, once a module: Playwright allows one at a time."""
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def axe_core() -> str:
+    """The path, on the test site, of the accessibility checker, which comes with the front end's tools."""
+    path = "frontend/node_modules/axe-core/axe.min.js"
+    if not (ROOT / path).is_file():
+        subprocess.run(["npm", "ci", "--silent"], cwd=ROOT / "frontend", check=True)
+    return f"/{path}"
+
+
+@pytest.fixture
+def open_view(browser: Browser) -> Iterator[Opener]:
+    """``open_view(view, width=, height=, theme=, system=, motion=, fragment=, column=)`` → a page with the view mounted.
+
+    `theme` is what the page declares (``data-theme``), `system` what the system prefers. At the end the page must have made
+    no request outside itself and logged no error.
+    """
+    opened: list[tuple[Page, Site]] = []
+
+    def open_(
+        view: str | dict[str, Any], *, width: int = 1280, height: int = 800, theme: str = "", system: str = "light",
+        motion: str = "no-preference", fragment: str = "", column: int = 1280,
+    ) -> Page:  # fmt: skip
+        attributes = f' data-theme="{theme}"' if theme else ""
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if system == "dark" else "light",
+            reduced_motion="reduce" if motion == "reduce" else "no-preference",
+            has_touch=width < 600,
+        )
+        page = context.new_page()
+        site = Site(page_html(view, attributes, column))
+        site.watch(page)
+        opened.append((page, site))
+        page.goto(f"{ORIGIN}/{fragment}")
+        page.wait_for_function("window.ready === true")
+        return page
+
+    yield open_
+    failures = [failure for _, site in opened for failure in site.failures]
+    for page, _ in opened:
+        page.context.close()
+    assert failures == []
