@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
 
 FAMILIES = (
     "unary", "binary", "logical", "reduce", "create", "transform", "index", "sort", "image",
-    "nn.activation", "nn.conv", "nn.dense", "nn.pool", "nn.norm", "nn.misc", "grad",
+    "nn.activation", "nn.conv", "nn.conv_transpose", "nn.conv_other", "nn.dense", "nn.loss", "nn.misc", "nn.norm", "nn.pad",
+    "nn.pool", "nn.pool_adaptive", "nn.space", "grad",
 )  # fmt: skip
 
 
@@ -14,3 +18,13 @@ def load_all() -> None:
     """Declares every operator, once."""
     for family in FAMILIES:
         importlib.import_module(f"{__name__}.{family}")
+
+
+def builders(family: str) -> dict[str, Callable[..., Any]]:
+    """The public functions that a family file defines, by name: the ones that build calls."""
+    module = importlib.import_module(f"{__name__}.{family}")
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__ and not name.startswith("_")
+    }

@@ -1,0 +1,145 @@
+"""Activations: relu and its relatives, softmax and its relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any as Anything
+
+from ...ir.attrs import Attrs, attr
+from ...ir.expr import Call, Expr
+from ...ir.op import Flops, Op, OpPattern, Relation, RelationFailed, Reporter, flops_per_output, size_of
+from ...ir.types import IncompleteType, Type
+from ..arguments import expr
+from ..declare import declare
+from ..relation import IDENTITY, normal_axis, tensor
+from .vector import axis_vector
+
+
+class LeakyReluAttrs(Attrs, key="relay.attrs.LeakyReluAttrs"):
+    alpha: float = attr(0.25, "The slope below zero.")
+
+
+class PReluAttrs(Attrs, key="relay.attrs.PReluAttrs"):
+    axis: int = attr(1, "The axis of the data that the slopes lie along.")
+
+
+class SoftmaxAttrs(Attrs, key="relay.attrs.SoftmaxAttrs"):
+    axis: int = attr(-1, "The axis over which the results sum to 1.")
+
+
+_RELU = declare(
+    "nn.relu",
+    "Replaces negative elements by zero.",
+    formula=r"y = \max(x, 0)",
+    relation=IDENTITY,
+    pattern=OpPattern.ELEMWISE,
+    flops=flops_per_output,
+    family="activation",
+    level=1,
+)
+
+
+def relu(data: Expr) -> Call:
+    return Call(_RELU, [expr(data)])
+
+
+def _leaky(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    if attrs.alpha < 0:
+        raise RelationFailed(f"alpha={attrs.alpha} must not be negative", "a slope of 0 is nn.relu")
+    return IDENTITY.rule(types, num_inputs, attrs, reporter)
+
+
+def _flops_each(count: int) -> Flops:
+    """So many operations an element of the data."""
+    return lambda attrs, inputs, output: count * size_of(inputs[0])
+
+
+_LEAKY_RELU = declare(
+    "nn.leaky_relu",
+    "Multiplies negative elements by a small slope.",
+    formula=r"y = \begin{cases} x & x > 0 \\ \alpha x & \text{otherwise} \end{cases}",
+    relation=Relation("Identity", _leaky, "{out} = {0}"),
+    attrs=LeakyReluAttrs,
+    pattern=OpPattern.ELEMWISE,
+    flops=_flops_each(2),  # a comparison and a product
+    family="activation",
+    level=3,
+)
+
+
+def leaky_relu(data: Expr, alpha: float = 0.01) -> Call:
+    return Call(_LEAKY_RELU, [expr(data)], LeakyReluAttrs(alpha=alpha))
+
+
+def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    data, alpha, out = types
+    if isinstance(data, IncompleteType):
+        return False
+    data = tensor(data, 0, "data")
+    if attrs.axis < 0:
+        raise RelationFailed(f"axis={attrs.axis} must not be negative", f"count from the front: the data has {len(data.shape)} axes")
+    axis_vector(alpha, 1, "alpha", data, normal_axis(attrs.axis, len(data.shape), "prelu"), reporter)
+    reporter.assign(out, data)
+    return True
+
+
+_PRELU = declare(
+    "nn.prelu",
+    "Multiplies negative elements by a slope that is learnt for each channel.",
+    formula=r"y_{\ldots,c,\ldots} = \begin{cases} x_{\ldots,c,\ldots} & x_{\ldots,c,\ldots} > 0 \\ \alpha_c\, x_{\ldots,c,\ldots} & \text{otherwise} \end{cases}",
+    relation=Relation("PRelu", _prelu, "{out} = {0}, and {1} is its axis"),
+    inputs=("data", "alpha"),
+    attrs=PReluAttrs,
+    pattern=OpPattern.BROADCAST,
+    flops=_flops_each(2),  # a comparison and a product
+    family="activation",
+    level=3,
+)
+
+
+def prelu(data: Expr, alpha: Expr, axis: int = 1) -> Call:
+    """`alpha` is a vector as long as the data's `axis`."""
+    return Call(_PRELU, [expr(data), expr(alpha)], PReluAttrs(axis=axis))
+
+
+def _softmax(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    data, out = types
+    if isinstance(data, IncompleteType):
+        return False
+    data = tensor(data, 0, "data")
+    normal_axis(attrs.axis, len(data.shape), "softmax")
+    reporter.assign(out, data)
+    return True
+
+
+def _softmax_op(name: str, description: str, formula: str) -> Op:
+    return declare(
+        name,
+        description,
+        formula=formula,
+        relation=Relation("Softmax", _softmax, "{out} = {0}"),
+        attrs=SoftmaxAttrs,
+        pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+        flops=_flops_each(5),  # the maximum, a difference, an exponential, a sum, a quotient (for the logarithm a difference)
+        family="activation",
+        level=1,
+    )
+
+
+_SOFTMAX = _softmax_op("nn.softmax", "Exponentials along an axis, divided by their sum.", r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}")
+_FAST_SOFTMAX = _softmax_op(
+    "nn.fast_softmax", "Softmax with an approximate exponential.", r"y_i = \frac{\tilde{e}^{x_i}}{\sum_j \tilde{e}^{x_j}}"
+)
+_LOG_SOFTMAX = _softmax_op("nn.log_softmax", "The logarithm of softmax.", r"y_i = x_i - \log \sum_j e^{x_j}")
+
+
+def softmax(data: Expr, axis: int = -1) -> Call:
+    return Call(_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))
+
+
+def fast_softmax(data: Expr, axis: int = -1) -> Call:
+    return Call(_FAST_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))
+
+
+def log_softmax(data: Expr, axis: int = -1) -> Call:
+    return Call(_LOG_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))

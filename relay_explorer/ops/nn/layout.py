@@ -1,0 +1,138 @@
+"""Layouts: in which order a tensor's axes lie. "NCHW" has the channels before the rows; in "NCHW4c" they lie in blocks of 4 (axis C counts blocks, c lies within one).
+
+Relations compute in one canonical order and use a `LayoutMap` to come from a layout and go back.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+from ...ir.op import RelationFailed
+from ...ir.show import show_shape
+from ...ir.types import Any, Dim, Shape
+
+UNKNOWN = Any()
+_SYNTAX = 'a layout names each axis by a capital letter, and blocks as 4c: "NCHW", "NHWC", "NCHW4c"'
+
+
+def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
+    """The axes of a layout in order: ("C", 1) is a whole axis or its count of blocks, ("c", 4) the place within a block of 4.
+
+    A RelationFailed where `name` is not a layout.
+    """
+    axes: list[tuple[str, int]] = []
+    number = ""
+    for letter in name:
+        if letter in "0123456789" and len(number) < 9:
+            number += letter
+        elif letter.isascii() and letter.isalpha() and letter.isupper() == (not number) and (number == "" or int(number) > 0):
+            axes.append((letter, int(number or 1)))
+            number = ""
+        else:
+            raise RelationFailed(f'"{name[:40]}" is not a layout', _SYNTAX)
+    letters = [letter for letter, _ in axes]
+    whole = {letter for letter in letters if letter.isupper()}
+    if number or not axes or len(set(letters)) < len(letters) or not {x.upper() for x in letters} <= whole:
+        raise RelationFailed(f'"{name[:40]}" is not a layout', _SYNTAX)
+    return tuple(axes)
+
+
+class LayoutMap:
+    """Shapes in the layout `name` to shapes in the order `canonical`, and back. Get one from `layout_map`, which keeps them."""
+
+    __slots__ = ("canonical", "factors", "identity", "name", "places", "rank", "axes")
+
+    def __init__(self, name: str, canonical: str) -> None:
+        axes = parse_layout(name)
+        order = {letter: place for place, (letter, _) in enumerate(axes)}
+        if {letter for letter in order if letter.isupper()} != set(canonical):
+            raise RelationFailed(
+                f'the layout "{name[:40]}" does not have exactly the axes {", ".join(canonical)}',
+                f'an order of these axes is needed, such as "{canonical}"',
+            )
+        self.name = name
+        self.canonical = canonical
+        self.rank = len(axes)
+        self.axes = axes
+        self.places = tuple(order[letter] for letter in canonical)
+        self.factors = tuple(dict(axes).get(letter.lower(), 1) for letter in canonical)
+        self.identity = name == canonical
+
+    def forward(self, shape: Shape, operand: int, argument: str) -> Shape:
+        """`shape`, which is in this layout, in canonical order; a RelationFailed where it does not fit the layout."""
+        if len(shape) != self.rank:
+            raise RelationFailed(
+                f"{argument} has {len(shape)} axes, {show_shape(shape)}, but its layout {self.name} names {self.rank}",
+                *_rank_help(len(shape), self),
+                culprits=(operand,),
+            )
+        if self.identity:
+            return shape
+        for dim, (letter, factor) in zip(shape, self.axes, strict=True):
+            if letter.islower() and isinstance(dim, int) and dim != factor:
+                raise RelationFailed(
+                    f"{argument} has blocks of {dim} on axis {letter}, but its layout {self.name} says blocks of {factor}",
+                    "relay.layout_transform changes a tensor's layout",
+                    culprits=(operand,),
+                )
+        return tuple([times(shape[place], factor) for place, factor in zip(self.places, self.factors, strict=True)])
+
+    def backward(self, shape: Shape) -> Shape:
+        """`shape`, which is in canonical order, in this layout; a RelationFailed where an axis does not divide into blocks."""
+        if self.identity:
+            return shape
+        whole = dict(zip(self.canonical, shape, strict=True))
+        out: list[Dim] = []
+        blocks = dict(zip(self.canonical, self.factors, strict=True))
+        for letter, factor in self.axes:
+            out.append(factor if letter.islower() else divided(whole[letter], blocks[letter], f"axis {letter} of layout {self.name}"))
+        return tuple(out)
+
+
+@lru_cache(maxsize=512)
+def layout_map(name: str, canonical: str) -> LayoutMap:
+    """The LayoutMap from the layout `name` to the order `canonical`."""
+    return LayoutMap(name, canonical)
+
+
+def _rank_help(rank: int, layout: LayoutMap) -> list[str]:
+    if rank == layout.rank - 1 and layout.name.startswith("N"):
+        return ["the batch axis may be missing: relay.expand_dims(…, axis=0) adds one"]
+    if layout.rank == len(layout.canonical) < rank:
+        return [f'if the channels lie in blocks, say so in the layout, as in "{layout.canonical}4c"']
+    return []
+
+
+def times(dim: Dim, factor: int) -> Dim:
+    """`dim` multiplied; a named size keeps its name only under a factor of 1."""
+    if factor == 1:
+        return dim
+    return dim * factor if isinstance(dim, int) else UNKNOWN
+
+
+def divided(dim: Dim, factor: int, what: str, *help: str) -> Dim:
+    """`dim` divided by `factor`; a RelationFailed that speaks of `what` where there is a rest."""
+    if factor == 1:
+        return dim
+    if not isinstance(dim, int):
+        return UNKNOWN
+    if dim % factor:
+        raise RelationFailed(f"{what} is {dim}, which {factor} does not divide", *help)
+    return dim // factor
+
+
+def plus(dim: Dim, amount: int) -> Dim:
+    """`dim` increased; a named size keeps its name only when nothing is added."""
+    if amount == 0:
+        return dim
+    return dim + amount if isinstance(dim, int) else UNKNOWN
+
+
+def count(shape: Shape) -> Dim:
+    """How many elements `shape` has: `?` where a dimension is unknown, unless all others are 1."""
+    named = [d for d in shape if not isinstance(d, int)]
+    number = prod(d for d in shape if isinstance(d, int))
+    if not named or number == 0:
+        return number
+    return named[0] if len(named) == 1 and number == 1 else UNKNOWN
