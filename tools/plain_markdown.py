@@ -17,7 +17,7 @@ _FENCE = re.compile(r"^(?P<indent> *)(?P<marks>`{3,}|~{3,}|:{3,})(?P<rest>.*)$")
 _DIRECTIVE = re.compile(r"^\{(?P<name>[\w-]+)\}\s*(?P<argument>.*)$")
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]*)`")
 # A code span or a link, whichever begins first: a link may hold code, code may hold what looks like a link.
-_INLINE = re.compile(r"(`+)[^`]+\1|(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
+_INLINE = re.compile(r"(`+)[^`]+\1|(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)(?:\{[^{}]*\})?")
 _TARGET = re.compile(r"^\([\w-]+\)=\s*$")
 _REMARKS = {"note": "Note", "tip": "Tip", "warning": "Warning", "important": "Important"}
 
@@ -128,7 +128,7 @@ class Translator:
     def _link(self, found: re.Match[str]) -> str:
         target = found["target"]
         if re.match(r"[a-z]+:", target):
-            return found[0]
+            return f"[{found['text']}]({target})"
         page, _, _ = target.partition("#")
         if not page:  # within the page; a notebook has no such anchors
             return found["text"]
