@@ -17,6 +17,7 @@ from .ndarray import NDArray
 from .types import Any, SizeVar, Type
 
 Ints = tuple[int, ...]
+Floats = tuple[float, ...]
 Dims = tuple[Anything, ...]
 Value = Anything
 
@@ -231,6 +232,12 @@ def _ints(value: Value) -> tuple[int, ...]:
     return (_int(value),)
 
 
+def _floats(value: Value) -> tuple[float, ...]:
+    if isinstance(value, str):
+        raise TypeError
+    return tuple(map(_float, value))
+
+
 def _dims(value: Value) -> Dims:
     items = value if isinstance(value, (list, tuple)) or hasattr(value, "__iter__") else (value,)
     return tuple(v if isinstance(v, (Any, SizeVar)) else _int(v) for v in items)
@@ -267,13 +274,13 @@ def _optional(convert: Callable[[Value], Value]) -> Callable[[Value], Value]:
 
 
 _PLAIN: dict[str, Callable[[Value], Value]] = {
-    "int": _int, "float": _float, "bool": _bool, "str": _str, "DType": _dtype, "Ints": _ints, "Dims": _dims,
+    "int": _int, "float": _float, "bool": _bool, "str": _str, "DType": _dtype, "Ints": _ints, "Floats": _floats, "Dims": _dims,
     "int | Ints": _ints_or_sections, "Number": _number, "Pairs": _pairs, "NDArray": _data, "Type": _type,
 }  # fmt: skip
 KINDS: dict[str, Callable[[Value], Value]] = _PLAIN | {f"{kind} | None": _optional(f) for kind, f in _PLAIN.items()}
 KIND_WORDS = {
     "int": "an integer", "float": "a number", "bool": "True or False", "str": "a string", "DType": "the name of an element type",
-    "Ints": "integers", "Dims": "dimensions", "int | Ints": "an integer or integers", "Number": "a number", "Pairs": "pairs of integers",
+    "Ints": "integers", "Floats": "numbers", "Dims": "dimensions", "int | Ints": "an integer or integers", "Number": "a number", "Pairs": "pairs of integers",
 }  # fmt: skip
 KIND_WORDS |= {f"{kind} | None": f"{words} or None" for kind, words in KIND_WORDS.items()}
 DType = str

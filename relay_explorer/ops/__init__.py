@@ -1,4 +1,7 @@
-"""Relay's operators, one file a family. Importing this package declares none; `load_all` declares them, when the first is asked for."""
+"""Relay's operators, one file a family.
+
+Importing this package declares none; `load_all` declares them, when the first is asked for.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from types import FunctionType
 from typing import Any
 
 FAMILIES = (
-    "unary", "binary", "logical", "reduce", "create", "transform", "index", "sort", "image",
-    "nn.activation", "nn.conv", "nn.conv_transpose", "nn.conv_other", "nn.dense", "nn.loss", "nn.misc", "nn.norm", "nn.pad",
-    "nn.pool", "nn.pool_adaptive", "nn.space", "grad",
+    "unary", "binary", "logical", "reduce", "create", "transform", "reshape", "join", "broadcast", "slice", "index",
+    "scan", "sort", "image", "nn.activation", "nn.conv", "nn.conv_transpose", "nn.conv_other", "nn.dense", "nn.loss",
+    "nn.misc", "nn.norm", "nn.pad", "nn.pool", "nn.pool_adaptive", "nn.space",
 )  # fmt: skip
 
 
@@ -26,5 +29,7 @@ def builders(family: str) -> dict[str, Callable[..., Any]]:
     return {
         name: value
         for name, value in vars(module).items()
-        if isinstance(value, FunctionType) and value.__module__ == module.__name__ and not name.startswith("_")
+        if isinstance(value, FunctionType)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
     }

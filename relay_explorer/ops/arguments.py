@@ -26,7 +26,9 @@ def tuple_expr(values: object, operator: str) -> Expr:
     if isinstance(values, (Expr, TupleWrapper)):
         return expr(values)
     if not isinstance(values, (list, tuple)) or not values:
-        raise ValueError(f"relay.{operator} takes a tuple or list of at least one expression, not {values!r:.60}")
+        raise ValueError(
+            f"relay.{operator} takes a tuple or list of at least one expression, not {values!r:.60}"
+        )
     return Tuple([expr(value) for value in values])
 
 
@@ -61,28 +63,28 @@ def axes_of(axis: int | Sequence[int] | None) -> list[int] | None:
     return list(axis) if isinstance(axis, (list, tuple)) else [axis]  # type: ignore[list-item]  # one axis
 
 
-def unary_builder(op: Op) -> Callable[[Expr], Expr]:
-    """The function that calls `op`, an operator of one tensor without attributes."""
+def unary_builder(op: Op, module: str) -> Callable[[Expr], Expr]:
+    """The function, of `module`, that calls `op`: an operator of one tensor without attributes."""
 
     def build(data: Expr) -> Expr:
         return Call(op, [expr(data)])
 
-    return _named(build, op)
+    return _named(build, op, module)
 
 
-def binary_builder(op: Op) -> Callable[[Expr, Expr], Expr]:
-    """The function that calls `op`, an operator of two tensors without attributes."""
+def binary_builder(op: Op, module: str) -> Callable[[Expr, Expr], Expr]:
+    """The function, of `module`, that calls `op`: an operator of two tensors without attributes."""
 
     def build(lhs: Expr, rhs: Expr) -> Expr:
         return Call(op, [expr(lhs), expr(rhs)])
 
-    return _named(build, op)
+    return _named(build, op, module)
 
 
 Builder = TypeVar("Builder", bound=Callable[..., Expr])
 
 
-def _named(build: Builder, op: Op) -> Builder:
+def _named(build: Builder, op: Op, module: str) -> Builder:
     build.__name__ = build.__qualname__ = op.name
-    build.__doc__ = op.description
+    build.__doc__, build.__module__ = op.description, module
     return build

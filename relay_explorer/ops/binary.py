@@ -27,7 +27,7 @@ def _binary(
         pattern=OpPattern.BROADCAST, flops=flops_per_output, family="arithmetic", level=level,
         laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
-    return binary_builder(op)
+    return binary_builder(op, __name__)
 
 
 add = _binary("add", "The sum of two tensors.", r"z = x + y", level=1)
@@ -41,7 +41,9 @@ floor_divide = _binary(
     "floor_divide", "The quotient of two tensors, rounded down.", r"z = \lfloor x / y \rfloor"
 )
 floor_mod = _binary(
-    "floor_mod", "What floor_divide leaves over: it has the divisor's sign.", r"z = x - y \lfloor x / y \rfloor"
+    "floor_mod",
+    "What floor_divide leaves over: it has the divisor's sign.",
+    r"z = x - y \lfloor x / y \rfloor",
 )
 trunc_divide = _binary(
     "trunc_divide", "The quotient of two tensors, rounded towards zero.", r"z = \operatorname{trunc}(x / y)"

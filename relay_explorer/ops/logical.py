@@ -26,7 +26,7 @@ def _compared(
         pattern=OpPattern.BROADCAST, flops=flops_per_output, family="comparison", level=4,
         laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
-    return binary_builder(op)
+    return binary_builder(op, __name__)
 
 
 equal = _compared("equal", "Whether two elements are the same.", r"z = [x = y]")

@@ -29,7 +29,7 @@ def _unary(
         name, description, formula=formula, relation=relation, pattern=OpPattern.ELEMWISE, flops=flops,
         family=family, level=level, laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
-    return unary_builder(op)
+    return unary_builder(op, __name__)
 
 
 # Exponentials and logarithms
@@ -39,7 +39,9 @@ log2 = _unary("log2", "The logarithm to base 2 of each element.", r"y = \log_2 x
 log10 = _unary("log10", "The logarithm to base 10 of each element.", r"y = \log_{10} x")
 sqrt = _unary("sqrt", "The square root of each element.", r"y = \sqrt{x}")
 rsqrt = _unary("rsqrt", "One over the square root of each element.", r"y = 1 / \sqrt{x}")
-erf = _unary("erf", "The Gauss error function of each element.", r"y = \frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt")
+erf = _unary(
+    "erf", "The Gauss error function of each element.", r"y = \frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt"
+)
 
 # Activations that are plain functions of a number
 sigmoid = _unary(
@@ -67,20 +69,18 @@ atanh = _unary("atanh", "The number whose hyperbolic tangent is the element.", r
 abs = _unary("abs", "The absolute value of each element.", r"y = |x|", level=3)
 sign = _unary("sign", "1, 0 or -1: the sign of each element.", r"y = \operatorname{sign} x", level=3)
 negative = _unary("negative", "Each element with its sign changed.", r"y = -x", level=3)
-floor = _unary(
-    "floor", "The largest whole number not above each element.", r"y = \lfloor x \rfloor", level=3
-)
+floor = _unary("floor", "The largest whole number not above each element.", r"y = \lfloor x \rfloor", level=3)
 ceil = _unary("ceil", "The smallest whole number not below each element.", r"y = \lceil x \rceil", level=3)
-round = _unary(
-    "round", "The whole number nearest to each element.", r"y = \operatorname{round}(x)", level=3
-)
+round = _unary("round", "The whole number nearest to each element.", r"y = \operatorname{round}(x)", level=3)
 trunc = _unary(
     "trunc", "Each element with its fraction dropped.",
     r"y = \operatorname{sign}(x) \lfloor |x| \rfloor", level=3,
 )  # fmt: skip
 
 # Approximations that FastMath puts in place of the exact operators
-fast_exp = _unary("fast_exp", "E to the power of each element, approximated by a polynomial.", r"y \approx e^{x}")
+fast_exp = _unary(
+    "fast_exp", "E to the power of each element, approximated by a polynomial.", r"y \approx e^{x}"
+)
 fast_tanh = _unary(
     "fast_tanh", "The hyperbolic tangent of each element, approximated by a quotient of polynomials.",
     r"y \approx \tanh x", family="activation",

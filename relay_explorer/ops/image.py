@@ -1,0 +1,311 @@
+"""Operators on images: resizing, cutting out, and sampling at computed places. `relay.image` is this module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+
+from ..ir.attrs import Attrs, DType, Floats, Ints, attr, required
+from ..ir.expr import Call, Expr
+from ..ir.op import Flops, Op, OpPattern, RelationFailed, size_of
+from ..ir.show import show_shape
+from ..ir.types import Dim, Shape, TensorType, Type
+from .arguments import expr, static_ints
+from .declare import declare
+from .relation import forward, integers, same_dim, tensor
+
+_METHODS = ("nearest_neighbor", "linear", "cubic")
+
+
+class Resize1DAttrs(Attrs, key="relay.attrs.Resize1DAttrs"):
+    size: Ints | None = attr(None, "The extents of the result, one for each axis of space.")
+    roi: Floats | None = attr(None, 'The part that is resized, for the mode "tf_crop_and_resize".')
+    layout: str = attr("NCW", "The layout of data and result.")
+    method: str = attr("linear", '"nearest_neighbor", "linear" or "cubic".')
+    coordinate_transformation_mode: str = attr(
+        "half_pixel",
+        '"half_pixel", "align_corners", "asymmetric" and others: which place of the data one of the result is.',
+    )
+    rounding_method: str = attr("round", '"round", "floor", "ceil" and others: which neighbour is nearest.')
+    cubic_alpha: float = attr(-0.5, "The coefficient of the cubic spline.")
+    cubic_exclude: int = attr(0, "Whether places outside the data are left out of cubic interpolation.")
+    extrapolation_value: float = attr(0.0, "What stands outside the part that is resized.")
+    out_dtype: DType | None = attr(None, "The element type of the result; None is the data's.")
+
+
+class Resize2DAttrs(Resize1DAttrs, key="relay.attrs.Resize2DAttrs"):
+    layout: str = attr("NCHW", "The layout of data and result.")
+
+
+class Resize3DAttrs(Resize1DAttrs, key="relay.attrs.Resize3DAttrs"):
+    layout: str = attr("NCDHW", "The layout of data and result.")
+
+
+def _laid_out(type_: Type, layout: str, canonical: str) -> tuple[TensorType, Shape, Callable[[Shape], Shape]]:
+    """Data as a tensor, its shape in canonical order, and the way back to its layout."""
+    from .nn.layout import layout_map  # nn stands below this file
+
+    x = tensor(type_, 0, "data")
+    mapped = layout_map(layout, canonical)
+    return x, mapped.forward(x.shape, 0, "data"), mapped.backward
+
+
+def _size(size: Ints | None, axes: int, name: str) -> Ints:
+    if size is None or len(size) != axes or min(size) < 1:
+        raise RelationFailed(
+            f"{name}={size if size is None else list(size)} must be {axes} positive number{'s' if axes > 1 else ''}"
+        )
+    return size
+
+
+def _resize(canonical: str) -> Callable[[Anything, Type], Type]:
+    def result(attrs: Anything, data: Type) -> Type:
+        x, shape, back = _laid_out(data, attrs.layout, canonical)
+        size = _size(attrs.size, len(canonical) - 2, "size")
+        if attrs.method not in _METHODS:
+            raise RelationFailed(f'method is "{attrs.method:.20}", but it is one of {", ".join(_METHODS)}')
+        return TensorType.of(back(shape[:2] + size), attrs.out_dtype or x.dtype)
+
+    return result
+
+
+def _resize_flops(axes: int) -> Flops:
+    """A multiply-add for each of the neighbours that an element is interpolated from."""
+
+    def flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
+        neighbours = {"linear": 2, "cubic": 4}.get(attrs.method)
+        return 0 if neighbours is None else 2 * neighbours**axes * size_of(output)
+
+    return flops
+
+
+def _declare_resize(axes: int, attrs: type[Attrs], canonical: str) -> Op:
+    return declare(
+        f"image.resize{axes}d",
+        f"The data interpolated to another size along {('1 axis', '2 axes', '3 axes')[axes - 1]} of space.",
+        formula=r"y_p = \sum_q w(p \cdot n / m - q)\, x_q",
+        relation=forward(
+            f"Resize{axes}D", "{out} = {0} with its axes of space of `size`", _resize(canonical)
+        ),
+        attrs=attrs,
+        pattern=OpPattern.INJECTIVE,
+        flops=_resize_flops(axes),
+        family="image",
+        level=5,
+    )
+
+
+_RESIZE1D = _declare_resize(1, Resize1DAttrs, "NCW")
+_RESIZE2D = _declare_resize(2, Resize2DAttrs, "NCHW")
+_RESIZE3D = _declare_resize(3, Resize3DAttrs, "NCDHW")
+
+
+def _floats(values: Anything) -> list[float]:
+    return [
+        float(v)
+        for v in (values.data.values() if isinstance(values, Expr) and hasattr(values, "data") else values)
+    ]
+
+
+def _resize_builder(op: Op, axes: int, attrs_class: type[Attrs], layout_default: str) -> Callable[..., Expr]:
+    def build(
+        data: Expr,
+        size: int | Sequence[int] | Expr,
+        roi: Sequence[float] | Expr | None = None,
+        layout: str = layout_default,
+        method: str = "linear",
+        coordinate_transformation_mode: str = "half_pixel",
+        rounding_method: str = "",
+        cubic_alpha: float = -0.5,
+        cubic_exclude: int = 0,
+        extrapolation_value: float = 0.0,
+        out_dtype: object = None,
+    ) -> Expr:
+        attrs = attrs_class(
+            size=static_ints(size, "size"),
+            roi=[0.0] * (2 * axes) if roi is None else _floats(roi),
+            layout=layout,
+            method=method,
+            coordinate_transformation_mode=coordinate_transformation_mode,
+            rounding_method=rounding_method,
+            cubic_alpha=cubic_alpha,
+            cubic_exclude=cubic_exclude,
+            extrapolation_value=extrapolation_value,
+            out_dtype=out_dtype,
+        )
+        return Call(op, [expr(data)], attrs)
+
+    build.__name__ = build.__qualname__ = f"resize{axes}d"
+    build.__module__ = __name__
+    build.__doc__ = f"{op.description} `data` has the layout `layout`; `size` is that of the result."
+    return build
+
+
+resize1d = _resize_builder(_RESIZE1D, 1, Resize1DAttrs, "NCW")
+resize2d = _resize_builder(_RESIZE2D, 2, Resize2DAttrs, "NCHW")
+resize3d = _resize_builder(_RESIZE3D, 3, Resize3DAttrs, "NCDHW")
+
+
+class CropAndResizeAttrs(Attrs, key="relay.attrs.CropAndResizeAttrs"):
+    crop_size: Ints | None = attr(None, "The rows and columns that every box becomes.")
+    layout: str = attr("NCHW", "The layout of data and result.")
+    method: str = attr("bilinear", '"nearest_neighbor" or "bilinear".')
+    extrapolation_value: float = attr(0.0, "What stands outside the image.")
+    out_dtype: DType | None = attr(None, "The element type of the result; None is the data's.")
+
+
+def _crop_and_resize(attrs: CropAndResizeAttrs, data: Type, boxes: Type, box_indices: Type) -> Type:
+    x, shape, back = _laid_out(data, attrs.layout, "NCHW")
+    b, i = tensor(boxes, 1, "boxes"), integers(box_indices, 2, "box_indices")
+    if len(b.shape) != 2 or not same_dim(b.shape[1], 4):
+        raise RelationFailed(
+            f"boxes has the shape {show_shape(b.shape)}, but a box is one row of 4 numbers", culprits=(1,)
+        )
+    if len(i.shape) != 1 or not same_dim(i.shape[0], b.shape[0]):
+        raise RelationFailed(
+            f"there are {b.shape[0]} boxes, but box_indices has the shape {show_shape(i.shape)}",
+            "give for each box the number of its image",
+            culprits=(1, 2),
+        )
+    height, width = _size(attrs.crop_size, 2, "crop_size")
+    return TensorType.of(back((b.shape[0], shape[1], height, width)), attrs.out_dtype or x.dtype)
+
+
+_CROP_AND_RESIZE = declare(
+    "image.crop_and_resize",
+    "Boxes cut out of images and interpolated to one size.",
+    formula=r"y_{b p} = \sum_q w(\mathit{box}_b(p) - q)\, x_{\mathit{indices}_b q}",
+    relation=forward(
+        "CropAndResize", "{out} = one image of `crop_size` for each box of {1}", _crop_and_resize
+    ),
+    inputs=("data", "boxes", "box_indices"),
+    attrs=CropAndResizeAttrs,
+    pattern=OpPattern.INJECTIVE,
+    flops=lambda attrs, inputs, output: 8 * size_of(output) if attrs.method == "bilinear" else 0,
+    family="image",
+    level=5,
+    laxer_in_reference="The reference did not look at the shapes of boxes and box_indices.",
+)
+
+
+def crop_and_resize(
+    data: Expr,
+    boxes: Expr,
+    box_indices: Expr,
+    crop_size: Sequence[int],
+    layout: str,
+    method: str = "bilinear",
+    extrapolation_value: float = 0,
+    out_dtype: object = None,
+) -> Expr:
+    """For each row (y1, x1, y2, x2, in 0 to 1) of `boxes` that part of its image in `data`, interpolated to `crop_size`."""
+    attrs = CropAndResizeAttrs(
+        crop_size=static_ints(crop_size, "crop_size"),
+        layout=layout,
+        method=method,
+        extrapolation_value=extrapolation_value,
+        out_dtype=out_dtype,
+    )
+    return Call(_CROP_AND_RESIZE, [expr(data), expr(boxes), expr(box_indices)], attrs)
+
+
+class AffineGridAttrs(Attrs, key="relay.attrs.AffineGridAttrs"):
+    target_shape: Ints = required("The rows and columns of the grid.")
+
+
+def _affine_grid(attrs: AffineGridAttrs, data: Type) -> Type:
+    x = tensor(data, 0, "data")
+    if len(x.shape) != 3 or not same_dim(x.shape[1], 2) or not same_dim(x.shape[2], 3):
+        raise RelationFailed(
+            f"the data must hold one matrix of 2 rows and 3 columns an image, not {show_shape(x.shape)}",
+            culprits=(0,),
+        )
+    return TensorType.of((x.shape[0], 2, *_size(attrs.target_shape, 2, "target_shape")), x.dtype)
+
+
+_AFFINE_GRID = declare(
+    "image.affine_grid",
+    "The places at which an affine map of the plane samples an image.",
+    formula=r"y_{b \cdot p} = A_b\, (p_x, p_y, 1)^\top, \quad p \in [-1, 1]^2",
+    relation=forward("AffineGrid", "{out} = two coordinates for each place of `target_shape`", _affine_grid),
+    attrs=AffineGridAttrs,
+    pattern=OpPattern.INJECTIVE,
+    flops=lambda attrs, inputs, output: 4 * size_of(output),  # two multiply-adds a coordinate
+    family="image",
+    level=5,
+)
+
+
+def affine_grid(data: Expr, target_shape: Sequence[int]) -> Expr:
+    """The grid of shape (batch, 2, rows, columns) that the affine maps `data`, of shape (batch, 2, 3), make."""
+    return Call(
+        _AFFINE_GRID, [expr(data)], AffineGridAttrs(target_shape=static_ints(target_shape, "target_shape"))
+    )
+
+
+class GridSampleAttrs(Attrs, key="relay.attrs.GridSampleAttrs"):
+    method: str = attr("bilinear", '"nearest", "bilinear" (in space, trilinear) or "bicubic".')
+    layout: str = attr("NCHW", "The layout of data and result: NCHW, or NCDHW in space.")
+    padding_mode: str = attr("zeros", '"zeros", "border" or "reflection": what stands outside the image.')
+    align_corners: bool = attr(
+        True, "Whether -1 and 1 are the centres of the corner elements, rather than their outer edges."
+    )
+
+
+def _grid_sample(attrs: GridSampleAttrs, data: Type, grid: Type) -> Type:
+    canonical = {4: "NCHW", 5: "NCDHW"}.get(len(attrs.layout), "NCHW")
+    x, shape, back = _laid_out(data, attrs.layout, canonical)
+    g = tensor(grid, 1, "grid")
+    axes = len(canonical) - 2
+    if attrs.method not in ("nearest", "bilinear", "bicubic") or (attrs.method == "bicubic" and axes == 3):
+        raise RelationFailed(
+            f'method is "{attrs.method:.20}", but it is nearest, bilinear or, in the plane, bicubic'
+        )
+    if attrs.padding_mode not in ("zeros", "border", "reflection"):
+        raise RelationFailed(
+            f'padding_mode is "{attrs.padding_mode:.20}", but it is zeros, border or reflection'
+        )
+    if len(g.shape) != axes + 2 or not same_dim(g.shape[0], shape[0]) or not same_dim(g.shape[1], axes):
+        want: tuple[Dim | str, ...] = (shape[0], axes, *("depth", "rows", "columns")[3 - axes :])
+        raise RelationFailed(
+            f"grid has the shape {show_shape(g.shape)}, but data {show_shape(x.shape)} is sampled by one of "
+            f"{show_shape(want)}",
+            "the coordinates lie along axis 1; relay.transpose moves them there",
+            culprits=(0, 1),
+        )
+    return TensorType.of(back((shape[0], shape[1], *g.shape[2:])), x.dtype)
+
+
+def _grid_flops(attrs: GridSampleAttrs, inputs: Sequence[Type], output: Type) -> int:
+    neighbours = {"bilinear": 2, "bicubic": 4}.get(attrs.method)
+    return 0 if neighbours is None else 2 * neighbours ** (len(attrs.layout) - 2) * size_of(output)
+
+
+_GRID_SAMPLE = declare(
+    "image.grid_sample",
+    "The data interpolated at the places that a grid names.",
+    formula=r"y_{b c p} = \sum_q w(\mathit{grid}_{b \cdot p} - q)\, x_{b c q}",
+    relation=forward("GridSample", "{out} = {0} with the axes of space of {1}", _grid_sample),
+    inputs=("data", "grid"),
+    attrs=GridSampleAttrs,
+    pattern=OpPattern.INJECTIVE,
+    flops=_grid_flops,
+    family="image",
+    level=5,
+    laxer_in_reference="The reference did not compare the grid's batch and coordinates with the data.",
+)
+
+
+def grid_sample(
+    data: Expr,
+    grid: Expr,
+    method: str = "bilinear",
+    layout: str = "NCHW",
+    padding_mode: str = "zeros",
+    align_corners: bool = True,
+) -> Expr:
+    """`data` at the places of `grid`, of shape (batch, 2, rows, columns), or with depth (batch, 3, …); from -1 to 1."""
+    attrs = GridSampleAttrs(
+        method=method, layout=layout, padding_mode=padding_mode, align_corners=align_corners
+    )
+    return Call(_GRID_SAMPLE, [expr(data), expr(grid)], attrs)

@@ -1,0 +1,248 @@
+"""Running sums and products, and other operators that treat a tensor as a row or a matrix."""
+
+from __future__ import annotations
+
+from ..ir.attrs import Attrs, DType, attr
+from ..ir.expr import Call, Expr
+from ..ir.op import Flops, Op, OpPattern, Relation, RelationFailed, flops_per_output, no_flops
+from ..ir.show import show_shape
+from ..ir.tuple_wrapper import TupleWrapper
+from ..ir.types import Dim, TensorType, TupleType, Type
+from .arguments import expr
+from .declare import declare
+from .relation import forward, integers, normal_axis, same_dim, same_dtypes, scalar, tensor, times
+
+
+def _row(
+    name: str,
+    description: str,
+    formula: str,
+    relation: Relation,
+    attrs: type[Attrs] | None,
+    *,
+    inputs: tuple[str, ...] = ("data",),
+    pattern: int = OpPattern.OPAQUE,
+    flops: Flops = no_flops,
+    family: str = "index",
+    level: int = 3,
+    laxer_in_reference: str = "",
+) -> Op:
+    return declare(
+        name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
+        flops=flops, family=family, level=level, laxer_in_reference=laxer_in_reference,
+    )  # fmt: skip
+
+
+class ScanopAttrs(Attrs, key="relay.attrs.ScanopAttrs"):
+    axis: int | None = attr(None, "The axis along which is counted; None is the flattened tensor.")
+    dtype: DType | None = attr(None, "The element type of the result; None is the data's.")
+    exclusive: bool = attr(False, "Whether each place leaves out its own element.")
+
+
+def _scan(attrs: ScanopAttrs, data: Type) -> Type:
+    x = tensor(data, 0, "data")
+    dtype = attrs.dtype or x.dtype
+    if attrs.axis is not None:
+        normal_axis(attrs.axis, len(x.shape), "it")
+        return TensorType.of(x.shape, dtype)
+    total: Dim = 1
+    for dim in x.shape:
+        total = times(total, dim)
+    return TensorType.of((total,), dtype)
+
+
+_SCAN = forward("Scanop", "{out} = {0}, flattened unless `axis` is given", _scan)
+_LAXER_AXIS = "The reference did not check that the tensor has the axis."
+_CUMSUM = _row(
+    "cumsum", "The sum of all elements up to each place along an axis.", r"y_i = \sum_{j \le i} x_j", _SCAN, ScanopAttrs,
+    flops=flops_per_output, family="reduction", laxer_in_reference=_LAXER_AXIS,
+)  # fmt: skip
+_CUMPROD = _row(
+    "cumprod", "The product of all elements up to each place along an axis.", r"y_i = \prod_{j \le i} x_j", _SCAN,
+    ScanopAttrs, flops=flops_per_output, family="reduction", laxer_in_reference=_LAXER_AXIS,
+)  # fmt: skip
+
+
+def cumsum(data: Expr, axis: int | None = None, dtype: object = None, exclusive: bool | None = None) -> Expr:
+    """The running sum of `data` along `axis`; of the flattened data where None."""
+    return Call(_CUMSUM, [expr(data)], ScanopAttrs(axis=axis, dtype=dtype, exclusive=bool(exclusive)))
+
+
+def cumprod(data: Expr, axis: int | None = None, dtype: object = None, exclusive: bool | None = None) -> Expr:
+    """The running product of `data` along `axis`; of the flattened data where None."""
+    return Call(_CUMPROD, [expr(data)], ScanopAttrs(axis=axis, dtype=dtype, exclusive=bool(exclusive)))
+
+
+class SequenceMaskAttrs(Attrs, key="relay.attrs.SequenceMaskAttrs"):
+    mask_value: float = attr(0.0, "What stands after the end of a sequence.")
+    axis: int = attr(0, "The axis along which sequences run, 0 or 1; the other of the two numbers them.")
+
+
+def _sequence_mask(attrs: SequenceMaskAttrs, data: Type, valid_length: Type) -> Type:
+    x, lengths = tensor(data, 0, "data"), tensor(valid_length, 1, "valid_length")
+    if attrs.axis not in (0, 1):
+        raise RelationFailed(f"axis is {attrs.axis}, but sequences run along axis 0 or 1")
+    if len(x.shape) < 2:
+        raise RelationFailed(
+            f"the data must have an axis for sequences and one along them, but it is {x}", culprits=(0,)
+        )
+    batch = x.shape[1 - attrs.axis]
+    if len(lengths.shape) != 1 or not same_dim(lengths.shape[0], batch):
+        raise RelationFailed(
+            f"valid_length has the shape {show_shape(lengths.shape)}, but axis {1 - attrs.axis} of the data "
+            f"numbers {batch} sequences",
+            "give one length a sequence; is the other axis meant?",
+            culprits=(0, 1),
+        )
+    return x
+
+
+_SEQUENCE_MASK = _row(
+    "sequence_mask", "Sequences of different lengths with all that follows their ends replaced by one value.",
+    r"y_{i b} = \begin{cases} x_{i b} & i < \ell_b \\ v & i \ge \ell_b \end{cases}",
+    forward("SequenceMask", "{out} = {0}, with one length of {1} each", _sequence_mask), SequenceMaskAttrs,
+    inputs=("data", "valid_length"), pattern=OpPattern.INJECTIVE, level=10,
+)  # fmt: skip
+
+
+def sequence_mask(data: Expr, valid_length: Expr, mask_value: float = 0, axis: int = 0) -> Expr:
+    """`data` with what lies beyond `valid_length` of each sequence, along `axis`, replaced by `mask_value`."""
+    attrs = SequenceMaskAttrs(mask_value=mask_value, axis=axis)
+    return Call(_SEQUENCE_MASK, [expr(data), expr(valid_length)], attrs)
+
+
+def _invert_permutation(attrs: None, data: Type) -> Type:
+    x = integers(data, 0, "data")
+    if len(x.shape) != 1:
+        raise RelationFailed(f"a permutation is a vector of indices, not {x}", culprits=(0,))
+    return x
+
+
+_INVERT_PERMUTATION = _row(
+    "invert_permutation", "The permutation that undoes another.", r"y_{x_i} = i",
+    forward("InvertPermutation", "{out} = {0}, a vector of integers", _invert_permutation), None,
+    pattern=OpPattern.INJECTIVE, level=1,
+    laxer_in_reference="The reference accepted tensors of every shape and element type.",
+)  # fmt: skip
+
+
+def invert_permutation(data: Expr) -> Expr:
+    """The permutation that undoes `data`, a vector of the indices from 0."""
+    return Call(_INVERT_PERMUTATION, [expr(data)])
+
+
+class MatrixSetDiagAttrs(Attrs, key="relay.attrs.MatrixSetDiagAttrs"):
+    k1: int = attr(0, "The lowest diagonal that is set; 0 is the main one, below it they are negative.")
+    k2: int = attr(0, "The highest diagonal that is set.")
+    super_diag_right_align: bool = attr(
+        True, "Whether short diagonals above the main one are padded on the left."
+    )
+    sub_diag_right_align: bool = attr(
+        False, "Whether short diagonals below the main one are padded on the left."
+    )
+
+
+def _matrix_set_diag(attrs: MatrixSetDiagAttrs, data: Type, diagonal: Type) -> Type:
+    x, d = tensor(data, 0, "input"), tensor(diagonal, 1, "diagonal")
+    same_dtypes(x, d)
+    if len(x.shape) < 2:
+        raise RelationFailed(f"diagonals are those of matrices, but the data is {x}", culprits=(0,))
+    if attrs.k1 > attrs.k2:
+        raise RelationFailed(f"the lowest diagonal, {attrs.k1}, lies above the highest, {attrs.k2}")
+    *batch, rows, columns = x.shape
+    expected: list[Dim] = [*batch] if attrs.k1 == attrs.k2 else [*batch, attrs.k2 - attrs.k1 + 1]
+    if isinstance(rows, int) and isinstance(columns, int):
+        longest = min(rows + min(attrs.k2, 0), columns - max(attrs.k1, 0))
+        if longest < 1:
+            raise RelationFailed(
+                f"a matrix of {rows} rows and {columns} columns has no diagonal {attrs.k1}", culprits=(0,)
+            )
+        expected.append(longest)
+    else:
+        expected.append(d.shape[-1] if d.shape else 1)
+    if len(expected) != len(d.shape) or not all(map(same_dim, expected, d.shape)):
+        raise RelationFailed(
+            f"diagonal has the shape {show_shape(d.shape)}, but the diagonals {attrs.k1} to {attrs.k2} of "
+            f"{show_shape(x.shape)} have {show_shape(tuple(expected))}",
+            culprits=(0, 1),
+        )
+    return x
+
+
+_MATRIX_SET_DIAG = _row(
+    "matrix_set_diag", "Matrices with diagonals replaced by given values.",
+    r"y_{i j} = \begin{cases} d_{j - i} & k_1 \le j - i \le k_2 \\ x_{i j} & \text{elsewhere} \end{cases}",
+    forward("MatrixSetDiag", "{out} = {0}, if {1} has the shape of its diagonals", _matrix_set_diag), MatrixSetDiagAttrs,
+    inputs=("input", "diagonal"), pattern=OpPattern.INJECTIVE, level=10,
+)  # fmt: skip
+
+
+def matrix_set_diag(
+    data: Expr, diagonal: Expr, k: int | tuple[int, int] = 0, align: str = "RIGHT_LEFT"
+) -> Expr:
+    """`data` with diagonal `k`, or those from k[0] to k[1], replaced; `align` is that of super- and subdiagonals."""
+    above, _, below = align.partition("_")
+    if above not in ("LEFT", "RIGHT") or below not in ("LEFT", "RIGHT"):
+        raise ValueError(
+            f'align is "{align:.20}", but it is like "RIGHT_LEFT": above, then below the main diagonal'
+        )
+    low, high = (k, k) if isinstance(k, int) else (k[0], k[-1])
+    attrs = MatrixSetDiagAttrs(
+        k1=low, k2=high, super_diag_right_align=above == "RIGHT", sub_diag_right_align=below == "RIGHT"
+    )
+    return Call(_MATRIX_SET_DIAG, [expr(data), expr(diagonal)], attrs)
+
+
+class TriluAttrs(Attrs, key="relay.attrs.TriluAttrs"):
+    upper: bool = attr(True, "Whether the part above the diagonal is kept, rather than that below.")
+
+
+def _trilu(attrs: TriluAttrs, data: Type, k: Type) -> Type:
+    x = tensor(data, 0, "data")
+    integers(scalar(k, 1, "k"), 1, "k")
+    if len(x.shape) < 2:
+        raise RelationFailed(f"triangles are those of matrices, but the data is {x}", culprits=(0,))
+    return x
+
+
+_TRILU = _row(
+    "trilu", "The upper or the lower triangle of matrices; zero elsewhere.",
+    r"y_{i j} = \begin{cases} x_{i j} & j - i \ge k \\ 0 & j - i < k \end{cases} \quad \text{for the upper}",
+    forward("Trilu", "{out} = {0}, if {1} is one integer", _trilu), TriluAttrs, inputs=("data", "k"),
+    pattern=OpPattern.ELEMWISE,
+    laxer_in_reference="The reference accepted data of fewer than two axes, and a k that is no integer.",
+)  # fmt: skip
+
+
+def trilu(data: Expr, k: Expr | int, upper: bool = True) -> Expr:
+    """The triangle of `data` on and above diagonal `k` (`upper`), or on and below it."""
+    return Call(_TRILU, [expr(data), expr(k)], TriluAttrs(upper=upper))
+
+
+class UniqueAttrs(Attrs, key="relay.attrs.UniqueAttrs"):
+    sorted: bool = attr(True, "Whether the values come in rising order, rather than as they first appear.")
+    return_counts: bool = attr(False, "Whether the result also says how often each value appears.")
+
+
+def _unique(attrs: UniqueAttrs, data: Type) -> Type:
+    x = tensor(data, 0, "data")
+    if len(x.shape) != 1:
+        raise RelationFailed(
+            f"unique takes a vector, not {x}", "relay.reshape(data, -1) makes one", culprits=(0,)
+        )
+    places = TensorType.of(x.shape, "int32")
+    fields = [x, places, places, TensorType.of((1,), "int32")]
+    return TupleType([*fields, places] if attrs.return_counts else fields)
+
+
+_UNIQUE = _row(
+    "unique", "The different values of a vector, where they appear, and how many there are.",
+    r"\{\, v : v = x_i \text{ for some } i \,\}",
+    forward("Unique", "{out} = values of {0}, places, the value of each place, how many", _unique), UniqueAttrs,
+)  # fmt: skip
+
+
+def unique(data: Expr, is_sorted: bool = True, return_counts: bool = False) -> TupleWrapper:
+    """A tuple: the different values of `data` (padded to its length), their places, the value of each place, and how many there are."""
+    call = Call(_UNIQUE, [expr(data)], UniqueAttrs(sorted=is_sorted, return_counts=return_counts))
+    return TupleWrapper(call, 5 if return_counts else 4)
