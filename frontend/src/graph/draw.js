@@ -1,0 +1,315 @@
+// The node-link pane: a canvas of cached squares, an overlay for what is lit, a minimap, and a list that keyboards and screen readers use.
+
+import { h } from "../core/dom.js";
+import { bindGestures, clampZoom, fitCamera, keepInView, zoomAbout } from "./camera.js";
+import { createMinimap } from "./minimap.js";
+import { drawOverlay, edgesOf } from "./overlay.js";
+import { paint, readPalette } from "./paint.js";
+import { createProxy } from "./proxy.js";
+import { createScene } from "./scene.js";
+import { createTiles } from "./tiles.js";
+
+const READABLE = 0.5; // below this scale a first frame shows the beginning instead of the whole
+const SETTLE = 90; // milliseconds without a zoom before the new scale is painted
+
+/**
+ * `hooks`: `select(id, byReader)`, `hover(id | -1)`, `toggle(group)`, `describe(id)` for screen readers, `tip(id)` → lines of the tooltip, `moved()`.
+ * Ids below `model.count` are nodes, the rest groups. Call `show(layout)` to draw.
+ */
+export function createGraph({ model, ctx, hooks }) {
+  return new GraphView(model, ctx, hooks);
+}
+
+class GraphView {
+  constructor(model, ctx, hooks) {
+    Object.assign(this, { model, ctx, hooks, scene: null, near: null, camera: { k: 1, x: 0, y: 0 } });
+    this.state = { selected: -1, hovered: -1, matches: [], lit: [], hoverLit: [] };
+    this.dimmed = () => false;
+    this.tiles = createTiles((g, scale, box) => this.#paint(g, scale, box));
+    this.base = h("canvas", { class: "base", "aria-hidden": "true" });
+    this.top = h("canvas", { class: "over", "aria-hidden": "true" });
+    this.minimap = createMinimap(this);
+    this.proxy = createProxy({ describe: hooks.describe, pick: (id) => this.#pick(id) });
+    this.tip = h("div", { class: "gtip", "aria-hidden": "true", hidden: true });
+    this.hint = h("div", { class: "hint", "aria-hidden": "true", hidden: true }, "Press the graph first, then the wheel zooms.");
+    this.el = h("div", { class: "graph" }, this.proxy.el, this.base, this.top, this.minimap.el, this.#controls(), this.tip, this.hint);
+    this.palette = readPalette(ctx, model);
+    this.#listen();
+  }
+
+  #controls() {
+    const button = (label, sign, run) => h("button", { class: "btn", type: "button", "aria-label": label, title: label, onclick: run }, sign);
+    return h("div", { class: "zoom group", role: "group", "aria-label": "zoom" },
+      button("zoom in", "+", () => this.zoom(1.4)), button("zoom out", "−", () => this.zoom(1 / 1.4)), button("show all", "⤢", () => this.fit(true)));
+  }
+
+  #listen() {
+    bindGestures(this.top, this, {
+      tap: (x, y, event) => this.#tap(x, y, event),
+      hover: (x, y) => this.#hover(x, y),
+      refused: () => this.#hintWheel(),
+    });
+    this.top.addEventListener("dblclick", (event) => {
+      const item = this.#at(event.offsetX, event.offsetY);
+      if (item?.group >= 0) this.hooks.toggle(item.group);
+    });
+    for (const name of ["focus", "blur"]) this.proxy.el.addEventListener(name, () => this.refresh());
+    this.observer = new ResizeObserver(() => this.#resized());
+    this.observer.observe(this.el);
+    this.stopTheme = this.ctx.on("theme", () => this.recolour());
+  }
+
+  size() {
+    return [this.el.clientWidth, this.el.clientHeight];
+  }
+
+  wheelAllowed(event) {
+    return event.ctrlKey || event.metaKey || this.el.contains(this.el.getRootNode().activeElement);
+  }
+
+  #hintWheel() {
+    if (this.hinted) return;
+    this.hinted = true;
+    this.hint.hidden = false;
+    setTimeout(() => (this.hint.hidden = true), 1600);
+  }
+
+  #resized() {
+    const [w, height] = this.size();
+    if (!w || !height || !this.scene) return;
+    const first = !this.sized;
+    if (this.sized && this.sized[0] === w && this.sized[1] === height) return;
+    const grown = this.sized && this.atFit;
+    this.sized = [w, height];
+    if (this.later) {
+      this.lookAt(...this.later);
+      this.later = null;
+    } else if ((first && !this.placed) || grown) this.fit();
+    else this.refresh();
+  }
+
+  /** Draws `layout`. `keep`: an item that stays where it is on the screen. */
+  show(layout, { keep = -1, label = "graph" } = {}) {
+    const before = this.scene?.byId.get(keep);
+    this.scene = createScene(this.model, layout);
+    this.near = neighbours(this.model, layout);
+    const after = this.scene.byId.get(keep) ?? this.scene.byId.get(layout.rep[keep]);
+    this.tiles.reset();
+    this.minimap.show(this.scene, (g, scale, box) => this.#paint(g, scale, box));
+    if (before && after) {
+      this.camera = { ...this.camera, x: this.camera.x + (before.cx - after.cx) * this.camera.k, y: this.camera.y + (before.y - after.y) * this.camera.k };
+    }
+    this.proxy.show(this.scene.items.map((it) => it.id).sort((a, b) => this.#rank(a) - this.#rank(b)), label);
+    this.setState(this.state);
+    this.#resized();
+  }
+
+  #rank(id) {
+    return id < this.model.count ? id + 0.5 : this.hooks.rank(id - this.model.count);
+  }
+
+  /** `selected`, `hovered`: ids or -1; `matches`: ids. */
+  setState(change) {
+    Object.assign(this.state, change);
+    const lit = (id) => (this.scene?.byId.has(id) && !this.scene.byId.get(id).frame ? edgesOf(id, this.scene, this.near, this.model) : []);
+    this.state.lit = lit(this.state.selected);
+    this.state.hoverLit = this.state.hovered === this.state.selected ? [] : lit(this.state.hovered);
+    this.proxy.select(this.state.selected);
+    this.refresh();
+  }
+
+  /** Fades every item for which `dimmed(item)` holds. */
+  dim(dimmed) {
+    this.dimmed = dimmed;
+    this.tiles.clear();
+    this.tiles.reset();
+    this.minimap.repaint();
+    this.refresh();
+  }
+
+  recolour() {
+    this.palette = readPalette(this.ctx, this.model);
+    this.tiles.reset();
+    this.minimap.repaint();
+    this.refresh();
+  }
+
+  #paint(g, scale, box) {
+    paint(g, { scene: this.scene, model: this.model, palette: this.palette, scale, dim: (item) => Boolean(item) && this.dimmed(item) }, box);
+  }
+
+  // ---- looking around
+
+  move(camera, how = "drag") {
+    const [w, height] = this.size();
+    this.camera = this.scene ? keepInView(camera, this.scene.bounds, w, height) : camera;
+    this.placed = true;
+    this.atFit = false;
+    if (how === "zoom") {
+      this.zooming = true;
+      clearTimeout(this.settle);
+      this.settle = setTimeout(() => {
+        this.zooming = false;
+        this.refresh();
+      }, SETTLE);
+    }
+    this.tip.hidden = true;
+    this.refresh();
+    this.hooks.moved?.();
+  }
+
+  zoom(factor) {
+    const [w, height] = this.size();
+    this.move(zoomAbout(this.camera, factor, w / 2, height / 2), "step");
+  }
+
+  /** The whole drawing (`whole`), or as much of its beginning as can be read. */
+  fit(whole = false) {
+    const [w, height] = this.size();
+    if (!this.scene || !w || !height) return;
+    this.move(fitCamera(this.scene.bounds, w, height, { least: whole ? 0 : READABLE }), "step");
+    this.atFit = !whole;
+  }
+
+  /** Puts a place of the drawing into the middle of the window, now or as soon as there is a window. */
+  lookAt(k, x, y) {
+    const [w, height] = this.size();
+    this.placed = true;
+    this.atFit = false;
+    if (w && height) this.move({ k: clampZoom(k), x: w / 2 - x * k, y: height / 2 - y * k }, "step");
+    else this.later = [k, x, y];
+  }
+
+  /** Brings an item into the window; moves only when it is not well inside. */
+  reveal(id, { centre = false } = {}) {
+    const item = this.scene?.byId.get(id), [w, height] = this.size();
+    if (!item) return;
+    if (!w) {
+      this.later ??= [1, item.cx, item.y];
+      return;
+    }
+    const { k, x, y } = this.camera, pad = Math.min(50, w / 8, height / 8);
+    const box = [item.x * k + x, item.y * k + y, (item.x + item.w) * k + x, (item.y + Math.min(item.h, 60)) * k + y];
+    const inside = box[0] >= pad && box[1] >= pad && box[2] <= w - pad && box[3] <= height - pad;
+    if (inside && !centre) return;
+    const to = Math.max(k, READABLE);
+    this.#glide({ k: to, x: w / 2 - item.cx * to, y: height / 2 - (item.y + Math.min(item.h, 60) / 2) * to });
+  }
+
+  #glide(to) {
+    const from = this.camera, start = performance.now();
+    cancelAnimationFrame(this.gliding);
+    if (this.ctx.reduced() || from.k !== to.k) return this.move(to, "step");
+    const step = (now) => {
+      const t = Math.min(1, (now - start) / 220), e = 1 - (1 - t) ** 3;
+      this.move({ k: to.k, x: from.x + (to.x - from.x) * e, y: from.y + (to.y - from.y) * e });
+      if (t < 1) this.gliding = requestAnimationFrame(step);
+    };
+    this.gliding = requestAnimationFrame(step);
+    return undefined;
+  }
+
+  // ---- pointing and choosing
+
+  #at(sx, sy) {
+    const { k, x, y } = this.camera;
+    return this.scene?.hit((sx - x) / k, (sy - y) / k, Math.min(8, 3 / k)) ?? null;
+  }
+
+  #tap(sx, sy) {
+    this.proxy.el.focus({ preventScroll: true });
+    const item = this.#at(sx, sy);
+    if (!item) return this.hooks.select(-1, true);
+    const twist = item.group >= 0 && sx < (item.x + 26) * this.camera.k + this.camera.x;
+    if (twist) this.hooks.toggle(item.group);
+    else this.#pick(item.id);
+    return undefined;
+  }
+
+  #pick(id) {
+    this.hooks.select(id, true);
+  }
+
+  #hover(sx, sy) {
+    const item = Number.isNaN(sx) ? null : this.#at(sx, sy);
+    const id = item?.id ?? -1;
+    this.top.style.cursor = item ? "pointer" : "grab";
+    if (id !== this.state.hovered) this.hooks.hover(id);
+    const lines = id >= 0 ? this.hooks.tip(id) : [];
+    this.tip.hidden = !lines.length;
+    if (!lines.length) return;
+    this.tip.replaceChildren(...lines.map((line, i) => h(i ? "div" : "b", null, line)));
+    const [w] = this.size();
+    this.tip.style.left = `${Math.min(sx + 14, Math.max(4, w - this.tip.offsetWidth - 6))}px`;
+    this.tip.style.top = `${sy + 16}px`;
+  }
+
+  /** Where an arrow key leads from `id`: "up" operand, "down" user, "left" and "right" along the layer, "home", "end". */
+  step(id, way) {
+    const item = this.scene.byId.get(id);
+    if (!item) return this.proxy.next(-1, 0);
+    if (way === "home" || way === "end") return this.proxy.next(id, way === "home" ? -Infinity : Infinity);
+    if (way === "up" || way === "down") {
+      const list = this.near(id)[way === "up" ? "operands" : "users"].map((n) => this.scene.byId.get(n)).filter(Boolean);
+      return list.sort((a, b) => Math.abs(a.cx - item.cx) - Math.abs(b.cx - item.cx))[0]?.id ?? id;
+    }
+    const beside = this.scene.itemsIn(-1e9, item.y, 1e9, item.y + 1).filter((it) => !it.frame && it.y === item.y && it.id !== id);
+    const side = beside.filter((it) => (way === "left" ? it.cx < item.cx : it.cx > item.cx));
+    return side.sort((a, b) => Math.abs(a.cx - item.cx) - Math.abs(b.cx - item.cx))[0]?.id ?? id;
+  }
+
+  // ---- frames
+
+  refresh() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.#draw();
+    });
+  }
+
+  #draw() {
+    const [w, height] = this.size();
+    if (!this.scene || !w || !height) return;
+    const dpr = Math.min(3, window.devicePixelRatio || 1);
+    for (const canvas of [this.base, this.top]) {
+      if (canvas.width === Math.round(w * dpr) && canvas.height === Math.round(height * dpr)) continue;
+      canvas.width = Math.round(w * dpr);
+      canvas.height = Math.round(height * dpr);
+    }
+    const complete = this.tiles.draw(this.base.getContext("2d"), this.camera, w, height, dpr, this.zooming);
+    const g = this.top.getContext("2d"), { k, x, y } = this.camera;
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.clearRect(0, 0, this.top.width, this.top.height);
+    g.setTransform(k * dpr, 0, 0, k * dpr, Math.round(x * dpr), Math.round(y * dpr));
+    const focus = this.el.getRootNode().activeElement === this.proxy.el;
+    const seen = (it) => it.x * k + x < w && (it.x + it.w) * k + x > 0 && it.y * k + y < height && (it.y + it.h) * k + y > 0;
+    drawOverlay(g, { scene: this.scene, model: this.model, palette: this.palette, scale: k, focus, ...this.state }, seen);
+    this.minimap.draw(this.palette.accent);
+    if (!complete) this.refresh();
+    else this.painted?.();
+  }
+
+  destroy() {
+    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.gliding);
+    clearTimeout(this.settle);
+    this.observer.disconnect();
+    this.stopTheme();
+  }
+}
+
+/** The shown operands and users of each shown item. */
+function neighbours(model, layout) {
+  const made = new Map();
+  const of = (id) => {
+    if (!made.has(id)) made.set(id, { operands: new Set(), users: new Set() });
+    return made.get(id);
+  };
+  for (let k = 0; k < model.edges.length; k += 2) {
+    const s = layout.rep[model.edges[k]], t = layout.rep[model.edges[k + 1]];
+    if (s < 0 || t < 0 || s === t) continue;
+    of(t).operands.add(s);
+    of(s).users.add(t);
+  }
+  return (id) => ({ operands: [...(made.get(id)?.operands ?? [])], users: [...(made.get(id)?.users ?? [])] });
+}

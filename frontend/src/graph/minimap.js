@@ -1,0 +1,72 @@
+// The whole drawing in a corner, with the window on it. Press or drag to go there.
+
+import { h } from "../core/dom.js";
+
+const WIDE = 120, TALL = 150;
+
+/** `host` has `camera`, `size()` → [width, height] and `move(camera, how)`. */
+export function createMinimap(host) {
+  const canvas = h("canvas", { class: "minimap", "aria-hidden": "true" });
+  let picture = null, scene = null, k = 1, paintPart = null, holding = false;
+
+  function place(event) {
+    const box = canvas.getBoundingClientRect(), [w, height] = host.size();
+    const x = (event.clientX - box.left) / k + scene.bounds.x, y = (event.clientY - box.top) / k + scene.bounds.y;
+    host.move({ k: host.camera.k, x: w / 2 - x * host.camera.k, y: height / 2 - y * host.camera.k }, "drag");
+  }
+  canvas.addEventListener("pointerdown", (event) => {
+    holding = true;
+    canvas.setPointerCapture(event.pointerId);
+    place(event);
+    event.stopPropagation();
+  });
+  canvas.addEventListener("pointermove", (event) => holding && place(event));
+  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => (holding = false));
+
+  return {
+    el: canvas,
+    /** A new drawing; `paint(context, scale, box)` as for tiles. */
+    show(next, paint) {
+      scene = next;
+      paintPart = paint;
+      picture = null;
+    },
+    repaint() {
+      picture = null;
+    },
+    draw(colour) {
+      if (!scene) return;
+      const [w, height] = host.size(), { bounds } = scene, { camera } = host;
+      const whole = bounds.w * camera.k <= w + 1 && bounds.h * camera.k <= height + 1;
+      canvas.hidden = whole || w < 260;
+      if (canvas.hidden) return;
+      const dpr = Math.min(2, window.devicePixelRatio || 1);
+      k = Math.min(WIDE / bounds.w, TALL / bounds.h);
+      const size = [Math.max(14, bounds.w * k), Math.max(14, bounds.h * k)];
+      if (!picture) picture = snapshot(size, dpr);
+      canvas.style.width = `${size[0]}px`;
+      canvas.style.height = `${size[1]}px`;
+      canvas.width = Math.round(size[0] * dpr);
+      canvas.height = Math.round(size[1] * dpr);
+      const g = canvas.getContext("2d");
+      g.drawImage(picture, 0, 0);
+      g.setTransform(dpr, 0, 0, dpr, 0, 0);
+      g.strokeStyle = colour;
+      g.lineWidth = 1.5;
+      const x = (-camera.x / camera.k - bounds.x) * k, y = (-camera.y / camera.k - bounds.y) * k;
+      const vw = (w / camera.k) * k, vh = (height / camera.k) * k;
+      const x0 = Math.max(1, x), y0 = Math.max(1, y);
+      g.strokeRect(x0, y0, Math.max(4, Math.min(size[0] - 1, x + vw) - x0), Math.max(4, Math.min(size[1] - 1, y + vh) - y0));
+    },
+  };
+
+  function snapshot([w, height], dpr) {
+    const out = document.createElement("canvas");
+    out.width = Math.round(w * dpr);
+    out.height = Math.round(height * dpr);
+    const g = out.getContext("2d");
+    g.setTransform(k * dpr, 0, 0, k * dpr, -scene.bounds.x * k * dpr, -scene.bounds.y * k * dpr);
+    paintPart(g, Math.min(k, 0.15), [scene.bounds.x, scene.bounds.y, scene.bounds.x + scene.bounds.w, scene.bounds.y + scene.bounds.h]);
+    return out;
+  }
+}

@@ -1,0 +1,113 @@
+// An IR view (FORMAT.md) as a graph: operands and users by number, groups made sound, equal neighbours gathered into runs.
+
+const LABEL = 0, FAMILY = 1, ROW = 2, TYPE = 3, SHORT = 4, PARAMS = 5, FLOPS = 6, BYTES = 7, ATTRS = 8, GROUP = 9, USES = 10, DETAIL = 11;
+const RUN = 3; // the kind of a group that is made here: the same block several times in a row
+
+export const KIND_NAMES = ["function", "block", "branch", "repeated blocks"];
+
+/** The graph of `view`. Nodes and groups are numbers; everything else is asked of the model. */
+export function createModel(view) {
+  const { strings, nodes } = view;
+  const count = nodes.length;
+  const edges = soundEdges(view.edges, count);
+  const operands = Array.from({ length: count }, () => []), users = Array.from({ length: count }, () => []);
+  for (const [from, to] of edges) {
+    operands[to].push(from);
+    if (users[from].at(-1) !== to) users[from].push(to);
+  }
+  const groups = soundGroups(view);
+  const group = Int32Array.from(nodes, (n) => (n[GROUP] >= 0 && n[GROUP] < groups.length ? n[GROUP] : -1));
+  const aside = findAside(count, edges, operands);
+  addRuns(groups, group, operands);
+  const nodeOfRow = new Int32Array(view.program.rows.length).fill(-1);
+  view.program.rows.forEach((row, i) => {
+    if (row[3] >= 0 && row[3] < count) nodeOfRow[i] = row[3];
+  });
+  const text = (i, field) => strings[nodes[i][field]] ?? "";
+  return {
+    view, count, groups, group, operands, users, aside, nodeOfRow,
+    edges: Int32Array.from(edges.flatMap(([from, to]) => [from, to])),
+    families: view.families.map(([name, shape, hue]) => ({ name: strings[name], shape, hue })),
+    label: (i) => text(i, LABEL), type: (i) => text(i, TYPE), short: (i) => text(i, SHORT), attributes: (i) => text(i, ATTRS), detail: (i) => text(i, DETAIL),
+    family: (i) => nodes[i][FAMILY], row: (i) => nodes[i][ROW], uses: (i) => nodes[i][USES],
+    params: (i) => nodes[i][PARAMS], flops: (i) => nodes[i][FLOPS], bytes: (i) => nodes[i][BYTES],
+    /** The name that the program gives the node's value: the first name token of its row that means it. */
+    name(i) {
+      const tokens = view.program.rows[nodes[i][ROW]]?.[2] ?? [];
+      for (let k = 0; k < tokens.length; k += 3) if (tokens[k] === 2 && tokens[k + 2] === i) return strings[tokens[k + 1]];
+      return "";
+    },
+  };
+}
+
+/** [from, to, operand] in the order of `to`, then of the operands; what points outside is left out. */
+function soundEdges(flat, count) {
+  const out = [];
+  for (let k = 0; k + 2 < flat.length; k += 3) {
+    if (flat[k] >= 0 && flat[k] < count && flat[k + 1] >= 0 && flat[k + 1] < count) out.push([flat[k], flat[k + 1], flat[k + 2]]);
+  }
+  return out.sort((a, b) => a[1] - b[1] || a[2] - b[2]);
+}
+
+function soundGroups({ groups, strings }) {
+  const list = groups.map(([label, parent, first, last, kind, key]) => ({
+    label: strings[label] ?? "", parent: parent < groups.length ? parent : -1, first, last, kind, key: strings[key] ?? "", times: 1,
+  }));
+  list.forEach((g, i) => {
+    const seen = new Set([i]);
+    for (let p = g.parent; p >= 0; p = list[p].parent) {
+      if (seen.has(p)) {
+        g.parent = -1;
+        break;
+      }
+      seen.add(p);
+    }
+  });
+  return list;
+}
+
+/** Values that nothing computes and that are only ever a later operand: weights and the like, which a large drawing leaves out. */
+function findAside(count, edges, operands) {
+  const aside = Uint8Array.from({ length: count }, (_, i) => (operands[i].length ? 0 : 1));
+  const used = new Uint8Array(count);
+  for (const [from, to] of edges) {
+    used[from] = 1;
+    if (operands[to][0] === from) aside[from] = 0;
+  }
+  return aside.map((a, i) => (a && used[i] ? 1 : 0));
+}
+
+/** Where blocks with the same key follow each other, a group around them, so that "the same block, five times" is one thing to see and to fold. */
+function addRuns(groups, group, operands) {
+  const last = new Map(); // parent → the run in progress
+  const seen = new Set(), complete = [];
+  for (let i = 0; i < group.length; i++) {
+    if (!operands[i].length) continue;
+    let item = -1;
+    for (let g = group[i]; ; g = groups[g].parent) {
+      meet(g, item);
+      if (g < 0) break;
+      item = g;
+    }
+  }
+  for (const { parent, members } of [...complete, ...last.values()]) {
+    if (members.length < 2) continue;
+    const run = { ...groups[members[0]], kind: RUN, times: members.length, last: groups[members.at(-1)].last, parent };
+    const id = groups.push(run) - 1;
+    for (const g of members) groups[g].parent = id;
+  }
+
+  function meet(parent, g) {
+    const run = last.get(parent);
+    if (g >= 0 && (run?.current === g || seen.has(g))) return;
+    if (g >= 0) seen.add(g);
+    const key = g >= 0 && groups[g].kind === 1 ? groups[g].key : "";
+    if (run && key && run.key === key) {
+      run.members.push(g);
+      run.current = g;
+      return;
+    }
+    if (run) complete.push(run);
+    last.set(parent, { parent, key, members: key ? [g] : [], current: g });
+  }
+}

@@ -1,0 +1,72 @@
+// What the canvas draws: the shown items and paths of a layout, and which of them are near a place.
+
+const CELL = 320; // side of a square of the index, in the drawing's own units
+
+/** `items`: {id, x, y, w, h, …}; `id` below `model.count` is a node, above it a group. Frames (open groups) come first, outermost first. */
+export function createScene(model, layout) {
+  const items = [];
+  const depth = (g) => {
+    let d = 0;
+    for (let p = g; p >= 0; p = model.groups[p].parent) d++;
+    return d;
+  };
+  layout.boxes.forEach((b, g) => {
+    if (b) items.push({ id: model.count + g, group: g, frame: b.open, depth: depth(g), x: b.x, y: b.y, w: b.w, h: b.h, cx: b.cx });
+  });
+  items.sort((a, b) => b.frame - a.frame || a.depth - b.depth || a.id - b.id);
+  for (let i = 0; i < model.count; i++) {
+    if (Number.isNaN(layout.x[i])) continue;
+    const w = layout.spec.width[i], h = layout.spec.height[i];
+    items.push({ id: i, group: -1, frame: false, depth: 0, x: layout.x[i] - w / 2, y: layout.y[i], w, h, cx: layout.x[i] });
+  }
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const grid = new Grid();
+  items.forEach((item, i) => grid.add("items", i, item.x, item.y, item.x + item.w, item.y + item.h));
+  layout.paths.forEach((path, i) => addPath(grid, i, path.points));
+  const unique = (list) => [...new Set(list)].sort((a, b) => a - b);
+  return {
+    layout, items, byId,
+    bounds: { x: layout.left, y: 0, w: layout.width, h: layout.height },
+    itemsIn: (x0, y0, x1, y1) => unique(grid.near("items", x0, y0, x1, y1)).map((i) => items[i]),
+    pathsIn: (x0, y0, x1, y1) => unique(grid.near("paths", x0, y0, x1, y1)),
+    /** The topmost item at a place: a node or a folded group; or, on its head, an open one. */
+    hit(x, y, reach = 0) {
+      const found = this.itemsIn(x - reach, y - reach, x + reach, y + reach).reverse();
+      return found.find((it) => x >= it.x - reach && x <= it.x + it.w + reach && y >= it.y - reach && y <= it.y + (it.frame ? 24 : it.h) + reach) ?? null;
+    },
+  };
+}
+
+/** Long lanes are indexed piece by piece, so that a tile far from their ends does not draw them all. */
+function addPath(grid, i, p) {
+  for (let k = 2; k < p.length; k += 2) {
+    grid.add("paths", i, Math.min(p[k - 2], p[k]) - 8, p[k - 1] - 2, Math.max(p[k - 2], p[k]) + 8, p[k + 1] + 2);
+  }
+}
+
+class Grid {
+  #cells = { items: new Map(), paths: new Map() };
+
+  *#covered(x0, y0, x1, y1) {
+    for (let cy = Math.floor(y0 / CELL); cy <= Math.floor(y1 / CELL); cy++) {
+      for (let cx = Math.floor(x0 / CELL); cx <= Math.floor(x1 / CELL); cx++) yield cy * 1048576 + cx;
+    }
+  }
+
+  add(kind, i, x0, y0, x1, y1) {
+    const cells = this.#cells[kind];
+    for (const key of this.#covered(x0, y0, x1, y1)) {
+      const cell = cells.get(key);
+      if (cell) cell.push(i);
+      else cells.set(key, [i]);
+    }
+  }
+
+  near(kind, x0, y0, x1, y1) {
+    const cells = this.#cells[kind], out = [];
+    const squares = (Math.floor(x1 / CELL) - Math.floor(x0 / CELL) + 1) * (Math.floor(y1 / CELL) - Math.floor(y0 / CELL) + 1);
+    if (squares > cells.size) for (const list of cells.values()) for (const i of list) out.push(i);
+    else for (const key of this.#covered(x0, y0, x1, y1)) for (const i of cells.get(key) ?? []) out.push(i);
+    return out;
+  }
+}

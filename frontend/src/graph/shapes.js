@@ -1,0 +1,58 @@
+// The outlines of the operator families, for the canvas and for the legend: a family is told by its shape as well as by its colour.
+
+const POINT = 8; // how far a slanted side goes in, pixels
+
+const OUTLINES = {
+  rect: (p, x, y, w, h) => p.roundRect(x, y, w, h, Math.min(4, h / 5)),
+  round: (p, x, y, w, h) => p.roundRect(x, y, w, h, h / 2),
+  circle: (p, x, y, w, h) => p.ellipse(x + w / 2, y + h / 2, w / 2, h / 2, 0, 0, 2 * Math.PI),
+  hex: (p, x, y, w, h) => polygon(p, x, y, w, h, [[0, 0.5], [POINT, 0], [-POINT, 0], [-0, 0.5], [-POINT, 1], [POINT, 1]]),
+  diamond: (p, x, y, w, h) => polygon(p, x, y, w, h, [[0, 0.5], [1.8 * POINT, 0], [-1.8 * POINT, 0], [-0, 0.5], [-1.8 * POINT, 1], [1.8 * POINT, 1]]),
+  trapezium: (p, x, y, w, h) => polygon(p, x, y, w, h, [[0, 0], [-0, 0], [-POINT, 1], [POINT, 1]]),
+  parallelogram: (p, x, y, w, h) => polygon(p, x, y, w, h, [[POINT, 0], [-0, 0], [-POINT, 1], [0, 1]]),
+  bar: (p, x, y, w, h) => {
+    p.rect(x, y, w, h);
+    p.moveTo(x + 5 * Math.min(1, h / 28), y);
+    p.lineTo(x + 5 * Math.min(1, h / 28), y + h);
+  },
+};
+
+/** Corners as [from the left (or, when negative or -0, from the right), share of the height]. */
+function polygon(p, x, y, w, h, corners) {
+  const scale = Math.min(1, h / 28, w / 40);
+  corners.forEach(([dx, dy], i) => {
+    const right = dx < 0 || Object.is(dx, -0);
+    const at = right ? x + w + dx * scale : x + dx * scale;
+    if (i) p.lineTo(at, y + dy * h);
+    else p.moveTo(at, y + dy * h);
+  });
+  p.closePath();
+}
+
+export const SHAPES = Object.keys(OUTLINES);
+
+/** Adds the outline of `shape` in a box to a Path2D or a canvas context; an unknown shape is a rectangle. */
+export function outline(path, shape, x, y, w, h) {
+  (OUTLINES[shape] ?? OUTLINES.rect)(path, x, y, w, h);
+}
+
+/** How much wider than its text a node of this shape must be, pixels. */
+export function padding(shape) {
+  return { hex: 30, diamond: 40, circle: 30, trapezium: 32, parallelogram: 32, bar: 24 }[shape] ?? 22;
+}
+
+/** The same outline as the text of an SVG path. */
+export function outlineText(shape, x, y, w, h) {
+  const parts = [];
+  const pen = {
+    moveTo: (a, b) => parts.push(`M${a} ${b}`),
+    lineTo: (a, b) => parts.push(`L${a} ${b}`),
+    closePath: () => parts.push("Z"),
+    rect: (a, b, c, d) => parts.push(`M${a} ${b}h${c}v${d}h${-c}Z`),
+    roundRect: (a, b, c, d, r) => parts.push(
+      `M${a + r} ${b}h${c - 2 * r}a${r} ${r} 0 0 1 ${r} ${r}v${d - 2 * r}a${r} ${r} 0 0 1 ${-r} ${r}h${2 * r - c}a${r} ${r} 0 0 1 ${-r} ${-r}v${2 * r - d}a${r} ${r} 0 0 1 ${r} ${-r}Z`),
+    ellipse: (cx, cy, rx, ry) => parts.push(`M${cx - rx} ${cy}a${rx} ${ry} 0 1 1 ${2 * rx} 0a${rx} ${ry} 0 1 1 ${-2 * rx} 0Z`),
+  };
+  outline(pen, shape, x, y, w, h);
+  return parts.join("");
+}

@@ -1,0 +1,68 @@
+// The keys of the IR explorer. In the graph, arrows follow edges; in the program, they move by rows and fold.
+
+export function keyBindings(explorer) {
+  const { graph, rows, program, model } = explorer;
+  const active = () => explorer.root.getRootNode().activeElement;
+  const inGraph = () => graph.el.contains(active());
+  const inRows = () => rows.el.contains(active()) || active() === explorer.root;
+
+  function walk(way) {
+    const from = explorer.shownId(explorer.chosen.sel), to = graph.step(from, way);
+    if (to === undefined) return;
+    explorer.select(to, { from: "keys" });
+  }
+  const vertical = (way, by) => () => {
+    if (inGraph()) return walk(way);
+    if (inRows()) return rows.move(by);
+    return false;
+  };
+  const horizontal = (way, open) => () => {
+    if (inGraph()) return walk(way);
+    const group = program.groupOfRow.get(rows.selected);
+    if (!inRows()) return false;
+    if (group !== undefined && explorer.chosen.folded.has(group) === open) return explorer.toggle(group);
+    if (!rows.folded.has(rows.selected) === !open) return rows.toggle(rows.selected, open);
+    if (!open && rows.parent(rows.selected) >= 0) return rows.move(0, rows.parent(rows.selected));
+    return undefined;
+  };
+  const ends = (way, by) => () => (inGraph() ? walk(way) : inRows() ? rows.move(by) : false);
+
+  function enter() {
+    const { sel } = explorer.chosen;
+    if (active()?.closest?.("button, a, [role=tab]") || sel < 0) return false;
+    if (sel >= model.count) explorer.toggle(sel - model.count);
+    else graph.reveal(explorer.shownId(sel), { centre: true });
+    return undefined;
+  }
+
+  function across() {
+    if (inGraph()) rows.select(rows.selected >= 0 ? rows.selected : 0, { focus: true, quiet: true });
+    else graph.proxy.el.focus({ preventScroll: true });
+  }
+
+  function back() {
+    const { frame, finder, chosen } = explorer;
+    if (frame.closePopover() || finder.search.close()) return undefined;
+    if (chosen.near) return explorer.setNear(0);
+    if (chosen.sel >= 0) return explorer.select(-1);
+    return false;
+  }
+
+  return [
+    { keys: ["ArrowUp"], shown: ["↑"], label: "the row above; in the graph, an operand", run: vertical("up", -1) },
+    { keys: ["ArrowDown"], shown: ["↓"], label: "the row below; in the graph, a user", run: vertical("down", 1) },
+    { keys: ["ArrowLeft"], shown: ["←"], label: "fold; in the graph, the node to the left", run: horizontal("left", false) },
+    { keys: ["ArrowRight"], shown: ["→"], label: "unfold; in the graph, the node to the right", run: horizontal("right", true) },
+    { keys: ["Home"], label: "the first", run: ends("home", -Infinity) },
+    { keys: ["End"], label: "the last", run: ends("end", Infinity) },
+    { keys: ["Enter"], label: "focus the node in the graph, or fold a group", run: enter },
+    { keys: ["g"], label: "between program and graph", run: across },
+    { keys: ["n"], label: "only the neighbours: 1, 2, 3 edges away, then all again", run: () => explorer.setNear(((explorer.chosen.near?.radius ?? 0) + 1) % 4) },
+    { keys: ["+", "="], shown: ["+"], label: "zoom in", run: () => graph.zoom(1.3) },
+    { keys: ["-"], label: "zoom out", run: () => graph.zoom(1 / 1.3) },
+    { keys: ["0"], label: "show the whole graph", run: () => graph.fit(true) },
+    { keys: ["/"], label: "find", run: () => explorer.finder.search.open() },
+    { keys: ["Escape"], shown: ["Esc"], label: "back: close, leave the neighbours, choose nothing", typing: true, run: back },
+    { keys: ["?"], label: "these keys", run: () => explorer.help() },
+  ];
+}
