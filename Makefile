@@ -28,7 +28,7 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book
 	@$(BIN)/python -m pytest -m "not slow and not browser and not book"
 
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the exercises with Colab's versions, on Python 3.13
-	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" --ignore tests/machinery
+	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" --ignore tests/machinery --ignore tests/browser
 
 lint: $(READY)  ## check style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
