@@ -1,0 +1,281 @@
+"""Finds the blocks that a program repeats: residual blocks, encoder layers, the steps of an unrolled recurrence.
+
+Each straight stretch of program (a function's body, a branch) is a sequence of operations in the order of evaluation. Three observations find its blocks in near-linear time:
+
+* Where only one value is alive, the sequence can be cut. Between two such cuts stands either a single operation or a block with a shape of its own, such as a residual block.
+* Segments that follow one another periodically are a larger block, such as the attention and the feed-forward part of an encoder layer.
+* Where more than one value is alive throughout, as in a recurrence, the operations themselves are searched for a period, and cut where the fewest values are alive.
+
+Two blocks are the same when they do the same operations, wired in the same way; shapes and most attributes may differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from ..ir.adt import Match
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
+from ..ir.op import Op
+from ..ir.walk import children
+
+SHORTEST_BLOCK = 3  # operations
+SHORTEST_SEQUENCE = 12  # operations: a shorter program is read as it stands
+LONG_LIVED = 128  # a value used this many operations later (a mask, an encoder's output) is not what a block hands to the next
+CANDIDATES = 24  # periods tried
+
+
+@dataclass
+class Block:
+    """One occurrence of a repeated block: its operations, in order; the number of the block around it, or -1; the key that blocks of the same structure share."""
+
+    members: list[Expr]
+    parent: int
+    key: str
+
+
+@dataclass
+class _Sequence:
+    """The operations of one stretch: what each does, its operands (positions, -1 for what comes from outside), and how many values are alive before each."""
+
+    exprs: list[Expr]
+    labels: list[Hashable] = field(default_factory=list)
+    operands: list[tuple[int, ...]] = field(default_factory=list)
+    alive: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Range:
+    first: int
+    end: int  # one past the last
+
+    def __len__(self) -> int:
+        return self.end - self.first
+
+
+def repeated_blocks(function: Function) -> list[Block]:
+    """The repeated blocks below `function`, in the order of evaluation, outer ones before those inside them. Each occurs at least twice."""
+    blocks: list[Block] = []
+    keys: dict[Hashable, str] = {}
+    for exprs in stretches(function):
+        if len(exprs) < SHORTEST_SEQUENCE:
+            continue
+        sequence = _sequence(exprs)
+        found = _find(sequence)
+        counts = Counter(_structure(sequence, r) for r in found)
+        outer: list[tuple[_Range, int]] = []
+        for block in sorted(found, key=lambda r: (r.first, -len(r))):
+            structure = _structure(sequence, block)
+            if counts[structure] < 2:
+                continue
+            while outer and outer[-1][0].end <= block.first:
+                outer.pop()
+            parent = outer[-1][1] if outer else -1
+            key = keys.setdefault(structure, f"block {len(keys) + 1}")
+            outer.append((block, len(blocks)))
+            blocks.append(Block(exprs[block.first : block.end], parent, key))
+    return blocks
+
+
+def stretches(function: Function) -> list[list[Expr]]:
+    """The operations of every body and branch below `function`, each in the order of evaluation; an operation belongs to the first in which it is met."""
+    found: list[list[Expr]] = []
+    seen: set[Expr] = set()
+    pending: list[Expr] = [function.body]
+    while pending:
+        root = pending.pop()
+        own: list[Expr] = []
+        stack: list[tuple[Expr, bool]] = [(root, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                own.append(node)
+                continue
+            if node in seen or isinstance(node, (Var, Constant, Op, GlobalVar)):
+                continue
+            seen.add(node)
+            stack.append((node, True))
+            here, inside = _parts(node)
+            pending.extend(reversed(inside))
+            stack.extend((part, False) for part in reversed(here))
+        found.append([n for n in own if not isinstance(n, Let)])
+    return found
+
+
+def _parts(node: Expr) -> tuple[Sequence[Expr], Sequence[Expr]]:
+    """What is evaluated with `node`, and what in a stretch of its own."""
+    if isinstance(node, Function):
+        return (), (node.body,)
+    if isinstance(node, If):
+        return (node.cond,), (node.true_branch, node.false_branch)
+    if isinstance(node, Match):
+        return (node.data,), [c.rhs for c in node.clauses]
+    return children(node), ()
+
+
+def _sequence(exprs: list[Expr]) -> _Sequence:
+    sequence = _Sequence(exprs)
+    place = {expr: i for i, expr in enumerate(exprs)}
+    values = _let_values(exprs)
+    last = list(range(len(exprs)))
+    for i, expr in enumerate(exprs):
+        used = [place.get(_value(part, values), -1) for part in _parts(expr)[0] if not isinstance(part, Op)]
+        sequence.labels.append(_label(expr))
+        sequence.operands.append(tuple(used))
+        for j in used:
+            if j >= 0:
+                last[j] = max(last[j], i)
+    change = [0] * (len(exprs) + 1)
+    for j, until in enumerate(last):
+        if 0 < until - j < LONG_LIVED:
+            change[j + 1] += 1
+            change[until + 1] -= 1
+    total = 0
+    for step in change:
+        total += step
+        sequence.alive.append(total)
+    return sequence
+
+
+def _let_values(exprs: list[Expr]) -> dict[Expr, Expr]:
+    """What each `let` that stands before one of the operations binds."""
+    found: dict[Expr, Expr] = {}
+    for expr in exprs:
+        found |= {let.var: let.value for let in _lets_below(expr)}
+    return found
+
+
+def _lets_below(expr: Expr) -> list[Let]:
+    return [part for part in _parts(expr)[0] if isinstance(part, Let)]
+
+
+def _value(expr: Expr, values: dict[Expr, Expr]) -> Expr:
+    """What a variable stands for, where a `let` of this stretch binds it; what a `let` gives."""
+    while True:
+        if isinstance(expr, Let):
+            expr = expr.body
+        elif expr in values:
+            expr = values[expr]
+        else:
+            return expr
+
+
+def _label(expr: Expr) -> Hashable:
+    """What an operation does, apart from sizes."""
+    match expr:
+        case Call(op=Op() as op):
+            grouped = expr.attrs is not None and "groups" in expr.attrs and expr.attrs["groups"] != 1
+            return op.name, grouped, len(expr.args)
+        case Call(op=GlobalVar() as callee):
+            return "call", callee.name_hint
+        case TupleGetItem():
+            return "field", min(expr.index, 1)
+        case Tuple():
+            return "tuple", len(expr.fields)
+    return type(expr).__name__
+
+
+def _structure(sequence: _Sequence, block: _Range) -> Hashable:
+    """The operations of a block and the wiring inside it."""
+    return tuple(
+        (sequence.labels[i], tuple(j - block.first if j >= block.first else -1 for j in sequence.operands[i]))
+        for i in range(block.first, block.end)
+    )
+
+
+def _find(sequence: _Sequence) -> list[_Range]:
+    segments = _segments(sequence)
+    structures = [_structure(sequence, s) for s in segments]
+    counts = Counter(structures)
+    found = [s for s, structure in zip(segments, structures, strict=True) if len(s) >= SHORTEST_BLOCK and counts[structure] > 1]
+    known = set(found)
+    found += [r for r in _periodic(sequence, segments, structures) if r not in known]
+    for segment in segments:
+        if len(segment) >= SHORTEST_SEQUENCE and segment not in known:
+            single = [_Range(i, i + 1) for i in range(segment.first, segment.end)]
+            found += _periodic(sequence, single, [_near(sequence, i) for i in range(segment.first, segment.end)])
+    return found
+
+
+def _near(sequence: _Sequence, at: int) -> Hashable:
+    """An operation and whether its operands come from just before it, from further, or from outside."""
+    return sequence.labels[at], tuple(0 if j < 0 else 1 if at - j > 4 else 2 for j in sequence.operands[at])
+
+
+def _segments(sequence: _Sequence) -> list[_Range]:
+    """The stretches between the places where at most one value is alive."""
+    cuts = [i for i in range(1, len(sequence.exprs)) if sequence.alive[i] <= 1]
+    edges = [0, *cuts, len(sequence.exprs)]
+    return [_Range(a, b) for a, b in zip(edges, edges[1:])]
+
+
+def _periodic(sequence: _Sequence, segments: Sequence[_Range], tokens: Sequence[Hashable]) -> list[_Range]:
+    """The blocks of several segments that follow each other at least twice."""
+    # Equal neighbours count as one thing: three of a block and then four of it are not a period.
+    merged: list[tuple[int, int]] = []
+    for i, token in enumerate(tokens):
+        if merged and token == tokens[merged[-1][0]]:
+            merged[-1] = (merged[-1][0], i + 1)
+        else:
+            merged.append((i, i + 1))
+    numbers: dict[Hashable, int] = {}
+    code = [numbers.setdefault((tokens[a], b - a), len(numbers)) for a, b in merged]
+    spans = [_Range(segments[a].first, segments[b - 1].end) for a, b in merged]
+    runs = [(start, period, count) for period in _periods(code) for start, period, count in _runs(code, period)]
+    runs.sort(key=lambda r: (-(r[2] // r[1] - 1) * r[1], r[1], r[0]))
+    taken = [False] * len(code)
+    found: list[_Range] = []
+    for start, period, length in runs:
+        if any(taken[start : start + length]) or len(_Range(spans[start].first, spans[start + period - 1].end)) < SHORTEST_BLOCK:
+            continue
+        first = _phase(sequence, spans, start, period, length)
+        for at in range(first, start + length - period + 1, period):
+            found.append(_Range(spans[at].first, spans[at + period - 1].end))
+        taken[start : start + length] = [True] * length
+    return found
+
+
+def _periods(code: Sequence[int]) -> list[int]:
+    """Likely periods: the distances between neighbouring occurrences of the same few tokens."""
+    votes: Counter[int] = Counter()
+    for size in (1, 4):
+        last: dict[tuple[int, ...], int] = {}
+        for i in range(len(code) - size + 1):
+            gram = tuple(code[i : i + size])
+            if gram in last:
+                votes[i - last[gram]] += 1
+            last[gram] = i
+    return [period for period, _ in votes.most_common(CANDIDATES) if period > 1]
+
+
+def _runs(code: Sequence[int], period: int) -> list[tuple[int, int, int]]:
+    """The maximal stretches (start, period, length) of at least two periods; none whose period is itself periodic."""
+    found: list[tuple[int, int, int]] = []
+    start = 0
+    for i in range(len(code) - period + 1):
+        if i < len(code) - period and code[i] == code[i + period]:
+            continue
+        length = i - start + period
+        if i - start >= period and not _is_power(code[start : start + period]):
+            found.append((start, period, length))
+        start = i + 1
+    return found
+
+
+def _is_power(word: Sequence[int]) -> bool:
+    """Whether `word` is a shorter one several times."""
+    return any(len(word) % d == 0 and list(word[:-d]) == list(word[d:]) for d in range(1, len(word) // 2 + 1))
+
+
+def _phase(sequence: _Sequence, spans: Sequence[_Range], start: int, period: int, length: int) -> int:
+    """Where in a run the first block starts: where the fewest values are handed from block to block, and as late as that allows."""
+    spare = length % period
+
+    def handed(first: int) -> int:
+        return sum(sequence.alive[spans[at].first] for at in range(first, start + length - period + 1, period))
+
+    return min(range(start, start + spare + 1), key=lambda first: (handed(first), -first))
+
+
+__all__ = ["Block", "repeated_blocks", "stretches"]
