@@ -77,7 +77,10 @@ def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
         return False
     data = tensor(data, 0, "data")
     if attrs.axis < 0:
-        raise RelationFailed(f"axis={attrs.axis} must not be negative", f"count from the front: the data has {len(data.shape)} axes")
+        raise RelationFailed(
+            f"axis={attrs.axis} must not be negative",
+            f"count from the front: the data has {len(data.shape)} axes",
+        )
     axis_vector(alpha, 1, "alpha", data, normal_axis(attrs.axis, len(data.shape), "prelu"), reporter)
     reporter.assign(out, data)
     return True
@@ -86,7 +89,10 @@ def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
 _PRELU = declare(
     "nn.prelu",
     "Multiplies negative elements by a slope that is learnt for each channel.",
-    formula=r"y_{\ldots,c,\ldots} = \begin{cases} x_{\ldots,c,\ldots} & x_{\ldots,c,\ldots} > 0 \\ \alpha_c\, x_{\ldots,c,\ldots} & \text{otherwise} \end{cases}",
+    formula=(
+        r"y_{\ldots,c,\ldots} = \begin{cases} x_{\ldots,c,\ldots} & x_{\ldots,c,\ldots} > 0 \\ \alpha_c\, "
+        r"x_{\ldots,c,\ldots} & \text{otherwise} \end{cases}"
+    ),
     relation=Relation("PRelu", _prelu, "{out} = {0}, and {1} is its axis"),
     inputs=("data", "alpha"),
     attrs=PReluAttrs,
@@ -120,15 +126,21 @@ def _softmax_op(name: str, description: str, formula: str) -> Op:
         relation=Relation("Softmax", _softmax, "{out} = {0}"),
         attrs=SoftmaxAttrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-        flops=_flops_each(5),  # the maximum, a difference, an exponential, a sum, a quotient (for the logarithm a difference)
+        flops=_flops_each(
+            5
+        ),  # the maximum, a difference, an exponential, a sum, a quotient (for the logarithm a difference)
         family="activation",
         level=1,
     )
 
 
-_SOFTMAX = _softmax_op("nn.softmax", "Exponentials along an axis, divided by their sum.", r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}")
+_SOFTMAX = _softmax_op(
+    "nn.softmax", "Exponentials along an axis, divided by their sum.", r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}"
+)
 _FAST_SOFTMAX = _softmax_op(
-    "nn.fast_softmax", "Softmax with an approximate exponential.", r"y_i = \frac{\tilde{e}^{x_i}}{\sum_j \tilde{e}^{x_j}}"
+    "nn.fast_softmax",
+    "Softmax with an approximate exponential.",
+    r"y_i = \frac{\tilde{e}^{x_i}}{\sum_j \tilde{e}^{x_j}}",
 )
 _LOG_SOFTMAX = _softmax_op("nn.log_softmax", "The logarithm of softmax.", r"y_i = x_i - \log \sum_j e^{x_j}")
 

@@ -16,7 +16,9 @@ from .conv_rules import conv_flops, conv_layouts, conv_weight
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
 STRIDES = "How far the window moves on each axis."
-PADDING = "How many zeros surround the data: one number an axis, or those before each axis and then those after."
+PADDING = (
+    "How many zeros surround the data: one number an axis, or those before each axis and then those after."
+)
 DILATION = "The distance of neighbouring kernel elements on each axis."
 GROUPS = "Into how many groups the channels fall; each output channel sees its own group only."
 CHANNELS = "The number of output channels; the weight's where it is left out."
@@ -67,7 +69,9 @@ class Conv3DAttrs(Attrs, key="relay.attrs.Conv3DAttrs"):
 
 
 def _convolution(name: str, data_axes: str, kernel_axes: str) -> Relation:
-    """Inputs (N, C, d₁ …) and (O, C / groups, k₁ …), in any layout; output (N, O, (dᵢ + paddingᵢ - dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 …)."""
+    """Inputs (N, C, d₁ …) and (O, C / groups, k₁ …), in any layout; output (N, O, (dᵢ + paddingᵢ -
+    dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 …).
+    """
     axes = len(data_axes) - 2
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -96,15 +100,21 @@ def _groups_need(axes: int, weight: Type, attrs: Anything) -> None:
     """The reference types a grouped convolution only where it is told this much."""
     if axes == 2 and isinstance(weight, IncompleteType):
         raise RelationFailed(
-            f"the weight's type cannot be inferred with groups={attrs.groups}", "give the weight a type: relay.var(…, shape=…)", culprits=(1,)
+            f"the weight's type cannot be inferred with groups={attrs.groups}",
+            "give the weight a type: relay.var(…, shape=…)",
+            culprits=(1,),
         )
     if axes == 1 and (attrs.channels is None or attrs.kernel_size is None):
-        raise RelationFailed(f"with groups={attrs.groups}, conv1d needs `channels` and `kernel_size`", "give both", culprits=(1,))
+        raise RelationFailed(
+            f"with groups={attrs.groups}, conv1d needs `channels` and `kernel_size`",
+            "give both",
+            culprits=(1,),
+        )
 
 
 _LAXER = (
-    "It accepted windows larger than the padded data, groups that do not divide the channels, packed axes whose length is not "
-    "the layout's, and strides, dilations or paddings that are not positive."
+    "It accepted windows larger than the padded data, groups that do not divide the channels, packed axes "
+    "whose length is not the layout's, and strides, dilations or paddings that are not positive."
 )
 
 
@@ -112,8 +122,12 @@ def _declare(axes: str, attrs: type[Attrs], index: str, window: str) -> Anything
     n = len(axes)
     return declare(
         f"nn.conv{n}d",
-        f"Slides a kernel over {('one axis', 'two axes', 'three axes')[n - 1]} and sums the products of window and weights.",
-        formula=rf"y_{{n,o,{index}}} = \sum_{{c,{','.join('uvw'[:n])}}} x_{{n,c,{window}}}\, w_{{o,c,{','.join('uvw'[:n])}}}",
+        f"Slides a kernel over {('one axis', 'two axes', 'three axes')[n - 1]} and sums the products of "
+        "window and weights.",
+        formula=(
+            rf"y_{{n,o,{index}}} = \sum_{{c,{','.join('uvw'[:n])}}} x_{{n,c,{window}}}\, "
+            rf"w_{{o,c,{','.join('uvw'[:n])}}}"
+        ),
         relation=_convolution(f"Conv{n}D", "NC" + axes, "OI" + axes),
         inputs=("data", "weight"),
         attrs=attrs,
@@ -144,12 +158,19 @@ def conv1d(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Call:
-    """A convolution of `data` (N, C, W) with `weight` (O, C / groups, k): (N, O, W')."""
+    """Convolves `data` (N, C, W) with `weight` (O, C / groups, k): (N, O, W')."""
     attrs = Conv1DAttrs(
-        strides=per_axis(strides, 1), padding=both_sides(padding, 1), dilation=per_axis(dilation, 1), groups=groups, channels=channels,
+        strides=per_axis(strides, 1),
+        padding=both_sides(padding, 1),
+        dilation=per_axis(dilation, 1),
+        groups=groups,
+        channels=channels,
         kernel_size=None if kernel_size is None else per_axis(kernel_size, 1),
-        data_layout=data_layout, kernel_layout=kernel_layout, out_layout=out_layout, out_dtype=out_dtype,
-    )  # fmt: skip
+        data_layout=data_layout,
+        kernel_layout=kernel_layout,
+        out_layout=out_layout,
+        out_dtype=out_dtype,
+    )
     return Call(_CONV1D, [expr(data), expr(weight)], attrs)
 
 
@@ -167,12 +188,19 @@ def conv2d(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Call:
-    """A convolution of `data` (N, C, H, W) with `weight` (O, C / groups, kh, kw): (N, O, H', W')."""
+    """Convolves `data` (N, C, H, W) with `weight` (O, C / groups, kh, kw): (N, O, H', W')."""
     attrs = Conv2DAttrs(
-        strides=per_axis(strides, 2), padding=both_sides(padding, 2), dilation=per_axis(dilation, 2), groups=groups, channels=channels,
+        strides=per_axis(strides, 2),
+        padding=both_sides(padding, 2),
+        dilation=per_axis(dilation, 2),
+        groups=groups,
+        channels=channels,
         kernel_size=None if kernel_size is None else per_axis(kernel_size, 2),
-        data_layout=data_layout, kernel_layout=kernel_layout, out_layout=out_layout, out_dtype=out_dtype,
-    )  # fmt: skip
+        data_layout=data_layout,
+        kernel_layout=kernel_layout,
+        out_layout=out_layout,
+        out_dtype=out_dtype,
+    )
     return Call(_CONV2D, [expr(data), expr(weight)], attrs)
 
 
@@ -190,10 +218,17 @@ def conv3d(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Call:
-    """A convolution of `data` (N, C, D, H, W) with `weight` (O, C / groups, kd, kh, kw): (N, O, D', H', W')."""
+    """Convolves `data` (N, C, D, H, W) with `weight` (O, C / groups, kd, kh, kw): (N, O, D', H', W')."""
     attrs = Conv3DAttrs(
-        strides=per_axis(strides, 3), padding=both_sides(padding, 3), dilation=per_axis(dilation, 3), groups=groups, channels=channels,
+        strides=per_axis(strides, 3),
+        padding=both_sides(padding, 3),
+        dilation=per_axis(dilation, 3),
+        groups=groups,
+        channels=channels,
         kernel_size=None if kernel_size is None else per_axis(kernel_size, 3),
-        data_layout=data_layout, kernel_layout=kernel_layout, out_layout=out_layout, out_dtype=out_dtype,
-    )  # fmt: skip
+        data_layout=data_layout,
+        kernel_layout=kernel_layout,
+        out_layout=out_layout,
+        out_dtype=out_dtype,
+    )
     return Call(_CONV3D, [expr(data), expr(weight)], attrs)

@@ -35,7 +35,9 @@ class DeformableConv2DAttrs(Attrs, key="relay.attrs.DeformableConv2DAttrs"):
     strides: Ints = attr((1, 1), STRIDES)
     padding: Ints = attr((0, 0), PADDING)
     dilation: Ints = attr((1, 1), DILATION)
-    deformable_groups: int = attr(1, "Into how many groups the data's channels fall that share their offsets.")
+    deformable_groups: int = attr(
+        1, "Into how many groups the data's channels fall that share their offsets."
+    )
     groups: int = attr(1, GROUPS)
     channels: int | None = attr(None, CHANNELS)
     kernel_size: Ints | None = attr(None, KERNEL_SIZE)
@@ -62,7 +64,9 @@ def _deformable(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
     offsets = _offsets(shape[0], kernel, attrs.deformable_groups, places)
     _check_offset(offset, data_layout.backward(offsets))
     reporter.assign(offset, TensorType.of(data_layout.backward(offsets), data.dtype))
-    reporter.assign(out, TensorType.of(out_layout.backward((shape[0], channels, *places)), attrs.out_dtype or data.dtype))
+    reporter.assign(
+        out, TensorType.of(out_layout.backward((shape[0], channels, *places)), attrs.out_dtype or data.dtype)
+    )
     return True
 
 
@@ -88,7 +92,10 @@ def _check_offset(offset: Type, wanted: Shape) -> None:
 _DEFORMABLE_CONV2D = declare(
     "nn.deformable_conv2d",
     "A convolution over two axes that reads each window's elements at places moved by learnt offsets.",
-    formula=r"y_{n,o,i,j} = \sum_{c,u,v} x_{n,c,\,s i + d u - p + \Delta_{u,v,i,j},\,s j + d v - p + \Delta'_{u,v,i,j}}\, w_{o,c,u,v}",
+    formula=(
+        r"y_{n,o,i,j} = \sum_{c,u,v} x_{n,c,\,s i + d u - p + \Delta_{u,v,i,j},\,s j + d v - p + "
+        r"\Delta'_{u,v,i,j}}\, w_{o,c,u,v}"
+    ),
     relation=Relation("DeformableConv2D", _deformable, "{out} = windows of {0}, moved by {1}, times {2}"),
     inputs=("data", "offset", "weight"),
     attrs=DeformableConv2DAttrs,
@@ -96,7 +103,7 @@ _DEFORMABLE_CONV2D = declare(
     flops=conv_flops("NCHW", weight=2),
     family="convolution",
     level=5,
-    laxer_in_reference="It accepted windows larger than the padded data, and groups that do not divide the channels.",
+    laxer_in_reference="It accepted windows larger than the data and groups that do not divide the channels.",
 )
 
 
@@ -116,17 +123,30 @@ def deformable_conv2d(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Call:
-    """A deformable convolution (arXiv 1703.06211): `offset` is (N, 2 * kh * kw * deformable_groups, H', W')."""
+    """A deformable convolution (arXiv 1703.06211)
+
+    `offset` is (N, 2 * kh * kw * deformable_groups, H', W').
+    """
     attrs = DeformableConv2DAttrs(
-        strides=per_axis(strides, 2), padding=both_sides(padding, 2), dilation=per_axis(dilation, 2), deformable_groups=deformable_groups,
-        groups=groups, channels=channels, kernel_size=None if kernel_size is None else per_axis(kernel_size, 2),
-        data_layout=data_layout, kernel_layout=kernel_layout, out_layout=out_layout, out_dtype=out_dtype,
-    )  # fmt: skip
+        strides=per_axis(strides, 2),
+        padding=both_sides(padding, 2),
+        dilation=per_axis(dilation, 2),
+        deformable_groups=deformable_groups,
+        groups=groups,
+        channels=channels,
+        kernel_size=None if kernel_size is None else per_axis(kernel_size, 2),
+        data_layout=data_layout,
+        kernel_layout=kernel_layout,
+        out_layout=out_layout,
+        out_dtype=out_dtype,
+    )
     return Call(_DEFORMABLE_CONV2D, [expr(data), expr(offset), expr(weight)], attrs)
 
 
 def _backward_weight(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """The attributes are Conv2DAttrs with other meanings: data_layout is the gradient's, kernel_layout the data's, out_layout the result's."""
+    """The attributes are Conv2DAttrs with other meanings: data_layout is the gradient's, kernel_layout the
+    data's, out_layout the result's.
+    """
     grad, data, out = types
     if isinstance(grad, IncompleteType) or isinstance(data, IncompleteType):
         return False
@@ -135,23 +155,32 @@ def _backward_weight(types: Sequence[Type], num_inputs: int, attrs: Anything, re
     upper = layout_map(attrs.data_layout, "NCHW").forward(grad.shape, 0, "the gradient")
     shape = layout_map(attrs.kernel_layout, "NCHW").forward(data.shape, 1, "the data")
     if attrs.kernel_size is None:
-        raise RelationFailed("`kernel_size` is needed: several kernels give an output of the gradient's size", "give the convolution's kernel_size")
+        raise RelationFailed(
+            "`kernel_size` is needed: several kernels give an output of the gradient's size",
+            "give the convolution's kernel_size",
+        )
     matching_size("kernel_size", attrs.kernel_size, 2)
     places = window_places(shape[2:], attrs.kernel_size, attrs.strides, attrs.dilation, padding)
     wanted = (shape[0], upper[1] if attrs.channels is None else attrs.channels, *places)
     if not all(map(same_dim, upper, wanted)):
         raise RelationFailed(
-            f"the gradient {show_shape(upper)} is not that of this convolution, whose output is {show_shape(wanted)}",
+            f"the gradient {show_shape(upper)} is not that of this convolution, whose output is "
+            f"{show_shape(wanted)}",
             "give the strides, padding, dilation and kernel_size of the convolution",
             culprits=(0, 1),
         )
     kernel: Shape = (upper[1], per_group(shape[1], attrs.groups), *attrs.kernel_size)
-    reporter.assign(out, TensorType.of(layout_map(attrs.out_layout, "OIHW").backward(kernel), attrs.out_dtype or grad.dtype))
+    reporter.assign(
+        out,
+        TensorType.of(layout_map(attrs.out_layout, "OIHW").backward(kernel), attrs.out_dtype or grad.dtype),
+    )
     return True
 
 
 def _backward_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """As many as the convolution itself: each product of a weight and a datum becomes one of a gradient and a datum."""
+    """As many as the convolution itself: each product of a weight and a datum becomes one of a gradient and a
+    datum.
+    """
     grad = inputs[0]
     channels = 1
     if isinstance(grad, TensorType):
@@ -163,8 +192,15 @@ def _backward_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> in
 _CONV2D_BACKWARD_WEIGHT = declare(
     "nn.conv2d_backward_weight",
     "The gradient of a convolution with respect to its weight.",
-    formula=r"\frac{\partial L}{\partial w_{o,c,u,v}} = \sum_{n,i,j} \frac{\partial L}{\partial y_{n,o,i,j}}\, x_{n,c,\,s i + d u - p,\, s j + d v - p}",
-    relation=Relation("Conv2DBackwardWeight", _backward_weight, "{out} = weight of the convolution of {1} whose output is {0}"),
+    formula=(
+        r"\frac{\partial L}{\partial w_{o,c,u,v}} = \sum_{n,i,j} \frac{\partial L}{\partial y_{n,o,i,j}}\, "
+        r"x_{n,c,\,s i + d u - p,\, s j + d v - p}"
+    ),
+    relation=Relation(
+        "Conv2DBackwardWeight",
+        _backward_weight,
+        "{out} = weight of the convolution of {1} whose output is {0}",
+    ),
     inputs=("grad", "data"),
     attrs=Conv2DAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
@@ -189,10 +225,19 @@ def conv2d_backward_weight(
     kernel_layout: str = "OIHW",
     out_dtype: str = "",
 ) -> Call:
-    """The weight's gradient (O, C / groups, kh, kw) from the output's `grad` (N, O, H', W') and the convolution's `data` (N, C, H, W)."""
+    """The weight's gradient (O, C / groups, kh, kw) from the output's `grad` (N, O, H', W') and the
+    convolution's `data` (N, C, H, W).
+    """
     attrs = Conv2DAttrs(
-        strides=per_axis(strides, 2), padding=both_sides(padding, 2), dilation=per_axis(dilation, 2), groups=groups, channels=channels,
+        strides=per_axis(strides, 2),
+        padding=both_sides(padding, 2),
+        dilation=per_axis(dilation, 2),
+        groups=groups,
+        channels=channels,
         kernel_size=None if kernel_size is None else per_axis(kernel_size, 2),
-        data_layout=grad_layout, kernel_layout=data_layout, out_layout=kernel_layout, out_dtype=out_dtype,
-    )  # fmt: skip
+        data_layout=grad_layout,
+        kernel_layout=data_layout,
+        out_layout=kernel_layout,
+        out_dtype=out_dtype,
+    )
     return Call(_CONV2D_BACKWARD_WEIGHT, [expr(grad), expr(data)], attrs)

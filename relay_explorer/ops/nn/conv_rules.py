@@ -1,4 +1,6 @@
-"""What the type relations of convolutions share: the weight's shape, given or inferred, and the sentences for where it does not fit."""
+"""What the type relations of convolutions share: the weight's shape, given or inferred, and the sentences for
+where it does not fit.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,19 @@ def conv_layouts(attrs: Anything, data_axes: str, kernel_axes: str) -> tuple[Lay
 
 
 def conv_weight(
-    data: TensorType, shape: Shape, weight: Type, operand: int, layout: LayoutMap, attrs: Anything, reporter: Reporter
+    data: TensorType,
+    shape: Shape,
+    weight: Type,
+    operand: int,
+    layout: LayoutMap,
+    attrs: Anything,
+    reporter: Reporter,
 ) -> Shape | None:
-    """The weight's shape as (channels, input channels a group, kernel …), and None where neither the attributes nor a type tell it.
+    """The weight's shape as (channels, input channels a group, kernel …), and None where neither the
+    attributes nor a type tell it.
 
-    `shape` is the data's, as (batch, channels, …). Tells the reporter the weight's type where `channels` and `kernel_size` are given.
+    `shape` is the data's, as (batch, channels, …). Tells the reporter the weight's type where
+    `channels` and `kernel_size` are given.
     """
     channels, size, groups = attrs.channels, attrs.kernel_size, attrs.groups
     inputs = per_group(shape[1], groups) if groups != 1 else shape[1]
@@ -44,7 +54,9 @@ def conv_weight(
     known = tensor(weight, operand, "weight")
     have = layout.forward(known.shape, operand, "the weight")
     if groups != 1:
-        if groups == shape[1] == have[0]:  # depthwise: the weight may also be (input channels, outputs of each)
+        if (
+            groups == shape[1] == have[0]
+        ):  # depthwise: the weight may also be (input channels, outputs of each)
             return _depthwise(data, shape, have, known, operand, layout, attrs, reporter)
         if isinstance(have[0], int) and have[0] % groups:
             raise _uneven(have[0], groups)
@@ -61,16 +73,22 @@ def conv_weight(
 
 
 def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> None:
-    """A RelationFailed where the weight, which `makes` so many channels, is not what `channels` and `kernel_size` say."""
+    """A RelationFailed where the weight, which `makes` so many channels, is not what `channels` and
+    `kernel_size` say.
+    """
     channels, size = attrs.channels, attrs.kernel_size
     if channels is not None and not same_dim(makes, channels):
         raise RelationFailed(
-            f"channels={channels}, but the weight makes {makes} channels", f"give channels={makes}, or leave it out", culprits=(operand,)
+            f"channels={channels}, but the weight makes {makes} channels",
+            f"give channels={makes}, or leave it out",
+            culprits=(operand,),
         )
     if size is not None and not all(map(same_dim, have[2:], size)):
         given = list(have[2:])
         raise RelationFailed(
-            f"kernel_size={list(size)}, but the weight's kernel is {given}", f"give kernel_size={given}, or leave it out", culprits=(operand,)
+            f"kernel_size={list(size)}, but the weight's kernel is {given}",
+            f"give kernel_size={given}, or leave it out",
+            culprits=(operand,),
         )
 
 
@@ -78,29 +96,52 @@ def per_group(channels: Dim, groups: int) -> Dim:
     """The input channels of each group."""
     if groups < 1:
         raise RelationFailed(f"groups={groups} must be positive")
-    return divided(channels, groups, "the data's number of channels", "groups must divide the channels of data and output")
+    return divided(
+        channels,
+        groups,
+        "the data's number of channels",
+        "groups must divide the channels of data and output",
+    )
 
 
 def _depthwise(
-    data: TensorType, shape: Shape, have: Shape, known: TensorType, operand: int, layout: LayoutMap, attrs: Anything, reporter: Reporter
+    data: TensorType,
+    shape: Shape,
+    have: Shape,
+    known: TensorType,
+    operand: int,
+    layout: LayoutMap,
+    attrs: Anything,
+    reporter: Reporter,
 ) -> Shape:
     """The weight of a depthwise convolution, (input channels, outputs of each, kernel …)."""
     channels, size = attrs.channels, attrs.kernel_size
     if channels is None or size is None:
         if not same_dim(have[1], 1):
             raise RelationFailed(
-                f"the weight makes {have[1]} outputs of each of the {have[0]} channels, so `channels` and `kernel_size` are needed",
+                f"the weight makes {have[1]} outputs of each of the {have[0]} channels, so `channels` and "
+                "`kernel_size` are needed",
                 f"give channels={have[0]} * {have[1]} and the kernel's size",
                 culprits=(operand,),
             )
         compare_weight(have, have[0], attrs, operand)
         return have
-    each = divided(channels, attrs.groups, "the number of output channels", "groups must divide the channels of data and output")
+    each = divided(
+        channels,
+        attrs.groups,
+        "the number of output channels",
+        "groups must divide the channels of data and output",
+    )
     if not same_dim(have[1], each):
         if isinstance(have[1], int) and isinstance(each, int) and each > 1 and have[1] == 1:
-            raise RelationFailed(f"channels={channels}, but the weight makes {have[0]} channels", f"give channels={have[0]}", culprits=(operand,))
+            raise RelationFailed(
+                f"channels={channels}, but the weight makes {have[0]} channels",
+                f"give channels={have[0]}",
+                culprits=(operand,),
+            )
         raise RelationFailed(
-            f"channels={channels} are {each} for each of the data's {shape[1]}, but the weight {show_shape(known.shape)} is for {have[1]}",
+            f"channels={channels} are {each} for each of the data's {shape[1]}, but the weight "
+            f"{show_shape(known.shape)} is for {have[1]}",
             f"a weight for this call has shape {show_shape(layout.backward((have[0], each, *size)))}",
             culprits=(operand,),
         )
@@ -113,30 +154,63 @@ def _depthwise(
 
 def _uneven(channels: int, groups: int) -> RelationFailed:
     return RelationFailed(
-        f"the {channels} output channels do not divide into {groups} groups", "groups must divide the channels of data and output", culprits=(1,)
+        f"the {channels} output channels do not divide into {groups} groups",
+        "groups must divide the channels of data and output",
+        culprits=(1,),
     )
 
 
 def _wrong_inputs(
-    data: TensorType, shape: Shape, known: TensorType, have: Shape, inputs: Dim, operand: int, layout: LayoutMap, attrs: Anything
+    data: TensorType,
+    shape: Shape,
+    known: TensorType,
+    have: Shape,
+    inputs: Dim,
+    operand: int,
+    layout: LayoutMap,
+    attrs: Anything,
 ) -> RelationFailed:
     """The data's channels are not those that the weight is for."""
     groups, total, takes = attrs.groups, shape[1], have[1]
     if groups == 1:
         message = f"the data has {total} channels, but the weight {show_shape(known.shape)} is for {takes}"
     else:
-        message = f"each of the {groups} groups has {inputs} of the data's {total} channels, but the weight {show_shape(known.shape)} is for {takes}"
+        message = (
+            f"each of the {groups} groups has {inputs} of the data's {total} channels, but the weight "
+            f"{show_shape(known.shape)} is for {takes}"
+        )
     help: list[str] = []
     last = data.shape[-1]
-    if attrs.data_layout.startswith("NC") and len(attrs.data_layout) == len(data.shape) and isinstance(takes, int) and last == takes * groups:
+    if (
+        attrs.data_layout.startswith("NC")
+        and len(attrs.data_layout) == len(data.shape)
+        and isinstance(takes, int)
+        and last == takes * groups
+    ):
         channels_last = "N" + attrs.data_layout[2:] + "C"
-        help.append(f'the data\'s last axis has {last}: if its channels come last, give data_layout="{channels_last}"')
-    if layout.identity and len(known.shape) > 2 and known.shape[-2] == inputs and layout.name.startswith("OI"):
+        help.append(
+            f'the data\'s last axis has {last}: if its channels come last, give data_layout="{channels_last}"'
+        )
+    if (
+        layout.identity
+        and layout.name.startswith("OI")
+        and known.shape[-2] == inputs
+        and len(set(known.shape[:-2])) == 1
+    ):
         help.append(f'if the weight\'s channels come last, give kernel_layout="{layout.name[2:]}IO"')
-    if not help and isinstance(total, int) and isinstance(takes, int) and takes and total % takes == 0 and _divides(have[0], total // takes):
+    if (
+        not help
+        and isinstance(total, int)
+        and isinstance(takes, int)
+        and takes
+        and total % takes == 0
+        and _divides(have[0], total // takes)
+    ):
         help.append(f"with groups={total // takes} each group has {takes} channels")
     if not help:
-        help.append(f"a weight for this data has shape {show_shape(layout.backward((have[0], inputs, *have[2:])))}")
+        help.append(
+            f"a weight for this data has shape {show_shape(layout.backward((have[0], inputs, *have[2:])))}"
+        )
     return RelationFailed(message, *help, culprits=(0, operand))
 
 
@@ -145,10 +219,18 @@ def _divides(dim: Dim, number: int) -> bool:
 
 
 def conv_flops(data_axes: str, weight: int = 1) -> Flops:
-    """A multiply and an add for each output element and each weight that its channel has. `weight` is the number of that argument."""
+    """A multiply and an add for each output element and each weight that its channel has.
+
+    `weight` is the number of that argument.
+    """
 
     def flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-        return 2 * size_of(output) * size_of(inputs[weight]) // channels_of(output, attrs.out_layout or attrs.data_layout, data_axes)
+        return (
+            2
+            * size_of(output)
+            * size_of(inputs[weight])
+            // channels_of(output, attrs.out_layout or attrs.data_layout, data_axes)
+        )
 
     return flops
 

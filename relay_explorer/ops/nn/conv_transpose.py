@@ -1,4 +1,6 @@
-"""Transposed convolutions: each data element spreads over a window of the output, as in the gradient of a convolution."""
+"""Transposed convolutions: each data element spreads over a window of the output, as in the gradient of a
+convolution.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,14 @@ from .layout import UNKNOWN, LayoutMap, divided
 from .window import Sizes, both_sides, matching_size, per_axis, total_padding
 
 STRIDES = "How far apart the windows of neighbouring data elements lie on each axis."
-PADDING = "How much is cut off the output: one number an axis, or the amounts before each axis and then those after."
-OUTPUT_PADDING = "How much each output axis is longer than needed: tells apart the sizes that a strided convolution maps to one."
+PADDING = (
+    "How much is cut off the output: one number an axis, or the amounts before each axis and then those "
+    "after."
+)
+OUTPUT_PADDING = (
+    "How much each output axis is longer than needed: tells apart the sizes that a strided convolution maps "
+    "to one."
+)
 
 
 class Conv1DTransposeAttrs(Attrs, key="relay.attrs.Conv1DTransposeAttrs"):
@@ -66,7 +74,9 @@ class Conv3DTransposeAttrs(Attrs, key="relay.attrs.Conv3DTransposeAttrs"):
 
 
 def _transposed(name: str, data_axes: str, kernel_axes: str) -> Relation:
-    """Inputs (N, C, d₁ …) and (C, O / groups, k₁ …); output (N, O, strideᵢ·(dᵢ - 1) + dilationᵢ·(kᵢ - 1) + 1 - paddingᵢ + output_paddingᵢ …)."""
+    """Inputs (N, C, d₁ …) and (C, O / groups, k₁ …); output (N, O, strideᵢ·(dᵢ - 1) + dilationᵢ·(kᵢ - 1) + 1
+    - paddingᵢ + output_paddingᵢ …).
+    """
     axes = len(data_axes) - 2
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -89,22 +99,40 @@ def _transposed(name: str, data_axes: str, kernel_axes: str) -> Relation:
     return Relation(name, rule, "{out} = windows of {1} spread by {0}")
 
 
-def _weight(data: TensorType, shape: Shape, weight: Type, layout: LayoutMap, attrs: Anything, reporter: Reporter) -> Shape | None:
-    """The weight's shape as (input channels, channels a group, kernel …), and None where neither the attributes nor a type tell it."""
+def _weight(
+    data: TensorType, shape: Shape, weight: Type, layout: LayoutMap, attrs: Anything, reporter: Reporter
+) -> Shape | None:
+    """The weight's shape as (input channels, channels a group, kernel …), and None where neither the
+    attributes nor a type tell it.
+    """
     channels, size, groups = attrs.channels, attrs.kernel_size, attrs.groups
     per_group(shape[1], groups)
-    each = None if channels is None else divided(channels, groups, "the number of output channels", "groups must divide the channels of data and output")
+    each = (
+        None
+        if channels is None
+        else divided(
+            channels,
+            groups,
+            "the number of output channels",
+            "groups must divide the channels of data and output",
+        )
+    )
     if size is not None:
         matching_size("kernel_size", size, len(shape) - 2)
     if channels is None and groups != 1:
-        raise RelationFailed(f"with groups={groups}, `channels` is needed", "give the number of output channels of all groups together")
+        raise RelationFailed(
+            f"with groups={groups}, `channels` is needed",
+            "give the number of output channels of all groups together",
+        )
     known = None if isinstance(weight, IncompleteType) else tensor(weight, 1, "weight")
     have = None if known is None else layout.forward(known.shape, 1, "the weight")
     if known is not None and have is not None:
         if not same_dim(have[0], shape[1]):
             raise RelationFailed(
-                f"the data has {shape[1]} channels, but the weight {show_shape(known.shape)} is for {have[0]}",
-                f"the kernel layout is {layout.name}: a transposed convolution's weight has its input channels on axis I",
+                f"the data has {shape[1]} channels, but the weight {show_shape(known.shape)} is for "
+                f"{have[0]}",
+                f"the kernel layout is {layout.name}: a transposed convolution's weight has its input "
+                "channels on axis I",
                 culprits=(0, 1),
             )
         compare_weight(have, _all_groups(have[1], groups), attrs, 1)
@@ -112,7 +140,9 @@ def _weight(data: TensorType, shape: Shape, weight: Type, layout: LayoutMap, att
         return have
     wanted: Shape = (shape[1], each, *size)
     if have != wanted:
-        reporter.assign(weight, TensorType.of(layout.backward(wanted), data.dtype if known is None else known.dtype))
+        reporter.assign(
+            weight, TensorType.of(layout.backward(wanted), data.dtype if known is None else known.dtype)
+        )
     return wanted
 
 
@@ -126,17 +156,26 @@ def _spread(dims: Shape, kernel: Shape, padding: tuple[int, ...], attrs: Anythin
         if not (isinstance(dim, int) and isinstance(size, int)):
             out.append(UNKNOWN)
             continue
-        length = attrs.strides[i] * (dim - 1) + attrs.dilation[i] * (size - 1) + 1 - padding[i] + attrs.output_padding[i]
+        length = (
+            attrs.strides[i] * (dim - 1)
+            + attrs.dilation[i] * (size - 1)
+            + 1
+            - padding[i]
+            + attrs.output_padding[i]
+        )
         if length < 1:
             raise RelationFailed(
-                f"the padding cuts off {padding[i]}, but the windows cover only {length + padding[i]}", "use less padding", culprits=(0,)
+                f"the padding cuts off {padding[i]}, but the windows cover only {length + padding[i]}",
+                "use less padding",
+                culprits=(0,),
             )
         out.append(length)
     return tuple(out)
 
 
 _LAXER = (
-    "It accepted outputs of no or negative length, groups that do not divide the channels, and strides, dilations or paddings that are not positive; "
+    "It accepted outputs of no or negative length, groups that do not divide the channels, and strides, "
+    "dilations or paddings that are not positive; "
     "and with groups but without `channels` it gave the channels of one group."
 )
 
@@ -146,16 +185,27 @@ def _declare(axes: str, attrs: type[Attrs]) -> Op:
     data_axes = "NC" + axes
     places = ",".join("ijk"[:n])
     window = ",".join("uvw"[:n])
-    conditions = r",\, ".join(f"s {x} + d {u} - p = {t}" for x, u, t in zip("ijk"[:n], "uvw"[:n], "abc"[:n], strict=True))
+    conditions = r",\, ".join(
+        f"s {x} + d {u} - p = {t}" for x, u, t in zip("ijk"[:n], "uvw"[:n], "abc"[:n], strict=True)
+    )
 
     def flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
         """A multiply and an add for each data element and each weight that its channel has."""
-        return 2 * size_of(inputs[0]) * size_of(inputs[1]) // channels_of(inputs[0], attrs.data_layout, data_axes)
+        return (
+            2
+            * size_of(inputs[0])
+            * size_of(inputs[1])
+            // channels_of(inputs[0], attrs.data_layout, data_axes)
+        )
 
     return declare(
         f"nn.conv{n}d_transpose",
-        f"Spreads each element over a window of the output, on {('one axis', 'two axes', 'three axes')[n - 1]}: the transpose of a convolution.",
-        formula=rf"y_{{n,o,{','.join('abc'[:n])}}} = \sum_{{c}} \sum_{{{conditions}}} x_{{n,c,{places}}}\, w_{{c,o,{window}}}",
+        "Spreads each element over a window of the output, on "
+        f"{('one axis', 'two axes', 'three axes')[n - 1]}: the transpose of a convolution.",
+        formula=(
+            rf"y_{{n,o,{','.join('abc'[:n])}}} = \sum_{{c}} \sum_{{{conditions}}} x_{{n,c,{places}}}\, "
+            rf"w_{{c,o,{window}}}"
+        ),
         relation=_transposed(f"Conv{n}DTranspose", data_axes, "IO" + axes),
         inputs=("data", "weight"),
         attrs=attrs,
@@ -187,11 +237,22 @@ def conv1d_transpose(
     output_padding: Sizes = (0,),
     out_dtype: str = "",
 ) -> Call:
-    """A transposed convolution of `data` (N, C, W) with `weight`, which is (O / groups, C, k) unless `kernel_layout` says otherwise: (N, O, W')."""
+    """A transposed convolution of `data` (N, C, W) with `weight`, which is (O / groups, C, k) unless
+    `kernel_layout` says otherwise: (N, O, W').
+    """
     attrs = Conv1DTransposeAttrs(
-        channels=channels, kernel_size=kernel_size, strides=strides, output_padding=output_padding, padding=padding, dilation=dilation,
-        groups=groups, data_layout=data_layout, kernel_layout=kernel_layout, out_layout=out_layout, out_dtype=out_dtype,
-    )  # fmt: skip
+        channels=channels,
+        kernel_size=kernel_size,
+        strides=strides,
+        output_padding=output_padding,
+        padding=padding,
+        dilation=dilation,
+        groups=groups,
+        data_layout=data_layout,
+        kernel_layout=kernel_layout,
+        out_layout=out_layout,
+        out_dtype=out_dtype,
+    )
     return Call(_CONV1D_TRANSPOSE, [expr(data), expr(weight)], attrs)
 
 
@@ -210,12 +271,20 @@ def conv2d_transpose(
     output_padding: Sizes = (0, 0),
     out_dtype: str = "",
 ) -> Call:
-    """A transposed convolution of `data` (N, C, H, W) with `weight` (C, O / groups, kh, kw): (N, O, H', W')."""
+    """A transposed convolution of (N, C, H, W) with `weight` (C, O / groups, kh, kw): (N, O, H', W')."""
     attrs = Conv2DTransposeAttrs(
-        channels=channels, kernel_size=None if kernel_size is None else per_axis(kernel_size, 2), strides=per_axis(strides, 2),
-        output_padding=per_axis(output_padding, 2), padding=both_sides(padding, 2), dilation=per_axis(dilation, 2), groups=groups,
-        data_layout=data_layout, kernel_layout=kernel_layout, out_layout=out_layout, out_dtype=out_dtype,
-    )  # fmt: skip
+        channels=channels,
+        kernel_size=None if kernel_size is None else per_axis(kernel_size, 2),
+        strides=per_axis(strides, 2),
+        output_padding=per_axis(output_padding, 2),
+        padding=both_sides(padding, 2),
+        dilation=per_axis(dilation, 2),
+        groups=groups,
+        data_layout=data_layout,
+        kernel_layout=kernel_layout,
+        out_layout=out_layout,
+        out_dtype=out_dtype,
+    )
     return Call(_CONV2D_TRANSPOSE, [expr(data), expr(weight)], attrs)
 
 
@@ -234,10 +303,20 @@ def conv3d_transpose(
     output_padding: Sizes = (0, 0, 0),
     out_dtype: str = "",
 ) -> Call:
-    """A transposed convolution of `data` (N, C, D, H, W) with `weight`, (O / groups, C, kd, kh, kw) unless `kernel_layout` says otherwise."""
+    """A transposed convolution of `data` (N, C, D, H, W) with `weight`, (O / groups, C, kd, kh, kw) unless
+    `kernel_layout` says otherwise.
+    """
     attrs = Conv3DTransposeAttrs(
-        channels=channels, kernel_size=None if kernel_size is None else per_axis(kernel_size, 3), strides=per_axis(strides, 3),
-        output_padding=per_axis(output_padding, 3), padding=both_sides(padding, 3), dilation=per_axis(dilation, 3), groups=groups,
-        data_layout=data_layout, kernel_layout=kernel_layout, out_layout=out_layout, out_dtype=out_dtype,
-    )  # fmt: skip
+        channels=channels,
+        kernel_size=None if kernel_size is None else per_axis(kernel_size, 3),
+        strides=per_axis(strides, 3),
+        output_padding=per_axis(output_padding, 3),
+        padding=both_sides(padding, 3),
+        dilation=per_axis(dilation, 3),
+        groups=groups,
+        data_layout=data_layout,
+        kernel_layout=kernel_layout,
+        out_layout=out_layout,
+        out_dtype=out_dtype,
+    )
     return Call(_CONV3D_TRANSPOSE, [expr(data), expr(weight)], attrs)

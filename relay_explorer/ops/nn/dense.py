@@ -32,8 +32,12 @@ class MatmulAttrs(Attrs, key="relay.attrs.MatmulAttrs"):
 
 class BatchMatmulAttrs(Attrs, key="relay.attrs.BatchMatmulAttrs"):
     out_dtype: DType = attr("", OUT_DTYPE)
-    transpose_a: bool = attr(False, "Whether the matrices of the first argument are given transposed, (batch, inner, rows).")
-    transpose_b: bool = attr(False, "Whether the matrices of the second argument are given transposed, (batch, columns, inner).")
+    transpose_a: bool = attr(
+        False, "Whether the matrices of the first argument are given transposed, (batch, inner, rows)."
+    )
+    transpose_b: bool = attr(
+        False, "Whether the matrices of the second argument are given transposed, (batch, columns, inner)."
+    )
 
 
 class BiasAddAttrs(Attrs, key="relay.attrs.BiasAddAttrs"):
@@ -47,7 +51,9 @@ def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
     data = tensor(data, 0, "data")
     shape = data.shape
     if not shape:
-        raise RelationFailed("the data is a single number, but must have at least one axis, its features", culprits=(0,))
+        raise RelationFailed(
+            "the data is a single number, but must have at least one axis, its features", culprits=(0,)
+        )
     units, features = attrs.units, shape[-1]
     if isinstance(weight, TensorType):
         have = weight.shape
@@ -87,15 +93,24 @@ def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> Relati
             f"for this data its shape is ({'units' if units is None else units}, {features})",
             culprits=(1,),
         )
-    rows = "" if units is None or same_dim(have[0], units) else f" and units={units}"
-    if rows and same_dim(have[1], features):
-        message = f"units={units}, but the weight {show_shape(have)} makes {have[0]} features"
+    if same_dim(have[1], features):
+        return RelationFailed(
+            f"units={units}, but the weight {show_shape(have)} makes {have[0]} features",
+            f"give units={have[0]}, or leave it out",
+            culprits=(1,),
+        )
+    if units is None or same_dim(have[0], units):
+        message = f"the data has {features} features, but the weight {show_shape(have)} takes {have[1]}"
     else:
-        message = f"the data has {features} features{rows}, but the weight {show_shape(have)} takes {have[1]}" + (f" and makes {have[0]}" if rows else "")
+        message = (
+            f"{features} features and units={units} need a weight ({units}, {features}), not "
+            f"{show_shape(have)}"
+        )
     if have[0] == features and (units is None or same_dim(have[1], units)):
-        help = f"dense's weight is (units, input features): pass relay.transpose(weight), which is ({have[1]}, {have[0]})"
-    elif rows and same_dim(have[1], features):
-        return RelationFailed(message, f"give units={have[0]}, or leave it out", culprits=(1,))
+        help = (
+            f"dense's weight is (units, input features): pass relay.transpose(weight), which is ({have[1]}, "
+            f"{have[0]})"
+        )
     else:
         help = f"a weight for this data has shape ({have[0] if units is None else units}, {features})"
     return RelationFailed(message, help, culprits=(0, 1))
@@ -119,7 +134,7 @@ _DENSE = declare(
     flops=_dense_flops,
     family="matmul",
     level=1,
-    laxer_in_reference="Without `units` it left the inner dimensions of data and weight to the unifier, which accepted some that differ.",
+    laxer_in_reference="Without `units` it never compared the inner dimensions of data and weight.",
 )
 
 
@@ -134,7 +149,9 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
         return False
     a = tensor(a, 0, "tensor_a")
     if len(a.shape) < (2 if attrs.transpose_a else 1):
-        raise RelationFailed(f"the first argument {show_shape(a.shape)} has too few axes for a matrix product", culprits=(0,))
+        raise RelationFailed(
+            f"the first argument {show_shape(a.shape)} has too few axes for a matrix product", culprits=(0,)
+        )
     shape = (*a.shape[:-2], a.shape[-1], a.shape[-2]) if attrs.transpose_a else a.shape
     inner, units = shape[-1], attrs.units
     if isinstance(b, IncompleteType):
@@ -144,12 +161,20 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     else:
         b = tensor(b, 1, "tensor_b")
         if len(b.shape) != 2:
-            raise RelationFailed(f"the second argument {show_shape(b.shape)} must be a matrix", "relay.nn.batch_matmul multiplies batches of matrices", culprits=(1,))
+            raise RelationFailed(
+                f"the second argument {show_shape(b.shape)} must be a matrix",
+                "relay.nn.batch_matmul multiplies batches of matrices",
+                culprits=(1,),
+            )
         rows, columns = (b.shape[1], b.shape[0]) if attrs.transpose_b else b.shape
         if not same_dim(rows, inner):
             raise _wrong_inner(a.shape, b.shape, inner, rows, columns)
         if units is not None and not same_dim(columns, units):
-            raise RelationFailed(f"units={units}, but the second matrix has {columns} columns", f"give units={columns}, or leave it out", culprits=(1,))
+            raise RelationFailed(
+                f"units={units}, but the second matrix has {columns} columns",
+                f"give units={columns}, or leave it out",
+                culprits=(1,),
+            )
         if units is None:
             units = columns
             _meet(a, a.shape, len(a.shape) - (2 if attrs.transpose_a else 1), rows, reporter)
@@ -164,14 +189,22 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
 
 def _wrong_inner(a: Shape, b: Shape, inner: Dim, rows: Dim, columns: Dim) -> RelationFailed:
     message = f"the inner dimensions differ: {inner} of {show_shape(a)} and {rows} of {show_shape(b)}"
-    help = "transpose_b=True reads the second matrix transposed" if columns == inner else "the first argument's columns must be the second's rows"
+    help = (
+        "transpose_b=True reads the second matrix transposed"
+        if columns == inner
+        else "the first argument's columns must be the second's rows"
+    )
     return RelationFailed(message, help, culprits=(0, 1))
 
 
 def _matmul_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     """A multiply and an add for each output element and inner index."""
     a = inputs[0]
-    inner = a.shape[-2 if attrs.transpose_a else -1] if isinstance(a, TensorType) and len(a.shape) > 1 else size_of(a)
+    inner = (
+        a.shape[-2 if attrs.transpose_a else -1]
+        if isinstance(a, TensorType) and len(a.shape) > 1
+        else size_of(a)
+    )
     return 2 * size_of(output) * (inner if isinstance(inner, int) else 1)
 
 
@@ -186,14 +219,23 @@ _MATMUL = declare(
     flops=_matmul_flops,
     family="matmul",
     level=1,
-    laxer_in_reference="Without `units` it left the inner dimensions to the unifier, which accepted some that differ.",
+    laxer_in_reference="Without `units` it never compared the inner dimensions of the two matrices.",
 )
 
 
 def matmul(
-    tensor_a: Expr, tensor_b: Expr, units: int | None = None, out_dtype: str = "", transpose_a: bool = False, transpose_b: bool = False
+    tensor_a: Expr,
+    tensor_b: Expr,
+    units: int | None = None,
+    out_dtype: str = "",
+    transpose_a: bool = False,
+    transpose_b: bool = False,
 ) -> Call:
-    """`tensor_a` (…, m, k) times `tensor_b` (k, n): (…, m, n). With transpose_a it is given as (…, k, m), with transpose_b as (n, k); with transpose_b alone this is `dense`."""
+    """`tensor_a` (…, m, k) times `tensor_b` (k, n): (…, m, n).
+
+    With transpose_a it is given as (…, k, m), with transpose_b as (n, k); with transpose_b alone this is
+    `dense`.
+    """
     if transpose_b and not transpose_a:
         return dense(tensor_a, tensor_b, units, out_dtype)
     attrs = MatmulAttrs(units=units, out_dtype=out_dtype, transpose_a=transpose_a, transpose_b=transpose_b)
@@ -208,22 +250,35 @@ def _batch_matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, repor
     for operand, type_ in enumerate((a, b)):
         if len(type_.shape) != 3:
             raise RelationFailed(
-                f"argument {operand} has shape {show_shape(type_.shape)}, but must have three axes: batch, rows, columns",
-                "relay.reshape makes the leading axes one" if len(type_.shape) > 3 else "relay.expand_dims adds a batch axis",
+                f"argument {operand} has shape {show_shape(type_.shape)}, but must have three axes: batch, "
+                "rows, columns",
+                "relay.reshape makes the leading axes one"
+                if len(type_.shape) > 3
+                else "relay.expand_dims adds a batch axis",
                 culprits=(operand,),
             )
     rows, inner = (a.shape[2], a.shape[1]) if attrs.transpose_a else a.shape[1:]
     other, columns = (b.shape[2], b.shape[1]) if attrs.transpose_b else b.shape[1:]
     if not same_dim(inner, other):
-        message = f"the inner dimensions differ: {inner} of {show_shape(a.shape)} and {other} of {show_shape(b.shape)}"
-        help = f"transpose_b={not attrs.transpose_b} would read {columns} there" if columns == inner else _BATCH_HELP
+        message = (
+            f"the inner dimensions differ: {inner} of {show_shape(a.shape)} and {other} of "
+            f"{show_shape(b.shape)}"
+        )
+        help = (
+            f"transpose_b={not attrs.transpose_b} would read {columns} there"
+            if columns == inner
+            else _BATCH_HELP
+        )
         raise RelationFailed(message, help, culprits=(0, 1))
     batch = _batch(a.shape[0], b.shape[0])
     reporter.assign(out, TensorType.of((batch, rows, columns), attrs.out_dtype or a.dtype))
     return True
 
 
-_BATCH_HELP = "the columns of the first matrices must be the rows of the second; relay's batch_matmul reads the second transposed by default"
+_BATCH_HELP = (
+    "the columns of the first matrices must be the rows of the second; relay's batch_matmul reads the "
+    "second transposed by default"
+)
 
 
 def _batch(a: Dim, b: Dim) -> Dim:
@@ -233,7 +288,11 @@ def _batch(a: Dim, b: Dim) -> Dim:
         return Any()
     if a == 1 or b == 1:
         return b if a == 1 else a
-    raise RelationFailed(f"the batches differ: {a} and {b} matrices", "the two must be equal, or one of them 1", culprits=(0, 1))
+    raise RelationFailed(
+        f"the batches differ: {a} and {b} matrices",
+        "the two must be equal, or one of them 1",
+        culprits=(0, 1),
+    )
 
 
 def _batch_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
@@ -258,7 +317,9 @@ _BATCH_MATMUL = declare(
 )
 
 
-def batch_matmul(tensor_a: Expr, tensor_b: Expr, out_dtype: str = "", transpose_a: bool = False, transpose_b: bool = True) -> Call:
+def batch_matmul(
+    tensor_a: Expr, tensor_b: Expr, out_dtype: str = "", transpose_a: bool = False, transpose_b: bool = True
+) -> Call:
     """`tensor_a` (b, m, k) times `tensor_b`, which is (b, n, k) unless transpose_b is False: (b, m, n)."""
     attrs = BatchMatmulAttrs(out_dtype=out_dtype, transpose_a=transpose_a, transpose_b=transpose_b)
     return Call(_BATCH_MATMUL, [expr(tensor_a), expr(tensor_b)], attrs)

@@ -1,4 +1,5 @@
-"""Layouts: in which order a tensor's axes lie. "NCHW" has the channels before the rows; in "NCHW4c" they lie in blocks of 4 (axis C counts blocks, c lies within one).
+"""Layouts: in which order a tensor's axes lie. "NCHW" has the channels before the rows; in "NCHW4c" they lie
+in blocks of 4 (axis C counts blocks, c lies within one).
 
 Relations compute in one canonical order and use a `LayoutMap` to come from a layout and go back.
 """
@@ -17,7 +18,8 @@ _SYNTAX = 'a layout names each axis by a capital letter, and blocks as 4c: "NCHW
 
 
 def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
-    """The axes of a layout in order: ("C", 1) is a whole axis or its count of blocks, ("c", 4) the place within a block of 4.
+    """The axes of a layout in order: ("C", 1) is a whole axis or its count of blocks, ("c", 4) the place
+    within a block of 4.
 
     A RelationFailed where `name` is not a layout.
     """
@@ -26,7 +28,12 @@ def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
     for letter in name:
         if letter in "0123456789" and len(number) < 9:
             number += letter
-        elif letter.isascii() and letter.isalpha() and letter.isupper() == (not number) and (number == "" or int(number) > 0):
+        elif (
+            letter.isascii()
+            and letter.isalpha()
+            and letter.isupper() == (not number)
+            and (number == "" or int(number) > 0)
+        ):
             axes.append((letter, int(number or 1)))
             number = ""
         else:
@@ -39,9 +46,12 @@ def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
 
 
 class LayoutMap:
-    """Shapes in the layout `name` to shapes in the order `canonical`, and back. Get one from `layout_map`, which keeps them."""
+    """Shapes in the layout `name` to shapes in the order `canonical`, and back.
 
-    __slots__ = ("canonical", "factors", "identity", "name", "places", "rank", "axes")
+    Get one from `layout_map`, which keeps them.
+    """
+
+    __slots__ = ("axes", "canonical", "factors", "identity", "name", "places", "rank")
 
     def __init__(self, name: str, canonical: str) -> None:
         axes = parse_layout(name)
@@ -60,10 +70,13 @@ class LayoutMap:
         self.identity = name == canonical
 
     def forward(self, shape: Shape, operand: int, argument: str) -> Shape:
-        """`shape`, which is in this layout, in canonical order; a RelationFailed where it does not fit the layout."""
+        """`shape`, which is in this layout, in canonical order; a RelationFailed where it does not fit the
+        layout.
+        """
         if len(shape) != self.rank:
             raise RelationFailed(
-                f"{argument} has {len(shape)} axes, {show_shape(shape)}, but its layout {self.name} names {self.rank}",
+                f"{argument} has {len(shape)} axes, {show_shape(shape)}, but its layout {self.name} names "
+                f"{self.rank}",
                 *_rank_help(len(shape), self),
                 culprits=(operand,),
             )
@@ -72,21 +85,30 @@ class LayoutMap:
         for dim, (letter, factor) in zip(shape, self.axes, strict=True):
             if letter.islower() and isinstance(dim, int) and dim != factor:
                 raise RelationFailed(
-                    f"{argument} has blocks of {dim} on axis {letter}, but its layout {self.name} says blocks of {factor}",
+                    f"{argument} has blocks of {dim} on axis {letter}, but its layout {self.name} says "
+                    f"blocks of {factor}",
                     "relay.layout_transform changes a tensor's layout",
                     culprits=(operand,),
                 )
-        return tuple([times(shape[place], factor) for place, factor in zip(self.places, self.factors, strict=True)])
+        return tuple(
+            [times(shape[place], factor) for place, factor in zip(self.places, self.factors, strict=True)]
+        )
 
     def backward(self, shape: Shape) -> Shape:
-        """`shape`, which is in canonical order, in this layout; a RelationFailed where an axis does not divide into blocks."""
+        """`shape`, which is in canonical order, in this layout; a RelationFailed where an axis does not
+        divide into blocks.
+        """
         if self.identity:
             return shape
         whole = dict(zip(self.canonical, shape, strict=True))
         out: list[Dim] = []
         blocks = dict(zip(self.canonical, self.factors, strict=True))
         for letter, factor in self.axes:
-            out.append(factor if letter.islower() else divided(whole[letter], blocks[letter], f"axis {letter} of layout {self.name}"))
+            out.append(
+                factor
+                if letter.islower()
+                else divided(whole[letter], blocks[letter], f"axis {letter} of layout {self.name}")
+            )
         return tuple(out)
 
 

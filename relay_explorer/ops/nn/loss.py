@@ -28,13 +28,18 @@ def _cross_entropy(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
     a, b = predictions.shape, targets.shape
     if len(a) != 2 or len(b) != 2 or not all(map(same_dim, a, b)):
         raise RelationFailed(
-            f"predictions have shape {show_shape(a)} and targets {show_shape(b)}, but both must be the same (examples, classes)",
-            "relay.one_hot turns class numbers into such targets" if len(b) == 1 else "a target is one number for each class",
+            f"predictions have shape {show_shape(a)} and targets {show_shape(b)}, but both must be the same "
+            "(examples, classes)",
+            "relay.one_hot turns class numbers into such targets"
+            if len(b) == 1
+            else "a target is one number for each class",
             culprits=(0, 1),
         )
     if predictions.dtype != targets.dtype:
         raise RelationFailed(
-            f"predictions hold {predictions.dtype}, but targets {targets.dtype}", f'convert one: relay.cast(…, "{predictions.dtype}")', culprits=(0, 1)
+            f"predictions hold {predictions.dtype}, but targets {targets.dtype}",
+            f'convert one: relay.cast(…, "{predictions.dtype}")',
+            culprits=(0, 1),
         )
     reporter.assign(out, TensorType.of((), predictions.dtype))
     return True
@@ -60,13 +65,17 @@ def _cross_entropy_op(name: str, description: str, formula: str, flops: int) -> 
 
 
 _CROSS_ENTROPY = _cross_entropy_op(
-    "nn.cross_entropy", "The mean over examples of the targets' cross entropy with predicted probabilities.",
-    r"y = -\frac{1}{N} \sum_{n,c} t_{n,c} \log p_{n,c}", 3,  # logarithm, product, sum
-)  # fmt: skip
+    "nn.cross_entropy",
+    "The mean over examples of the targets' cross entropy with predicted probabilities.",
+    r"y = -\frac{1}{N} \sum_{n,c} t_{n,c} \log p_{n,c}",
+    3,  # logarithm, product, sum
+)
 _CROSS_ENTROPY_WITH_LOGITS = _cross_entropy_op(
-    "nn.cross_entropy_with_logits", "The mean over examples of the targets' products with predicted log-probabilities.",
-    r"y = -\frac{1}{N} \sum_{n,c} t_{n,c}\, \ell_{n,c}", 2,  # product, sum
-)  # fmt: skip
+    "nn.cross_entropy_with_logits",
+    "The mean over examples of the targets' products with predicted log-probabilities.",
+    r"y = -\frac{1}{N} \sum_{n,c} t_{n,c}\, \ell_{n,c}",
+    2,  # product, sum
+)
 
 
 def cross_entropy(predictions: Expr, targets: Expr) -> Call:
@@ -82,53 +91,79 @@ def cross_entropy_with_logits(predictions: Expr, targets: Expr) -> Call:
 def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     if any(isinstance(t, IncompleteType) for t in types[:3]):
         return False
-    predictions, targets, weights = tensor(types[0], 0, "predictions"), tensor(types[1], 1, "targets"), tensor(types[2], 2, "weights")
+    predictions, targets, weights = (
+        tensor(types[0], 0, "predictions"),
+        tensor(types[1], 1, "targets"),
+        tensor(types[2], 2, "weights"),
+    )
     shape = predictions.shape
-    if len(shape) < 2 or len(targets.shape) != len(shape) - 1 or not all(map(same_dim, (shape[0], *shape[2:]), targets.shape)):
+    if (
+        len(shape) < 2
+        or len(targets.shape) != len(shape) - 1
+        or not all(map(same_dim, (shape[0], *shape[2:]), targets.shape))
+    ):
         wanted = show_shape((shape[0], *shape[2:])) if shape else "the batch"
         raise RelationFailed(
-            f"targets have shape {show_shape(targets.shape)}, but for predictions {show_shape(shape)} must have {wanted}",
+            f"targets have shape {show_shape(targets.shape)}, but for predictions {show_shape(shape)} must "
+            f"have {wanted}",
             "a target is a class number for each example; the classes are axis 1 of the predictions",
             culprits=(0, 1),
         )
     if len(weights.shape) != 1 or not same_dim(weights.shape[0], shape[1]):
         raise RelationFailed(
-            f"weights have shape {show_shape(weights.shape)}, but there are {shape[1]} classes", "give one weight for each class", culprits=(0, 2)
+            f"weights have shape {show_shape(weights.shape)}, but there are {shape[1]} classes",
+            "give one weight for each class",
+            culprits=(0, 2),
         )
     _check_dtypes(predictions, targets, weights)
     if attrs.reduction not in ("mean", "sum", "none"):
-        raise RelationFailed(f'reduction="{attrs.reduction[:40]}" is not known', 'the reductions are "mean", "sum" and "none"')
-    reporter.assign(types[3], TensorType.of(targets.shape if attrs.reduction == "none" else (), predictions.dtype))
+        raise RelationFailed(
+            f'reduction="{attrs.reduction[:40]}" is not known', 'the reductions are "mean", "sum" and "none"'
+        )
+    reporter.assign(
+        types[3], TensorType.of(targets.shape if attrs.reduction == "none" else (), predictions.dtype)
+    )
     return True
 
 
 def _check_dtypes(predictions: TensorType, targets: TensorType, weights: TensorType) -> None:
     if predictions.dtype != weights.dtype or "float" not in predictions.dtype:
         raise RelationFailed(
-            f"predictions hold {predictions.dtype} and weights {weights.dtype}, but both must be of one floating-point type",
+            f"predictions hold {predictions.dtype} and weights {weights.dtype}, but both must be of one "
+            "floating-point type",
             'convert them: relay.cast(…, "float32")',
             culprits=(0, 2),
         )
     if not targets.dtype.startswith("int"):
-        raise RelationFailed(f"targets hold {targets.dtype}, but class numbers are integers", 'convert them: relay.cast(…, "int32")', culprits=(1,))
+        raise RelationFailed(
+            f"targets hold {targets.dtype}, but class numbers are integers",
+            'convert them: relay.cast(…, "int32")',
+            culprits=(1,),
+        )
 
 
 _NLL_LOSS = declare(
     "nn.nll_loss",
     "The negative log-likelihood of the target classes, weighted by class.",
     formula=r"y = -\frac{\sum_n w_{t_n}\, p_{n,t_n}}{\sum_n w_{t_n}}",
-    relation=Relation("NLLLoss", _nll_loss, "{out} = one number or {1}; {1} = {0} without its axis 1, which is {2}"),
+    relation=Relation(
+        "NLLLoss", _nll_loss, "{out} = one number or {1}; {1} = {0} without its axis 1, which is {2}"
+    ),
     inputs=("predictions", "targets", "weights"),
     attrs=NLLLossAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=lambda attrs, inputs, output: 3 * size_of(inputs[1]),  # a product, a sum of losses, a sum of weights
+    flops=lambda attrs, inputs, output: (
+        3 * size_of(inputs[1])
+    ),  # a product, a sum of losses, a sum of weights
     family="training",
     level=10,
-    laxer_in_reference="Of the targets' shape it compared only the number of axes, and it accepted any reduction.",
+    laxer_in_reference="It compared only the number of the targets' axes, and accepted any reduction.",
 )
 
 
-def nll_loss(predictions: Expr, targets: Expr, weights: Expr, reduction: str = "mean", ignore_index: int = -100) -> Call:
-    """`predictions` (N, C, …) are logarithms of probabilities, `targets` (N, …) class numbers, `weights` (C)."""
+def nll_loss(
+    predictions: Expr, targets: Expr, weights: Expr, reduction: str = "mean", ignore_index: int = -100
+) -> Call:
+    """`predictions` (N, C, …) are log-probabilities, `targets` (N, …) class numbers, `weights` (C)."""
     attrs = NLLLossAttrs(reduction=reduction, ignore_index=ignore_index)
     return Call(_NLL_LOSS, [expr(predictions), expr(targets), expr(weights)], attrs)

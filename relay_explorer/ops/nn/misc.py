@@ -23,9 +23,16 @@ def _batch_flatten(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
         return False
     data = tensor(data, 0, "data")
     if not data.shape:
-        raise RelationFailed("the data is a single number, but needs a batch axis", "relay.expand_dims adds one", culprits=(0,))
+        raise RelationFailed(
+            "the data is a single number, but needs a batch axis", "relay.expand_dims adds one", culprits=(0,)
+        )
     rest = data.shape[1:]
-    reporter.assign(out, TensorType.of((data.shape[0], UNKNOWN if any(isinstance(d, Any) for d in rest) else count(rest)), data.dtype))
+    reporter.assign(
+        out,
+        TensorType.of(
+            (data.shape[0], UNKNOWN if any(isinstance(d, Any) for d in rest) else count(rest)), data.dtype
+        ),
+    )
     return True
 
 
@@ -56,15 +63,25 @@ def _fifo_buffer(types: Sequence[Type], num_inputs: int, attrs: Anything, report
     data, buffer = tensor(data, 0, "data"), tensor(buffer, 1, "buffer")
     a, b = data.shape, buffer.shape
     axis = normal_axis(attrs.axis, len(b), "fifo_buffer")
-    if len(a) != len(b) or not all(i == axis or same_dim(x, y) for i, (x, y) in enumerate(zip(a, b, strict=True))):
+    if len(a) != len(b) or not all(
+        i == axis or same_dim(x, y) for i, (x, y) in enumerate(zip(a, b, strict=True))
+    ):
         raise RelationFailed(
-            f"the data {show_shape(a)} and the buffer {show_shape(b)} differ not only on axis {axis}", "they must be alike on all other axes", culprits=(0, 1)
+            f"the data {show_shape(a)} and the buffer {show_shape(b)} differ not only on axis {axis}",
+            "they must be alike on all other axes",
+            culprits=(0, 1),
         )
     new, held = a[axis], b[axis]
     if isinstance(new, int) and isinstance(held, int) and new >= held:
-        raise RelationFailed(f"axis {axis} of the data is {new}, but must be shorter than the buffer's {held}", culprits=(0, 1))
+        raise RelationFailed(
+            f"axis {axis} of the data is {new}, but must be shorter than the buffer's {held}", culprits=(0, 1)
+        )
     if data.dtype != buffer.dtype:
-        raise RelationFailed(f"the data holds {data.dtype}, but the buffer {buffer.dtype}", f'convert one: relay.cast(…, "{buffer.dtype}")', culprits=(0, 1))
+        raise RelationFailed(
+            f"the data holds {data.dtype}, but the buffer {buffer.dtype}",
+            f'convert one: relay.cast(…, "{buffer.dtype}")',
+            culprits=(0, 1),
+        )
     reporter.assign(out, buffer)
     return True
 
@@ -91,7 +108,9 @@ class CorrelationAttrs(Attrs, key="relay.attrs.CorrelationAttrs"):
     kernel_size: int = attr(1, "The side of the patches that are compared; odd.")
     max_displacement: int = attr(1, "How far apart the compared patches may lie.")
     stride1: int = attr(1, "The distance of neighbouring patches in the first image.")
-    stride2: int = attr(1, "The distance of neighbouring patches in the second image around one of the first.")
+    stride2: int = attr(
+        1, "The distance of neighbouring patches in the second image around one of the first."
+    )
     padding: Ints = attr((0, 0), "How many zeros surround both images.")
     is_multiply: bool = attr(True, "Whether patches are compared by their product, or by their difference.")
     layout: str = attr("NCHW", "The order of the axes; only NCHW is possible.")
@@ -102,14 +121,26 @@ def _correlation(types: Sequence[Type], num_inputs: int, attrs: Anything, report
     if isinstance(a, IncompleteType) or isinstance(b, IncompleteType):
         return False
     a, b = tensor(a, 0, "data1"), tensor(b, 1, "data2")
-    if len(a.shape) != 4 or len(b.shape) != 4 or not all(map(same_dim, a.shape, b.shape)) or a.dtype != b.dtype:
-        raise RelationFailed(f"the images are {a} and {b}, but must have one type with axes N, C, H, W", culprits=(0, 1))
+    if (
+        len(a.shape) != 4
+        or len(b.shape) != 4
+        or not all(map(same_dim, a.shape, b.shape))
+        or a.dtype != b.dtype
+    ):
+        raise RelationFailed(
+            f"the images are {a} and {b}, but must have one type with axes N, C, H, W", culprits=(0, 1)
+        )
     if attrs.layout != "NCHW":
-        raise RelationFailed(f'layout="{attrs.layout[:40]}" is not possible', "relay.layout_transform brings images to NCHW")
+        raise RelationFailed(
+            f'layout="{attrs.layout[:40]}" is not possible', "relay.layout_transform brings images to NCHW"
+        )
     if attrs.kernel_size < 1 or attrs.kernel_size % 2 == 0:
         raise RelationFailed(f"kernel_size={attrs.kernel_size} must be odd", "a patch has a centre")
     if min(attrs.stride1, attrs.stride2) < 1 or attrs.max_displacement < 0:
-        raise RelationFailed(f"stride1={attrs.stride1}, stride2={attrs.stride2} and max_displacement={attrs.max_displacement} must not be negative, nor a stride 0")
+        raise RelationFailed(
+            f"stride1={attrs.stride1}, stride2={attrs.stride2} and "
+            f"max_displacement={attrs.max_displacement} must not be negative, nor a stride 0"
+        )
     padding = total_padding((1, 1), (1, 1), attrs.padding, 2)
     reporter.assign(out, TensorType.of(_correlated(a.shape, padding, attrs), a.dtype))
     return True
@@ -123,7 +154,12 @@ def _correlated(shape: Shape, padding: tuple[int, ...], attrs: Anything) -> Shap
     for dim, pad in zip(shape[2:], padding, strict=True):
         room = dim + pad - 2 * border if isinstance(dim, int) else UNKNOWN
         if isinstance(room, int) and room < 1:
-            raise RelationFailed(f"the border of {border} on both sides leaves nothing of an axis of {dim} with {pad} of padding", "use more padding", culprits=(0, 1))
+            raise RelationFailed(
+                f"the border of {border} on both sides leaves nothing of an axis of {dim} with {pad} of "
+                "padding",
+                "use more padding",
+                culprits=(0, 1),
+            )
         sizes.append(-(-room // attrs.stride1) if isinstance(room, int) else room)
     return (shape[0], across * across, *sizes)
 
@@ -132,13 +168,17 @@ def _correlation_flops(attrs: Anything, inputs: Sequence[Type], output: Type) ->
     """A product (or difference) and an add for each output element and element of its patch."""
     data = inputs[0]
     channels = data.shape[1] if isinstance(data, TensorType) else 1
-    return 2 * size_of(output) * attrs.kernel_size**2 * (channels if isinstance(channels, int) else 1)
+    patch: int = attrs.kernel_size**2
+    return 2 * size_of(output) * patch * (channels if isinstance(channels, int) else 1)
 
 
 _CORRELATION = declare(
     "nn.correlation",
     "Compares each patch of one image with the patches around its place in another.",
-    formula=r"y_{n,q,i,j} = \frac{1}{k^2 C} \sum_{c,u,v} a_{n,c,\,i + u,\,j + v}\; b_{n,c,\,i + q_1 + u,\,j + q_2 + v}",
+    formula=(
+        r"y_{n,q,i,j} = \frac{1}{k^2 C} \sum_{c,u,v} a_{n,c,\,i + u,\,j + v}\; b_{n,c,\,i + q_1 + u,\,j + "
+        r"q_2 + v}"
+    ),
     relation=Relation("Correlation", _correlation, "{out} = (N, displacements, H', W'), and {0} = {1}"),
     inputs=("data1", "data2"),
     attrs=CorrelationAttrs,
@@ -146,7 +186,7 @@ _CORRELATION = declare(
     flops=_correlation_flops,
     family="convolution",
     level=2,
-    laxer_in_reference="It did not compare the two images' types, and accepted borders larger than the images.",
+    laxer_in_reference="It did not compare the images' types, and accepted borders larger than the images.",
 )
 
 
@@ -161,9 +201,16 @@ def correlation(
     is_multiply: bool,
     layout: str,
 ) -> Call:
-    """Both images (N, C, H, W): (N, (2 * (max_displacement // stride2) + 1)², H', W') (FlowNet, arXiv 1504.06852)."""
+    """Both images (N, C, H, W): (N, (2 * (max_displacement // stride2) + 1)², H', W') (FlowNet, arXiv
+    1504.06852).
+    """
     attrs = CorrelationAttrs(
-        kernel_size=kernel_size, max_displacement=max_displacement, stride1=stride1, stride2=stride2,
-        padding=(padding, padding) if isinstance(padding, int) else padding, is_multiply=is_multiply, layout=layout,
-    )  # fmt: skip
+        kernel_size=kernel_size,
+        max_displacement=max_displacement,
+        stride1=stride1,
+        stride2=stride2,
+        padding=(padding, padding) if isinstance(padding, int) else padding,
+        is_multiply=is_multiply,
+        layout=layout,
+    )
     return Call(_CORRELATION, [expr(data1), expr(data2)], attrs)

@@ -81,7 +81,10 @@ def _batch_norm(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
         return False
     data = tensor(data, 0, "data")
     if attrs.axis < -1:
-        raise RelationFailed(f"axis={attrs.axis} must be counted from the front, or be -1", f"the data has {len(data.shape)} axes")
+        raise RelationFailed(
+            f"axis={attrs.axis} must be counted from the front, or be -1",
+            f"the data has {len(data.shape)} axes",
+        )
     axis = normal_axis(attrs.axis, len(data.shape), "batch_norm")
     for operand, name in enumerate(_BATCH_PARAMETERS, 1):
         axis_vector(types[operand], operand, name, data, axis, reporter)
@@ -115,9 +118,13 @@ def batch_norm(
     center: bool = True,
     scale: bool = True,
 ) -> TupleWrapper:
-    """The normalized `data`, and the new moving mean and variance; the other arguments are vectors as long as the data's `axis`."""
+    """The normalized `data`, and the new moving mean and variance; the other arguments are vectors as long as
+    the data's `axis`.
+    """
     attrs = BatchNormAttrs(axis=axis, epsilon=epsilon, center=center, scale=scale)
-    return TupleWrapper(Call(_BATCH_NORM, [expr(a) for a in (data, gamma, beta, moving_mean, moving_var)], attrs), 3)
+    return TupleWrapper(
+        Call(_BATCH_NORM, [expr(a) for a in (data, gamma, beta, moving_mean, moving_var)], attrs), 3
+    )
 
 
 def _scaled(name: str, least_rank: int = 1) -> Relation:
@@ -129,7 +136,10 @@ def _scaled(name: str, least_rank: int = 1) -> Relation:
             return False
         data = tensor(data, 0, "data")
         if len(data.shape) < least_rank:
-            raise RelationFailed(f"the data has {len(data.shape)} axes, but needs batch, channels and at least one more", culprits=(0,))
+            raise RelationFailed(
+                f"the data has {len(data.shape)} axes, but needs batch, channels and at least one more",
+                culprits=(0,),
+            )
         axis = normal_axis(attrs.axis, len(data.shape))
         if name == "GroupNorm":
             _check_groups(data, axis, attrs.num_groups)
@@ -144,16 +154,27 @@ def _scaled(name: str, least_rank: int = 1) -> Relation:
 def _check_groups(data: TensorType, axis: int, groups: int) -> None:
     channels = data.shape[axis]
     if groups < 1:
-        raise RelationFailed(f"num_groups={groups} must be positive", "give a number that divides the channels")
+        raise RelationFailed(
+            f"num_groups={groups} must be positive", "give a number that divides the channels"
+        )
     if isinstance(channels, int) and channels % groups:
-        raise RelationFailed(f"num_groups={groups} does not divide the {channels} channels", "give a number that divides them", culprits=(0,))
+        raise RelationFailed(
+            f"num_groups={groups} does not divide the {channels} channels",
+            "give a number that divides them",
+            culprits=(0,),
+        )
 
 
-def _norm(name: str, description: str, over: str, relation: Relation, attrs: type[Attrs], laxer: str = "") -> Op:
+def _norm(
+    name: str, description: str, over: str, relation: Relation, attrs: type[Attrs], laxer: str = ""
+) -> Op:
     return declare(
         name,
         description,
-        formula=rf"y = \gamma\,\frac{{x - \mathrm{{E}}_{{{over}}}[x]}}{{\sqrt{{\mathrm{{Var}}_{{{over}}}[x] + \epsilon}}}} + \beta",
+        formula=(
+            rf"y = \gamma\,\frac{{x - \mathrm{{E}}_{{{over}}}[x]}}"
+            rf"{{\sqrt{{\mathrm{{Var}}_{{{over}}}[x] + \epsilon}}}} + \beta"
+        ),
         relation=relation,
         inputs=("data", "gamma", "beta"),
         attrs=attrs,
@@ -165,31 +186,68 @@ def _norm(name: str, description: str, over: str, relation: Relation, attrs: typ
 
 
 _INSTANCE_NORM = _norm(
-    "nn.instance_norm", "Normalizes each channel of each example.", r"\text{space}", _scaled("InstanceNorm", 3), InstanceNormAttrs
+    "nn.instance_norm",
+    "Normalizes each channel of each example.",
+    r"\text{space}",
+    _scaled("InstanceNorm", 3),
+    InstanceNormAttrs,
 )
-_LAYER_NORM = _norm("nn.layer_norm", "Normalizes along one axis.", r"\text{axis}", _scaled("LayerNorm"), LayerNormAttrs)
+_LAYER_NORM = _norm(
+    "nn.layer_norm", "Normalizes along one axis.", r"\text{axis}", _scaled("LayerNorm"), LayerNormAttrs
+)
 _GROUP_NORM = _norm(
-    "nn.group_norm", "Normalizes groups of channels of each example.", r"\text{group}", _scaled("GroupNorm"), GroupNormAttrs,
+    "nn.group_norm",
+    "Normalizes groups of channels of each example.",
+    r"\text{group}",
+    _scaled("GroupNorm"),
+    GroupNormAttrs,
     "It accepted a number of groups that does not divide the channels.",
-)  # fmt: skip
+)
 
 
 def instance_norm(
-    data: Expr, gamma: Expr, beta: Expr, axis: int = 1, epsilon: float = 1e-5, center: bool = True, scale: bool = True
+    data: Expr,
+    gamma: Expr,
+    beta: Expr,
+    axis: int = 1,
+    epsilon: float = 1e-5,
+    center: bool = True,
+    scale: bool = True,
 ) -> Call:
     """`gamma` and `beta` are vectors as long as the data's `axis`."""
-    return Call(_INSTANCE_NORM, [expr(data), expr(gamma), expr(beta)], InstanceNormAttrs(axis=axis, epsilon=epsilon, center=center, scale=scale))
+    return Call(
+        _INSTANCE_NORM,
+        [expr(data), expr(gamma), expr(beta)],
+        InstanceNormAttrs(axis=axis, epsilon=epsilon, center=center, scale=scale),
+    )
 
 
 def layer_norm(
-    data: Expr, gamma: Expr, beta: Expr, axis: int = -1, epsilon: float = 1e-5, center: bool = True, scale: bool = True
+    data: Expr,
+    gamma: Expr,
+    beta: Expr,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    center: bool = True,
+    scale: bool = True,
 ) -> Call:
     """`gamma` and `beta` are vectors as long as the data's `axis`."""
-    return Call(_LAYER_NORM, [expr(data), expr(gamma), expr(beta)], LayerNormAttrs(axis=axis, epsilon=epsilon, center=center, scale=scale))
+    return Call(
+        _LAYER_NORM,
+        [expr(data), expr(gamma), expr(beta)],
+        LayerNormAttrs(axis=axis, epsilon=epsilon, center=center, scale=scale),
+    )
 
 
 def group_norm(
-    data: Expr, gamma: Expr, beta: Expr, num_groups: int, axis: int = 1, epsilon: float = 1e-5, center: bool = True, scale: bool = True
+    data: Expr,
+    gamma: Expr,
+    beta: Expr,
+    num_groups: int,
+    axis: int = 1,
+    epsilon: float = 1e-5,
+    center: bool = True,
+    scale: bool = True,
 ) -> Call:
     """`gamma` and `beta` are vectors as long as the data's `axis`, which `num_groups` divides."""
     attrs = GroupNormAttrs(num_groups=num_groups, axis=axis, epsilon=epsilon, center=center, scale=scale)
@@ -204,7 +262,9 @@ def _like_data(name: str) -> Relation:
         if isinstance(data, IncompleteType):
             return False
         data = tensor(data, 0, "data")
-        for axis in attrs.axis if isinstance(attrs.axis, tuple) else () if attrs.axis is None else (attrs.axis,):
+        for axis in (
+            attrs.axis if isinstance(attrs.axis, tuple) else () if attrs.axis is None else (attrs.axis,)
+        ):
             normal_axis(axis, len(data.shape), name)
         reporter.assign(out, data)
         return True
@@ -218,14 +278,18 @@ _LRN = declare(
     formula=r"y_c = \frac{x_c}{\left(b + \frac{\alpha}{n} \sum_{|c' - c| \le n/2} x_{c'}^2\right)^{\beta}}",
     relation=_like_data("lrn"),
     attrs=LRNAttrs,
-    flops=lambda attrs, inputs, output: (2 * attrs.size + 4) * size_of(output),  # squares and their sum, then factor, sum, power, quotient
+    flops=lambda attrs, inputs, output: (
+        (2 * attrs.size + 4) * size_of(output)
+    ),  # squares and their sum, then factor, sum, power, quotient
     family="normalization",
     level=2,
     laxer_in_reference="It accepted an axis that the data does not have.",
 )
 
 
-def lrn(data: Expr, size: int = 5, axis: int = 1, bias: float = 2, alpha: float = 0.00001, beta: float = 0.75) -> Call:
+def lrn(
+    data: Expr, size: int = 5, axis: int = 1, bias: float = 2, alpha: float = 0.00001, beta: float = 0.75
+) -> Call:
     """Local response normalization over `size` neighbouring channels."""
     return Call(_LRN, [expr(data)], LRNAttrs(size=size, axis=axis, bias=bias, alpha=alpha, beta=beta))
 
@@ -254,7 +318,10 @@ def _dropout(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: 
         return False
     data = tensor(data, 0, "data")
     if not 0 <= attrs.rate < 1:
-        raise RelationFailed(f"rate={attrs.rate} must be at least 0 and less than 1", "it is the share of elements that are dropped")
+        raise RelationFailed(
+            f"rate={attrs.rate} must be at least 0 and less than 1",
+            "it is the share of elements that are dropped",
+        )
     reporter.assign(out, TupleType((data, data)))
     return True
 

@@ -20,11 +20,16 @@ PAD_WIDTH = "How many elements go before and after the data on each axis."
 
 class PadAttrs(Attrs, key="relay.attrs.PadAttrs"):
     pad_width: Pairs = required(PAD_WIDTH)
-    pad_mode: str = attr("constant", 'What goes there: "constant" the value, "edge" the nearest element, "reflect" the mirrored data.')
+    pad_mode: str = attr(
+        "constant",
+        'What goes there: "constant" the value, "edge" the nearest element, "reflect" the mirrored data.',
+    )
 
 
 class MirrorPadAttrs(Attrs, key="relay.attrs.MirrorPadAttrs"):
-    mode: str = attr("SYMMETRIC", 'Whether the mirrored data repeats the edge ("SYMMETRIC") or not ("REFLECT").')
+    mode: str = attr(
+        "SYMMETRIC", 'Whether the mirrored data repeats the edge ("SYMMETRIC") or not ("REFLECT").'
+    )
     pad_width: Pairs = required(PAD_WIDTH)
 
 
@@ -34,18 +39,27 @@ class DilateAttrs(Attrs, key="relay.attrs.DilateAttrs"):
 
 
 def _padded(shape: Shape, widths: Pairs) -> Shape:
-    """`shape` with `widths` more elements; a RelationFailed where that is not one pair an axis, or less than nothing stays."""
+    """`shape` with `widths` more elements; a RelationFailed where that is not one pair an axis, or less than
+    nothing stays.
+    """
     if len(widths) != len(shape):
         raise RelationFailed(
-            f"pad_width has {len(widths)} pairs, but the data {show_shape(shape)} has {len(shape)} axes", "give a pair (before, after) for each axis"
+            f"pad_width has {len(widths)} pairs, but the data {show_shape(shape)} has {len(shape)} axes",
+            "give a pair (before, after) for each axis",
         )
     out: list[Dim] = []
     for axis, (dim, pair) in enumerate(zip(shape, widths, strict=True)):
         if len(pair) != 2:
-            raise RelationFailed(f"pad_width of axis {axis} is {list(pair)}, not a pair", "give (before, after)")
+            raise RelationFailed(
+                f"pad_width of axis {axis} is {list(pair)}, not a pair", "give (before, after)"
+            )
         new = plus(dim, pair[0] + pair[1])
         if isinstance(new, int) and new < 0:
-            raise RelationFailed(f"pad_width of axis {axis} takes away {-pair[0] - pair[1]} elements, but the data has only {dim}", culprits=(0,))
+            raise RelationFailed(
+                f"pad_width of axis {axis} takes away {-pair[0] - pair[1]} elements, but the data has only "
+                f"{dim}",
+                culprits=(0,),
+            )
         out.append(new)
     return tuple(out)
 
@@ -58,7 +72,9 @@ def _pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Repo
     if not isinstance(value, IncompleteType) and size_of(tensor(value, 1, "pad_value")) != 1:
         raise RelationFailed(f"pad_value must be one number, not {value}", culprits=(1,))
     if attrs.pad_mode not in ("constant", "edge", "reflect"):
-        raise RelationFailed(f'pad_mode="{attrs.pad_mode[:40]}" is not known', 'the modes are "constant", "edge" and "reflect"')
+        raise RelationFailed(
+            f'pad_mode="{attrs.pad_mode[:40]}" is not known', 'the modes are "constant", "edge" and "reflect"'
+        )
     reporter.assign(out, TensorType.of(_padded(data.shape, attrs.pad_width), data.dtype))
     return True
 
@@ -77,8 +93,13 @@ _PAD = declare(
 )
 
 
-def pad(data: Expr, pad_width: Sequence[Sequence[int]], pad_value: object = 0, pad_mode: str = "constant") -> Call:
-    """`pad_width` holds a pair (before, after) for each axis of `data`; `pad_value` is a number or an expression."""
+def pad(
+    data: Expr, pad_width: Sequence[Sequence[int]], pad_value: object = 0, pad_mode: str = "constant"
+) -> Call:
+    """`pad_width` holds a pair (before, after) for each axis of `data`
+
+    `pad_value` is a number or an expression.
+    """
     value = pad_value if isinstance(pad_value, Expr) else const(pad_value)
     return Call(_PAD, [expr(data), value], PadAttrs(pad_width=pad_width, pad_mode=pad_mode))
 
@@ -89,15 +110,22 @@ def _mirror_pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
         return False
     data = tensor(data, 0, "data")
     if attrs.mode not in ("SYMMETRIC", "REFLECT"):
-        raise RelationFailed(f'mode="{attrs.mode[:40]}" is not known', 'the modes are "SYMMETRIC" and "REFLECT"')
+        raise RelationFailed(
+            f'mode="{attrs.mode[:40]}" is not known', 'the modes are "SYMMETRIC" and "REFLECT"'
+        )
     shape = _padded(data.shape, attrs.pad_width)
     for axis, (dim, pair) in enumerate(zip(data.shape, attrs.pad_width, strict=True)):
         if min(pair) < 0:
-            raise RelationFailed(f"pad_width of axis {axis} is {list(pair)}, and must not be negative", "relay.strided_slice cuts edges off")
+            raise RelationFailed(
+                f"pad_width of axis {axis} is {list(pair)}, and must not be negative",
+                "relay.strided_slice cuts edges off",
+            )
         most = dim - (attrs.mode == "REFLECT") if isinstance(dim, int) else max(pair)
         if max(pair) > most:
             raise RelationFailed(
-                f"pad_width of axis {axis} is {list(pair)}, but {dim} elements mirror to {most} at most", "use less padding", culprits=(0,)
+                f"pad_width of axis {axis} is {list(pair)}, but {dim} elements mirror to {most} at most",
+                "use less padding",
+                culprits=(0,),
             )
     reporter.assign(out, TensorType.of(shape, data.dtype))
     return True
@@ -128,7 +156,11 @@ def _dilate(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     data = tensor(data, 0, "data")
     strides = attrs.strides
     if len(strides) != len(data.shape):
-        raise RelationFailed(f"strides has {len(strides)} values, but the data {show_shape(data.shape)} has {len(data.shape)} axes", "give one for each axis")
+        raise RelationFailed(
+            f"strides has {len(strides)} values, but the data {show_shape(data.shape)} has "
+            f"{len(data.shape)} axes",
+            "give one for each axis",
+        )
     if any(stride < 1 for stride in strides):
         raise RelationFailed(f"strides={list(strides)} must be positive")
     reporter.assign(out, TensorType.of(tuple(map(_dilated, data.shape, strides)), data.dtype))

@@ -9,12 +9,12 @@ from ...ir.attrs import Attrs, Ints, attr, required
 from ...ir.expr import Call, Expr
 from ...ir.op import Op, OpPattern, Relation, RelationFailed, Reporter, size_of
 from ...ir.show import show_shape
-from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
+from ...ir.types import IncompleteType, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import same_dim, tensor
-from .layout import layout_map
-from .window import Sizes, both_sides, matching_size, per_axis, total_padding, window_places
+from .pool_shape import pooled
+from .window import Sizes, both_sides, per_axis
 
 POOL_SIZE = "The window's size on each axis."
 STRIDES = "How far the window moves on each axis."
@@ -68,37 +68,10 @@ class AvgPool3DAttrs(MaxPool3DAttrs, key="relay.attrs.AvgPool3DAttrs"):
     count_include_pad: bool = attr(False, COUNT_INCLUDE_PAD)
 
 
-def spatial_places(attrs: Anything, axes: str, rank: int, argument: str = "the data") -> tuple[int, ...]:
-    """Where the spatial `axes` ("HW") lie in a tensor of the layout `attrs.layout`; a RelationFailed where that is not such a layout."""
-    layout = layout_map(attrs.layout, "NC" + axes)
-    if rank != layout.rank:
-        raise RelationFailed(
-            f"{argument} has {rank} axes, but its layout {layout.name} names {layout.rank}", "give the layout that the data has", culprits=(0,)
-        )
-    if attrs.out_layout and attrs.out_layout != attrs.layout:
-        raise RelationFailed(
-            f'out_layout="{attrs.out_layout[:40]}" is not the data\'s layout "{layout.name}"', "relay.layout_transform changes a tensor's layout"
-        )
-    if any(factor != 1 for factor in layout.factors[2:]):
-        raise RelationFailed(f'the layout "{layout.name}" has blocks on an axis that the window slides over', "only N and C may be in blocks")
-    return layout.places[2:]
-
-
-def pooled(shape: Shape, attrs: Anything, axes: str) -> Shape:
-    """The shape of the pool of a tensor."""
-    n = len(axes)
-    places = spatial_places(attrs, axes, len(shape))
-    matching_size("pool_size", attrs.pool_size, n)
-    padding = total_padding(attrs.strides, attrs.dilation, attrs.padding, n)
-    sizes = window_places(tuple([shape[i] for i in places]), attrs.pool_size, attrs.strides, attrs.dilation, padding, attrs.ceil_mode)
-    out: list[Dim] = list(shape)
-    for place, size in zip(places, sizes, strict=True):
-        out[place] = size
-    return tuple(out)
-
-
 def _pool(name: str, axes: str) -> Relation:
-    """Input of any layout; output the same with (dᵢ + paddingᵢ - dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 on the spatial axes (rounded up in ceil_mode)."""
+    """Input of any layout; output the same with (dᵢ + paddingᵢ - dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 on
+    the spatial axes (rounded up in ceil_mode).
+    """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, out = types
@@ -119,7 +92,10 @@ def _pool_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     return window * size_of(output)
 
 
-_LAXER = "It accepted windows larger than the padded data, and strides, dilations or paddings that are not positive."
+_LAXER = (
+    "It accepted windows larger than the padded data, and strides, dilations or paddings that are not "
+    "positive."
+)
 _COUNTS = ("one axis", "two axes", "three axes")
 
 
@@ -150,11 +126,15 @@ _AVG_POOL2D = _declare("avg", "HW", AvgPool2DAttrs)
 _AVG_POOL3D = _declare("avg", "DHW", AvgPool3DAttrs)
 
 
-def _window(axes: int, pool_size: Sizes, strides: Sizes, dilation: Sizes, padding: Sizes) -> dict[str, Anything]:
+def _window(
+    axes: int, pool_size: Sizes, strides: Sizes, dilation: Sizes, padding: Sizes
+) -> dict[str, Anything]:
     return {
-        "pool_size": per_axis(pool_size, axes), "strides": per_axis(strides, axes), "dilation": per_axis(dilation, axes),
+        "pool_size": per_axis(pool_size, axes),
+        "strides": per_axis(strides, axes),
+        "dilation": per_axis(dilation, axes),
         "padding": both_sides(padding, axes),
-    }  # fmt: skip
+    }
 
 
 def max_pool1d(
@@ -168,7 +148,12 @@ def max_pool1d(
     ceil_mode: bool = False,
 ) -> Call:
     """`data` (N, C, W): (N, C, W')."""
-    attrs = MaxPool1DAttrs(**_window(1, pool_size, strides, dilation, padding), layout=layout, out_layout=out_layout, ceil_mode=ceil_mode)
+    attrs = MaxPool1DAttrs(
+        **_window(1, pool_size, strides, dilation, padding),
+        layout=layout,
+        out_layout=out_layout,
+        ceil_mode=ceil_mode,
+    )
     return Call(_MAX_POOL1D, [expr(data)], attrs)
 
 
@@ -183,7 +168,12 @@ def max_pool2d(
     ceil_mode: bool = False,
 ) -> Call:
     """`data` (N, C, H, W): (N, C, H', W')."""
-    attrs = MaxPool2DAttrs(**_window(2, pool_size, strides, dilation, padding), layout=layout, out_layout=out_layout, ceil_mode=ceil_mode)
+    attrs = MaxPool2DAttrs(
+        **_window(2, pool_size, strides, dilation, padding),
+        layout=layout,
+        out_layout=out_layout,
+        ceil_mode=ceil_mode,
+    )
     return Call(_MAX_POOL2D, [expr(data)], attrs)
 
 
@@ -198,7 +188,12 @@ def max_pool3d(
     ceil_mode: bool = False,
 ) -> Call:
     """`data` (N, C, D, H, W): (N, C, D', H', W')."""
-    attrs = MaxPool3DAttrs(**_window(3, pool_size, strides, dilation, padding), layout=layout, out_layout=out_layout, ceil_mode=ceil_mode)
+    attrs = MaxPool3DAttrs(
+        **_window(3, pool_size, strides, dilation, padding),
+        layout=layout,
+        out_layout=out_layout,
+        ceil_mode=ceil_mode,
+    )
     return Call(_MAX_POOL3D, [expr(data)], attrs)
 
 
@@ -215,7 +210,13 @@ def avg_pool1d(
 ) -> Call:
     """`data` (N, C, W): (N, C, W')."""
     window = _window(1, pool_size, strides, dilation, padding)
-    attrs = AvgPool1DAttrs(**window, layout=layout, out_layout=out_layout, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+    attrs = AvgPool1DAttrs(
+        **window,
+        layout=layout,
+        out_layout=out_layout,
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+    )
     return Call(_AVG_POOL1D, [expr(data)], attrs)
 
 
@@ -232,7 +233,13 @@ def avg_pool2d(
 ) -> Call:
     """`data` (N, C, H, W): (N, C, H', W')."""
     window = _window(2, pool_size, strides, dilation, padding)
-    attrs = AvgPool2DAttrs(**window, layout=layout, out_layout=out_layout, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+    attrs = AvgPool2DAttrs(
+        **window,
+        layout=layout,
+        out_layout=out_layout,
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+    )
     return Call(_AVG_POOL2D, [expr(data)], attrs)
 
 
@@ -249,7 +256,13 @@ def avg_pool3d(
 ) -> Call:
     """`data` (N, C, D, H, W): (N, C, D', H', W')."""
     window = _window(3, pool_size, strides, dilation, padding)
-    attrs = AvgPool3DAttrs(**window, layout=layout, out_layout=out_layout, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+    attrs = AvgPool3DAttrs(
+        **window,
+        layout=layout,
+        out_layout=out_layout,
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+    )
     return Call(_AVG_POOL3D, [expr(data)], attrs)
 
 
@@ -261,7 +274,8 @@ def _pool_grad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter
     wanted = pooled(data.shape, attrs, "HW")
     if len(grad.shape) != len(wanted) or not all(map(same_dim, grad.shape, wanted)):
         raise RelationFailed(
-            f"the gradient has shape {show_shape(grad.shape)}, but the pool of the data has {show_shape(wanted)}",
+            f"the gradient has shape {show_shape(grad.shape)}, but the pool of the data has "
+            f"{show_shape(wanted)}",
             "give the pool's own pool_size, strides and padding",
             culprits=(0, 1),
         )
@@ -291,10 +305,16 @@ def _declare_grad(kind: str, attrs: type[Attrs], formula: str) -> Op:
 
 
 _MAX_POOL2D_GRAD = _declare_grad(
-    "max", MaxPool2DAttrs, r"\frac{\partial L}{\partial x_{q}} = \sum_{i,j\,:\, \arg\max\ \text{of window}\ i,j\ \text{is}\ q} \frac{\partial L}{\partial y_{i,j}}"
+    "max",
+    MaxPool2DAttrs,
+    r"\frac{\partial L}{\partial x_{q}} = \sum_{i,j\,:\, \arg\max\ \text{of window}\ i,j\ \text{is}\ q} "
+    r"\frac{\partial L}{\partial y_{i,j}}",
 )
 _AVG_POOL2D_GRAD = _declare_grad(
-    "avg", AvgPool2DAttrs, r"\frac{\partial L}{\partial x_{q}} = \sum_{i,j\,:\, q\ \text{in window}\ i,j} \frac{1}{n}\, \frac{\partial L}{\partial y_{i,j}}"
+    "avg",
+    AvgPool2DAttrs,
+    r"\frac{\partial L}{\partial x_{q}} = \sum_{i,j\,:\, q\ \text{in window}\ i,j} \frac{1}{n}\, "
+    r"\frac{\partial L}{\partial y_{i,j}}",
 )
 
 
@@ -309,7 +329,12 @@ def max_pool2d_grad(
     ceil_mode: bool = False,
 ) -> Call:
     """The gradient of the pool's `data`, from that of its output."""
-    attrs = MaxPool2DAttrs(**_window(2, pool_size, strides, 1, padding), layout=layout, out_layout=out_layout, ceil_mode=ceil_mode)
+    attrs = MaxPool2DAttrs(
+        **_window(2, pool_size, strides, 1, padding),
+        layout=layout,
+        out_layout=out_layout,
+        ceil_mode=ceil_mode,
+    )
     return Call(_MAX_POOL2D_GRAD, [expr(out_grad), expr(data)], attrs)
 
 
@@ -326,5 +351,11 @@ def avg_pool2d_grad(
 ) -> Call:
     """The gradient of the pool's `data`, from that of its output."""
     window = _window(2, pool_size, strides, 1, padding)
-    attrs = AvgPool2DAttrs(**window, layout=layout, out_layout=out_layout, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+    attrs = AvgPool2DAttrs(
+        **window,
+        layout=layout,
+        out_layout=out_layout,
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+    )
     return Call(_AVG_POOL2D_GRAD, [expr(out_grad), expr(data)], attrs)

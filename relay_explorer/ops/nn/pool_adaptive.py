@@ -1,4 +1,6 @@
-"""Pools that are told the output's size rather than the window's: adaptive ones, and global ones, whose output is one element."""
+"""Pools that are told the output's size rather than the window's: adaptive ones, and global ones, whose
+output is one element.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,12 @@ from ...ir.types import Dim, IncompleteType, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import tensor
-from .pool import LAYOUT, OUT_LAYOUT, spatial_places
+from .pool import LAYOUT, OUT_LAYOUT
+from .pool_shape import spatial_places
 
-OUTPUT_SIZE = "The output's size on each spatial axis, or one number for all; the data's where it is left out."
+OUTPUT_SIZE = (
+    "The output's size on each spatial axis, or one number for all; the data's where it is left out."
+)
 
 
 class GlobalPool2DAttrs(Attrs, key="relay.attrs.GlobalPool2DAttrs"):
@@ -62,7 +67,9 @@ def _sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
     """The asked sizes, one an axis; none where the data's size stays."""
     sizes: tuple[int, ...] = (1,) if isinstance(attrs, GlobalPool2DAttrs) else attrs.output_size
     if len(sizes) not in (0, 1, axes):
-        raise RelationFailed(f"output_size={list(sizes)} has {len(sizes)} values for {axes} axes", f"give one, or {axes}")
+        raise RelationFailed(
+            f"output_size={list(sizes)} has {len(sizes)} values for {axes} axes", f"give one, or {axes}"
+        )
     if any(size < 1 for size in sizes):
         raise RelationFailed(f"output_size={list(sizes)} must be positive")
     return sizes * axes if len(sizes) == 1 else sizes
@@ -77,8 +84,10 @@ def _adaptive(kind: str, axes: str, attrs: type[Attrs]) -> Op:
     window = r"u \in [\lfloor \tfrac{i d}{m} \rfloor, \lceil \tfrac{(i + 1) d}{m} \rceil)"
     return declare(
         f"nn.adaptive_{kind}_pool{n}d",
-        f"Divides {_COUNTS[n - 1]} into as many windows as asked for, and takes the {'maximum' if kind == 'max' else 'mean'} of each.",
-        formula=rf"y_{{\ldots,i}} = {picked}\, x_{{\ldots,u}}, \quad {window}" + (r"\ \text{on each axis}" if n > 1 else ""),
+        f"Divides {_COUNTS[n - 1]} into as many windows as asked for, and takes the "
+        f"{'maximum' if kind == 'max' else 'mean'} of each.",
+        formula=rf"y_{{\ldots,i}} = {picked}\, x_{{\ldots,u}}, \quad {window}"
+        + (r"\ \text{on each axis}" if n > 1 else ""),
         relation=_sized(f"Adaptive{kind.capitalize()}Pool{n}D", axes),
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
@@ -121,28 +130,64 @@ def _asked(output_size: Size) -> Anything:
     return () if output_size is None else output_size
 
 
-def adaptive_max_pool1d(data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = "") -> Call:
-    return Call(_ADAPTIVE_MAX_POOL1D, [expr(data)], AdaptivePool1DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout))
+def adaptive_max_pool1d(
+    data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
+) -> Call:
+    return Call(
+        _ADAPTIVE_MAX_POOL1D,
+        [expr(data)],
+        AdaptivePool1DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
+    )
 
 
-def adaptive_avg_pool1d(data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = "") -> Call:
-    return Call(_ADAPTIVE_AVG_POOL1D, [expr(data)], AdaptivePool1DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout))
+def adaptive_avg_pool1d(
+    data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
+) -> Call:
+    return Call(
+        _ADAPTIVE_AVG_POOL1D,
+        [expr(data)],
+        AdaptivePool1DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
+    )
 
 
-def adaptive_max_pool2d(data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = "") -> Call:
-    return Call(_ADAPTIVE_MAX_POOL2D, [expr(data)], AdaptivePool2DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout))
+def adaptive_max_pool2d(
+    data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
+) -> Call:
+    return Call(
+        _ADAPTIVE_MAX_POOL2D,
+        [expr(data)],
+        AdaptivePool2DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
+    )
 
 
-def adaptive_avg_pool2d(data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = "") -> Call:
-    return Call(_ADAPTIVE_AVG_POOL2D, [expr(data)], AdaptivePool2DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout))
+def adaptive_avg_pool2d(
+    data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
+) -> Call:
+    return Call(
+        _ADAPTIVE_AVG_POOL2D,
+        [expr(data)],
+        AdaptivePool2DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
+    )
 
 
-def adaptive_max_pool3d(data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = "") -> Call:
-    return Call(_ADAPTIVE_MAX_POOL3D, [expr(data)], AdaptivePool3DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout))
+def adaptive_max_pool3d(
+    data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
+) -> Call:
+    return Call(
+        _ADAPTIVE_MAX_POOL3D,
+        [expr(data)],
+        AdaptivePool3DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
+    )
 
 
-def adaptive_avg_pool3d(data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = "") -> Call:
-    return Call(_ADAPTIVE_AVG_POOL3D, [expr(data)], AdaptivePool3DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout))
+def adaptive_avg_pool3d(
+    data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
+) -> Call:
+    return Call(
+        _ADAPTIVE_AVG_POOL3D,
+        [expr(data)],
+        AdaptivePool3DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
+    )
 
 
 def global_max_pool1d(data: Expr, layout: str = "NCW", out_layout: str = "") -> Call:

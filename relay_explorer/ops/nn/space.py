@@ -23,7 +23,9 @@ class UpSamplingAttrs(Attrs, key="relay.attrs.UpSamplingAttrs"):
     scale_h: float = required("The factor of the height.")
     scale_w: float = required("The factor of the width.")
     layout: str = attr("NCHW", LAYOUT)
-    method: str = attr("nearest_neighbor", 'How new elements are computed: "nearest_neighbor", "bilinear" or "bicubic".')
+    method: str = attr(
+        "nearest_neighbor", 'How new elements are computed: "nearest_neighbor", "bilinear" or "bicubic".'
+    )
     align_corners: bool = attr(False, "Whether the corners of data and output have the same centres.")
 
 
@@ -32,14 +34,20 @@ class UpSampling3DAttrs(Attrs, key="relay.attrs.UpSampling3DAttrs"):
     scale_h: float = required("The factor of the height.")
     scale_w: float = required("The factor of the width.")
     layout: str = attr("NCDHW", LAYOUT)
-    method: str = attr("nearest_neighbor", 'How new elements are computed: "nearest_neighbor" or "trilinear".')
-    coordinate_transformation_mode: str = attr("half_pixel", 'Where elements lie: "half_pixel", "align_corners" or "asymmetric".')
+    method: str = attr(
+        "nearest_neighbor", 'How new elements are computed: "nearest_neighbor" or "trilinear".'
+    )
+    coordinate_transformation_mode: str = attr(
+        "half_pixel", 'Where elements lie: "half_pixel", "align_corners" or "asymmetric".'
+    )
 
 
 class SubPixelAttrs(Attrs, key="relay.attrs.SubPixelAttrs"):
     block_size: int = attr(1, "The side of the square blocks.")
     layout: str = attr("NCHW", LAYOUT)
-    mode: str = attr("DCR", 'How a channel\'s number is read: "DCR" block place first, "CRD" output channel first.')
+    mode: str = attr(
+        "DCR", 'How a channel\'s number is read: "DCR" block place first, "CRD" output channel first.'
+    )
 
 
 class SpaceToBatchNDAttrs(Attrs, key="relay.attrs.SpaceToBatchNDAttrs"):
@@ -62,7 +70,9 @@ def _scaled(name: str, axes: str, factors: tuple[str, ...], methods: tuple[str, 
             return False
         data = tensor(data, 0, "data")
         if attrs.method not in methods:
-            raise RelationFailed(f'method="{attrs.method[:40]}" is not known', f"the methods are {', '.join(methods)}")
+            raise RelationFailed(
+                f'method="{attrs.method[:40]}" is not known', f"the methods are {', '.join(methods)}"
+            )
         layout = layout_map(attrs.layout, "NC" + axes)
         shape = layout.forward(data.shape, 0, "the data")
         sizes = [_times(dim, attrs[factor], factor) for dim, factor in zip(shape[2:], factors, strict=True)]
@@ -102,13 +112,17 @@ def _upsampling(name: str, description: str, attrs: type[Attrs], relation: Relat
 
 
 _UPSAMPLING = _upsampling(
-    "nn.upsampling", "Enlarges images by interpolation.", UpSamplingAttrs,
+    "nn.upsampling",
+    "Enlarges images by interpolation.",
+    UpSamplingAttrs,
     _scaled("UpSampling", "HW", ("scale_h", "scale_w"), ("nearest_neighbor", "bilinear", "bicubic")),
-)  # fmt: skip
+)
 _UPSAMPLING3D = _upsampling(
-    "nn.upsampling3d", "Enlarges volumes by interpolation.", UpSampling3DAttrs,
+    "nn.upsampling3d",
+    "Enlarges volumes by interpolation.",
+    UpSampling3DAttrs,
     _scaled("UpSampling3D", "DHW", ("scale_d", "scale_h", "scale_w"), ("nearest_neighbor", "trilinear")),
-)  # fmt: skip
+)
 
 
 def _number(scale: object) -> Anything:
@@ -117,10 +131,21 @@ def _number(scale: object) -> Anything:
 
 
 def upsampling(
-    data: Expr, scale_h: object = 1, scale_w: object = 1, layout: str = "NCHW", method: str = "nearest_neighbor", align_corners: bool = False
+    data: Expr,
+    scale_h: object = 1,
+    scale_w: object = 1,
+    layout: str = "NCHW",
+    method: str = "nearest_neighbor",
+    align_corners: bool = False,
 ) -> Call:
     """`data` (N, C, H, W): (N, C, round(H * scale_h), round(W * scale_w))."""
-    attrs = UpSamplingAttrs(scale_h=_number(scale_h), scale_w=_number(scale_w), layout=layout, method=method, align_corners=align_corners)
+    attrs = UpSamplingAttrs(
+        scale_h=_number(scale_h),
+        scale_w=_number(scale_w),
+        layout=layout,
+        method=method,
+        align_corners=align_corners,
+    )
     return Call(_UPSAMPLING, [expr(data)], attrs)
 
 
@@ -135,9 +160,13 @@ def upsampling3d(
 ) -> Call:
     """`data` (N, C, D, H, W): (N, C, round(D * scale_d), round(H * scale_h), round(W * scale_w))."""
     attrs = UpSampling3DAttrs(
-        scale_d=_number(scale_d), scale_h=_number(scale_h), scale_w=_number(scale_w), layout=layout, method=method,
+        scale_d=_number(scale_d),
+        scale_h=_number(scale_h),
+        scale_w=_number(scale_w),
+        layout=layout,
+        method=method,
         coordinate_transformation_mode=coordinate_transformation_mode,
-    )  # fmt: skip
+    )
     return Call(_UPSAMPLING3D, [expr(data)], attrs)
 
 
@@ -154,7 +183,12 @@ def _sub_pixel(types: Sequence[Type], attrs: Anything, reporter: Reporter, to_sp
     layout = layout_map(attrs.layout, "NCHW")
     batch, channels, height, width = layout.forward(data.shape, 0, "the data")
     if to_space:
-        channels = divided(channels, block * block, "the number of channels", f"each block of {block} × {block} takes {block * block} channels")
+        channels = divided(
+            channels,
+            block * block,
+            "the number of channels",
+            f"each block of {block} × {block} takes {block * block} channels",
+        )
         height, width = times(height, block), times(width, block)
     else:
         help = f"the image must divide into blocks of {block} × {block}; relay.nn.pad can make it so"
@@ -210,17 +244,26 @@ def space_to_depth(data: Expr, block_size: int, layout: str = "NCHW") -> Call:
 
 
 def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> None:
-    """A RelationFailed where there is not one block size and one pair for each spatial axis, or one is negative."""
+    """A RelationFailed where there is not one block size and one pair for each spatial axis, or one is
+    negative.
+    """
     if len(pairs) != len(block_shape):
-        raise RelationFailed(f"block_shape has {len(block_shape)} sizes, but {name} {len(pairs)} pairs", "give both for each spatial axis")
+        raise RelationFailed(
+            f"block_shape has {len(block_shape)} sizes, but {name} {len(pairs)} pairs",
+            "give both for each spatial axis",
+        )
     if len(shape) <= len(block_shape):
         raise RelationFailed(
-            f"block_shape has {len(block_shape)} sizes, but the data {show_shape(shape)} has {max(0, len(shape) - 1)} axes after the batch", culprits=(0,)
+            f"block_shape has {len(block_shape)} sizes, but the data {show_shape(shape)} has "
+            f"{max(0, len(shape) - 1)} axes after the batch",
+            culprits=(0,),
         )
     if any(size < 1 for size in block_shape):
         raise RelationFailed(f"block_shape={list(block_shape)} must be positive")
     if any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
-        raise RelationFailed(f"{name}={[list(p) for p in pairs]} must hold pairs (before, after) that are not negative")
+        raise RelationFailed(
+            f"{name}={[list(p) for p in pairs]} must hold pairs (before, after) that are not negative"
+        )
 
 
 def _space_to_batch(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -232,7 +275,14 @@ def _space_to_batch(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
     _check_blocks(shape, blocks, attrs.paddings, "paddings")
     new: list[Dim] = [times(shape[0], prod(blocks))]
     for axis, (block, pair) in enumerate(zip(blocks, attrs.paddings, strict=True), 1):
-        new.append(divided(plus(shape[axis], sum(pair)), block, f"axis {axis} with its padding", "choose paddings so that the blocks divide it"))
+        new.append(
+            divided(
+                plus(shape[axis], sum(pair)),
+                block,
+                f"axis {axis} with its padding",
+                "choose paddings so that the blocks divide it",
+            )
+        )
     reporter.assign(out, TensorType.of((*new, *shape[len(new) :]), data.dtype))
     return True
 
@@ -248,7 +298,10 @@ def _batch_to_space(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
     for axis, (block, pair) in enumerate(zip(blocks, attrs.crops, strict=True), 1):
         size = plus(times(shape[axis], block), -sum(pair))
         if isinstance(size, int) and size < 0:
-            raise RelationFailed(f"crops of axis {axis} cut off {sum(pair)} elements, but there are only {size + sum(pair)}", culprits=(0,))
+            raise RelationFailed(
+                f"crops of axis {axis} cut off {sum(pair)} elements, but there are only {size + sum(pair)}",
+                culprits=(0,),
+            )
         new.append(size)
     reporter.assign(out, TensorType.of((*new, *shape[len(new) :]), data.dtype))
     return True
@@ -258,7 +311,11 @@ _SPACE_TO_BATCH = declare(
     "nn.space_to_batch_nd",
     "Pads the spatial axes and moves the places within blocks into the batch.",
     formula=r"y_{\,u N + n,\, i,\, \ldots} = x_{n,\, b i + u - p,\, \ldots}",
-    relation=Relation("SpaceToBatchND", _space_to_batch, "{out} = {0} with N ∏ b, and (d + padding) / b on each spatial axis"),
+    relation=Relation(
+        "SpaceToBatchND",
+        _space_to_batch,
+        "{out} = {0} with N ∏ b, and (d + padding) / b on each spatial axis",
+    ),
     attrs=SpaceToBatchNDAttrs,
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
@@ -270,7 +327,9 @@ _BATCH_TO_SPACE = declare(
     "nn.batch_to_space_nd",
     "Moves images of the batch into blocks of the spatial axes, and crops these.",
     formula=r"y_{n,\, b i + u - c,\, \ldots} = x_{\,u N + n,\, i,\, \ldots}",
-    relation=Relation("BatchToSpaceND", _batch_to_space, "{out} = {0} with N / ∏ b, and d b - crop on each spatial axis"),
+    relation=Relation(
+        "BatchToSpaceND", _batch_to_space, "{out} = {0} with N / ∏ b, and d b - crop on each spatial axis"
+    ),
     attrs=BatchToSpaceNDAttrs,
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
@@ -280,9 +339,15 @@ _BATCH_TO_SPACE = declare(
 )
 
 
-def space_to_batch_nd(data: Expr, block_shape: Sequence[int], paddings: Sequence[Sequence[int]], pad_value: float = 0) -> Call:
+def space_to_batch_nd(
+    data: Expr, block_shape: Sequence[int], paddings: Sequence[Sequence[int]], pad_value: float = 0
+) -> Call:
     """`data` (N, d₁, …, rest): (N * ∏ bᵢ, (dᵢ + paddingᵢ) / bᵢ, …, rest)."""
-    return Call(_SPACE_TO_BATCH, [expr(data)], SpaceToBatchNDAttrs(block_shape=block_shape, paddings=paddings, pad_value=pad_value))
+    return Call(
+        _SPACE_TO_BATCH,
+        [expr(data)],
+        SpaceToBatchNDAttrs(block_shape=block_shape, paddings=paddings, pad_value=pad_value),
+    )
 
 
 def batch_to_space_nd(data: Expr, block_shape: Sequence[int], crops: Sequence[Sequence[int]]) -> Call:

@@ -7,15 +7,21 @@ from ...ir.types import IncompleteType, TensorType, Type
 from ..relation import same_dim, tensor
 
 
-def axis_vector(type_: Type, operand: int, name: str, data: TensorType, axis: int, reporter: Reporter) -> None:
-    """Argument `operand` is a vector as long as the data's `axis`: told to the reporter where it is not known, a RelationFailed where it is otherwise."""
+def axis_vector(
+    type_: Type, operand: int, name: str, data: TensorType, axis: int, reporter: Reporter
+) -> None:
+    """Argument `operand` is a vector as long as the data's `axis`: told to the reporter where it is not
+    known, a RelationFailed where it is otherwise.
+    """
     dim = data.shape[axis]
     if isinstance(type_, TensorType):
         if type_.shape == (dim,) and type_.dtype == data.dtype:
             return
         if type_.dtype != data.dtype:
             raise RelationFailed(
-                f"{name} holds {type_.dtype}, but the data {data.dtype}", f'convert one of them: relay.cast(…, "{data.dtype}")', culprits=(0, operand)
+                f"{name} holds {type_.dtype}, but the data {data.dtype}",
+                f'convert one of them: relay.cast(…, "{data.dtype}")',
+                culprits=(0, operand),
             )
         if len(type_.shape) != 1 or not same_dim(type_.shape[0], dim):
             raise _wrong_length(type_, operand, name, data, axis)
@@ -28,11 +34,14 @@ def _wrong_length(type_: TensorType, operand: int, name: str, data: TensorType, 
     dim = data.shape[axis]
     if len(type_.shape) != 1:
         return RelationFailed(
-            f"{name} has {len(type_.shape)} axes, but must be a vector of {dim}, the length of the data's axis {axis}",
+            f"{name} has {len(type_.shape)} axes, but must be a vector of {dim}, the length of the data's "
+            f"axis {axis}",
             f"relay.reshape(…, ({dim},)) makes a vector of it, if it has {dim} elements",
             culprits=(operand,),
         )
     length = type_.shape[0]
     fits = [i for i, d in enumerate(data.shape) if d == length]
     help = f"axis={fits[-1]} has {length}" if fits else f"give a vector of {dim}, or another axis"
-    return RelationFailed(f"{name} has {length} values, but axis {axis} of the data has {dim}", help, culprits=(0, operand))
+    return RelationFailed(
+        f"{name} has {length} values, but axis {axis} of the data has {dim}", help, culprits=(0, operand)
+    )

@@ -1,8 +1,10 @@
-"""Windows that slide over a tensor, as in convolutions and pools: the arguments that describe them, and how many places they take."""
+"""Windows that slide over a tensor, as in convolutions and pools: the arguments that describe them, and how
+many places they take.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any as Anything
 
@@ -16,12 +18,14 @@ Sizes = int | Sequence[int]
 
 def per_axis(value: Sizes, axes: int) -> Anything:
     """One number an axis: `3` becomes `(3, 3)` for two axes; a sequence stays."""
-    return (value,) * axes if isinstance(value, int) else value
+    return (value,) * axes if hasattr(value, "__index__") else value
 
 
 def both_sides(padding: Sizes, axes: int) -> tuple[int, ...]:
-    """Padding with the amounts before each axis, then those after: one number, one an axis, or both sides already; for 2 axes top, left, bottom, right."""
-    if isinstance(padding, int):
+    """Padding with the amounts before each axis, then those after: one number, one an axis, or both sides
+    already; for 2 axes top, left, bottom, right.
+    """
+    if not isinstance(padding, Iterable):
         return (padding,) * (2 * axes)
     amounts = tuple(padding)
     if len(amounts) == axes:
@@ -29,33 +33,52 @@ def both_sides(padding: Sizes, axes: int) -> tuple[int, ...]:
     if len(amounts) == 2 * axes:
         return amounts
     raise AttributeSchemaError(
-        f"padding has {len(amounts)} values for {axes} axes", help=[f"give one number, {axes} (the same on both sides of an axis) or {2 * axes}"]
+        f"padding has {len(amounts)} values for {axes} axes",
+        help=[f"give one number, {axes} (the same on both sides of an axis) or {2 * axes}"],
     )
 
 
 @lru_cache(maxsize=4096)
-def total_padding(strides: tuple[int, ...], dilation: tuple[int, ...], padding: tuple[int, ...], axes: int) -> tuple[int, ...]:
-    """How much padding each axis gets on both sides together. A RelationFailed where strides, dilation or padding do not describe windows over `axes` axes."""
+def total_padding(
+    strides: tuple[int, ...], dilation: tuple[int, ...], padding: tuple[int, ...], axes: int
+) -> tuple[int, ...]:
+    """How much padding each axis gets on both sides together.
+
+    A RelationFailed where strides, dilation or padding do not describe windows over `axes` axes.
+    """
     for name, values in (("strides", strides), ("dilation", dilation)):
         if len(values) != axes:
-            raise RelationFailed(f"{name}={list(values)} has {len(values)} values for {axes} axes", f"give {axes}")
+            raise RelationFailed(
+                f"{name}={list(values)} has {len(values)} values for {axes} axes", f"give {axes}"
+            )
         if min(values) < 1:
             raise RelationFailed(f"{name}={list(values)} must be positive")
     if any(p < 0 for p in padding):
-        raise RelationFailed(f"padding={list(padding)} must not be negative", "relay.strided_slice cuts edges off")
+        raise RelationFailed(
+            f"padding={list(padding)} must not be negative", "relay.strided_slice cuts edges off"
+        )
     if len(padding) == 1:
         return (2 * padding[0],) * axes
     if len(padding) == axes:
         return tuple(2 * p for p in padding)
     if len(padding) == 2 * axes:
         return tuple(padding[i] + padding[i + axes] for i in range(axes))
-    raise RelationFailed(f"padding={list(padding)} has {len(padding)} values for {axes} axes", f"give {axes} or {2 * axes} values")
+    raise RelationFailed(
+        f"padding={list(padding)} has {len(padding)} values for {axes} axes",
+        f"give {axes} or {2 * axes} values",
+    )
 
 
 def window_places(
-    dims: Shape, kernel: Shape, strides: tuple[int, ...], dilation: tuple[int, ...], padding: tuple[int, ...], ceil_mode: bool = False
+    dims: Shape,
+    kernel: Shape,
+    strides: tuple[int, ...],
+    dilation: tuple[int, ...],
+    padding: tuple[int, ...],
+    ceil_mode: bool = False,
 ) -> Shape:
-    """How many places the window takes on each axis. `padding` is each axis's total; `ceil_mode` counts a last window that sticks out.
+    """How many places the window takes on each axis. `padding` is each axis's total; `ceil_mode` counts a
+    last window that sticks out.
 
     A RelationFailed where the window is larger than the padded axis.
     """
@@ -78,7 +101,11 @@ def _too_large(dim: int, pad: int, size: int, step: int) -> None:
         raise RelationFailed(f"a window of size {size} is empty", "give a size of at least 1", culprits=(0,))
     window = f"{size} wide" if step == 1 else f"{step * (size - 1) + 1} wide ({size} at dilation {step})"
     room = f"{dim} wide" if pad == 0 else f"{dim + pad} wide ({dim} and {pad} of padding)"
-    raise RelationFailed(f"the window is {window}, but the axis is only {room}", "use a smaller window or more padding", culprits=(0,))
+    raise RelationFailed(
+        f"the window is {window}, but the axis is only {room}",
+        "use a smaller window or more padding",
+        culprits=(0,),
+    )
 
 
 def matching_size(name: str, sizes: Sequence[int], axes: int) -> None:

@@ -1,0 +1,54 @@
+"""The shapes that pools of all kinds share."""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+
+from ...ir.op import RelationFailed
+from ...ir.types import Dim, Shape
+from .layout import layout_map
+from .window import matching_size, total_padding, window_places
+
+
+def spatial_places(attrs: Anything, axes: str, rank: int, argument: str = "the data") -> tuple[int, ...]:
+    """Where the spatial `axes` ("HW") lie in a tensor of the layout `attrs.layout`; a RelationFailed where
+    that is not such a layout.
+    """
+    layout = layout_map(attrs.layout, "NC" + axes)
+    if rank != layout.rank:
+        raise RelationFailed(
+            f"{argument} has {rank} axes, but its layout {layout.name} names {layout.rank}",
+            "give the layout that the data has",
+            culprits=(0,),
+        )
+    if attrs.out_layout and attrs.out_layout != attrs.layout:
+        raise RelationFailed(
+            f'out_layout="{attrs.out_layout[:40]}" is not the data\'s layout "{layout.name}"',
+            "relay.layout_transform changes a tensor's layout",
+        )
+    if any(factor != 1 for factor in layout.factors[2:]):
+        raise RelationFailed(
+            f'the layout "{layout.name}" has blocks on an axis that the window slides over',
+            "only N and C may be in blocks",
+        )
+    return layout.places[2:]
+
+
+def pooled(shape: Shape, attrs: Anything, axes: str) -> Shape:
+    """The shape of the pool of a tensor."""
+    n = len(axes)
+    places = spatial_places(attrs, axes, len(shape))
+    matching_size("pool_size", attrs.pool_size, n)
+    padding = total_padding(attrs.strides, attrs.dilation, attrs.padding, n)
+    sizes = window_places(
+        tuple([shape[i] for i in places]),
+        attrs.pool_size,
+        attrs.strides,
+        attrs.dilation,
+        padding,
+        attrs.ceil_mode,
+    )
+    out: list[Dim] = list(shape)
+    for place, size in zip(places, sizes, strict=True):
+        out[place] = size
+    return tuple(out)
