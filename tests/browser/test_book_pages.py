@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+
+from tests.browser.pages import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
-CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 
 
@@ -25,14 +21,6 @@ class Visit:
 
     page: Page
     troubles: list[str] = field(default_factory=list)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 def visit(
@@ -183,3 +171,20 @@ def test_a_link_restores_an_explorer(site: Path, browser: Browser) -> None:
     for seen in (first, second):
         assert not seen.troubles
         seen.page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index", "using", "part3_typing", "ch12_inference"])
+def test_axe_finds_nothing(site: Path, browser: Browser, axe_core: str, name: str, scheme: str) -> None:
+    """The page around the explorers; they have tests of their own."""
+    seen = visit(browser, site / "book" / f"{name}.html", scheme=scheme)
+    seen.page.evaluate((ROOT / axe_core.lstrip("/")).read_text("utf-8"))
+    found = seen.page.evaluate(
+        """async () => {
+          const around = { exclude: [".relay-explorer"] };
+          const { violations } = await axe.run(around, { resultTypes: ["violations"] });
+          return violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target}`));
+        }"""
+    )
+    assert found == []
+    seen.page.context.close()

@@ -110,6 +110,9 @@ def _furnish(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
     nav = contents(app, page)
     context["nav"], context["page_kind"] = nav, kind_of(page)
     label = eyebrow(page, nav)
+    if "body" in context:
+        # MyST-NB's label would hide from a screen reader what the summary says.
+        context["body"] = context["body"].replace(' aria-label="Toggle hidden content"', "")
     if label and "body" in context:
         context["body"] = context["body"].replace("<h1>", f'<p class="eyebrow">{label}</p>\n<h1>', 1)
     if page in app.env.found_docs and Path(app.env.doc2path(page)).with_suffix(".ipynb").is_file():

@@ -28,7 +28,9 @@ class ExplorerLinks(SphinxPostTransform):
                 continue
             here = node.get("refdoc", self.env.docname)
             address = self.app.builder.get_relative_uri(here, page) if page else ""
-            link = nodes.reference("", "", refuri=f"{address}#{target}", internal=True, classes=["to-explorer"])
+            link = nodes.reference(
+                "", "", refuri=f"{address}#{target}", internal=True, classes=["to-explorer"]
+            )
             link += [child.deepcopy() for child in node.children]
             node.replace_self(link)
 
