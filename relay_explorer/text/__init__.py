@@ -1,0 +1,67 @@
+"""Relay's text format 0.0.5: programs as text, and text as programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..ir.expr import Expr
+from ..ir.module import IRModule
+
+MAX_BYTES = 16_000_000
+
+
+def parse(
+    source: str | bytes,
+    source_name: str = "from_string",
+    init_module: IRModule | None = None,
+    init_meta_table: Mapping[str, Any] | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> IRModule:
+    """The module that `source` describes.
+
+    `source_name` is what errors call the text. Definitions are added to a copy of `init_module`. `init_meta_table` gives lists of constants by kind (`"relay.Constant"`) that
+    `meta[...]` refers to. An expression in the place of a definition becomes `@main`. The version line may be left out. Text of more than `max_bytes` bytes is refused
+    unread. Raises ParseError, with the place, for whatever is not a program; types are not checked here.
+    """
+    from .parser import parse_module
+
+    return parse_module(source, source_name, init_module, init_meta_table, max_bytes)
+
+
+def parse_expr(
+    source: str | bytes,
+    source_name: str = "from_string",
+    init_module: IRModule | None = None,
+    init_meta_table: Mapping[str, Any] | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Expr:
+    """The one expression that `source` is; it may use what `init_module` defines. Otherwise as `parse`."""
+    from .parser import parse_expression
+
+    return parse_expression(source, source_name, init_module, init_meta_table, max_bytes)
+
+
+def fromtext(text: str | bytes, source_name: str | None = None) -> IRModule:
+    """As `parse`, under the name that `tvm.relay` gave it."""
+    return parse(text, source_name or "from_string")
+
+
+def astext(node: object, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
+    """`node` as a program: with the version line, and the data of its constants unless `show_meta_data` is False.
+
+    `annotate` gives a text to print after an expression, in place of the type that inference found (`/* ty=… */`).
+    """
+    from .printer import program_text
+
+    return program_text(node, show_meta_data, annotate)
+
+
+def show(node: object) -> str:
+    """`node` as `str` gives it: no version line, no data of constants."""
+    from .printer import short_text
+
+    return short_text(node)
+
+
+__all__ = ["MAX_BYTES", "astext", "fromtext", "parse", "parse_expr", "show"]

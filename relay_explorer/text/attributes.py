@@ -1,0 +1,205 @@
+"""The syntax of attributes: `axis=1, layout="NCHW", padding=[1, 1]`."""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+
+from ..ir.attrs import KINDS, Attrs, DictAttrs
+from ..ir.errors import AttributeSchemaError
+from ..ir.op import Op
+from ..ir.types import Any
+from .lexer import near
+from .literals import SPECIAL, number, unquote
+from .metadata import MetaTable
+from .types import TypeSyntax
+
+_DEEPEST = 100
+_WORDS = {"True": True, "False": False, "None": None}
+
+Given = dict[str, tuple[Anything, int, int]]  # each attribute's value, and where it is named
+
+
+class AttributeSyntax(TypeSyntax):
+    """Reads attribute values, and makes the attributes of a call by its operator's schema."""
+
+    def __init__(self, text: str, source_name: str, meta: MetaTable) -> None:
+        super().__init__(text, source_name)
+        self.meta = meta
+        self._defaults: dict[type[Attrs], Attrs] = {}
+
+    def attribute(self, name: str, start: int, end: int, given: Given) -> None:
+        """The rest of `name=value`, from the `=` on."""
+        if name in given:
+            self.fail(f"the attribute `{name}` is given twice", start, end, help=["remove one of them"])
+        self.advance()
+        given[name] = (self.value(), start, end)
+
+    def value(self, depth: int = 0) -> Anything:
+        """One attribute value."""
+        if depth > _DEEPEST:
+            self.fail(f"this attribute is nested more than {_DEEPEST} levels deep")
+        kind, text = self.kind, self.text
+        if kind in ("number", "-"):
+            return self._plain_number()
+        if kind == "string":
+            return self.string()
+        if kind == "[":
+            return self._items("[", "]", depth)[0]
+        if kind == "(":
+            items, comma = self._items("(", ")", depth)
+            return items[0] if len(items) == 1 and not comma else tuple(items)
+        if kind == "{":
+            return self._mapping(depth)
+        if kind == "?":
+            self.advance()
+            return Any()
+        if kind == "name":
+            return self._word(text)
+        self.fail(f"expected the value of an attribute, found {self.found()}", help=['values are `1`, `0.5f`, `True`, `"text"`, `[1, 2]`, `(1, 2)`, `None`'])
+
+    def _word(self, text: str) -> Anything:
+        if text == "meta":
+            return self.meta_reference()
+        if text in SPECIAL:
+            return self._plain_number()
+        self.advance()
+        if text in _WORDS:
+            return _WORDS[text]
+        if text == "type" and self.kind == "(":
+            opened = self.start
+            self.advance()
+            found = self.type()
+            self.expect(")", "after the type", opened)
+            return found
+        return self.size_vars.get(text, text)  # an element type may stand without quotes
+
+    def _plain_number(self) -> int | float:
+        negative = self.kind == "-"
+        if negative:
+            self.advance()
+        if self.kind != "number" and self.text not in SPECIAL:
+            self.fail(f"expected a number after `-`, found {self.found()}")
+        try:
+            value, _ = number(self.text, negative)
+        except ValueError as error:
+            self.fail(f"`{self.text[:40]}` {error}")
+        self.advance()
+        return value
+
+    def string(self) -> str:
+        """The string literal that is the current token."""
+        try:
+            text = unquote(self.text)
+        except ValueError as error:
+            self.fail(str(error))
+        self.advance()
+        return text
+
+    def _items(self, open_: str, close: str, depth: int) -> tuple[list[Anything], bool]:
+        opened, items, comma = self.start, [], False
+        self.advance()
+        while self.kind != close:
+            items.append(self.value(depth + 1))
+            comma = self.kind == ","
+            if not comma:
+                break
+            self.advance()
+        self.expect(close, "or `,` after a value", opened)
+        return items, comma
+
+    def _mapping(self, depth: int) -> dict[str, Anything]:
+        opened, found = self.start, {}
+        self.advance()
+        while self.kind != "}":
+            if self.kind != "string":
+                self.fail(f'expected a key such as `"name"`, found {self.found()}')
+            key = self.string()
+            self.expect(":", "and a value after a key")
+            found[key] = self.value(depth + 1)
+            if self.kind != ",":
+                break
+            self.advance()
+        self.expect("}", "or `,` after a value", opened)
+        return found
+
+    def meta_reference(self) -> Anything:
+        """`meta[relay.Constant][0]`: what the metadata holds there."""
+        start = self.start
+        self.advance()
+        opened = self.start
+        self.expect("[", "after `meta`, as in `meta[relay.Constant][0]`")
+        kind = self.text
+        self.expect("name", "such as `relay.Constant`")
+        self.expect("]", "after the kind of metadata", opened)
+        opened = self.start
+        self.expect("[", "and a number after the kind of metadata")
+        if not self.text.isdecimal() or len(self.text) > 9:
+            self.fail(f"expected the number of an entry, found {self.found()}")
+        index = int(self.text)
+        self.advance()
+        self.expect("]", "after the number of the entry", opened)
+        try:
+            return self.meta.get(kind, index)
+        except ValueError as error:
+            self.fail(str(error), start, self.last)
+
+    def call_attrs(self, op: Op, given: Given, start: int) -> Attrs | None:
+        """The attributes of a call of `op`: those given, and the defaults of the others."""
+        schema = op.attrs_class
+        if "attrs_type_key" in given:
+            schema = _schema(str(given.pop("attrs_type_key")[0])) or schema
+        if schema is None:
+            if given:
+                name, (_, at, end) = next(iter(given.items()))
+                self.fail(f"`{op.name}` takes no attributes, so no `{name}`", at, end)
+            return None
+        if not given and schema in self._defaults:
+            return self._defaults[schema]
+        fields = schema._fields
+        for name, (_, at, end) in given.items():
+            if name not in fields and not issubclass(schema, DictAttrs):
+                self.fail(f"`{op.name}` has no attribute `{name}`", at, end, help=_known(name, list(fields)))
+        try:
+            made = schema(**{name: value for name, (value, _, _) in given.items()})
+        except AttributeSchemaError as error:
+            at, end = self._culprit(schema, given, start)
+            self.fail(f"`{op.name}`: {error.message}", at, end, help=error.help)
+        if not given:
+            self._defaults[schema] = made
+        return made
+
+    def _culprit(self, schema: type[Attrs], given: Given, start: int) -> tuple[int, int]:
+        for name, (value, at, end) in given.items():
+            field = schema._fields.get(name)
+            if field is not None:
+                try:
+                    KINDS[field.kind](value)
+                except (TypeError, ValueError):
+                    return at, end
+        return start, self.last
+
+
+def free_attrs(given: Given) -> Attrs | None:
+    """The attributes of a call of something that has no schema: a function, or a constructor."""
+    values = {name: value for name, (value, _, _) in given.items()}
+    schema = _schema(str(values.pop("attrs_type_key"))) if "attrs_type_key" in values else None
+    if schema is not None:
+        return schema(**values)
+    return DictAttrs(values) if values else None
+
+
+def _schema(key: str) -> type[Attrs] | None:
+    """The attribute class that an operator has under `key`."""
+    Op.load_all()
+    for op in Op._registry.values():
+        if op.attrs_type_key == key:
+            return op.attrs_class
+    return None
+
+
+def _known(name: str, fields: list[str]) -> list[str]:
+    if not fields:
+        return ["it takes no attributes"]
+    return [*(h for h in near(name, fields) if h.startswith("did")), f"its attributes are {', '.join(f'`{f}`' for f in fields)}"]
+
+

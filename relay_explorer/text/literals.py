@@ -1,0 +1,127 @@
+"""Numbers and strings as they are written. What is written reads back as the same bits."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+
+from ..ir.ndarray import NDArray
+
+_NUMBER = re.compile(r"(\d+)(\.\d+)?([eE][+-]?\d+)?([A-Za-z_]\w*)?", re.ASCII)
+SUFFIXES = {
+    "f": "float32", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16",
+    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+}  # fmt: skip
+_WRITTEN = {"float32": "f", "int32": ""} | {d: s for s, d in SUFFIXES.items() if d not in ("float32", "int32")}
+# Infinities and not-a-number, as the C++ printer wrote them: the C library's word, then the suffix.
+SPECIAL = {f"{word}{suffix}": (word, dtype) for word in ("inf", "nan") for suffix, dtype in SUFFIXES.items() if "f" in suffix}
+LONGEST = 400  # characters of a number
+
+
+def number(text: str, negative: bool = False) -> tuple[int | float, str]:
+    """The value and element type of a literal such as `1`, `2i64`, `0.5f`, `inff`. A ValueError, in words, where it is none."""
+    if text in SPECIAL:
+        word, dtype = SPECIAL[text]
+        return (-float(word) if negative else float(word)), dtype
+    parts = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
+    if parts is None:
+        raise ValueError("is not a number" if len(text) <= LONGEST else f"has more than {LONGEST} characters")
+    whole, fraction, exponent, suffix = parts.groups()
+    real = bool(fraction or exponent)
+    dtype = SUFFIXES.get(suffix, "") if suffix else "float32" if real else "int32"
+    if not dtype:
+        raise ValueError(f"has the unknown suffix `{suffix}`; known are {', '.join(SUFFIXES)}")
+    if "f" in dtype:
+        value = float(whole + (fraction or "") + (exponent or ""))
+        if math.isinf(value):
+            raise ValueError(f"does not fit {dtype}")
+        return (-value if negative else value), dtype
+    if real:
+        raise ValueError(f"has a fraction, which {dtype} cannot hold")
+    return (-int(whole) if negative else int(whole)), dtype
+
+
+def scalar(text: str, negative: bool = False) -> NDArray:
+    """The constant that a literal stands for. A ValueError, in words, where it is none, or too large for its type."""
+    value, dtype = number(text, negative)
+    try:
+        return NDArray.scalar(value, dtype)
+    except ValueError:
+        hint = "; write i64 after it for 64 bits" if text.isdigit() else ""
+        raise ValueError(f"does not fit {dtype}{hint}") from None
+
+
+def scalar_text(data: NDArray) -> str | None:
+    """The literal for a single number; None where only its bytes say exactly what it is."""
+    if data.shape or (data.dtype != "bool" and data.dtype not in _WRITTEN):
+        return None
+    value = data.item()
+    if data.dtype == "bool":
+        return ("False", "True")[value] if data.data in (b"\0", b"\1") else None  # type: ignore[index]  # a bool
+    negative = math.copysign(1.0, value) < 0
+    digits = float_digits(abs(value), data) if "f" in data.dtype else str(abs(value))
+    text = digits + (_WRITTEN[data.dtype])
+    try:
+        exact = scalar(text, negative).data == data.data
+    except ValueError:
+        exact = False
+    return ("-" if negative else "") + text if exact else None
+
+
+def float_digits(value: float, data: NDArray) -> str:
+    """The fewest digits that read back as the same element of `data`'s type, at least six, as C++ prints them."""
+    if not math.isfinite(value):
+        return "inf" if math.isinf(value) else "nan"
+    for precision in range(6, 18):
+        digits = f"{value:.{precision}g}"
+        try:
+            if NDArray.scalar(float(digits), data.dtype).item() == value:
+                return digits
+        except (ValueError, struct.error):
+            continue
+    return repr(value)
+
+
+def attribute_float(value: float) -> str:
+    """A float attribute: `1e-05f`. The digits are those of the double that it is."""
+    if not math.isfinite(value):
+        return ("-" if math.copysign(1.0, value) < 0 else "") + ("inff" if math.isinf(value) else "nanf")
+    short = f"{value:.6g}"
+    return (short if float(short) == value and math.copysign(1.0, float(short)) == math.copysign(1.0, value) else repr(value)) + "f"
+
+
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_PLAIN = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", '"': '"', "'": "'", "`": "`", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "a": "\a", "v": "\v"}
+
+
+def unquote(text: str) -> str:
+    """What stands between the quotes of a literal. A ValueError, in words, for an unknown escape."""
+
+    def replace(escape: re.Match[str]) -> str:
+        code = escape[1] or escape[2] or escape[3]
+        if code:
+            if int(code, 16) > 0x10FFFF:
+                raise ValueError(f"`\\U{code}` is no character")
+            return chr(int(code, 16))
+        if escape[4] not in _PLAIN:
+            raise ValueError(f"`\\{escape[4]}` is no escape; known are \\n \\t \\r \\\" \\\\ \\xHH \\uHHHH")
+        return _PLAIN[escape[4]]
+
+    body = text[1:-1]
+    return _ESCAPE.sub(replace, body) if "\\" in body else body
+
+
+def quote(text: str, mark: str = '"') -> str:
+    """`text` between quotes, with escapes for what is not printable."""
+    return mark + "".join(map(lambda c: _escape(c, mark), text)) + mark
+
+
+def _escape(char: str, mark: str) -> str:
+    if char in (mark, "\\"):
+        return "\\" + char
+    if char.isprintable():
+        return char
+    code = ord(char)
+    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")

@@ -1,0 +1,172 @@
+"""What `meta[relay.Constant][0]` stands for: the `#[metadata]` section at the end of a program.
+
+It is JSON. Ours lists, for each kind, one readable entry a constant:
+
+    #[metadata]
+    {
+      "relay.Constant": [
+        {"shape": [2], "dtype": "float32", "values": [0.5, 1.5]},
+        {"shape": [512, 512], "dtype": "float32", "base64": "AAAA…"}
+      ]
+    }
+
+`values` are the elements in row-major order; `base64` their bytes, little-endian. The section that TVM wrote (a graph of nodes with `b64ndarrays`) is read too, for its
+constants.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from ..ir.expr import Constant
+from ..ir.ndarray import NDArray, itemsize
+
+CONSTANT = "relay.Constant"
+ARRAY = "runtime.NDArray"
+_FEW = 64  # elements that are written as numbers
+_TVM_ARRAY = 0xDD5E40F096B4A13F  # the mark that begins a tensor in TVM's files
+
+
+def write(tables: Mapping[str, list[object]]) -> str:
+    """The section, its heading included, for the tables of a printed program."""
+    kinds = []
+    for kind, entries in tables.items():
+        lines = ",\n".join(f"    {json.dumps(_entry(e))}" for e in entries)
+        kinds.append(f"  {json.dumps(kind)}: [\n{lines}\n  ]")
+    return "#[metadata]\n{\n" + ",\n".join(kinds) + "\n}\n"
+
+
+def _entry(value: object) -> object:
+    data = value.data if isinstance(value, Constant) else value
+    if not isinstance(data, NDArray):
+        return None  # a Python object that the text format cannot hold; reading it back says so
+    head: dict[str, object] = {"shape": list(data.shape), "dtype": data.dtype}
+    count = math.prod(data.shape)
+    if count <= _FEW and data.dtype != "bfloat16":
+        values = data.values()
+        if all(isinstance(v, (bool, int)) or math.isfinite(v) for v in values) and _packs_to(values, data):
+            return {**head, "values": values}
+    return {**head, "base64": base64.b64encode(data.data).decode("ascii")}
+
+
+def _packs_to(values: list[Any], data: NDArray) -> bool:
+    return NDArray.from_list(values, data.shape, data.dtype).data == data.data
+
+
+class MetaTable:
+    """The entries that a program may refer to: those handed to the parser, then those of its own section."""
+
+    def __init__(self, given: Mapping[str, Any] | None, section: str | None) -> None:
+        self._given = given or {}
+        self._section = section
+        self._read: dict[str, list[object]] | None = None
+        self._made: dict[tuple[str, int], object] = {}
+
+    def get(self, kind: str, index: int) -> object:
+        """Entry number `index` of a kind; the same object each time. A ValueError, in words, where there is none."""
+        key = (kind, index)
+        if key not in self._made:
+            self._made[key] = self._find(kind, index)
+        return self._made[key]
+
+    def _find(self, kind: str, index: int) -> object:
+        entries = self._given.get(kind)
+        if entries is None:
+            if self._read is None:
+                self._read = read(self._section) if self._section is not None else {}
+            entries = self._read.get(kind)
+        if entries is None:
+            raise ValueError(f"the program has no `#[metadata]` section with `{kind}`")
+        if not 0 <= index < len(entries):
+            raise ValueError(f"`{kind}` has {len(entries)} entr{'y' if len(entries) == 1 else 'ies'}, so there is no number {index}")
+        value = entries[index]
+        if value is None:
+            raise ValueError(f"entry {index} of `{kind}` is a Python object that the text format cannot hold")
+        if kind == CONSTANT and not isinstance(value, Constant):
+            return Constant(value)
+        return value
+
+
+def read(section: str) -> dict[str, list[object]]:
+    """The tables of a section, ours or TVM's. A ValueError, in words, where it is neither."""
+    try:
+        content = json.loads(section)
+    except (ValueError, RecursionError) as error:
+        where = f" (line {error.lineno} of it: {error.msg})" if isinstance(error, json.JSONDecodeError) else ""
+        raise ValueError(f"the `#[metadata]` section is not JSON{where}") from None
+    if not isinstance(content, dict):
+        raise ValueError("the `#[metadata]` section must be a JSON object")
+    if "nodes" in content and "root" in content:
+        return _read_tvm(content)
+    tables: dict[str, list[object]] = {}
+    for kind, entries in content.items():
+        if not isinstance(entries, list):
+            raise ValueError(f"`{kind}` in the `#[metadata]` section must be a list")
+        tables[kind] = [None if e is None else _array(e, f"entry {k} of `{kind}`") for k, e in enumerate(entries)]
+    return tables
+
+
+def _array(entry: object, what: str) -> NDArray:
+    """An entry of our own section as a tensor."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("shape"), list) or not isinstance(entry.get("dtype"), str):
+        raise ValueError(f'{what} must have a "shape" and a "dtype"')
+    shape, dtype = entry["shape"], entry["dtype"]
+    if not all(type(d) is int and d >= 0 for d in shape):
+        raise ValueError(f"{what} has the shape {shape!r:.60}, which is not a list of dimensions")
+    try:
+        if "values" in entry:
+            if len(entry["values"]) != math.prod(shape):
+                raise ValueError(f"{len(entry['values'])} values cannot be a tensor of shape {tuple(shape)}")
+            return NDArray.from_list(entry["values"], tuple(shape), dtype)
+        return NDArray(tuple(shape), dtype, base64.b64decode(entry["base64"], validate=True))
+    except KeyError:
+        raise ValueError(f'{what} must have "values" or "base64"') from None
+    except (TypeError, OverflowError, binascii.Error):
+        raise ValueError(f"{what} does not hold {dtype} numbers") from None
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
+
+
+def _read_tvm(content: dict[str, Any]) -> dict[str, list[object]]:
+    """The constants of a section as TVM's `SaveJSON` wrote it: `root` is a map from kinds to arrays of nodes, tensors are numbered."""
+    try:
+        nodes = content["nodes"]
+        arrays = [_tvm_array(base64.b64decode(blob)) for blob in content.get("b64ndarrays", ())]
+        root = nodes[int(content["root"])]
+        tables: dict[str, list[object]] = {}
+        for kind, at in zip(root.get("keys", ()), root["data"]):
+            members = [nodes[int(k)] for k in nodes[int(at)].get("data", ())]
+            tables[kind] = [_tvm_node(node, arrays) for node in members]
+        return tables
+    except (KeyError, IndexError, TypeError, AttributeError, struct.error, binascii.Error):
+        raise ValueError("the `#[metadata]` section is not as TVM writes it") from None
+
+
+def _tvm_node(node: dict[str, Any], arrays: list[NDArray]) -> object:
+    if node["type_key"] == CONSTANT:
+        return arrays[int(node["attrs"]["data"])]
+    return None
+
+
+def _tvm_array(blob: bytes) -> NDArray:
+    """A tensor as TVM stored it: mark, reserved, device (two int32), rank, type (code, bits, lanes), extents, byte count, bytes."""
+    mark, _, _, _, rank, code, bits, lanes = struct.unpack_from("<QQiiiBBH", blob)
+    if mark != _TVM_ARRAY or not 0 <= rank <= 64:
+        raise ValueError("a tensor in the `#[metadata]` section does not begin as TVM's do")
+    at = struct.calcsize("<QQiiiBBH")
+    shape = struct.unpack_from(f"<{rank}q", blob, at)
+    kind = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}.get(code)
+    if kind is None or lanes != 1:
+        raise ValueError(f"a tensor in the `#[metadata]` section has an element type that is not supported (code {code}, {lanes} lanes)")
+    dtype = "bool" if (kind, bits) == ("uint", 1) else f"{kind}{bits}"
+    (size,) = struct.unpack_from("<q", blob, at + 8 * rank)
+    start = at + 8 * rank + 8
+    if size != math.prod(shape) * itemsize(dtype):
+        raise ValueError("a tensor in the `#[metadata]` section has the wrong size")
+    return NDArray(tuple(shape), dtype, blob[start : start + size])

@@ -1,0 +1,222 @@
+"""Programs: definitions of functions and types, and what surrounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..ir.adt import Constructor, TypeData
+from ..ir.errors import Note, ParseError
+from ..ir.expr import Expr, Function, GlobalVar
+from ..ir.module import IRModule
+from ..ir.types import GlobalTypeVar, Type
+from .expressions import ExpressionSyntax
+from .lexer import METADATA, near
+from .literals import unquote
+from .metadata import MetaTable
+from .steps import TooDeepError, run
+
+VERSION = "0.0.5"
+MAX_BYTES = 16_000_000
+
+
+def parse_module(
+    source: str | bytes, source_name: str, init_module: IRModule | None, init_meta_table: Mapping[str, Any] | None, max_bytes: int
+) -> IRModule:
+    parser = _parser(source, source_name, init_meta_table, max_bytes)
+    module = init_module.copy() if init_module is not None else IRModule()
+    module.source = parser.source
+    try:
+        return parser.program(module)
+    except TooDeepError:
+        parser.fail("the program is nested too deeply here", help=["give inner expressions names: `%0 = …;` or `let %x = …;`"])
+
+
+def parse_expression(
+    source: str | bytes, source_name: str, init_module: IRModule | None, init_meta_table: Mapping[str, Any] | None, max_bytes: int
+) -> Expr:
+    parser = _parser(source, source_name, init_meta_table, max_bytes)
+    parser.known(init_module or IRModule())
+    try:
+        parser.version()
+        value = run(parser.block())
+    except TooDeepError:
+        parser.fail("the program is nested too deeply here", help=["give inner expressions names: `%0 = …;` or `let %x = …;`"])
+    if parser.kind != "end":
+        parser.fail(f"expected the end of the text after the expression, found {parser.found()}")
+    parser.check_uses()
+    return value
+
+
+def _parser(source: str | bytes, source_name: str, meta: Mapping[str, Any] | None, max_bytes: int) -> ModuleSyntax:
+    if not isinstance(source, (str, bytes)):
+        raise TypeError(f"a program is text, not {type(source).__name__}")
+    if len(source) > max_bytes:  # a lower bound of the bytes of a string, known without a look at it
+        raise ParseError(
+            f"{source_name}: the program has {len(source):,} characters, more than the limit of {max_bytes:,} bytes",
+            help=["give parse a larger max_bytes if it is meant to be so long"],
+        )
+    if isinstance(source, bytes):
+        try:
+            source = source.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ParseError(f"{source_name}: byte {error.start} is not UTF-8: is this a binary file?") from None
+    section = None
+    for heading in METADATA.finditer(source):
+        section = source[heading.end() :]
+    return ModuleSyntax(source, source_name, MetaTable(meta, section))
+
+
+class ModuleSyntax(ExpressionSyntax):
+    """Reads a whole program."""
+
+    def known(self, module: IRModule) -> None:
+        """Makes what `module` defines known to the program."""
+        self.defined: dict[str, int] = {}
+        for variable in module.functions:
+            self.globals[variable.name_hint] = variable
+        for type_var, data in module.type_definitions.items():
+            self.adts[type_var.name_hint] = type_var
+            for constructor in data.constructors:
+                self.constructors[constructor.name_hint] = constructor
+
+    def program(self, module: IRModule) -> IRModule:
+        """Definitions, and at the end perhaps an expression, which becomes `@main`."""
+        self.known(module)
+        self.version()
+        while self.kind != "end":
+            word = self.text if self.kind == "name" else ""
+            if word == "def":
+                self._definition(module)
+            elif word in ("type", "extern"):
+                self._type_declaration(module)
+            else:
+                self._main(module)
+        self.check_uses()
+        return module
+
+    def version(self) -> None:
+        """`#[version = "0.0.5"]`; a program may leave it out."""
+        if self.kind != "section":
+            return
+        start = self.start
+        self.advance()
+        if self.text != "version":
+            self.fail(f'expected `version` or `metadata` after `#[`, found {self.found()}', help=['a program begins with `#[version = "0.0.5"]`'])
+        self.advance()
+        self.expect("=", "after `version`")
+        at, end = self.start, self.end
+        if self.kind != "string":
+            self.fail(f'expected the version between quotes, `"{VERSION}"`, found {self.found()}')
+        found = self.string()
+        self.expect("]", "after the version", start + 1)
+        if found != VERSION:
+            self.fail(f"the program has version {found[:20]}; this parser reads {VERSION}", at, end)
+
+    def _definition(self, module: IRModule) -> None:
+        """`def @name…`."""
+        start = self.start
+        self.advance()
+        if self.kind != "global":
+            self.fail(f"expected a name such as `@main` after `def`, found {self.found()}")
+        at, end, text = self.start, self.end, self.text
+        name = unquote(text[1:]) if text[1] == "`" else text[1:]
+        self.advance()
+        self._new(name, f"`@{name[:60]}`", at, end)
+        variable = self.globals.get(name)
+        if variable is None:
+            variable = self.globals[name] = GlobalVar(name, span=self.span(at, end))
+        if variable in module.functions:
+            self.fail(f"`@{name[:60]}` is defined already, in the module that the program is added to", at, end)
+        self._fresh_scope()
+        function = run(self.function(start))
+        module.add_function(variable, function)
+        self.global_uses.pop(name, None)
+
+    def _new(self, name: str, shown: str, at: int, end: int) -> None:
+        first = self.defined.get(name)
+        if first is not None:
+            self.fail(f"{shown} is defined twice", at, end, notes=[Note("it was defined here", self.span(first, first + end - at))], help=["rename one of them"])
+        self.defined[name] = at
+
+    def _fresh_scope(self) -> None:
+        self.locals.clear()
+        self.graph.clear()
+        self.graph_open.clear()
+        self.undo.clear()
+
+    def _main(self, module: IRModule) -> None:
+        start = self.start
+        if self.defined and "main" in self.defined:
+            self.fail(f"expected `def`, `type` or the end of the text, found {self.found()}")
+        self._fresh_scope()
+        value = run(self.block())
+        if self.kind != "end":
+            self.fail(f"expected the end of the text after the expression, found {self.found()}")
+        self.defined["main"] = start
+        if isinstance(value, Function):
+            module["main"] = value
+        else:
+            module.update(IRModule.from_expr(value))
+
+    def _type_declaration(self, module: IRModule) -> None:
+        """`type T[A] { C(A), D }` or `extern type T`."""
+        start = self.start
+        extern = self.text == "extern"
+        self.advance()
+        if extern:
+            if self.text != "type":
+                self.fail(f"expected `type` after `extern`, found {self.found()}")
+            self.advance()
+        at, end = self.start, self.end
+        name = self._new_name("a type")
+        if name in self.adts:
+            self.fail(f"the type `{name[:60]}` is declared twice", at, end, help=["rename one of them"])
+        self.adt_uses.pop(name, None)
+        header = self.adts[name] = GlobalTypeVar(name, span=self.span(at, end))
+        outer = self.type_vars
+        params = self.type_params() if self.kind == "[" else []
+        constructors = [] if extern else self._constructors(header)
+        self.type_vars = outer
+        if extern and self.kind == ";":
+            self.advance()
+        module.add_type(header, TypeData(header, params, constructors, self.span(start, self.last)))
+
+    def _new_name(self, what: str) -> str:
+        if self.kind == "quoted":
+            return self.quoted_name()
+        if self.kind != "name":
+            self.fail(f"expected the name of {what}, found {self.found()}")
+        name = self.text
+        self.advance()
+        return name
+
+    def _constructors(self, header: GlobalTypeVar) -> list[Constructor]:
+        opened, found = self.start, []
+        self.expect("{", "before the constructors of the type")
+        while self.kind != "}":
+            at, end = self.start, self.end
+            name = self._new_name("a constructor")
+            if name in self.constructors:
+                owner = self.constructors[name].belong_to.name_hint
+                self.fail(f"a constructor `{name[:60]}` is declared already, in the type `{owner[:60]}`", at, end, help=["rename one of them"])
+            inputs: list[Type] = []
+            if self.kind == "(":
+                inputs, _ = self._types("(", ")", 0)
+            constructor = Constructor(name, inputs, header, len(found))
+            constructor.span = self.span(at, self.last)
+            self.constructors[name] = constructor
+            found.append(constructor)
+            if self.kind != ",":
+                break
+            self.advance()
+        self.expect("}", "or `,` after a constructor", opened)
+        return found
+
+    def check_uses(self) -> None:
+        """What was used before it was defined must be defined by now."""
+        for name, (start, end) in self.adt_uses.items():
+            self.fail(f"there is no type called `{name[:60]}`", start, end, help=near(name, [*self.adts, "Tensor", "float32", "int32", "bool"]))
+        defined = [n for n in self.globals if n not in self.global_uses]
+        for name, (start, end) in self.global_uses.items():
+            self.fail(f"`@{name[:60]}` is used but not defined", start, end, help=near(name, defined, "@"))

@@ -1,0 +1,117 @@
+"""The syntax of patterns, and which names are in scope."""
+
+from __future__ import annotations
+
+from ..ir.adt import Constructor, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
+from ..ir.expr import Expr, GlobalVar, Var
+from ..ir.op import Op
+from .attributes import AttributeSyntax
+from .lexer import near
+from .metadata import MetaTable
+
+_DEEPEST = 200
+
+
+class PatternSyntax(AttributeSyntax):
+    """Reads patterns and binders, and keeps the scopes of local and graph names."""
+
+    def __init__(self, text: str, source_name: str, meta: MetaTable) -> None:
+        super().__init__(text, source_name, meta)
+        self.locals: dict[str, Var] = {}
+        self.graph: dict[str, Expr] = {}  # the nodes of the definition that is being read, also of closed scopes
+        self.graph_open: dict[str, int] = {}  # those of open scopes: where each was defined
+        self.undo: list[tuple[str, Var | None]] = []  # what a scope hid, to be put back at its end
+        self.constructors: dict[str, Constructor] = {}
+        self.globals: dict[str, GlobalVar] = {}
+        self.global_uses: dict[str, tuple[int, int]] = {}
+        self._operators: dict[str, Op] = {}
+
+    def define(self, name: str, variable: Var) -> None:
+        """From here to the end of the scope, `name` is `variable`."""
+        self.undo.append((name, self.locals.get(name)))
+        self.locals[name] = variable
+
+    def define_graph(self, name: str, node: Expr, start: int) -> None:
+        """From here to the end of the scope, `%0` is that node."""
+        self.undo.append((name, None))
+        self.graph[name] = node
+        self.graph_open[name] = start
+
+    def unwind(self, mark: int) -> None:
+        """Ends a scope: the names are what they were when `undo` had `mark` entries."""
+        undo, names = self.undo, self.locals
+        while len(undo) > mark:
+            name, before = undo.pop()
+            if before is not None:
+                names[name] = before
+            elif name in names:
+                del names[name]
+            else:
+                self.graph_open.pop(name, None)
+
+    def graph_use(self, name: str, start: int) -> Expr:
+        """The node called `%0`. TVM printed a node that two branches share in the first one only, so a closed scope's are found too."""
+        found = self.graph.get(name)
+        if found is None:
+            self.fail(f"`{name[:40]}` is not defined here", start, start + len(name), help=near(name, self.graph_open))
+        return found
+
+    def global_use(self, name: str, start: int) -> GlobalVar:
+        """`@name`, which may be defined further down."""
+        found = self.globals.get(name)
+        if found is None:
+            found = self.globals[name] = GlobalVar(name, span=self.span(start, self.last))
+            self.global_uses[name] = (start, self.last)
+        return found
+
+    def binder(self, where: str) -> Var:
+        """`%x` or `%x: T`, as a new variable."""
+        if self.kind != "local":
+            help = ["`%0`, `%1` … name nodes of the graph; a variable's name begins with a letter"] if self.kind == "graph" else []
+            self.fail(f"expected a variable such as `%x` {where}, found {self.found()}", help=help)
+        start, name = self.start, self.text
+        self.advance()
+        annotation = None
+        if self.kind == ":":
+            self.advance()
+            annotation = self.type()
+        return Var(name[1:], annotation, self.span(start, self.last))
+
+    def pattern(self, bound: dict[str, int], depth: int = 0) -> Pattern:
+        """One pattern; the variables that it binds are in scope afterwards."""
+        if depth > _DEEPEST:
+            self.fail(f"this pattern is nested more than {_DEEPEST} levels deep")
+        start, kind, text = self.start, self.kind, self.text
+        if kind == "local":
+            if text in bound:
+                self.fail(f"the pattern binds `{text}` twice", help=["rename one of them"])
+            bound[text] = start
+            variable = self.binder("in a pattern")
+            self.define(text, variable)
+            return PatternVar(variable, self.span(start, self.last))
+        if kind == "(":
+            return PatternTuple(self._patterns(bound, depth), self.span(start, self.last))
+        if kind == "quoted":
+            text = self.quoted_name()
+        elif kind == "name":
+            self.advance()
+        else:
+            self.fail(f"expected a pattern, found {self.found()}", help=["patterns are `_`, `%x`, `Cons(%x, _)`, `(%a, %b)`"])
+        if text == "_" and kind == "name":
+            return PatternWildcard(self.span(start, self.last))
+        constructor = self.constructors.get(text)
+        if constructor is None:
+            self.fail(f"there is no constructor called `{text[:60]}`", start, self.last, help=near(text, self.constructors))
+        parts = self._patterns(bound, depth) if self.kind == "(" else []
+        return PatternConstructor(constructor, parts, self.span(start, self.last))
+
+    def _patterns(self, bound: dict[str, int], depth: int) -> list[Pattern]:
+        opened, parts = self.start, []
+        self.advance()
+        while self.kind != ")":
+            parts.append(self.pattern(bound, depth + 1))
+            if self.kind != ",":
+                break
+            self.advance()
+        self.expect(")", "or `,` after a pattern", opened)
+        return parts

@@ -1,0 +1,62 @@
+"""The printed program as data: rows of tokens, from which views draw and texts are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..ir.expr import Expr
+
+# Kinds of rows and classes of tokens, numbered as in frontend/FORMAT.md.
+MODULE, HEADER, PARAM, BINDING, LET, RESULT, CLOSE, BRANCH, TYPE, BLANK = range(10)
+PLAIN, KEYWORD, LOCAL, GLOBAL, OPERATOR, TYPE_NAME, LITERAL, ATTRIBUTE, CONSTRUCTOR, COMMENT = range(10)
+
+
+class Token(NamedTuple):
+    """A piece of a row: its class, its text, and the expression that it names, if any."""
+
+    cls: int
+    text: str
+    expr: Expr | None = None
+
+
+class Row:
+    """One row of the canonical print.
+
+    `depth` counts indentation; `expr` is what the row defines (a binding's value, a parameter, the result); `end` the index of the closing row of the block that the row opens,
+    or -1. A row with `joins` continues the line of the row before it when the program is written as text, after that separator.
+    """
+
+    __slots__ = ("depth", "end", "expr", "joins", "kind", "tokens")
+
+    def __init__(self, kind: int, depth: int, tokens: Sequence[Token], expr: Expr | None = None, joins: str | None = None) -> None:
+        self.kind = kind
+        self.depth = depth
+        self.tokens = tuple(tokens)
+        self.expr = expr
+        self.end = -1
+        self.joins = joins
+
+    @property
+    def text(self) -> str:
+        """The row without its indentation."""
+        return "".join([t.text for t in self.tokens])
+
+    def __repr__(self) -> str:
+        return f"Row({self.kind}, {'  ' * self.depth + self.text!r})"
+
+
+def lines(rows: Sequence[Row]) -> Iterator[str]:
+    """The rows as lines of text, parameters on their function's line."""
+    line = ""
+    started = False
+    for row in rows:
+        if row.joins is not None:
+            line += row.joins + row.text
+            continue
+        if started:
+            yield line
+        line = "  " * row.depth + row.text if row.tokens else ""
+        started = True
+    if started:
+        yield line

@@ -1,0 +1,40 @@
+"""Recursion that lives on the heap.
+
+Programs may be nested 100,000 levels deep; Python's own stack is not. So the recursive functions of the parser and of the printer are generators: where a plain
+function would say `x = self.part()`, they say `x = yield self.part()`, and `run` keeps the callers in a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Steps = Generator[Any, Any, T]  # what is yielded is another Steps, what is sent in is its result
+
+DEEPEST = 500_000  # suspended functions, of a few hundred bytes each; a nested `if` takes four
+
+
+class TooDeepError(Exception):
+    """More than DEEPEST functions wait for one another."""
+
+
+def run(steps: Steps[T]) -> T:
+    """The result of `steps`."""
+    waiting: list[Steps[Any]] = []
+    current: Steps[Any] = steps
+    value: Any = None
+    while True:
+        try:
+            inner = current.send(value)
+        except StopIteration as stop:
+            value = stop.value
+            if not waiting:
+                return value  # type: ignore[no-any-return]  # the outermost generator's own result
+            current = waiting.pop()
+            continue
+        waiting.append(current)
+        if len(waiting) > DEEPEST:
+            raise TooDeepError
+        current = inner
+        value = None

@@ -1,0 +1,183 @@
+"""The syntax of types."""
+
+from __future__ import annotations
+
+from ..ir.show import _DEEPEST
+from ..ir.types import Any, Dim, FuncType, GlobalTypeVar, IncompleteType, RefType, SizeVar, TensorType, TupleType, Type, TypeCall, TypeVar
+from .lexer import Lexer, near
+from .literals import unquote
+from .names import DTYPE
+
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+
+
+class TypeSyntax(Lexer):
+    """Reads types: `Tensor[(3, ?), float32]`, `float32`, `(A, B)`, `fn [A](A) -> B`, `List[A]`, `ref(A)`, `_`."""
+
+    def __init__(self, text: str, source_name: str) -> None:
+        super().__init__(text, source_name)
+        self.type_vars: dict[str, TypeVar] = {}
+        self.size_vars: dict[str, SizeVar] = {}  # a name is one unknown dimension in the whole text
+        self.adts: dict[str, GlobalTypeVar] = {}
+        self.adt_uses: dict[str, tuple[int, int]] = {}  # where a type was first used that is not declared yet
+        self._scalars: dict[str, TensorType] = {}
+
+    def type(self, depth: int = 0) -> Type:
+        """One type. Types nested deeper than messages can show them are refused, so recursion is safe here."""
+        if depth >= _DEEPEST:
+            self.fail(f"this type is nested more than {_DEEPEST} levels deep")
+        start, kind = self.start, self.kind
+        if kind == "name":
+            return self._named(depth)
+        if kind == "quoted":
+            name = self.quoted_name()
+            return self._applied(self.adt(name, start), start, depth)
+        if kind == "(":
+            fields, comma = self._types("(", ")", depth)
+            return fields[0] if len(fields) == 1 and not comma else TupleType(fields, self.span(start, self.last))
+        self.fail(f"expected a type, found {self.found()}", help=_EXAMPLES)
+
+    def _named(self, depth: int) -> Type:
+        start, name = self.start, self.text
+        self.advance()
+        known = self._scalars.get(name)
+        if known is not None and name not in self.type_vars:
+            return known
+        if name == "Tensor":
+            return self._tensor(start)
+        if name == "_":
+            return IncompleteType(span=self.span(start, self.last))
+        if name == "fn":
+            return self._function(start, depth)
+        if name in ("ref", "Ref"):
+            close = {"(": ")", "[": "]"}.get(self.kind)
+            if close is None:
+                self.fail(f"expected the type of what the reference holds, as in `ref(float32)`, found {self.found()}")
+            opened = self.start
+            self.advance()
+            value = self.type(depth + 1)
+            self.expect(close, "after the type of what the reference holds", opened)
+            return RefType(value, self.span(start, self.last))
+        if name in self.type_vars:
+            return self._applied(self.type_vars[name], start, depth)
+        if name in self.adts:
+            return self._applied(self.adts[name], start, depth)
+        if DTYPE.fullmatch(name):
+            return self._scalars.setdefault(name, TensorType((), name))
+        return self._applied(self.adt(name, start), start, depth)
+
+    def adt(self, name: str, start: int) -> GlobalTypeVar:
+        """The declared type of that name; one that is declared further down is known by its name until then."""
+        found = self.adts.get(name)
+        if found is None:
+            self.adt_uses.setdefault(name, (start, self.last))
+            found = GlobalTypeVar(name, span=self.span(start, self.last))
+        return found
+
+    def _applied(self, head: Type, start: int, depth: int) -> Type:
+        if self.kind != "[":
+            return head
+        args, _ = self._types("[", "]", depth)
+        return TypeCall(head, args, self.span(start, self.last))
+
+    def _types(self, open_: str, close: str, depth: int) -> tuple[list[Type], bool]:
+        """Types between brackets, and whether the last was followed by a comma."""
+        opened, found, comma = self.start, [], False
+        self.expect(open_, "before the types")
+        while self.kind != close:
+            found.append(self.type(depth + 1))
+            comma = self.kind == ","
+            if not comma:
+                break
+            self.advance()
+        self.expect(close, "or `,` after a type", opened)
+        return found, comma
+
+    def _function(self, start: int, depth: int) -> FuncType:
+        outer = dict(self.type_vars)
+        params = self.type_params() if self.kind == "[" else []
+        args, _ = self._types("(", ")", depth)
+        self.expect("->", "and the result's type after the arguments' types of a function type")
+        result = self.type(depth + 1)
+        self.type_vars = outer
+        return FuncType(args, result, params, span=self.span(start, self.last))
+
+    def type_params(self) -> list[TypeVar]:
+        """`[A, B]`: they are in scope from here on."""
+        opened = self.start
+        self.advance()
+        found: dict[str, TypeVar] = {}
+        while self.kind != "]":
+            if self.kind != "name":
+                self.fail(f"expected the name of a type parameter, found {self.found()}")
+            if self.text in found:
+                self.fail(f"two type parameters are called `{self.text}`", help=["rename one of them"])
+            found[self.text] = TypeVar(self.text, span=self.here())
+            self.advance()
+            if self.kind != ",":
+                break
+            self.advance()
+        self.expect("]", "or `,` after a type parameter", opened)
+        self.type_vars = {**self.type_vars, **found}
+        return list(found.values())
+
+    def _tensor(self, start: int) -> TensorType:
+        opened = self.start
+        self.expect("[", "after `Tensor`, as in `Tensor[(3, 4), float32]`")
+        shape = self._shape()
+        self.expect(",", "and an element type after the shape", opened)
+        dtype = self._dtype()
+        self.expect("]", "after the element type", opened)
+        made = TensorType.of(tuple(shape), dtype)
+        made.span = self.span(start, self.last)
+        return made
+
+    def _dtype(self) -> str:
+        if self.kind == "quoted":
+            return self.quoted_name()
+        if self.kind != "name":
+            self.fail(f"expected an element type such as `float32`, found {self.found()}")
+        if not DTYPE.fullmatch(self.text):
+            self.fail(f"there is no element type called `{self.text[:40]}`", help=near(self.text, DTYPES))
+        dtype = self.text
+        self.advance()
+        return dtype
+
+    def _shape(self) -> list[Dim]:
+        opened, shape = self.start, []
+        self.expect("(", "before the shape, as in `Tensor[(3, 4), float32]`")
+        while self.kind != ")":
+            shape.append(self._dim())
+            if self.kind != ",":
+                break
+            self.advance()
+        self.expect(")", "or `,` after a dimension", opened)
+        return shape
+
+    def _dim(self) -> Dim:
+        kind, text = self.kind, self.text
+        if kind == "number":
+            if not text.isdecimal() or len(text) > 19:
+                self.fail(f"a dimension is a whole number such as `3`, not {self.found()}")
+            self.advance()
+            return int(text)
+        if kind == "?":
+            self.advance()
+            return Any()
+        if kind == "name":
+            self.advance()
+            return self.size_vars.setdefault(text, SizeVar(text))
+        self.fail(f"expected a dimension (a number, `?`, or a name), found {self.found()}")
+
+    def quoted_name(self) -> str:
+        """The name between backquotes that is the current token."""
+        text = self.text.removeprefix("@")
+        try:
+            name = unquote(text)
+        except ValueError as error:
+            self.fail(str(error))
+        self.advance()
+        return name
+
+
+_EXAMPLES = ["types are `float32`, `Tensor[(3, 4), float32]`, `(A, B)`, `fn (A) -> B`, `List[A]`, `ref(A)`, `_`"]
