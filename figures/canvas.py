@@ -1,0 +1,155 @@
+"""A sheet to draw on. It writes plain SVG with text as text: small, and the same bytes each time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape, quoteattr
+
+from figures.style import MONO, SANS, palette
+
+Point = tuple[float, float]
+
+
+def number(value: float) -> str:
+    """A coordinate, as short as can be."""
+    return f"{round(value, 1):g}"
+
+
+@dataclass
+class Canvas:
+    """Colours are tokens of the palette (`ink`, `known-bg`); sizes are units of a sheet `width` wide."""
+
+    width: float
+    height: float
+    theme: str
+    parts: list[str] = field(default_factory=list)
+
+    def colour(self, token: str) -> str:
+        return "none" if token == "none" else palette(self.theme)[token]
+
+    def _stroke(self, token: str, width: float, dashed: bool) -> str:
+        dash = f' stroke-dasharray="{number(width * 4)} {number(width * 3)}"' if dashed else ""
+        return f'stroke="{self.colour(token)}" stroke-width="{number(width)}"{dash}'
+
+    def box(
+        self, x: float, y: float, w: float, h: float, *,
+        fill: str = "none", edge: str = "edge", width: float = 1.5, dashed: bool = False, radius: float = 8,
+    ) -> None:  # fmt: skip
+        """A rectangle with rounded corners."""
+        place = " ".join(
+            f'{k}="{number(v)}"' for k, v in (("x", x), ("y", y), ("width", w), ("height", h), ("rx", radius))
+        )
+        self.parts.append(f'<rect {place} fill="{self.colour(fill)}" {self._stroke(edge, width, dashed)}/>')
+
+    def circle(
+        self,
+        x: float,
+        y: float,
+        r: float,
+        *,
+        fill: str = "none",
+        edge: str = "edge",
+        width: float = 1.5,
+        opacity: float = 1,
+    ) -> None:
+        """A circle; `opacity` is its filling's."""
+        pale = f' fill-opacity="{number(opacity)}"' if opacity < 1 else ""
+        place = f'cx="{number(x)}" cy="{number(y)}" r="{number(r)}"'
+        self.parts.append(
+            f'<circle {place} fill="{self.colour(fill)}"{pale} {self._stroke(edge, width, False)}/>'
+        )
+
+    def path(
+        self, d: str, *, edge: str = "edge", width: float = 1.5, dashed: bool = False, fill: str = "none"
+    ) -> None:
+        """Any path, `d` in SVG's own notation."""
+        stroke = self._stroke(edge, width, dashed)
+        self.parts.append(f'<path d="{d}" fill="{self.colour(fill)}" {stroke} stroke-linecap="round"/>')
+
+    def line(
+        self,
+        *points: Point,
+        edge: str = "edge",
+        width: float = 1.5,
+        dashed: bool = False,
+        arrow: bool = False,
+    ) -> None:
+        """Straight lines from point to point; `arrow` ends them in a head."""
+        steps = " ".join(f"{number(x)} {number(y)}" for x, y in points)
+        self.path(f"M{steps}", edge=edge, width=width, dashed=dashed)
+        if arrow:
+            (x0, y0), (x1, y1) = points[-2:]
+            self.head(x1, y1, math.atan2(y1 - y0, x1 - x0), edge)
+
+    def curve(
+        self, start: Point, end: Point, *, edge: str = "edge", width: float = 1.5, dashed: bool = False
+    ) -> None:
+        """A level S from one point to another."""
+        (x0, y0), (x1, y1) = start, end
+        mid = (x0 + x1) / 2
+        bend = " ".join(number(n) for n in (mid, y0, mid, y1, x1, y1))
+        self.path(f"M{number(x0)} {number(y0)}C{bend}", edge=edge, width=width, dashed=dashed)
+
+    def head(self, x: float, y: float, angle: float, token: str, size: float = 8) -> None:
+        """An arrow's head whose tip is at (x, y)."""
+        left, right = angle + math.pi - 0.42, angle + math.pi + 0.42
+        corners = [(x, y), *((x + size * math.cos(a), y + size * math.sin(a)) for a in (left, right))]
+        points = " ".join(f"{number(px)},{number(py)}" for px, py in corners)
+        self.parts.append(f'<polygon points="{points}" fill="{self.colour(token)}"/>')
+
+    def text(
+        self, x: float, y: float, text: str, *,
+        size: float = 15, colour: str = "ink", anchor: str = "start", bold: bool = False, mono: bool = False,
+    ) -> None:  # fmt: skip
+        """One line of text whose baseline is at y; what stands between backticks is set as code."""
+        weight = ' font-weight="650"' if bold else ""
+        family = f' font-family="{MONO}" xml:space="preserve"' if mono else ""
+        spans = "".join(
+            f'<tspan font-family="{MONO}" font-size="{number(size * 0.94)}">{escape(part)}</tspan>'
+            if i % 2
+            else escape(part)
+            for i, part in enumerate([text] if mono else text.split("`"))
+        )
+        place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
+        align = "" if anchor == "start" else f' text-anchor="{anchor}"'
+        self.parts.append(f'<text {place} fill="{self.colour(colour)}"{align}{weight}{family}>{spans}</text>')
+
+    def lines(
+        self,
+        x: float,
+        y: float,
+        lines: Sequence[str],
+        *,
+        size: float = 13.5,
+        leading: float = 1.36,
+        **how: str | bool,
+    ) -> None:
+        """Several lines of text, the first baseline at y."""
+        for i, line in enumerate(lines):
+            self.text(x, y + i * size * leading, line, size=size, **how)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A printed figure: `title` names it, `description` says in words what it shows."""
+
+    name: str
+    width: float
+    height: float
+    title: str
+    description: str
+    draw: Callable[[Canvas], None]
+
+    def svg(self, theme: str) -> str:
+        """The whole file. The background is transparent: the page's own shows through."""
+        canvas = Canvas(self.width, self.height, theme)
+        self.draw(canvas)
+        width, height = number(self.width), number(self.height)
+        size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        label = f'role="img" aria-label={quoteattr(self.title)}'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {label} font-family="{SANS}">'
+        words = " ".join(self.description.split())
+        about = f"<title>{escape(self.title)}</title>\n<desc>{escape(words)}</desc>"
+        return "\n".join([head, about, *canvas.parts, "</svg>", ""])

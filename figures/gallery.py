@@ -1,0 +1,20 @@
+"""All figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from figures import bipartite, classes, frameworks, goals, inference, stack, three_ways
+from figures.canvas import Figure
+
+FOLDER = Path(__file__).parent / "svg"
+FIGURES = (
+    goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
+    bipartite.FIGURE, classes.FIGURE,
+)  # fmt: skip
+
+
+def render(figures: Iterable[Figure]) -> dict[str, str]:
+    """File name to file, in both themes."""
+    return {f"{f.name}.{theme}.svg": f.svg(theme) for f in figures for theme in ("light", "dark")}

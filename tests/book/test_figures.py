@@ -1,0 +1,103 @@
+"""The printed figures are what the scripts draw, in light and dark, and say in words what they show."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from figures.canvas import Canvas
+from figures.gallery import FIGURES, FOLDER, render
+from figures.style import palette
+
+SVG = "{http://www.w3.org/2000/svg}"
+DRAWINGS = render(FIGURES)
+
+
+def test_the_committed_drawings_are_what_the_scripts_draw() -> None:
+    committed = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.svg")}
+    assert sorted(committed) == sorted(DRAWINGS)
+    assert [name for name, svg in DRAWINGS.items() if committed[name] != svg] == []
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+class TestDrawing:
+    def test_says_in_words_what_it_shows(self, name: str) -> None:
+        root = ElementTree.fromstring(DRAWINGS[name])
+        assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
+        assert len(root.findtext(f"{SVG}title", "")) > 5
+        assert len(root.findtext(f"{SVG}desc", "").split()) > 25
+
+    def test_asks_for_nothing_from_outside(self, name: str) -> None:
+        svg = DRAWINGS[name].replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?:|url\(|<image|<script|<style", svg)
+
+    def test_names_generic_fonts_only(self, name: str) -> None:
+        families = set(re.findall(r'font-family="([^"]+)"', DRAWINGS[name]))
+        assert families <= {"system-ui, sans-serif", "ui-monospace, monospace"}
+
+    def test_text_can_be_read_on_a_phone(self, name: str) -> None:
+        """At 340 px wide no text is smaller than 8 px."""
+        root = ElementTree.fromstring(DRAWINGS[name])
+        sizes = [float(node.attrib["font-size"]) for node in root.iter() if "font-size" in node.attrib]
+        assert min(sizes) * 340 / float(root.attrib["width"]) >= 8
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of WCAG 2.1 between two hexadecimal colours."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_stands_out_from_the_page_and_from_its_box(theme: str) -> None:
+    tokens = palette(theme)
+    pairs = [
+        ("ink", "paper"),
+        ("soft", "paper"),
+        ("ink", "known-bg"),
+        ("known", "known-bg"),
+        ("run", "run-bg"),
+    ]
+    pairs += [("queued", "queued-bg"), ("bad", "bad-bg"), ("partial", "partial-bg")]
+    pairs += [(f"hue-{hue}", f"hue-{hue}-fill") for hue in ("blue", "orange", "purple", "teal", "olive")]
+    assert {
+        pair: contrast(tokens[pair[0]], tokens[pair[1]])
+        for pair in pairs
+        if contrast(tokens[pair[0]], tokens[pair[1]]) < 4.5
+    } == {}
+
+
+def test_a_sheet_escapes_what_is_written_on_it() -> None:
+    sheet = Canvas(10, 10, "light")
+    sheet.text(0, 0, "a < b & `</text><script>`")
+    assert "<script>" not in sheet.parts[0]
+    assert "a &lt; b &amp; <tspan" in sheet.parts[0]
+
+
+@pytest.mark.browser
+def test_no_text_leaves_its_sheet() -> None:
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    measure = """() => { const box = document.querySelector('svg').viewBox.baseVal;
+        return [...document.querySelectorAll('text')]
+            .filter(t => { const b = t.getBBox(); return Math.min(b.x, b.y) < 0
+                || b.x + b.width > box.width || b.y + b.height > box.height; })
+            .map(t => t.textContent) }"""
+    with sync_playwright() as player:
+        browser = player.chromium.launch(executable_path="/usr/bin/chromium", args=arguments)
+        page = browser.new_page(offline=True)
+        outside = {}
+        for figure in FIGURES:
+            page.set_content(figure.svg("light"))
+            outside[figure.name] = page.evaluate(measure)
+        browser.close()
+    assert {name: texts for name, texts in outside.items() if texts} == {}
