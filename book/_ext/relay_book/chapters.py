@@ -70,18 +70,20 @@ def goal_of(source: str) -> str:
 
 
 def contents(app: Sphinx, page: str) -> dict[str, Any]:
-    """Parts with their chapters, loose pages, and the sections of `page`, as the template draws them."""
+    """Parts with their chapters, pages before and after, and the sections of `page`, as the template draws them."""
     env, builder = app.env, app.builder
 
     def entry(target: str, label: str = "") -> dict[str, Any]:
         link = builder.get_relative_uri(page, target) or "#"
         return {"title": _title(env, target), "link": link, "label": label, "here": target == page}
 
-    parts, loose = [], []
+    parts: list[dict[str, Any]] = []
+    front: list[dict[str, Any]] = []
+    back: list[dict[str, Any]] = []
     for top in env.toctree_includes.get(COVER, []):
         number = part_of(top)
         if number is None:
-            loose.append(entry(top))
+            (back if parts else front).append(entry(top))
             continue
         chapters = [
             {
@@ -91,7 +93,7 @@ def contents(app: Sphinx, page: str) -> dict[str, Any]:
             for name in env.toctree_includes.get(top, [])
         ]
         parts.append({**entry(top, ROMAN[number]), "chapters": chapters})
-    return {"pages": loose, "parts": parts, "sections": _sections(env, page)}
+    return {"front": front, "parts": parts, "back": back, "sections": _sections(env, page)}
 
 
 def eyebrow(page: str, nav: dict[str, Any]) -> str:
