@@ -32,17 +32,24 @@ def axe_core() -> str:
 
 @pytest.fixture
 def open_view(browser: Browser) -> Iterator[Opener]:
-    """``open_view(view, width=, height=, theme=, system=, motion=, fragment=, column=)`` → a page with the view mounted.
+    """Open a page with one view mounted in it.
 
-    `theme` is what the page declares (``data-theme``), `system` what the system prefers. At the end the page must have made
-    no request outside itself and logged no error.
+    `theme` is what the page declares (``data-theme``), `system` what the system prefers. At the end no page
+    may have asked for anything outside itself, or have logged an error.
     """
     opened: list[tuple[Page, Site]] = []
 
     def open_(
-        view: str | dict[str, Any], *, width: int = 1280, height: int = 800, theme: str = "", system: str = "light",
-        motion: str = "no-preference", fragment: str = "", column: int = 1280,
-    ) -> Page:  # fmt: skip
+        view: str | dict[str, Any],
+        *,
+        width: int = 1280,
+        height: int = 800,
+        theme: str = "",
+        system: str = "light",
+        motion: str = "no-preference",
+        fragment: str = "",
+        column: int = 1280,
+    ) -> Page:
         attributes = f' data-theme="{theme}"' if theme else ""
         context = browser.new_context(
             viewport={"width": width, "height": height},

@@ -16,15 +16,16 @@ ROOT = Path(__file__).resolve().parents[2]
 ORIGIN = "http://explorer.test"
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
 #: The files that a page may ask for: the bundle, the fixtures and the checker of accessibility.
 SERVED = ("relay_explorer/widgets/static/", "frontend/test/fixtures/", "frontend/node_modules/axe-core/")
 
 PAGE = """<!doctype html>
-<html lang="en"{attributes}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"{attributes}><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>an explorer</title><link rel="icon" href="data:,">
 <style>body {{ margin: 0 auto; max-width: {column}px; }}</style></head>
 <body><main><h1>A page</h1><div class="relay-explorer" id="rx-test"></div></main>
@@ -34,7 +35,9 @@ const host = document.querySelector(".relay-explorer");
 const data = document.createElement("script");
 data.type = "application/json";
 data.textContent = JSON.stringify({view});
-host.append(data, "the static picture");
+const picture = document.createElement("p");
+picture.textContent = "the static picture";
+host.append(data, picture);
 await import("/relay_explorer/widgets/static/relay_explorer.js");
 window.ready = true;
 </script></body></html>"""

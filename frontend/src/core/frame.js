@@ -36,7 +36,7 @@ export function createFrame(root, { title, what, summary }) {
     before = root.getRootNode().activeElement;
     const id = uid("pop");
     const close = h("button", { class: "btn close", type: "button", "aria-label": "close", onclick: closePopover }, "✕");
-    pop = h("div", { class: "pop", role: "dialog", "aria-labelledby": id }, h("h3", { id }, heading), nodes, close);
+    pop = h("div", { class: "pop", role: "dialog", "aria-labelledby": id }, h("p", { class: "heading", id }, heading), nodes, close);
     root.append(pop);
     (pop.querySelector("input") ?? close).focus({ preventScroll: true });
     return pop;

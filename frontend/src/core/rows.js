@@ -32,7 +32,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   const head = h("div", { class: "grid-head", role: "row", "aria-rowindex": 1 });
   const inner = h("div", { class: "rows", role: "presentation" });
   const scroller = h("div", { class: "scroller", role: "rowgroup" }, inner);
-  const el = h("div", { class: "grid", role: "grid", "aria-label": label }, h("div", { role: "rowgroup" }, head), scroller);
+  const el = h("div", { class: "grid", role: "treegrid", "aria-label": label }, h("div", { role: "rowgroup" }, head), scroller);
 
   const lines = (row) => {
     const counts = shownColumns.map((column) => column.lines?.(row) ?? 1);
@@ -50,7 +50,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     const [, depth, list, , end] = rows[row];
     const code = h("div", { class: "cell code", role: "gridcell", title: rowText(rows[row], strings), style: { "--depth": depth } });
     for (let i = 0; i < list.length; i += 3) code.append(token(list, i));
-    const node = h("div", { class: "row", role: "row", "data-row": row, tabindex: row === selected ? 0 : -1, "aria-selected": row === selected }, code);
+    const node = h("div", { class: "row", role: "row", "aria-level": depth + 1, "data-row": row, tabindex: row === selected ? 0 : -1, "aria-selected": row === selected }, code);
     if (end > row) {
       const open = !folded.has(row);
       code.prepend(h("button", { class: "twist", type: "button", tabindex: -1, "aria-label": open ? "fold" : "unfold", "aria-expanded": open }, open ? "▾" : "▸"));
@@ -62,7 +62,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
       column.draw(row, cell);
       node.append(cell);
     }
-    for (const [name, set] of marks) if (set.has(row)) node.classList.add(`is-${name}`);
+    for (const [name, { shown }] of marks) if (shown.has(row)) node.classList.add(`is-${name}`);
     return node;
   }
 
@@ -103,6 +103,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     visible = visibleRows(rows, folded, keep);
     indexOf = new Int32Array(rows.length).fill(-1);
     visible.forEach((row, i) => { indexOf[row] = i; });
+    for (const entry of marks.values()) entry.shown = new Set(entry.asked.map(anchor).filter((row) => row >= 0));
     y = offsets(visible, heightOf);
     for (const node of mounted.values()) node.remove();
     mounted.clear();
@@ -121,10 +122,12 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     return at;
   }
 
+  /** Puts the class `is-NAME` on the rows of `list`, or on the folded blocks that hold them. */
   function mark(name, list) {
-    const next = new Set([...list].map(anchor).filter((row) => row >= 0));
-    const before = marks.get(name) ?? new Set();
-    marks.set(name, next);
+    const asked = [...list];
+    const next = new Set(asked.map(anchor).filter((row) => row >= 0));
+    const before = marks.get(name)?.shown ?? new Set();
+    marks.set(name, { asked, shown: next });
     for (const row of before) if (!next.has(row)) mounted.get(row)?.classList.remove(`is-${name}`);
     for (const row of next) mounted.get(row)?.classList.add(`is-${name}`);
   }

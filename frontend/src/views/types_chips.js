@@ -24,10 +24,12 @@ function drawVariable(view, chip, face, fresh) {
   const kind = KNOWN[face.known];
   chip.className = `chip var ${kind.id}${face.seen ? "" : " unseen"}${fresh ? " fresh" : ""}`;
   text(chip.children[0], face.name);
-  text(chip.children[1], face.short ? ` : ${face.short}` : ` ${face.what === face.name ? "" : face.what}`);
+  const beside = face.short ? ` : ${face.short}` : ` ${face.what === face.name ? "" : face.what}`;
+  text(chip.children[1], beside);
   chip.children[1].className = face.short ? "type" : "what";
   set(chip, "title", face.full ? `${face.name}: ${face.full}\n${face.what}` : `${face.name}\n${face.what}: ${kind.word}`);
-  set(chip, "aria-label", `${face.name}, type of ${face.what}: ${face.short || kind.word}. Why?`);
+  // The spoken name starts with what is seen, so that it can also be said to a voice control.
+  set(chip, "aria-label", `${face.name}${beside}, ${kind.word}${face.short ? `, type of ${face.what}` : ""}. Why?`);
 }
 
 function drawRelation(view, chip, rel, status, fresh) {
@@ -37,7 +39,7 @@ function drawRelation(view, chip, rel, status, fresh) {
   text(chip.children[0], kind.sign);
   text(chip.children[1], label);
   set(chip, "title", `${label}\n${kind.word}`);
-  set(chip, "aria-label", `relation ${label}: ${kind.word}`);
+  set(chip, "aria-label", `${label}, relation, ${kind.word}`);
 }
 
 /** Fills a cell with `items` chips once, and draws each again at every call. */

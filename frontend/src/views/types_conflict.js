@@ -5,7 +5,7 @@ import { stepEntry } from "./types_panes.js";
 
 function side(view, name, { type, chain }, go) {
   const list = h("ol", { class: "chain" }, chain.map(([step, , say]) => h("li", null, stepEntry(view, step, say, go))));
-  return h("section", { class: `side side-${name}` }, h("h4", null, h("span", { class: "badge" }, name.toUpperCase()), h("code", null, view.strings[type] ?? "")), list);
+  return h("section", { class: `side side-${name}` }, h("p", { class: "type" }, h("span", { class: "badge" }, name.toUpperCase()), h("code", null, view.strings[type] ?? "")), list);
 }
 
 /** Fills `el` with the conflict; `go(step)` jumps. */

@@ -1,5 +1,5 @@
 // The panes beside the rows: why, the constraint graph, the union-find classes.
-import { linkHorizontal } from "d3-shape";
+import { link } from "../core/curve.js";
 import { fill, h, s } from "../core/dom.js";
 import { glyph } from "../core/glyphs.js";
 import { sentence } from "../core/sentence.js";
@@ -10,7 +10,6 @@ import { variableFace } from "./types_chips.js";
 const EVERYTHING = 34;
 const NEAR = 16;
 const GAP = 25;
-const link = linkHorizontal();
 
 /** A step as an entry of a list: its mark, number and sentence; clicking goes there. */
 export function stepEntry(view, step, say, go, note = "") {
@@ -58,8 +57,6 @@ function classNodes(view, state, rels, everything) {
   return [...leads].map(([lead, members]) => ({ lead, members: [lead, ...members.filter((v) => v !== lead)] }));
 }
 
-const clip = (value, length) => (value.length > length ? `${value.slice(0, length - 1)}…` : value);
-
 /** Variables left (one node a class), relations right, an edge where a relation mentions a variable. */
 export function drawConstraints(view, pane, { state, focus, relsOf, onVar, onRel }) {
   const { rels, cut } = neighbourhood(view, state, focus, relsOf);
@@ -73,19 +70,19 @@ export function drawConstraints(view, pane, { state, focus, relsOf, onVar, onRel
   rels.forEach((rel, i) => {
     for (const v of new Set(view.rels[rel][3])) {
       if (!yLeft.has(v)) continue;
-      svg.append(s("path", { class: `wire ${focus.rels.has(rel) ? "hot" : ""}`, d: link({ source: [leftWidth, yLeft.get(v)], target: [width - rightWidth, spread(rels.length, i)] }) }));
+      svg.append(s("path", { class: `wire ${focus.rels.has(rel) ? "hot" : ""}`, d: link(leftWidth, yLeft.get(v), width - rightWidth, spread(rels.length, i)) }));
     }
   });
   left.forEach(({ lead, members }, i) => {
     const face = variableFace(view, state, lead);
     const names = members.map((v) => view.strings[view.vars[v][0]]).join(" ");
     const label = face.short ? `${names} : ${face.short}` : names;
-    svg.append(node(0, spread(left.length, i), leftWidth, 11, `var ${KNOWN[face.known].id}${members.some((v) => focus.vars.has(v)) ? " fresh" : ""}`, label, `${names}, ${KNOWN[face.known].word}`, () => onVar(lead)));
+    svg.append(node(0, spread(left.length, i), leftWidth, 11, `var ${KNOWN[face.known].id}${members.some((v) => focus.vars.has(v)) ? " fresh" : ""}`, label, `${label}, ${KNOWN[face.known].word}`, () => onVar(lead)));
   });
   rels.forEach((rel, i) => {
     const status = STATUS[state.rel[rel]] ?? STATUS[0];
     const name = view.strings[view.rels[rel][0]];
-    svg.append(node(width - rightWidth, spread(rels.length, i), rightWidth, 3, `rel ${status.id}${focus.rels.has(rel) ? " fresh" : ""}`, `${status.sign}${name}`, `relation ${name}, ${status.word}`, () => onRel(rel)));
+    svg.append(node(width - rightWidth, spread(rels.length, i), rightWidth, 3, `rel ${status.id}${focus.rels.has(rel) ? " fresh" : ""}`, `${status.sign}${name}`, `${name}, relation, ${status.word}`, () => onRel(rel)));
   });
   fill(pane, h("p", { class: "soft" }, cut ? "Variables (left) and relations (right) around this step." : "Variables (left, one node a class) and the relations that mention them."), svg);
 }
@@ -98,7 +95,8 @@ function node(x, y, width, radius, name, label, spoken, run) {
     run();
   };
   return s("g", { class: `node ${name}`, transform: `translate(${x} ${y})`, tabindex: 0, role: "button", "aria-label": spoken, onclick: run, onkeydown: press },
-    s("title", null, label), s("rect", { x: 1, y: -11, width: width - 2, height: 22, rx: radius }), s("text", { x: 9, y: 4 }, clip(label, Math.floor((width - 14) / 7.1))));
+    s("title", null, label), s("rect", { x: 1, y: -11, width: width - 2, height: 22, rx: radius }), // What does not fit is cut by the inner frame, not in the text, which stays the whole name.
+    s("svg", { x: 0, y: -11, width: width - 6, height: 22 }, s("text", { x: 9, y: 15 }, label)));
 }
 
 /** Each tree of the union-find forest: the representative on top, what joined it below. */

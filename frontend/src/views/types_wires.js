@@ -1,12 +1,11 @@
 // The wires over the rows: which relation mentions which variable, and which variables are one class.
-import { linkHorizontal } from "d3-shape";
+import { link } from "../core/curve.js";
 import { s } from "../core/dom.js";
 import { UNSEEN, classes } from "./types_state.js";
 
 const LANE = 6;
 const LANES = 4;
 const SMALL = 48;
-const link = linkHorizontal();
 
 /** A lane for each class, so that no two brackets on one lane overlap: `[{ members, lane }]`, nearest first. */
 export function lanes(groups, placeOf) {
@@ -56,7 +55,7 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
   }
 
   function wire(x1, y1, x2, y2, name) {
-    return s("path", { class: `wire ${name}`, d: link({ source: [x1, y1], target: [x2, y2] }) });
+    return s("path", { class: `wire ${name}`, d: link(x1, y1, x2, y2) });
   }
 
   function bracket({ placed, lane }, x, lit) {
