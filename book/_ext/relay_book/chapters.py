@@ -70,7 +70,7 @@ def goal_of(source: str) -> str:
 
 
 def contents(app: Sphinx, page: str) -> dict[str, Any]:
-    """Parts with their chapters, pages before and after, and the sections of `page`, as the template draws them."""
+    """Parts with their chapters, pages before and after, and the sections of `page`, for the template."""
     env, builder = app.env, app.builder
 
     def entry(target: str, label: str = "") -> dict[str, Any]:
