@@ -19,9 +19,7 @@ REMARKS = {
     "anywidget": "the package must also run with Colab's 0.9.21: requirements-colab.txt",
     "ipywidgets": "the package must also run with Colab's 7.7.1: requirements-colab.txt",
 }
-BOOK = (
-    "# The exact set that builds the book, written by `make lock`. The package's needs: pyproject.toml.\n"
-)
+BOOK = "# The exact set that builds the book, written by `make lock`. The package's needs: pyproject.toml.\n"
 DEVELOPMENT = (
     "# What testing and grading add to requirements.txt. Written by `make lock`.\n-r requirements.txt\n"
 )
