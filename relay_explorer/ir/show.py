@@ -53,7 +53,7 @@ def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
             args = ", ".join(map(inner, type_.arg_types))
             return f"fn {params}({args}) -> {inner(type_.ret_type)}" if params else f"fn ({args}) -> {inner(type_.ret_type)}"
         case TypeCall():
-            return f"{inner(type_.func)}[{', '.join(map(inner, type_.args))}]"
+            return f"{inner(type_.func)}[{', '.join(map(inner, type_.args))}]" if type_.args else inner(type_.func)
         case RefType():
             return f"ref({inner(type_.value)})"
         case TypeRelation():
@@ -86,3 +86,9 @@ def short_dtype(dtype: str) -> str:
         if dtype.startswith(long) and dtype[len(long) :].isdigit():
             return short + dtype[len(long) :]
     return dtype
+
+
+def ordinal(index: int) -> str:
+    """The word for position `index`, counted from 0: 0 is "first"."""
+    words = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+    return words[index] if 0 <= index < len(words) else f"{index + 1}th"

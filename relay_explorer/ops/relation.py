@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any as Anything
 
 from ..ir.op import Relation, RelationFailed, Reporter
-from ..ir.show import show_shape
+from ..ir.show import ordinal, show_shape
 from ..ir.types import Any, Dim, IncompleteType, Shape, TensorType, TupleType, Type
 
 UNKNOWN = Any()
@@ -30,7 +30,7 @@ def tensor(type_: Type, operand: int, name: str = "") -> TensorType:
     if isinstance(type_, TensorType):
         return type_
     raise RelationFailed(
-        f"argument {operand}{f' ({name})' if name else ''} must be a tensor, not {type_}", culprits=(operand,)
+        f"the {ordinal(operand)} argument{f' ({name})' if name else ''} must be a tensor, not {type_}", culprits=(operand,)
     )
 
 

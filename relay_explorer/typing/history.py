@@ -70,11 +70,12 @@ class History:
         self.known: dict[int, Type] = {}  # by root: what the class is known to be
         self.since: dict[int, int] = {}  # by root: the step in which it became known
         for event in events:
-            self._add(event)
+            self.add(event)
 
     # -- replaying
 
-    def _add(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
+        """Replays one more event."""
         if isinstance(event, (Bound, Merged, Moved, Ended)) or (isinstance(event, Queued) and self._belongs(event)):
             self.steps[-1].events.append(event)
         elif isinstance(event, Refused) and self.steps and isinstance(self.steps[-1].main, (Started, Unifying)) and not self._ended():

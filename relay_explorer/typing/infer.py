@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..ir.errors import RelayError, TypeInferenceError
-from ..ir.expr import Expr, Function, GlobalVar
+from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
-from ..ir.types import TensorType
+from ..ir.show import show_type
+from ..ir.types import TensorType, Type
 from ..ir.walk import free_vars, post_order
 from .annotate import Annotator
 from .constraints import Generator
 from .events import Annotated, Event, FunctionEntered, Refused
 from .solver import Refusal, Solver
-from .unknown import TypeTooLarge, unknowns_in
+from .unknown import TypeTooLarge, resolve, unknowns_in
 
 
 class Inference:
@@ -121,9 +122,17 @@ def _check_solved(generator: Generator, first_constraint: int, first_expr: int) 
         )
     for expr in list(generator.types)[first_expr:] if first_expr else generator.types:
         type_ = generator.types[expr]
-        if type_.__class__ is not TensorType and unknowns_in(type_):
+        if type_.__class__ is not TensorType and _open(solver, expr, type_):
             message = f"the program does not say enough: the type of {describe(expr)} cannot be found"
-            raise solver.refuse(Refused(message, (_how_to_annotate(expr),), expr, type_, None, expr, None, None, None))
+            raise solver.refuse(Refused(message, (_how_to_annotate(expr, type_),), expr, type_, None, expr, None, None, None))
+
+
+def _open(solver: Solver, expr: Expr, type_: Type) -> bool:
+    """Whether something in the type of `expr` is not known."""
+    try:
+        return bool(unknowns_in(type_))
+    except TypeTooLarge as problem:
+        raise solver.refuse(Refused(f"{describe(expr)} cannot be typed: {problem}", (), expr, None, None, None, None, None, None)) from None
 
 
 def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
@@ -135,10 +144,11 @@ def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
     return None
 
 
-def _how_to_annotate(expr: Expr | None) -> str:
+def _how_to_annotate(expr: Expr | None, known: Type | None = None) -> str:
     name = getattr(expr, "name_hint", None)
-    if name is not None:
-        return f"give `%{name}` a type: `%{name}: Tensor[(…), float32]`"
+    if name is not None and isinstance(expr, Var):
+        shape = "Tensor[(…), float32]" if known is None else show_type(resolve(known))
+        return f"give `%{name}` a type: `%{name}: {'Tensor[(…), float32]' if shape == '_' else shape.replace('_', '…')}`"
     return "annotate a parameter or a `let` on the way to it"
 
 

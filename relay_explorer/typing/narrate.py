@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir import adt
-from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
 from ..ir.op import Op
-from ..ir.show import show_type
-from ..ir.types import TensorType, Type
+from ..ir.show import ordinal, show_type
+from ..ir.types import IncompleteType, RefType, TensorType, Type
 from .events import Annotated, Event, FunctionEntered, Reason, Refused, Started, Typed, Unifying
 
 Sentence = tuple[str, ...]
@@ -31,7 +31,7 @@ def label(expr: Expr | None) -> str:
         case Op():
             return expr.name
         case Call():
-            return f"{label(expr.op)}(…)"
+            return f"{label(expr.op)}(…)" if expr.args or not isinstance(expr.op, adt.Constructor) else label(expr.op)
         case TupleGetItem():
             return f"{label(expr.tuple_value)}.{expr.index}"
         case Constant():
@@ -44,13 +44,22 @@ def label(expr: Expr | None) -> str:
             return "fn (…)"
         case If():
             return "if (…)"
+        case RefCreate():
+            return f"ref({label(expr.value)})"
+        case RefRead():
+            return f"ref_read({label(expr.ref)})"
+        case RefWrite():
+            return f"ref_write({label(expr.ref)}, {label(expr.value)})"
+        case adt.Match():
+            return f"match ({label(expr.data)})"
     return type(expr).__name__.lower()
 
 
 def cause(event: Event, resolve: Callable[[Type], Type]) -> Sentence | None:
     """How a step made a type known, as a link in a chain."""
     if isinstance(event, Typed):
-        return _given(event.expr, resolve(event.type))
+        type_ = resolve(event.type)
+        return None if isinstance(type_, IncompleteType) else _given(event.expr, type_)
     if isinstance(event, Started):
         output = resolve(event.relation.args[-1])
         return "{0} gives {1}", label(event.relation.call), show_type(output)
@@ -76,8 +85,12 @@ def because(reason: Reason, type_: str) -> Sentence:
             return "{0} is called with {1}, so both are {2}", left, right, type_
         case "callee":
             return "{0} is called, so it is {1}", left, type_
+        case "let" if isinstance(reason.left, Var) and reason.left.type_annotation is not None:
+            return "{0} is declared {1}", left, type_
         case "let":
             return "{0} is bound to {1}, so it is {2}", left, right, type_
+        case "return" if isinstance(reason.left, Function) and reason.left.ret_type is not None:
+            return "the function is declared to give {0}", type_
         case "return":
             return "the function gives {0}, so its result is {1}", right, type_
         case "branches" | "clause":
@@ -111,7 +124,9 @@ def _disagreement(event: Refused, reason: Reason) -> Sentence:
     detail = _escape(f" ({event.message})" if event.message else "")
     match reason.kind:
         case "argument":
-            return f"argument {reason.index} of {{0}} must be {{1}}, and {{2}} is {{3}}{detail}", label(reason.left), left, label(reason.right), right
+            return f"the {ordinal(reason.index)} argument of {{0}} must be {{1}}, and {{2}} is {{3}}{detail}", label(reason.left), left, label(reason.right), right
+        case "callee" if isinstance(event.left, IncompleteType):
+            return f"{{0}} cannot be called like this{detail}", label(reason.left)
         case "callee":
             return f"{{0}} is called as {{2}}, but its type is {{1}}{detail}", label(reason.left), left, right
         case "let":
@@ -126,6 +141,8 @@ def _disagreement(event: Refused, reason: Reason) -> Sentence:
             return f"the clauses of a {{0}} must have one type: clause {reason.index + 1} gives {{2}}, those before it {{1}}{detail}", "match", left, right
         case "pattern":
             return f"the pattern of clause {reason.index + 1} matches {{1}}, but what is matched is {{0}}{detail}", left, right
+        case "ref" if not isinstance(event.left, RefType):
+            return f"{{0}} is used as a reference, and is {{1}}{detail}", label(reason.left), left
         case "ref":
             return f"{{0}} must be a reference that fits {{2}}, and is {{1}}{detail}", label(reason.left), left, right
     return f"{{0}} and {{1}} disagree{detail}", left, right

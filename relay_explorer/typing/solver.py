@@ -308,12 +308,13 @@ class Solver:
 
     def _output_refused(self, constraint: Constraint, args: list[Type], mismatch: Mismatch) -> Refusal:
         """A relation gave a type that disagrees with what another place demands of the same expression."""
-        message = f"{constraint.relation.name} gives {resolve(mismatch.right)} where {resolve(mismatch.left)} is demanded"
+        demanded, given = resolve(mismatch.left), resolve(mismatch.right)
+        message = f"it gives {given}, where {demanded} is demanded"
         if mismatch.why:
             message += f": {mismatch.why}"
-        return self.refuse(
-            Refused(message, (), constraint.call, resolve(mismatch.left), resolve(mismatch.right), constraint.call, constraint.call, constraint, None)
-        )
+        operands = operand_exprs(constraint.call)
+        source = operands[0] if operands else None
+        return self.refuse(Refused(message, (), constraint.call, demanded, given, constraint.call, source, constraint, None))
 
     def _unify_refused(self, reason: Reason, left: Type, right: Type, mismatch: Mismatch) -> Refusal:
         return self.refuse(Refused(mismatch.why, (), reason.at, left, right, reason.left, reason.right, None, reason))

@@ -1,0 +1,38 @@
+"""Relay, the functional, typed language for deep learning, in readable Python, with explorers that show what a compiler does.
+
+    from relay_explorer import relay, explore, models
+    explore(models.load("lenet"), view="types")
+
+Importing this package loads nothing else: its parts are loaded when they are first named.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._project import VERSION as __version__
+
+if TYPE_CHECKING:
+    from . import models, relay
+    from .explore import Explorer, explore
+
+__all__ = ["Explorer", "__version__", "explore", "models", "relay"]
+
+_PLACES = {"explore": ".explore:explore", "Explorer": ".explore:Explorer", "models": ".models", "relay": ".relay"}
+
+
+def __getattr__(name: str) -> Any:
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"relay_explorer has no {name!r}; it has {', '.join(__all__)}")
+    module, _, attribute = place.partition(":")
+    found: Any = importlib.import_module(module, __name__)
+    if attribute:
+        found = getattr(found, attribute)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

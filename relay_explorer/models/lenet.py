@@ -1,0 +1,21 @@
+"""LeNet-5, with max pooling and ReLU as it is taught today."""
+
+from __future__ import annotations
+
+from .. import relay
+from ..ir.module import IRModule
+from .layers import Builder
+
+
+def lenet() -> IRModule:
+    """data (1, 1, 28, 28) to class probabilities (1, 10)."""
+    b = Builder()
+    x = b.input("data", (1, 1, 28, 28))
+    x = relay.nn.relu(b.conv(x, "conv1", 1, 6, kernel=5, padding=2, bias=True))
+    x = relay.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2))
+    x = relay.nn.relu(b.conv(x, "conv2", 6, 16, kernel=5, bias=True))
+    x = relay.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2))
+    x = relay.nn.batch_flatten(x)
+    x = relay.nn.relu(b.dense(x, "fc1", 400, 120))
+    x = relay.nn.relu(b.dense(x, "fc2", 120, 84))
+    return b.module(relay.nn.softmax(b.dense(x, "fc3", 84, 10)))

@@ -1,0 +1,56 @@
+"""Residual networks."""
+
+from __future__ import annotations
+
+from .. import relay
+from ..ir.expr import Expr
+from ..ir.module import IRModule
+from .layers import Builder
+
+
+def resnet18() -> IRModule:
+    """data (1, 3, 224, 224) to class probabilities (1, 1000)."""
+    return _resnet((2, 2, 2, 2), bottleneck=False)
+
+
+def resnet50() -> IRModule:
+    """data (1, 3, 224, 224) to class probabilities (1, 1000)."""
+    return _resnet((3, 4, 6, 3), bottleneck=True)
+
+
+def _resnet(blocks: tuple[int, ...], bottleneck: bool) -> IRModule:
+    b = Builder()
+    x = b.conv_norm_relu(b.input("data", (1, 3, 224, 224)), "stem", 3, 64, kernel=7, stride=2, padding=3)
+    x = relay.nn.max_pool2d(x, pool_size=(3, 3), strides=(2, 2), padding=(1, 1))
+    inputs, widen = 64, 4 if bottleneck else 1
+    for stage, count in enumerate(blocks):
+        width = 64 << stage
+        for index in range(count):
+            stride = 2 if stage and not index else 1
+            name = f"stage{stage + 1}_unit{index + 1}"
+            x = (_bottleneck if bottleneck else _basic)(b, x, name, inputs, width, stride)
+            inputs = width * widen
+    x = relay.nn.batch_flatten(relay.nn.global_avg_pool2d(x))
+    return b.module(relay.nn.softmax(b.dense(x, "fc", inputs, 1000)))
+
+
+def _basic(b: Builder, x: Expr, name: str, inputs: int, width: int, stride: int) -> Expr:
+    """Two 3 × 3 convolutions beside a shortcut."""
+    out = b.conv_norm_relu(x, f"{name}_1", inputs, width, kernel=3, stride=stride, padding=1)
+    out = b.batch_norm(b.conv(out, f"{name}_2_conv", width, width, kernel=3, padding=1), f"{name}_2_bn", width)
+    return relay.nn.relu(relay.add(out, _shortcut(b, x, name, inputs, width, stride)))
+
+
+def _bottleneck(b: Builder, x: Expr, name: str, inputs: int, width: int, stride: int) -> Expr:
+    """1 × 1, 3 × 3, 1 × 1 convolutions beside a shortcut; the 3 × 3 one takes the stride."""
+    out = b.conv_norm_relu(x, f"{name}_1", inputs, width, kernel=1)
+    out = b.conv_norm_relu(out, f"{name}_2", width, width, kernel=3, stride=stride, padding=1)
+    out = b.batch_norm(b.conv(out, f"{name}_3_conv", width, 4 * width, kernel=1), f"{name}_3_bn", 4 * width)
+    return relay.nn.relu(relay.add(out, _shortcut(b, x, name, inputs, 4 * width, stride)))
+
+
+def _shortcut(b: Builder, x: Expr, name: str, inputs: int, channels: int, stride: int) -> Expr:
+    """The input itself, or a 1 × 1 convolution of it where the shape changes."""
+    if inputs == channels and stride == 1:
+        return x
+    return b.batch_norm(b.conv(x, f"{name}_sc_conv", inputs, channels, kernel=1, stride=stride), f"{name}_sc_bn", channels)

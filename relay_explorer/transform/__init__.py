@@ -1,0 +1,8 @@
+"""Passes: the infrastructure, and one pass a file."""
+
+from __future__ import annotations
+
+from .infer_type import InferType
+from .infrastructure import Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
+
+__all__ = ["InferType", "Pass", "PassContext", "PassInfo", "Sequential", "function_pass", "module_pass"]

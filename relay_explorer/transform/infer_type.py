@@ -1,0 +1,17 @@
+"""InferType: type inference as a pass (section 3.2 of the paper)."""
+
+from __future__ import annotations
+
+from ..ir.module import IRModule
+from ..typing import infer_types
+from .infrastructure import Pass, PassContext
+
+
+class InferType(Pass):
+    """Gives every expression its type. The result is a copy; annotated variables are the same objects in it."""
+
+    name = "InferType"
+    opt_level = 0
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(mod)

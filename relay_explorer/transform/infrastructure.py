@@ -1,0 +1,209 @@
+"""Passes and pipelines: what every pass is, and the context it runs in.
+
+A pass is a small class with a name and a docstring, options as fields, and a pure `transform_module`: it never changes its input.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+from typing import NamedTuple, TypeVar, overload
+
+from ..ir.expr import Function
+from ..ir.module import IRModule
+
+
+class PassInfo(NamedTuple):
+    """A pass's name, the optimization level from which it runs, and the names of passes that it requires."""
+
+    opt_level: int
+    name: str
+    required: tuple[str, ...] = ()
+    traceable: bool = False
+
+
+class PassContext:
+    """What passes run under: the optimization level, passes that must or must not run, options, and instruments.
+
+    Use it in a `with` statement; `PassContext.current()` is the innermost one.
+    """
+
+    _stack = threading.local()
+
+    def __init__(
+        self,
+        opt_level: int = 2,
+        required_pass: Sequence[str] | None = None,
+        disabled_pass: Sequence[str] | None = None,
+        instruments: Sequence[Anything] | None = None,
+        config: dict[str, Anything] | None = None,
+    ) -> None:
+        self.opt_level = opt_level
+        self.required_pass = tuple(required_pass or ())
+        self.disabled_pass = tuple(disabled_pass or ())
+        self.instruments = tuple(instruments or ())
+        self.config = dict(config or {})
+
+    def __enter__(self) -> PassContext:
+        stack = PassContext._stack.__dict__.setdefault("contexts", [])
+        stack.append(self)
+        for instrument in self.instruments:
+            getattr(instrument, "enter_pass_ctx", _nothing)()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for instrument in self.instruments:
+            getattr(instrument, "exit_pass_ctx", _nothing)()
+        PassContext._stack.contexts.pop()
+
+    @staticmethod
+    def current() -> PassContext:
+        """The innermost context; the default one (level 2) where there is none."""
+        contexts = PassContext._stack.__dict__.get("contexts")
+        return contexts[-1] if contexts else PassContext()
+
+    def pass_enabled(self, info: PassInfo) -> bool:
+        """Whether a pipeline runs the pass here."""
+        if info.name in self.disabled_pass:
+            return False
+        return info.name in self.required_pass or self.opt_level >= info.opt_level
+
+
+def _nothing() -> None:
+    pass
+
+
+class Pass:
+    """Base of all passes. Subclasses set `name` and `opt_level`, and define `transform_module`."""
+
+    name: str = ""
+    opt_level: int = 0
+    required: tuple[str, ...] = ()
+
+    @property
+    def info(self) -> PassInfo:
+        return PassInfo(self.opt_level, self.name or type(self).__name__, self.required)
+
+    @property
+    def pass_info(self) -> PassInfo:
+        return self.info
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        """The pass itself: a new module, or `mod` where there is nothing to do."""
+        raise NotImplementedError(f"the pass {self.info.name} has no transform_module")
+
+    def __call__(self, mod: IRModule) -> IRModule:
+        """Runs the pass under the current context. An instrument whose `should_run` says no skips it."""
+        if not isinstance(mod, IRModule):
+            raise TypeError(f"a pass takes a module, not a {type(mod).__name__}: make one with tvm.IRModule.from_expr(…)")
+        ctx = PassContext.current()
+        if not all(getattr(i, "should_run", _always)(mod, self.info) for i in ctx.instruments):
+            return mod
+        for instrument in ctx.instruments:
+            getattr(instrument, "run_before_pass", _ignore)(mod, self.info)
+        result = self.transform_module(mod, ctx)
+        for instrument in ctx.instruments:
+            getattr(instrument, "run_after_pass", _ignore)(result, self.info)
+        return result
+
+    def __repr__(self) -> str:
+        return f"<{self.info.name}, from level {self.info.opt_level}>"
+
+
+def _always(mod: IRModule, info: PassInfo) -> bool:
+    return True
+
+
+def _ignore(mod: IRModule, info: PassInfo) -> None:
+    pass
+
+
+class Sequential(Pass):
+    """A pipeline: its passes in order, each only where the context enables it."""
+
+    def __init__(
+        self, passes: Sequence[Pass] | None = None, opt_level: int = 0, name: str = "sequential", required: Sequence[str] | None = None
+    ) -> None:
+        self.passes = tuple(passes or ())
+        self.opt_level = opt_level
+        self.name = name
+        self.required = tuple(required or ())
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        for step in self.passes:
+            if ctx.pass_enabled(step.info):
+                mod = step(mod)
+        return mod
+
+
+class _FromFunction(Pass):
+    """A pass made of a plain function by `module_pass` or `function_pass`."""
+
+    def __init__(self, body: Callable[[IRModule, PassContext], IRModule], info: PassInfo) -> None:
+        self._body = body
+        self.name, self.opt_level, self.required = info.name, info.opt_level, info.required
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return self._body(mod, ctx)
+
+
+T = TypeVar("T")
+Body = Callable[..., Anything]
+
+
+@overload
+def module_pass(pass_func: Body | type, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None) -> Anything: ...
+@overload
+def module_pass(pass_func: None = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None) -> Callable[[Body | type], Anything]: ...
+def module_pass(
+    pass_func: Body | type | None = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None
+) -> Anything:
+    """Makes a pass of `f(mod, ctx) -> mod`, or of a class with such a `transform_module`; usable as a decorator."""
+
+    def make(body: Body | type) -> Anything:
+        info = PassInfo(opt_level, name or body.__name__, tuple(required or ()))
+        if isinstance(body, type):
+            return _class_of(body, info, lambda inner: inner.transform_module)
+        return _FromFunction(body, info)
+
+    return make if pass_func is None else make(pass_func)
+
+
+def function_pass(
+    pass_func: Body | type | None = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None
+) -> Anything:
+    """Makes a pass of `f(function, mod, ctx) -> function`, or of a class with such a `transform_function`: it is run on every global function."""
+
+    def each(transform: Body) -> Callable[[IRModule, PassContext], IRModule]:
+        def run(mod: IRModule, ctx: PassContext) -> IRModule:
+            new = mod.copy()
+            for var, function in mod.functions.items():
+                if isinstance(function, Function):
+                    new[var] = transform(function, mod, ctx)
+            return new
+
+        return run
+
+    def make(body: Body | type) -> Anything:
+        info = PassInfo(opt_level, name or body.__name__, tuple(required or ()))
+        if isinstance(body, type):
+            return _class_of(body, info, lambda inner: each(inner.transform_function))
+        return _FromFunction(each(body), info)
+
+    return make if pass_func is None else make(pass_func)
+
+
+def _class_of(body: type, info: PassInfo, method: Callable[[Anything], Callable[[IRModule, PassContext], IRModule]]) -> type:
+    """A pass class around a class that a user wrote: its instances are made with the user's own arguments."""
+
+    class UserPass(_FromFunction):
+        def __init__(self, *args: object, **kwargs: object) -> None:
+            self.inner = body(*args, **kwargs)
+            super().__init__(method(self.inner), info)
+
+        def __getattr__(self, attribute: str) -> Anything:
+            return getattr(self.inner, attribute)
+
+    UserPass.__name__, UserPass.__qualname__, UserPass.__doc__ = body.__name__, body.__qualname__, body.__doc__
+    return UserPass
