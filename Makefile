@@ -7,6 +7,7 @@ SHELL := /bin/sh
 VENV := .venv
 COLAB := .venv-colab
 BIN := $(VENV)/bin
+BOOK_READY := $(VENV)/.book-ready
 READY := $(VENV)/.ready
 COLAB_READY := $(COLAB)/.ready
 PIP := -m pip install --quiet --disable-pip-version-check
@@ -14,10 +15,10 @@ PIP := -m pip install --quiet --disable-pip-version-check
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-11s %s\n", $$1, $$2 }'
 
-book: $(READY)  ## execute and build the book, and open it (BOOK_OPEN=0: do not open)
+book: $(BOOK_READY)  ## execute and build the book, and open it (BOOK_OPEN=0: do not open)
 	@$(BIN)/python tools/build_book.py --open
 
-html: $(READY)
+html: $(BOOK_READY)
 	@$(BIN)/python tools/build_book.py
 
 test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
@@ -40,14 +41,14 @@ frontend:  ## bundle the explorers' front end (needs node)
 	@tools/install_system.sh npm=npm
 	@cd frontend && npm ci --no-audit --no-fund --silent && npm run --silent build
 
-figures: $(READY)  ## draw the printed figures
+figures: $(BOOK_READY)  ## draw the printed figures
 	@tools/install_system.sh dot=graphviz
 	@$(BIN)/python -m figures
 
-pairs: $(READY)  ## write the notebooks that belong to the book's executable pages
+pairs: $(BOOK_READY)  ## write the notebooks that belong to the book's executable pages
 	@$(BIN)/python tools/pair.py
 
-address: $(READY)  ## rewrite all that is derived from the project's public address and version
+address: $(BOOK_READY)  ## rewrite all that is derived from the project's public address and version
 	@$(BIN)/python tools/address.py && $(BIN)/python tools/pair.py
 
 exercises: $(READY)  ## generate the exercises' release and solution notebooks
@@ -63,11 +64,16 @@ lock:  ## resolve the requirements anew and write requirements.txt and requireme
 clean:  ## delete what was built (environments stay)
 	@rm -rf _build build dist .mypy_cache .ruff_cache .pytest_cache
 
-$(READY): requirements.txt requirements-dev.txt pyproject.toml
+# Readers need what builds the book; testing adds to it.
+$(BOOK_READY): requirements.txt pyproject.toml
 	@tools/install_system.sh git=git
 	@test -x $(BIN)/python || { python=$$(tools/find_python.sh 3.11 3.12 3.13) && echo "Making $(VENV) with $$python" && $$python -m venv $(VENV); }
-	@$(BIN)/python $(PIP) -r requirements-dev.txt
+	@$(BIN)/python $(PIP) -r requirements.txt
 	@$(BIN)/python $(PIP) --no-deps --editable .
+	@touch $@
+
+$(READY): $(BOOK_READY) requirements-dev.txt
+	@$(BIN)/python $(PIP) -r requirements-dev.txt
 	@touch $@
 
 $(COLAB_READY): requirements-colab.txt pyproject.toml
