@@ -1,0 +1,105 @@
+"""The program as the rows of a view, from the printer's rows; and which row, and which name, an expression has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.errors import RelayError
+from ..ir.expr import Expr, Let
+from ..ir.module import IRModule
+from ..text import rows as printed
+from ..text.printer import program_rows as print_rows
+from ..text.steps import TooDeepError
+from .format import Row, RowKind, Token
+
+MANY = 8  # parameters; above, a list of them is folded, and the row that closes it stands by itself
+
+
+class ProgramRows:
+    """The canonical print of a module or an expression.
+
+    `rows` are view rows with all references -1; `row(expr)` is the index of the row that defines an expression (or, for what no row defines, of the first that mentions it), -1
+    for an expression that is not in the program; `name(expr)` is what the program calls its value (`%x`, `%3`, `@main`), or None; `defines(index)` is the expression that
+    row `index` defines. `filled` gives the rows with references to nodes or type variables put in.
+    """
+
+    def __init__(self, source: list[printed.Row]) -> None:
+        self.source = _without_brackets(source)
+        self._row: dict[Expr, int] = {}
+        self._name: dict[Expr, str] = {}
+        for index, row in enumerate(self.source):
+            self._define(index, row)
+        for index, row in enumerate(self.source):
+            for token in row.tokens:
+                if token.expr is not None:
+                    self._row.setdefault(token.expr, index)
+        self.rows = self.filled(lambda expr: -1)
+
+    def _define(self, index: int, row: printed.Row) -> None:
+        for token in row.tokens:  # what `let` and patterns bind; a mention of what has a row already changes nothing
+            if token.expr is not None and token.cls == printed.LOCAL and row.kind in (printed.LET, printed.PARAM, printed.BRANCH):
+                self._row.setdefault(token.expr, index)
+                self._name.setdefault(token.expr, token.text)
+        if row.expr is None:
+            return
+        self._row.setdefault(row.expr, index)
+        if row.kind in (printed.BINDING, printed.LET, printed.PARAM):
+            name = next((t.text for t in row.tokens if t.cls == printed.LOCAL), None)
+        elif row.kind == printed.HEADER:
+            name = next((t.text for t in row.tokens if t.cls == printed.GLOBAL), None)
+        else:
+            name = None
+        if name is not None:
+            self._name.setdefault(row.expr, name)
+
+    def row(self, expr: Expr) -> int:
+        """The row that defines `expr`; for a `let`, that of its variable."""
+        return self._row.get(expr.var if isinstance(expr, Let) else expr, -1)
+
+    def name(self, expr: Expr) -> str | None:
+        """What the program calls the value of `expr`."""
+        return self._name.get(expr)
+
+    def defines(self, index: int) -> Expr | None:
+        """The expression that row `index` defines: none for a result that only names a value."""
+        expr = self.source[index].expr
+        return expr if expr is not None and self._row.get(expr) == index else None
+
+    def filled(self, ref: Callable[[Expr], int], node: Callable[[Expr], int] = lambda expr: -1) -> tuple[Row, ...]:
+        """The rows, with `ref(expr)` in each token that names an expression, and `node(expr)` in each row that defines one."""
+        found = []
+        for index, row in enumerate(self.source):
+            tokens = tuple([Token(t.cls, t.text, -1 if t.expr is None else ref(t.expr)) for t in row.tokens])
+            expr = self.defines(index)
+            kind = RowKind.MODULE if row.kind == printed.HEADER and row.expr is None else row.kind
+            found.append(Row(int(kind), row.depth, tokens, -1 if expr is None else node(expr), row.end))
+        return tuple(found)
+
+
+def program_rows(program: IRModule | Expr) -> ProgramRows:
+    """The rows of a program, for any view: `program_rows(module).rows`, then `.row(expr)` for where an expression stands. A program that is nested too deeply is a RelayError."""
+    try:
+        return ProgramRows(print_rows(program))
+    except TooDeepError:
+        raise RelayError("the program is nested too deeply to be shown") from None
+
+
+def _without_brackets(source: list[printed.Row]) -> list[printed.Row]:
+    """Puts the `) {` that closes a short list of parameters at the end of its last row."""
+    rows: list[printed.Row] = []
+    moved: list[int] = []
+    params = 0
+    for row in source:
+        closes = row.joins == "" and row.expr is None and row.kind in (printed.HEADER, printed.BRANCH)
+        if closes and 0 < params <= MANY:
+            last = rows[-1]
+            rows[-1] = printed.Row(last.kind, last.depth, [*last.tokens, *row.tokens], last.expr, last.joins)
+            moved.append(len(rows) - 1)
+        else:
+            rows.append(printed.Row(row.kind, row.depth, row.tokens, row.expr, row.joins))
+            moved.append(len(rows) - 1)
+        params = params + 1 if row.kind == printed.PARAM else 0
+    for row, index in zip(source, moved, strict=True):
+        if row.end >= 0:
+            rows[index].end = moved[row.end]
+    return rows
