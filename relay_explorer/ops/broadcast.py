@@ -15,17 +15,18 @@ from .declare import declare
 from .relation import UNKNOWN, forward, integers, same_dim, same_dtypes, tensor
 
 
-def _check(small: Shape, large: Shape, what: str, culprits: tuple[int, ...]) -> None:
+def _check(small: Shape, large: Shape, culprits: tuple[int, ...]) -> None:
     """A RelationFailed unless broadcasting `small` gives `large`."""
     lead = len(large) - len(small)
     if lead < 0:
         raise RelationFailed(
-            f"{show_shape(small)} has more axes than {show_shape(large)}, so it {what}", culprits=culprits
+            f"broadcasting {show_shape(small)} does not give {show_shape(large)}, which has fewer axes",
+            culprits=culprits,
         )
     for axis, dim in enumerate(small, lead):
         if dim != 1 and not same_dim(dim, large[axis]):
             raise RelationFailed(
-                f"{show_shape(small)} {what} {show_shape(large)}: "
+                f"broadcasting {show_shape(small)} does not give {show_shape(large)}: "
                 f"axis {axis - len(large)} is {dim} in one and {large[axis]} in the other",
                 "axes are aligned at the last; each of the smaller shape must be 1 or equal",
                 culprits=culprits,
@@ -36,11 +37,11 @@ def _broadcast_to(attrs: InitOpAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if attrs.shape is None or [extent for extent in attrs.shape if extent < 0]:
         raise RelationFailed("the shape to broadcast to must be extents of 0 or more")
-    _check(x.shape, attrs.shape, "cannot be broadcast to", (0,))
+    _check(x.shape, attrs.shape, (0,))
     return TensorType.of(attrs.shape, x.dtype)
 
 
-def _like(types: Sequence[Type], reporter: Reporter, what: str, wide: int) -> bool:
+def _like(types: Sequence[Type], reporter: Reporter, wide: int) -> bool:
     """The result is the second argument's type; of the two arguments number `wide` has the larger shape."""
     data, like, out = types
     reporter.assign(out, like)
@@ -48,16 +49,16 @@ def _like(types: Sequence[Type], reporter: Reporter, what: str, wide: int) -> bo
         return False
     pair = tensor(data, 0, "data"), tensor(like, 1, "type")
     same_dtypes(*pair)
-    _check(pair[1 - wide].shape, pair[wide].shape, what, (0, 1))
+    _check(pair[1 - wide].shape, pair[wide].shape, (0, 1))
     return True
 
 
 def _broadcast_to_like(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    return _like(types, reporter, "cannot be broadcast to", 1)
+    return _like(types, reporter, 1)
 
 
 def _collapse_sum_like(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    return _like(types, reporter, "is not what broadcasting made", 0)
+    return _like(types, reporter, 0)
 
 
 def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
@@ -69,7 +70,7 @@ def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
         raise RelationFailed(
             f"shape has {target.shape[0]} elements, but `shape` names {len(out)}", culprits=(1,)
         )
-    _check(out, x.shape, "is not what broadcasting made", (0, 1))
+    _check(out, x.shape, (0, 1))
     return TensorType.of(out, x.dtype)
 
 
