@@ -14,7 +14,7 @@ import { byRow, createDirty, typeColumns } from "./types_chips.js";
 import { conflictRows, drawConflict } from "./types_conflict.js";
 import { createFinder } from "./types_find.js";
 import { nextStep } from "./types_filter.js";
-import { createLegend, drawFoot, drawQueue } from "./types_strips.js";
+import { createLegend, createQueue, drawFoot } from "./types_strips.js";
 import { MARKS } from "./types_marks.js";
 import { drawClasses, drawConstraints, drawWhy } from "./types_panes.js";
 import { bindings } from "./types_keys.js";
@@ -83,6 +83,7 @@ class TypesExplorer {
     this.frame.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, h("span", { class: "group tools" }, find, share, help));
     this.conflict = h("div", { class: "conflict", role: "group", "aria-label": "conflict", hidden: true });
     this.queue = h("div", { class: "queue", role: "group", "aria-label": "queue of relations" });
+    this.drawQueue = createQueue(view, this.queue, { onRel: (rel) => this.showRelation(rel), reduced: ctx.reduced });
     this.buildRows();
     this.buildAside();
     this.body = h("div", { class: "types-body on-rows" }, this.rows.el, this.aside);
@@ -108,7 +109,10 @@ class TypesExplorer {
       hooks: {
         select: (row, byReader) => byReader && this.ctx.changed(),
         hover: (hit) => this.hovered(hit),
-        layout: () => this.wire(),
+        layout: () => {
+          this.wires?.moved();
+          this.wire();
+        },
         fold: () => this.ctx.changed(),
         activate: (row) => this.enter(row),
       },
@@ -197,9 +201,11 @@ class TypesExplorer {
       return;
     }
     const to = Math.max(0, Math.min(this.count - 1, step));
+    const [, row, say, , changes] = this.view.steps[to];
+    // Scrolling reads the layout: first, while nothing has been written to the page.
+    if (row >= 0) this.rows.scrollTo(row);
     this.step = to;
     this.state = this.replay.seek(to);
-    const [, row, say, , changes] = this.view.steps[to];
     this.fresh = touched(changes);
     for (const at of this.dirty(this.state, this.fresh)) this.rows.update(at < 0 ? this.view.program.rows.length - 1 : at);
     this.rows.mark("now", row >= 0 ? [row] : []);
@@ -208,11 +214,10 @@ class TypesExplorer {
     const [a, b] = failed ? conflictRows(this.view.conflict) : [[], []];
     this.rows.mark("a", a);
     this.rows.mark("b", b);
-    if (row >= 0) this.rows.scrollTo(row);
     fill(this.frame.say, sentence(say, this.view.strings));
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
-    drawQueue(this.view, this.queue, this.state, changes, (rel) => this.showRelation(rel));
+    this.drawQueue(this.state, changes);
     drawFoot(this.view, this.classes, this.state);
     this.wire();
     this.drawPane();
@@ -264,7 +269,7 @@ class TypesExplorer {
     const id = this.pane();
     const pane = this.panes[id];
     const onVar = (v) => this.why(v);
-    const shared = { state: this.state, focus: this.focus(), onVar, relsOf: this.relsOf, onRel: (rel) => this.showRelation(rel) };
+    const shared = { state: this.state, focus: this.focus(), onVar, relsOf: this.relsOf, onRel: (rel) => this.showRelation(rel), width: this.paneWidth };
     if (id === "why") drawWhy(this.view, pane, { step: this.step, v: this.sel, state: this.state, since: this.since, go: (step) => this.jump(step) });
     else if (id === "graph") drawConstraints(this.view, pane, shared);
     else drawClasses(this.view, pane, shared);
@@ -294,8 +299,10 @@ class TypesExplorer {
       this.narrow = narrow;
       this.place(this.narrowTabs.selected);
     }
+    this.wires.moved();
     this.wire();
-    if (this.ready && this.tabs.selected === "graph") this.drawPane();
+    this.paneWidth = this.panes.graph.clientWidth;
+    if (this.ready && this.pane() === "graph") this.drawPane();
   }
 
   /** Selects a variable, goes to the step that made it known, and says why. */

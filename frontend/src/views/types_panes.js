@@ -58,10 +58,10 @@ function classNodes(view, state, rels, everything) {
 }
 
 /** Variables left (one node a class), relations right, an edge where a relation mentions a variable. */
-export function drawConstraints(view, pane, { state, focus, relsOf, onVar, onRel }) {
+export function drawConstraints(view, pane, { state, focus, relsOf, onVar, onRel, width: room }) {
   const { rels, cut } = neighbourhood(view, state, focus, relsOf);
   const left = classNodes(view, state, rels, !cut);
-  const width = Math.max(280, Math.min(560, pane.clientWidth - 24 || 320));
+  const width = Math.max(280, Math.min(560, (room || pane.clientWidth || 344) - 24));
   const rows = Math.max(left.length, rels.length, 1);
   const [leftWidth, rightWidth] = [width * 0.43, width * 0.4];
   const spread = (count, i) => 14 + (rows - count) * GAP * 0.5 + i * GAP;

@@ -5,21 +5,48 @@ import { MARKS } from "./types_marks.js";
 import { classes } from "./types_state.js";
 
 const SHOWN = 12;
+const SLIDE = 240;
 
-/** The queue, front first; what this step took from it stands before it, what it moved is marked. */
-export function drawQueue(view, el, state, changes, onRel) {
-  const moved = new Set(changes.filter(([name]) => name === "f").map(([, rel]) => rel));
-  const taken = changes.filter(([name, rel]) => name === "p" && !state.queue.includes(rel)).map(([, rel]) => rel);
+/**
+ * The queue, front first; what this step took from it stands before it, what it moved is marked. Tokens slide to
+ * their new places, unless the reader asked for less motion or goes too fast to see it.
+ */
+export function createQueue(view, el, { onRel, reduced }) {
   const name = (rel) => view.strings[view.rels[rel][0]];
-  const token = (rel, kind, sign, note) => h("button", { class: `token ${kind}`, type: "button", title: view.strings[view.rels[rel][2]], "aria-label": `${name(rel)}${note}`, onclick: () => onRel(rel) }, sign, name(rel));
-  const more = state.queue.length - SHOWN;
-  fill(el,
-    taken.length > 0 && h("span", { class: "dir" }, "took"),
-    taken.map((rel) => token(rel, "left", "▶ ", ", just taken from the queue")),
-    h("span", { class: "dir" }, "queue"),
-    state.queue.length === 0 ? h("i", null, "empty") : h("span", { class: "dir", "aria-hidden": "true" }, "front →"),
-    state.queue.slice(0, SHOWN).map((rel) => token(rel, moved.has(rel) ? "moved" : "", moved.has(rel) ? "▲ " : "", moved.has(rel) ? ", moved to the front" : "")),
-    more > 0 && h("span", { class: "dir" }, `and ${more} more`));
+  let last = 0;
+
+  function token(rel, kind, sign, note) {
+    const label = view.strings[view.rels[rel][2]];
+    return h("button", { class: `token ${kind}`, type: "button", "data-token": rel, title: label, "aria-label": `${sign}${name(rel)}${note}`, onclick: () => onRel(rel) }, sign, name(rel));
+  }
+
+  const places = () => new Map([...el.querySelectorAll("[data-token]")].map((node) => [node.dataset.token, [node, node.offsetLeft]]));
+
+  function slide(before) {
+    for (const [rel, [node, x]] of places()) {
+      const from = before.get(rel)?.[1];
+      if (from === undefined) node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: SLIDE });
+      else if (from !== x) node.animate([{ transform: `translateX(${from - x}px)` }, { transform: "none" }], { duration: SLIDE, easing: "ease-out" });
+    }
+  }
+
+  return (state, changes) => {
+    const now = performance.now();
+    const calm = !reduced() && now - last > 2 * SLIDE && el.isConnected;
+    last = now;
+    const before = calm ? places() : null;
+    const moved = new Set(changes.filter(([kind]) => kind === "f").map(([, rel]) => rel));
+    const taken = changes.filter(([kind, rel]) => kind === "p" && !state.queue.includes(rel)).map(([, rel]) => rel);
+    const more = state.queue.length - SHOWN;
+    fill(el,
+      taken.length > 0 && h("span", { class: "dir" }, "took"),
+      taken.map((rel) => token(rel, "left", "▶ ", ", just taken from the queue")),
+      h("span", { class: "dir" }, "queue"),
+      state.queue.length === 0 ? h("i", null, "empty") : h("span", { class: "dir", "aria-hidden": "true" }, "front →"),
+      state.queue.slice(0, SHOWN).map((rel) => token(rel, moved.has(rel) ? "moved" : "", moved.has(rel) ? "▲ " : "", moved.has(rel) ? ", moved to the front" : "")),
+      more > 0 && h("span", { class: "dir" }, `and ${more} more`));
+    if (before?.size) slide(before);
+  };
 }
 
 /** The classes of more than one variable, as sets. */

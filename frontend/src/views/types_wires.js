@@ -36,8 +36,11 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     return place && place.top + i * lineHeight + lineHeight / 2;
   }
 
-  /** Where the columns are now: the pills' left and right edges, the boxes' left edge. */
-  function edges() {
+  let known = null;
+  /** Where the columns are: the pills' left and right edges, the boxes' left edge. Measured anew after `moved()`. */
+  const edges = () => (known ??= measure());
+
+  function measure() {
     for (const row of rows.window()) {
       const node = rows.node(row);
       const [vars, rels] = [node?.querySelector(".c-vars"), node?.querySelector(".c-rels")];
@@ -102,5 +105,5 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     const brackets = lanes(some, (v) => (slotV.has(v) ? yOf(slotV.get(v)) : null));
     svg.append(...back, ...front, ...brackets.map((b) => bracket(b, x.left, b.placed.some(([v]) => focus.vars.has(v)))));
   }
-  return { draw };
+  return { draw, moved: () => { known = null; } };
 }
