@@ -1,4 +1,4 @@
-"""What pip installs holds the package whole: every module, the bundle with its licences, the marker of types."""
+"""What pip installs holds the package whole: every module, the bundle and its licences, the marker of types."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from relay_explorer import _project
 
 ROOT = Path(__file__).parents[2]
