@@ -1,4 +1,4 @@
-"""What pip installs holds the package whole: every module, the bundle and its licences, the marker of types."""
+"""What pip installs holds the package whole: every module, the bundle, its licences, the marker of types."""
 
 from __future__ import annotations
 
