@@ -49,15 +49,24 @@ class Translator:
 
     def _lines(self, lines: list[str]) -> list[str]:
         out: list[str] = []
+        prose: list[str] = []
+
+        def flush() -> None:
+            # Prose goes through as a whole, since a link may run over the end of a line.
+            if prose:
+                out.extend(self._inline("\n".join(prose)).split("\n"))
+                prose.clear()
+
         at = 0
         while at < len(lines):
             line = lines[at]
             fence = _FENCE.match(line)
             if not fence:
                 if not (_TARGET.match(line) or line.startswith("% ")):
-                    out.append(self._inline(line))
+                    prose.append(line)
                 at += 1
                 continue
+            flush()
             end = _closing(lines, at, fence["marks"], self.page)
             directive = _DIRECTIVE.match(fence["rest"].strip())
             if directive:
@@ -65,6 +74,7 @@ class Translator:
             else:
                 out.extend(lines[at : end + 1])
             at = end + 1
+        flush()
         return out
 
     def _directive(self, block: Block) -> list[str]:
@@ -112,10 +122,10 @@ class Translator:
         link = f"[Open the exercise in Colab]({_project.colab_address(block.argument)})"
         return [*_trimmed(self._lines(list(block.body))), "", link]
 
-    def _inline(self, line: str) -> str:
-        """Roles and links of one line; a code span that stands outside of a link stays as it is."""
+    def _inline(self, text: str) -> str:
+        """Roles and links in prose; a code span that stands outside of a link stays as it is."""
         return _INLINE.sub(
-            lambda found: self._link(found) if found["target"] else found[0], _ROLE.sub(self._role, line)
+            lambda found: self._link(found) if found["target"] else found[0], _ROLE.sub(self._role, text)
         )
 
     def _role(self, found: re.Match[str]) -> str:

@@ -87,6 +87,13 @@ def test_links() -> None:
     )
 
 
+def test_link_over_the_end_of_a_line() -> None:
+    assert (
+        plain("[the\ncover](index) and `x`")
+        == f"[the\ncover]({_project.colab_address('book/index.ipynb')}) and `x`"
+    )
+
+
 def test_code_is_left_alone() -> None:
     text = "`[a](nowhere)` and\n```python\nx = [a](b)\n```"
     assert plain(text) == text
