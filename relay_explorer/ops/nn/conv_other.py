@@ -26,9 +26,9 @@ from .conv import (
     STRIDES,
     Conv2DAttrs,
 )
-from .conv_rules import conv_flops, conv_layouts, conv_weight, per_group
+from .conv_rules import check_sizes, conv_flops, conv_layouts, conv_weight, per_group
 from .layout import UNKNOWN, layout_map
-from .window import Sizes, both_sides, matching_size, per_axis, total_padding, window_places
+from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
 
 class DeformableConv2DAttrs(Attrs, key="relay.attrs.DeformableConv2DAttrs"):
@@ -56,6 +56,12 @@ def _deformable(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
     padding = total_padding(attrs.strides, attrs.dilation, attrs.padding, 2)
     shape = data_layout.forward(data.shape, 0, "the data")
     per_group(shape[1], attrs.deformable_groups)
+    if isinstance(weight, TensorType) and weight.dtype != data.dtype:
+        raise RelationFailed(
+            f"the weight holds {weight.dtype}, but the data {data.dtype}",
+            f'convert one of them: relay.cast(…, "{data.dtype}")',
+            culprits=(0, 2),
+        )
     kernel = conv_weight(data, shape, weight, 2, kernel_layout, attrs, reporter)
     if kernel is None:
         return False
@@ -159,7 +165,7 @@ def _backward_weight(types: Sequence[Type], num_inputs: int, attrs: Anything, re
             "`kernel_size` is needed: several kernels give an output of the gradient's size",
             "give the convolution's kernel_size",
         )
-    matching_size("kernel_size", attrs.kernel_size, 2)
+    check_sizes(attrs.channels, attrs.kernel_size, 2)
     places = window_places(shape[2:], attrs.kernel_size, attrs.strides, attrs.dilation, padding)
     wanted = (shape[0], upper[1] if attrs.channels is None else attrs.channels, *places)
     if not all(map(same_dim, upper, wanted)):

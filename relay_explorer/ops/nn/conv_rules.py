@@ -41,8 +41,7 @@ def conv_weight(
     """
     channels, size, groups = attrs.channels, attrs.kernel_size, attrs.groups
     inputs = per_group(shape[1], groups) if groups != 1 else shape[1]
-    if size is not None:
-        matching_size("kernel_size", size, len(shape) - 2)
+    check_sizes(channels, size, len(shape) - 2)
     if isinstance(weight, IncompleteType):
         if channels is None or size is None:
             return None
@@ -54,10 +53,8 @@ def conv_weight(
     known = tensor(weight, operand, "weight")
     have = layout.forward(known.shape, operand, "the weight")
     if groups != 1:
-        if (
-            groups == shape[1] == have[0]
-        ):  # depthwise: the weight may also be (input channels, outputs of each)
-            return _depthwise(data, shape, have, known, operand, layout, attrs, reporter)
+        if groups == shape[1] == have[0]:  # the weight may also be (input channels, outputs of each)
+            return _depthwise(shape, have, known, operand, layout, attrs)
         if isinstance(have[0], int) and have[0] % groups:
             raise _uneven(have[0], groups)
     if have[1] != inputs and not same_dim(have[1], inputs):
@@ -68,8 +65,17 @@ def conv_weight(
     wanted = (channels, inputs, *size)
     if have != wanted:
         compare_weight(have, have[0], attrs, operand)
-        reporter.assign(weight, TensorType.of(layout.backward(wanted), known.dtype))
     return wanted
+
+
+def check_sizes(channels: int | None, size: tuple[int, ...] | None, axes: int) -> None:
+    """A RelationFailed where the attributes `channels` or `kernel_size` cannot be those of a kernel."""
+    if channels is not None and channels < 1:
+        raise RelationFailed(f"channels={channels} must be positive")
+    if size is not None:
+        matching_size("kernel_size", size, axes)
+        if min(size) < 1:
+            raise RelationFailed(f"kernel_size={list(size)} must be positive")
 
 
 def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> None:
@@ -105,14 +111,7 @@ def per_group(channels: Dim, groups: int) -> Dim:
 
 
 def _depthwise(
-    data: TensorType,
-    shape: Shape,
-    have: Shape,
-    known: TensorType,
-    operand: int,
-    layout: LayoutMap,
-    attrs: Anything,
-    reporter: Reporter,
+    shape: Shape, have: Shape, known: TensorType, operand: int, layout: LayoutMap, attrs: Anything
 ) -> Shape:
     """The weight of a depthwise convolution, (input channels, outputs of each, kernel …)."""
     channels, size = attrs.channels, attrs.kernel_size
@@ -145,10 +144,7 @@ def _depthwise(
             f"a weight for this call has shape {show_shape(layout.backward((have[0], each, *size)))}",
             culprits=(operand,),
         )
-    wanted: Shape = (have[0], each, *size)
-    if have != wanted:
-        compare_weight(have, channels, attrs, operand)
-        reporter.assign(known, TensorType.of(layout.backward(wanted), known.dtype))
+    compare_weight(have, channels, attrs, operand)
     return (channels, 1, *size)
 
 
@@ -206,7 +202,7 @@ def _wrong_inputs(
         and total % takes == 0
         and _divides(have[0], total // takes)
     ):
-        help.append(f"with groups={total // takes} each group has {takes} channels")
+        help.append(f"the weight fits with groups={total // takes}")
     if not help:
         help.append(
             f"a weight for this data has shape {show_shape(layout.backward((have[0], inputs, *have[2:])))}"

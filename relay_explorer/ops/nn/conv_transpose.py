@@ -16,7 +16,7 @@ from ..arguments import expr
 from ..declare import declare
 from ..relation import same_dim, tensor
 from .conv import CHANNELS, DATA_LAYOUT, DILATION, GROUPS, KERNEL_LAYOUT, KERNEL_SIZE, OUT_DTYPE, OUT_LAYOUT
-from .conv_rules import channels_of, compare_weight, conv_layouts, per_group
+from .conv_rules import channels_of, check_sizes, compare_weight, conv_layouts, per_group
 from .layout import UNKNOWN, LayoutMap, divided
 from .window import Sizes, both_sides, matching_size, per_axis, total_padding
 
@@ -117,8 +117,7 @@ def _weight(
             "groups must divide the channels of data and output",
         )
     )
-    if size is not None:
-        matching_size("kernel_size", size, len(shape) - 2)
+    check_sizes(channels, size, len(shape) - 2)
     if channels is None and groups != 1:
         raise RelationFailed(
             f"with groups={groups}, `channels` is needed",
@@ -139,10 +138,8 @@ def _weight(
     if each is None or size is None:
         return have
     wanted: Shape = (shape[1], each, *size)
-    if have != wanted:
-        reporter.assign(
-            weight, TensorType.of(layout.backward(wanted), data.dtype if known is None else known.dtype)
-        )
+    if known is None:
+        reporter.assign(weight, TensorType.of(layout.backward(wanted), data.dtype))
     return wanted
 
 

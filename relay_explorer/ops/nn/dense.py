@@ -55,19 +55,15 @@ def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
             "the data is a single number, but must have at least one axis, its features", culprits=(0,)
         )
     units, features = attrs.units, shape[-1]
+    _check_units(units)
     if isinstance(weight, TensorType):
         have = weight.shape
         if len(have) != 2 or (have[1] != features and not same_dim(have[1], features)):
             raise _wrong_weight(weight, shape, units)
         if units is None:
             units = have[0]
-            _meet(data, shape, len(shape) - 1, have[1], reporter)
-            if isinstance(have[1], Any) and not isinstance(features, Any):
-                reporter.assign(weight, TensorType.of((units, features), weight.dtype))
         elif have[0] != units and not same_dim(have[0], units):
             raise _wrong_weight(weight, shape, units)
-        elif have != (units, features):
-            reporter.assign(weight, TensorType.of((units, features), weight.dtype))
     elif isinstance(weight, IncompleteType):
         if units is None:
             return False
@@ -78,10 +74,9 @@ def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
     return True
 
 
-def _meet(type_: TensorType, shape: Shape, axis: int, dim: Dim, reporter: Reporter) -> None:
-    """An unknown dimension that must equal a known one is told so."""
-    if isinstance(shape[axis], Any) and not isinstance(dim, Any):
-        reporter.assign(type_, TensorType.of((*shape[:axis], dim, *shape[axis + 1 :]), type_.dtype))
+def _check_units(units: int | None) -> None:
+    if units is not None and units < 1:
+        raise RelationFailed(f"units={units} must be positive")
 
 
 def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> RelationFailed:
@@ -154,6 +149,7 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
         )
     shape = (*a.shape[:-2], a.shape[-1], a.shape[-2]) if attrs.transpose_a else a.shape
     inner, units = shape[-1], attrs.units
+    _check_units(units)
     if isinstance(b, IncompleteType):
         if units is None:
             return False
@@ -175,14 +171,7 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
                 f"give units={columns}, or leave it out",
                 culprits=(1,),
             )
-        if units is None:
-            units = columns
-            _meet(a, a.shape, len(a.shape) - (2 if attrs.transpose_a else 1), rows, reporter)
-        met = (units, rows if isinstance(inner, Any) else inner)
-        if not attrs.transpose_b:
-            met = (met[1], met[0])
-        if b.shape != met:
-            reporter.assign(b, TensorType.of(met, b.dtype))
+        units = columns if units is None else units
     reporter.assign(out, TensorType.of((*shape[:-1], units), attrs.out_dtype or a.dtype))
     return True
 
@@ -330,7 +319,7 @@ def _bias_add(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
     if isinstance(data, IncompleteType):
         return False
     data = tensor(data, 0, "data")
-    axis_vector(bias, 1, "bias", data, normal_axis(attrs.axis, len(data.shape), "bias_add"), reporter)
+    axis_vector(bias, 1, "the bias", data, normal_axis(attrs.axis, len(data.shape), "bias_add"), reporter)
     reporter.assign(out, data)
     return True
 

@@ -25,9 +25,10 @@ def axis_vector(
             )
         if len(type_.shape) != 1 or not same_dim(type_.shape[0], dim):
             raise _wrong_length(type_, operand, name, data, axis)
-    elif not isinstance(type_, IncompleteType):
+    elif isinstance(type_, IncompleteType):
+        reporter.assign(type_, TensorType.of((dim,), data.dtype))
+    else:
         tensor(type_, operand, name)
-    reporter.assign(type_, TensorType.of((dim,), data.dtype))
 
 
 def _wrong_length(type_: TensorType, operand: int, name: str, data: TensorType, axis: int) -> RelationFailed:
