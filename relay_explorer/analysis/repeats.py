@@ -12,13 +12,13 @@ Two blocks are the same when they do the same operations, wired in the same way;
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..ir.adt import Match
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
 from ..ir.op import Op
-from ..ir.walk import children
+from ..ir.walk import children, post_order
 
 SHORTEST_BLOCK = 3  # operations
 SHORTEST_SEQUENCE = 12  # operations: a shorter program is read as it stands
@@ -39,7 +39,7 @@ class Block:
 class _Sequence:
     """The operations of one stretch: what each does, its operands (positions, -1 for what comes from outside), and how many values are alive before each."""
 
-    exprs: list[Expr]
+    exprs: Sequence[Expr]
     labels: list[Hashable] = field(default_factory=list)
     operands: list[tuple[int, ...]] = field(default_factory=list)
     alive: list[int] = field(default_factory=list)
@@ -54,14 +54,18 @@ class _Range:
         return self.end - self.first
 
 
-def repeated_blocks(function: Function) -> list[Block]:
-    """The repeated blocks below `function`, in the order of evaluation, outer ones before those inside them. Each occurs at least twice."""
+def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None = None) -> list[Block]:
+    """The repeated blocks below `function`, outer ones before those inside them. Each occurs at least twice.
+
+    `order` gives the operations of each straight stretch, in an order in which they can be evaluated; without it, it is that of `stretches`. The members of a block are neighbours in it.
+    """
     blocks: list[Block] = []
     keys: dict[Hashable, str] = {}
-    for exprs in stretches(function):
+    values: dict[Expr, Expr] = {node.var: node.value for node in post_order(function) if isinstance(node, Let)}
+    for exprs in stretches(function) if order is None else order:
         if len(exprs) < SHORTEST_SEQUENCE:
             continue
-        sequence = _sequence(exprs)
+        sequence = _sequence(exprs, values)
         found = _find(sequence)
         counts = Counter(_structure(sequence, r) for r in found)
         outer: list[tuple[_Range, int]] = []
@@ -74,7 +78,7 @@ def repeated_blocks(function: Function) -> list[Block]:
             parent = outer[-1][1] if outer else -1
             key = keys.setdefault(structure, f"block {len(keys) + 1}")
             outer.append((block, len(blocks)))
-            blocks.append(Block(exprs[block.first : block.end], parent, key))
+            blocks.append(Block(list(exprs[block.first : block.end]), parent, key))
     return blocks
 
 
@@ -114,22 +118,24 @@ def _parts(node: Expr) -> tuple[Sequence[Expr], Sequence[Expr]]:
     return children(node), ()
 
 
-def _sequence(exprs: list[Expr]) -> _Sequence:
+def _sequence(exprs: Sequence[Expr], values: Mapping[Expr, Expr]) -> _Sequence:
     sequence = _Sequence(exprs)
     place = {expr: i for i, expr in enumerate(exprs)}
-    values = _let_values(exprs)
-    last = list(range(len(exprs)))
+    first, last = dict(enumerate(range(len(exprs)))), dict(enumerate(range(len(exprs))))
+    outside: dict[Expr, int] = {}
     for i, expr in enumerate(exprs):
-        used = [place.get(_value(part, values), -1) for part in _parts(expr)[0] if not isinstance(part, Op)]
+        used = [_value(part, values) for part in _parts(expr)[0] if not isinstance(part, Op)]
         sequence.labels.append(_label(expr))
-        sequence.operands.append(tuple(used))
-        for j in used:
-            if j >= 0:
-                last[j] = max(last[j], i)
+        sequence.operands.append(tuple(place.get(part, -1) for part in used))
+        for part in used:
+            # A value from outside is alive from its first use on.
+            j = place.get(part, -1 - outside.setdefault(part, len(outside)))
+            first.setdefault(j, i)
+            last[j] = i
     change = [0] * (len(exprs) + 1)
-    for j, until in enumerate(last):
-        if 0 < until - j < LONG_LIVED:
-            change[j + 1] += 1
+    for j, until in last.items():
+        if 0 < until - first[j] < LONG_LIVED:
+            change[first[j] + 1] += 1
             change[until + 1] -= 1
     total = 0
     for step in change:
@@ -138,20 +144,8 @@ def _sequence(exprs: list[Expr]) -> _Sequence:
     return sequence
 
 
-def _let_values(exprs: list[Expr]) -> dict[Expr, Expr]:
-    """What each `let` that stands before one of the operations binds."""
-    found: dict[Expr, Expr] = {}
-    for expr in exprs:
-        found |= {let.var: let.value for let in _lets_below(expr)}
-    return found
-
-
-def _lets_below(expr: Expr) -> list[Let]:
-    return [part for part in _parts(expr)[0] if isinstance(part, Let)]
-
-
-def _value(expr: Expr, values: dict[Expr, Expr]) -> Expr:
-    """What a variable stands for, where a `let` of this stretch binds it; what a `let` gives."""
+def _value(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """What a variable stands for, where a `let` binds it; what a `let` gives."""
     while True:
         if isinstance(expr, Let):
             expr = expr.body
@@ -188,26 +182,44 @@ def _find(sequence: _Sequence) -> list[_Range]:
     segments = _segments(sequence)
     structures = [_structure(sequence, s) for s in segments]
     counts = Counter(structures)
-    found = [s for s, structure in zip(segments, structures, strict=True) if len(s) >= SHORTEST_BLOCK and counts[structure] > 1]
-    known = set(found)
-    found += [r for r in _periodic(sequence, segments, structures) if r not in known]
-    for segment in segments:
-        if len(segment) >= SHORTEST_SEQUENCE and segment not in known:
-            single = [_Range(i, i + 1) for i in range(segment.first, segment.end)]
-            found += _periodic(sequence, single, [_near(sequence, i) for i in range(segment.first, segment.end)])
+    known = {s for s, structure in zip(segments, structures, strict=True) if len(s) >= SHORTEST_BLOCK and counts[structure] > 1}
+    known.update(_periodic(sequence, segments, structures))
+    found = list(known)
+    for rest in _uncovered(known, len(sequence.exprs)):
+        if len(rest) >= SHORTEST_SEQUENCE:
+            single = [_Range(i, i + 1) for i in range(rest.first, rest.end)]
+            found += _periodic(sequence, single, sequence.labels[rest.first : rest.end])
     return found
 
 
-def _near(sequence: _Sequence, at: int) -> Hashable:
-    """An operation and whether its operands come from just before it, from further, or from outside."""
-    return sequence.labels[at], tuple(0 if j < 0 else 1 if at - j > 4 else 2 for j in sequence.operands[at])
+def _uncovered(ranges: Iterable[_Range], end: int) -> list[_Range]:
+    """The stretches that no range covers."""
+    found = []
+    at = 0
+    for covered in sorted(ranges, key=lambda r: r.first):
+        if covered.first > at:
+            found.append(_Range(at, covered.first))
+        at = max(at, covered.end)
+    return [*found, _Range(at, end)] if at < end else found
 
 
 def _segments(sequence: _Sequence) -> list[_Range]:
     """The stretches between the places where at most one value is alive."""
     cuts = [i for i in range(1, len(sequence.exprs)) if sequence.alive[i] <= 1]
     edges = [0, *cuts, len(sequence.exprs)]
-    return [_Range(a, b) for a, b in zip(edges, edges[1:])]
+    segments = [_Range(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return _with_followers(sequence, segments)
+
+
+def _with_followers(sequence: _Sequence, segments: Sequence[_Range]) -> list[_Range]:
+    """A single operation that follows every block, such as the activation after a residual addition, belongs to the block."""
+    after = {s.first: s for s in segments}
+    large = {s for s in segments if len(s) >= SHORTEST_BLOCK}
+    next_labels = {sequence.labels[s.end] if s.end in after and len(after[s.end]) == 1 else None for s in large}
+    if len(next_labels) != 1 or None in next_labels:
+        return list(segments)
+    taken = {s.end for s in large}
+    return [_Range(s.first, s.end + 1) if s in large else s for s in segments if s.first not in taken]
 
 
 def _periodic(sequence: _Sequence, segments: Sequence[_Range], tokens: Sequence[Hashable]) -> list[_Range]:
@@ -273,7 +285,7 @@ def _phase(sequence: _Sequence, spans: Sequence[_Range], start: int, period: int
     spare = length % period
 
     def handed(first: int) -> int:
-        return sum(sequence.alive[spans[at].first] for at in range(first, start + length - period + 1, period))
+        return sum(sequence.alive[spans[at].first] for at in range(first + period, start + length - period + 1, period))
 
     return min(range(start, start + spare + 1), key=lambda first: (handed(first), -first))
 

@@ -91,7 +91,7 @@ def _check_nesting(c: Checker, ranges: Sequence[tuple[int, int]], what: str) -> 
     """Ranges lie inside one another or apart."""
     open_ends: list[int] = []
     for first, last in sorted(ranges, key=lambda r: (r[0], -r[1])):
-        while open_ends and open_ends[-1] < first:
+        while open_ends and open_ends[-1] <= first:
             open_ends.pop()
         c.need(not open_ends or last <= open_ends[-1], f"{what} {first}", f"its block, to {last}, crosses the end of another")
         open_ends.append(last)

@@ -14,6 +14,16 @@ from .format import Row, RowKind, Token
 
 MANY = 8  # parameters; above, a list of them is folded, and the row that closes it stands by itself
 
+# What a token of this class in a row of this kind names is bound there, if it was not bound before.
+_BINDERS = frozenset(
+    {
+        (printed.HEADER, printed.GLOBAL),
+        (printed.PARAM, printed.LOCAL),
+        (printed.LET, printed.LOCAL),
+        (printed.BRANCH, printed.LOCAL),
+    }
+)
+
 
 class ProgramRows:
     """The canonical print of a module or an expression.
@@ -37,7 +47,7 @@ class ProgramRows:
 
     def _define(self, index: int, row: printed.Row) -> None:
         for token in row.tokens:  # what `let` and patterns bind; a mention of what has a row already changes nothing
-            if token.expr is not None and token.cls == printed.LOCAL and row.kind in (printed.LET, printed.PARAM, printed.BRANCH):
+            if token.expr is not None and (row.kind, token.cls) in _BINDERS:
                 self._row.setdefault(token.expr, index)
                 self._name.setdefault(token.expr, token.text)
         if row.expr is None:

@@ -1,0 +1,172 @@
+"""What can be folded: functions, branches, repeated blocks; and in which of them each expression stands."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Sequence
+
+from ..analysis.repeats import repeated_blocks
+from ..ir.expr import Constant, Expr, Function, If, Var
+from ..ir.module import IRModule
+from .format import Edge, Group, RowKind
+from .rows import ProgramRows
+
+FUNCTION, BLOCK, BRANCH = 0, 1, 2
+_STATEMENTS = (RowKind.BINDING, RowKind.LET, RowKind.RESULT)
+
+
+class Groups:
+    """`groups`, outer ones first; `of`, the group of every expression; `blocks`, how many are repeated blocks (those inside others not counted)."""
+
+    def __init__(self, program: ProgramRows, module: IRModule, exprs: Sequence[Expr], edges: Sequence[Edge]) -> None:
+        self.program = program
+        found = _functions_and_branches(program)
+        found += _blocks(program, module)
+        found.sort(key=lambda g: (g.first, -g.last, g.kind == BLOCK))
+        self.groups = _nested(found)
+        outer = [g for g in self.groups if g.parent < 0 or self.groups[g.parent].kind != BLOCK]
+        self.blocks = sum(g.kind == BLOCK for g in outer)
+        inner = self._innermost()
+        self.of = [self._own(expr, inner) for expr in exprs]
+        self._place_leaves(exprs, edges)
+        self._label_blocks(exprs)
+
+    def _innermost(self) -> list[int]:
+        """For every row the innermost group that holds it."""
+        inner = [-1] * len(self.program.rows)
+        for number, group in enumerate(self.groups):
+            inner[group.first : group.last + 1] = [number] * (group.last - group.first + 1)
+        return inner
+
+    def _own(self, expr: Expr, inner: Sequence[int]) -> int:
+        """The group of an expression's row; a closure itself is not in the group of its body."""
+        row = self.program.row(expr)
+        group = inner[row] if row >= 0 else -1
+        if isinstance(expr, Function) and group >= 0:
+            while group >= 0 and self.groups[group].kind != BLOCK and self.groups[group].first == row:
+                group = self.groups[group].parent
+        return group
+
+    def _ancestors(self, group: int) -> list[int]:
+        found = []
+        while group >= 0:
+            found.append(group)
+            group = self.groups[group].parent
+        return found
+
+    def _place_leaves(self, exprs: Sequence[Expr], edges: Sequence[Edge]) -> None:
+        """Parameters and constants that only one block uses are part of it; what some operator takes first is an input, and stays outside."""
+        users: dict[int, list[int]] = {}
+        first = {edge.source for edge in edges if edge.operand == 0}
+        for edge in edges:
+            if isinstance(exprs[edge.source], (Var, Constant)) and edge.source not in first:
+                users.setdefault(edge.source, []).append(self.of[edge.target])
+        placed = {leaf: self._shared(self.of[leaf], groups) for leaf, groups in users.items()}
+        for leaf, group in placed.items():
+            self.of[leaf] = group
+
+    def _shared(self, own: int, users: Sequence[int]) -> int:
+        """The innermost block inside `own`, through blocks only, that holds all users; `own` where there is none."""
+        paths = [self._ancestors(group) for group in users]
+        for group in paths[0]:
+            above = self._ancestors(group)
+            if group == own or own not in above:
+                continue
+            between = above[: above.index(own)]
+            if all(self.groups[g].kind == BLOCK for g in between) and all(group in path for path in paths[1:]):
+                return group
+        return own
+
+    def _label_blocks(self, exprs: Sequence[Expr]) -> None:
+        """A block is called what the names of its parameters begin with, where these agree and tell it from others."""
+        names: dict[int, list[str]] = {}
+        for expr, group in zip(exprs, self.of, strict=True):
+            if isinstance(expr, Var):
+                for outer in self._ancestors(group):
+                    names.setdefault(outer, []).append(expr.name_hint)
+        stems = {g: _stem(n) for g, n in names.items() if self.groups[g].kind == BLOCK and len(n) > 1}
+        owners: dict[str, list[int]] = {}
+        for number in sorted(stems):
+            owners.setdefault(stems[number], []).append(number)
+        seen: dict[str, int] = {}
+        for number, group in enumerate(self.groups):
+            if group.kind != BLOCK:
+                continue
+            seen[group.repeat] = seen.get(group.repeat, 0) + 1
+            label = stems.get(number, "")
+            same = owners.get(label, [])
+            # The outermost of several blocks, one inside the other, has the name.
+            if not label or same[0] != number or any(number not in self._ancestors(other) for other in same):
+                label = f"{group.repeat} · {seen[group.repeat]}"
+            self.groups[number] = group._replace(label=label)
+
+
+def _stem(names: Sequence[str]) -> str:
+    """What names have in common up to a separator: `stage1_unit2` of `stage1_unit2_conv`, `stage1_unit2_bias`."""
+    prefix = os.path.commonprefix(list(names))
+    cut = max((m.end() for m in re.finditer(r"[._/]", prefix)), default=0)
+    return prefix[:cut].rstrip("._/")
+
+
+def _functions_and_branches(program: ProgramRows) -> list[Group]:
+    found = []
+    for index, row in enumerate(program.rows):
+        if row.end < 0:
+            continue
+        expr = program.defines(index)
+        if isinstance(expr, Function):
+            found.append(Group(program.name(expr) or "fn", -1, index, row.end, FUNCTION))
+        elif isinstance(expr, If) and row.end > index + 1:
+            found.append(Group("then", -1, index + 1, row.end - 1, BRANCH))
+        elif row.kind == RowKind.BRANCH and row.text.startswith("} else") and row.end > index + 1:
+            found.append(Group("else", -1, index + 1, row.end - 1, BRANCH))
+        elif row.kind == RowKind.BRANCH:
+            found.append(Group(row.text.removesuffix(" => {").rstrip("("), -1, index, row.end, BRANCH))
+    return found
+
+
+def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
+    order = _stretches(program)
+    found = []
+    for function in module.functions.values():
+        first = program.row(function)
+        last = program.rows[first].end
+        own = [exprs for exprs in order if first <= program.row(exprs[0]) <= last]
+        for block in repeated_blocks(function, own):
+            rows = [program.row(member) for member in block.members]
+            end = max(max(r, program.rows[r].end) for r in rows)
+            found.append(Group("", -1, min(rows), end, BLOCK, block.key))
+    return found
+
+
+def _stretches(program: ProgramRows) -> list[list[Expr]]:
+    """What the rows of each block of the text define, one list a block."""
+    found: list[list[Expr]] = [[]]
+    open_blocks: list[tuple[int, list[Expr]]] = [(len(program.rows), found[0])]
+    for index, row in enumerate(program.rows):
+        while index >= open_blocks[-1][0]:
+            open_blocks.pop()
+        expr = program.defines(index)
+        if expr is not None and row.kind in _STATEMENTS:
+            open_blocks[-1][1].append(expr)
+        if row.end >= 0:
+            inside: list[Expr] = []
+            found.append(inside)
+            open_blocks.append((row.end, inside))
+    return [exprs for exprs in found if exprs]
+
+
+def _nested(groups: Sequence[Group]) -> list[Group]:
+    """The groups, sorted by their rows, with parents; one that would cross another is left out."""
+    kept: list[Group] = []
+    outer: list[int] = []
+    for group in groups:
+        while outer and kept[outer[-1]].last < group.first:
+            outer.pop()
+        if outer and kept[outer[-1]].last < group.last:
+            continue
+        kept.append(group._replace(parent=outer[-1] if outer else -1))
+        outer.append(len(kept) - 1)
+    return kept
+

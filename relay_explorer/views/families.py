@@ -1,0 +1,76 @@
+"""How each family of operators is drawn: a shape and a colour, so that neither means anything alone."""
+
+from __future__ import annotations
+
+from ..ir.adt import Constructor, Match
+from ..ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from ..ir.op import Op
+from .format import Family
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("convolution", "rect", "blue"),
+        Family("matmul", "hex", "orange"),
+        Family("normalization", "parallelogram", "teal"),
+        Family("activation", "round", "pink"),
+        Family("arithmetic", "circle", "olive"),
+        Family("comparison", "circle", "red"),
+        Family("reduction", "trapezium", "red"),
+        Family("pooling", "trapezium", "purple"),
+        Family("shape", "diamond", "sky"),
+        Family("index", "diamond", "brown"),
+        Family("creation", "bar", "brown"),
+        Family("image", "rect", "purple"),
+        Family("training", "hex", "red"),
+        Family("other", "rect", "grey"),
+        Family("input", "bar", "grey"),
+        Family("constant", "bar", "sky"),
+        Family("tuple", "parallelogram", "grey"),
+        Family("control", "diamond", "orange"),
+        Family("function", "round", "blue"),
+        Family("reference", "hex", "teal"),
+        Family("data type", "hex", "purple"),
+    )
+}
+
+_DETAILS: dict[type[Expr], tuple[str, str]] = {
+    Var: ("input", "A value that is given: a parameter, or a part of what a pattern matched."),
+    Constant: ("constant", "A value known when the program is written."),
+    Tuple: ("tuple", "Several values as one."),
+    TupleGetItem: ("tuple", "One field of a tuple."),
+    If: ("control", "A choice: only the taken branch is evaluated."),
+    Match: ("data type", "A choice by the shape of a value: the first clause that matches gives the result."),
+    Function: ("function", "A function as a value: a closure."),
+    GlobalVar: ("function", "A function of the module."),
+    Constructor: ("data type", "A way to make a value of an algebraic data type."),
+    RefCreate: ("reference", "A new mutable cell."),
+    RefRead: ("reference", "What a cell holds now."),
+    RefWrite: ("reference", "Puts a value into a cell; gives the empty tuple."),
+}
+
+
+def describe(expr: Expr) -> tuple[Family, str]:
+    """The family of an expression, and one line that says what it does."""
+    callee = expr.op if isinstance(expr, Call) else expr
+    if isinstance(callee, Op):
+        return FAMILIES.get(callee.family, FAMILIES["other"]), callee.description
+    if isinstance(expr, Call):
+        if isinstance(callee, Constructor):
+            return FAMILIES["data type"], f"Makes a value of the type {callee.belong_to.name_hint}."
+        return FAMILIES["function"], "Calls a function."
+    name, detail = _DETAILS.get(type(expr), ("other", ""))
+    return FAMILIES[name], detail
