@@ -86,6 +86,7 @@ class GraphView {
       this.later = null;
     } else if ((first && !this.placed) || grown) this.fit();
     else this.refresh();
+    if (first && this.awaited !== undefined) this.reveal(this.awaited);
   }
 
   /** Draws `layout`. `keep`: an item that stays where it is on the screen. */
@@ -185,13 +186,13 @@ class GraphView {
     const item = this.scene?.byId.get(id), [w, height] = this.size();
     if (!item) return;
     if (!w) {
-      this.later ??= [1, item.cx, item.y];
+      this.awaited = id;
       return;
     }
-    const { k, x, y } = this.camera, pad = Math.min(50, w / 8, height / 8);
-    const box = [item.x * k + x, item.y * k + y, (item.x + item.w) * k + x, (item.y + Math.min(item.h, 60)) * k + y];
-    const inside = box[0] >= pad && box[1] >= pad && box[2] <= w - pad && box[3] <= height - pad;
-    if (inside && !centre) return;
+    const { k, x, y } = this.camera, { bounds } = this.scene;
+    const inside = (b, pad) => b.x * k + x >= pad && b.y * k + y >= pad && (b.x + b.w) * k + x <= w - pad && (b.y + b.h) * k + y <= height - pad;
+    const head = { ...item, h: Math.min(item.h, 60) };
+    if (!centre && (inside(bounds, 0) || inside(head, Math.min(40, w / 8, height / 8)))) return;
     const to = Math.max(k, READABLE);
     this.#glide({ k: to, x: w / 2 - item.cx * to, y: height / 2 - (item.y + Math.min(item.h, 60) / 2) * to });
   }
@@ -286,7 +287,10 @@ class GraphView {
     drawOverlay(g, { scene: this.scene, model: this.model, palette: this.palette, scale: k, focus, ...this.state }, seen);
     this.minimap.draw(this.palette.accent);
     if (!complete) this.refresh();
-    else this.painted?.();
+    else if (!this.marked) {
+      performance.mark("relay-explorer-graph");
+      this.marked = true;
+    }
   }
 
   destroy() {

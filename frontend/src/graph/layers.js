@@ -120,8 +120,10 @@ export function keptLayers(level, sorted, { preds, succs }, previous) {
   const count = ranks.size + 2;
   const heights = new Float64Array(count);
   for (const p of empty) if (ranks.has(p)) heights[ranks.get(p)] = previous.heights[p / SUB];
+  const from = new Int32Array(count).fill(-1);
+  for (const [p, l] of ranks) if (p % SUB === 0 && p / SUB < previous.heights.length) from[l] = p / SUB;
   const layer = Int32Array.from(pos, (p, v) => (level.kind[v] === PORT_IN ? 0 : level.kind[v] === PORT_OUT ? count - 1 : ranks.get(p)));
-  return { layer, count, heights };
+  return { layer, count, heights, old: from };
 }
 
 /** A binary heap of (priority, value). */

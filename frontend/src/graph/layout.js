@@ -11,7 +11,8 @@ import { routeLevel } from "./route.js";
 
 export { makeSpec };
 
-const PAD = 12, HEADER = 24, ROW_GAP = 26, SHELF = 900;
+const PAD = 12, HEADER = 24, SHELF = 900;
+const STRAIGHT_GAP = 18, BENT_GAP = 28; // between two layers, where every edge goes straight down and where some do not
 const MUCH_NEW = 0.4; // of a level's items: above it, the old places say too little
 
 /** Lays a graph out from nothing. See `makeSpec` for the input; the result has absolute places:
@@ -60,7 +61,7 @@ function arrange(level, spec, built, memory) {
   const made = makeBlocks(level, layering, sorted, adj);
   const place = kept ? placeKept(level, layering, made, kept) : fresh(level, layering, made);
   Object.assign(level, { layering, ...place });
-  stack(level, spec);
+  stack(level, kept);
   if (level.group >= 0) putIntoParent(level, spec, built);
 }
 
@@ -73,7 +74,7 @@ function fresh(level, layering, made) {
 }
 
 /** The heights of the layers, and the box of the level; inside it, x = 0 is the spine and y = 0 the top border. */
-function stack(level) {
+function stack(level, kept) {
   const { layer, count, heights } = level.layering;
   let left = 0, right = 0;
   level.items.forEach((_, v) => {
@@ -86,18 +87,36 @@ function stack(level) {
     left = Math.max(left, -x + 6);
     right = Math.max(right, x + 6);
   }
-  const open = level.group >= 0;
+  const open = level.group >= 0, gaps = gapsOf(level, kept);
   const tops = new Float64Array(count), bottoms = new Float64Array(count);
   let y = open ? HEADER : 0;
   for (let l = 1; l < count - 1; l++) {
     tops[l] = l === 1 ? y + (open ? PAD : 0) : y;
     bottoms[l] = tops[l] + heights[l];
-    y = bottoms[l] + ROW_GAP;
+    y = bottoms[l] + gaps[l];
   }
   tops[0] = bottoms[0] = open ? HEADER - 6 : 0;
   const end = count > 2 ? bottoms[count - 2] : y;
   tops[count - 1] = bottoms[count - 1] = open ? end + PAD - 2 : end;
-  Object.assign(level, { tops, bottoms, boxLeft: left + (open ? PAD : 0), boxRight: right + (open ? PAD : 0), boxHeight: open ? end + PAD : end });
+  Object.assign(level, { tops, bottoms, gaps, boxLeft: left + (open ? PAD : 0), boxRight: right + (open ? PAD : 0), boxHeight: open ? end + PAD : end });
+}
+
+/** The space below each layer; an old layer keeps what it had. */
+function gapsOf(level, kept) {
+  const { layer, count, old } = level.layering, gaps = new Float64Array(count).fill(STRAIGHT_GAP);
+  const bend = (l, a, b) => Math.abs(a - b) > 1 && (gaps[l] = BENT_GAP);
+  for (const [k, net] of level.nets.entries()) {
+    const from = level.x[net.from], l = layer[net.from], lane = net.lane ? level.lanes[k] : NaN;
+    for (const t of net.to) {
+      if (layer[t] === l + 1) bend(l, from, level.x[t]);
+      else if (net.lane && layer[t] > l) {
+        bend(l, from, lane);
+        bend(layer[t] - 1, lane, level.x[t]);
+      }
+    }
+  }
+  if (kept) gaps.forEach((_, l) => old[l] > 0 && (gaps[l] = kept.gaps[old[l]]));
+  return gaps;
 }
 
 function putIntoParent(level, spec, built) {
@@ -145,7 +164,7 @@ function remember(level) {
   level.refs.forEach((ref, v) => level.kind[v] === ITEM || level.group >= 0 ? items.set(ref, { layer: level.layering.layer[v], x: level.x[v] }) : null);
   const lanes = new Map();
   level.lanes.forEach((x, k) => Number.isNaN(x) || lanes.set(level.netRefs[k], x));
-  return { items, lanes, heights: level.layering.heights };
+  return { items, lanes, heights: level.layering.heights, gaps: level.gaps };
 }
 
 /** `pathsOf(from, to)`: the pieces that draw the edge between two shown items, one a level it crosses. */

@@ -1,6 +1,6 @@
 // What changes with the pointer and the selection, drawn above the bitmaps: rings, the edges of one node, the numbers of its operands.
 
-import { arrow, label, trace } from "./paint.js";
+import { arrow, beside, label, trace } from "./paint.js";
 
 const MOST = 400; // edges lit at once
 
@@ -34,9 +34,8 @@ export function drawOverlay(g, { scene, model, palette, scale, selected, hovered
     if (path.from !== path.source || path.source >= model.count || done.has(path.source)) continue;
     done.add(path.source);
     g.font = `${Math.max(10.5, 9.5 / scale)}px ${palette.mono}`;
-    g.textAlign = "left";
     g.textBaseline = "middle";
-    label(g, model.short(path.source), path.points[0] + 6, path.points[1] + 9, palette, palette.ink);
+    beside(g, scene, path.source, path.points, (x) => label(g, model.short(path.source), x, path.points[1] + 9, palette, palette.ink));
   }
   for (const { path, operand } of scale > 0.5 ? lit : []) number(g, path, operand, palette, scale);
   ring(g, scene.byId.get(hovered), palette.soft, 1.6, scale);

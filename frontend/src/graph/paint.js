@@ -120,8 +120,15 @@ function shapesOnEdges(g, scene, model, palette, list) {
   for (const { source, from, points } of list) {
     if (source >= model.count || from !== source || done.has(source)) continue;
     done.add(source);
-    label(g, model.short(source), points[0] + 6, points[1] + 9, palette);
+    beside(g, scene, source, points, (x) => label(g, model.short(source), x, points[1] + 9, palette));
   }
+}
+
+/** Calls `write(x)` for text at the start of a path, on the side to which nothing bends away. */
+export function beside(g, scene, source, points, write) {
+  const busy = scene.busyRight(source);
+  g.textAlign = busy ? "right" : "left";
+  write(points[0] + (busy ? -6 : 6));
 }
 
 /** Text with a rim of paper, so that lines under it do not cut it. */
@@ -168,7 +175,7 @@ function folded(g, item, model, palette, scale) {
     g.stroke();
   }
   const h = item.h - (group.times > 1 ? 6 : 0), w = item.w - (group.times > 1 ? 6 : 0);
-  caption(g, palette, scale, item.x, item.y, w, h, `▸ ${group.label}`, group.times > 1 ? `× ${group.times}` : group.note ?? "", palette.ink, true);
+  caption(g, palette, scale, item.x, item.y, w, h, `▸ ${group.label}`, group.times > 1 ? `× ${group.times}` : "", palette.ink, true);
 }
 
 function caption(g, palette, scale, x, y, w, h, text, note, colour, strong = false) {
@@ -182,7 +189,7 @@ function caption(g, palette, scale, x, y, w, h, text, note, colour, strong = fal
   if (note) g.fillText(note, x + w - aside + 1, y + h / 2 + 0.5);
   g.font = `${strong ? 600 : 400} ${size}px ${strong ? palette.ui : palette.mono}`;
   g.fillStyle = colour;
-  g.fillText(fit(g, text, w - aside - 12), x + 9, y + h / 2 + 0.5);
+  g.fillText(fit(g, text, w - aside - 10), x + 9, y + h / 2 + 0.5);
 }
 
 function node(g, item, model, palette, scale) {
@@ -207,7 +214,7 @@ function node(g, item, model, palette, scale) {
   g.textAlign = "center";
   g.textBaseline = "middle";
   g.fillStyle = colours.line;
-  g.fillText(fit(g, model.label(item.id), Math.max(w - 8, 20)), x + w / 2, y + h / 2 + 0.5);
+  g.fillText(fit(g, model.label(item.id), w), x + w / 2, y + h / 2 + 0.5);
   if (uses > 1 && scale > 0.45) badge(g, `×${uses}`, x + w, y + h, palette);
 }
 

@@ -24,6 +24,7 @@ export function createScene(model, layout) {
   items.forEach((item, i) => grid.add("items", i, item.x, item.y, item.x + item.w, item.y + item.h));
   layout.paths.forEach((path, i) => addPath(grid, i, path.points));
   const unique = (list) => [...new Set(list)].sort((a, b) => a - b);
+  const right = busyOnTheRight(layout);
   return {
     layout, items, byId,
     bounds: { x: layout.left, y: 0, w: layout.width, h: layout.height },
@@ -34,6 +35,28 @@ export function createScene(model, layout) {
       const found = this.itemsIn(x - reach, y - reach, x + reach, y + reach).reverse();
       return found.find((it) => x >= it.x - reach && x <= it.x + it.w + reach && y >= it.y - reach && y <= it.y + (it.frame ? 24 : it.h) + reach) ?? null;
     },
+    /** Whether something bends where text right of the beginning of the edges of `source` would stand. */
+    busyRight: (source) => right().has(source),
+  };
+}
+
+/** The sources with an edge that leaves to the right, or that goes straight down to where another arrives from the right. */
+function busyOnTheRight({ paths }) {
+  let found = null;
+  return () => {
+    if (found) return found;
+    const arrives = new Set(paths.filter(({ points: p }) => p.at(-4) > p.at(-2) + 1).map((path) => path.to));
+    const own = new Map(); // source → [leaves to the left, to the right, or straight to a busy place]
+    for (const { source, from, to, points: p } of paths) {
+      if (from !== source) continue;
+      if (!own.has(source)) own.set(source, [false, false, false]);
+      const x = p[2] === p[0] ? p[4] ?? p[2] : p[2], seen = own.get(source);
+      if (x < p[0] - 1) seen[0] = true;
+      else if (x > p[0] + 1) seen[1] = true;
+      else seen[2] ||= arrives.has(to);
+    }
+    found = new Set([...own].filter(([, [left, right, meets]]) => right || (meets && !left)).map(([source]) => source));
+    return found;
   };
 }
 

@@ -33,7 +33,6 @@ class IrExplorer {
     Object.assign(this, { root, view, ctx });
     this.model = createModel(view);
     this.totals = groupTotals(this.model);
-    this.model.groups.forEach((g, id) => (g.note = `${this.totals[id].calls} calls`));
     this.program = deriveProgram(view, this.model);
     this.startFolds = foldAtStart(this.model);
     this.chosen = { sel: -1, folded: new Set(this.startFolds), near: null, aside: asideAtStart(this.model), families: new Set() };
@@ -65,9 +64,9 @@ class IrExplorer {
     this.tools = createTools(this);
     this.legend = createLegend(this);
     this.panes = {
-      program: h("div", { class: "pane pane-rows" }, this.rows.el),
-      graph: h("div", { class: "pane pane-graph" }, this.graph.el),
-      details: h("div", { class: "pane pane-details" }, this.details.el),
+      program: h("div", { class: "ir-pane pane-rows" }, this.rows.el),
+      graph: h("div", { class: "ir-pane pane-graph" }, this.graph.el),
+      details: h("div", { class: "ir-pane pane-details" }, this.details.el),
     };
     this.tabs = createTabs({ label: "what to show", className: "narrow", items: TABS, selected: "graph", onSelect: (id, byReader) => this.showTab(id, byReader) });
     this.frame.bar.append(this.tools.el);
@@ -81,8 +80,8 @@ class IrExplorer {
     const { model, program } = this;
     const scopes = scopeLanes(this.view.scopes, program.shownOf, program.view.program.rows.length);
     const columns = [];
-    if (scopes.lanes) columns.push({ id: "scope", title: "let", width: `${Math.max(26, 8 * scopes.lanes + 6)}px`, draw: (row, cell) => drawScope(scopes.rows[row], cell) });
-    if (this.view.nodes.some((_, i) => model.uses(i) > 1)) columns.push({ id: "uses", title: "uses", width: "46px", draw: (row, cell) => this.drawUses(row, cell) });
+    if (scopes.lanes) columns.push({ id: "scope", title: "let", width: `${Math.max(38, 8 * scopes.lanes + 6)}px`, draw: (row, cell) => drawScope(scopes.rows[row], cell) });
+    if (this.view.nodes.some((_, i) => model.uses(i) > 1)) columns.push({ id: "uses", title: "uses", width: "54px", draw: (row, cell) => this.drawUses(row, cell) });
     this.rows = createRows({
       view: program.view, label: `program of ${this.view.title}`, columns,
       hooks: {

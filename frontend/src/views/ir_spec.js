@@ -2,7 +2,7 @@
 
 import { padding } from "../graph/shapes.js";
 
-const LETTER = 7.3, NARROW = 7.0; // widths of a label's letters, pixels
+const LETTER = 7.9, NARROW = 8; // room for a label's letters, pixels: more than they need at scale 1, since from afar letters shrink less than boxes
 const LONGEST = 30; // letters of a label that count
 const FOLD_ABOVE = 150, FOLD_FUNCTIONS_ABOVE = 400, ASIDE_ABOVE = 60;
 
@@ -66,7 +66,7 @@ export function specOf(model, { folded, aside, near = null }) {
     parents: Int32Array.from(groups, (g) => inside(g.parent)),
     folded: Uint8Array.from(groups, (_, id) => (!near && folded.has(id) ? 1 : 0)),
     hidden: Uint8Array.from({ length: count }, (_, i) => (near ? !near.has(i) : aside && model.aside[i]) ? 1 : 0),
-    foldedWidth: Float32Array.from(groups, (g) => Math.min(LONGEST, g.label.length + 2) * NARROW + 34 + (g.times > 1 ? 36 : g.note.length * 6.6)),
+    foldedWidth: Float32Array.from(groups, (g) => Math.min(LONGEST, g.label.length + 2) * NARROW + 22 + (g.times > 1 ? 38 : 0)),
     foldedHeight: Float32Array.from(groups, (g) => (g.times > 1 ? 36 : 30)),
   };
 }

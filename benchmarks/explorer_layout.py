@@ -1,0 +1,253 @@
+"""The explorer's layout, first paint and panning, beside Netron's, for the same graphs in the same run.
+
+    python -m benchmarks.explorer_layout            prints the table
+    python -m benchmarks.explorer_layout --write    and writes it to benchmarks/explorer_layout.md
+
+*Layout* is the time of the layout function alone, the middle one of seven. *First paint* runs from opening the page to the first
+complete drawing, so it holds the page, the data, the layout and the painting. *Pan* is a drag of the mouse over the drawing for
+three seconds: frames a second, and the time under which 95 of 100 frames stayed. The browser is Chromium with software rendering.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SIZE = {"width": 1280, "height": 800}
+PAN_SECONDS = 3.0
+GRAPHS = {"ResNet-50": "resnet()", "100": "ofSize(100)", "1,000": "ofSize(1000)", "10,000": "ofSize(10000)"}
+
+FRAMES = """() => {
+  const frames = (window.__frames = []);
+  const tick = (now) => { frames.push(now); window.__timer = requestAnimationFrame(tick); };
+  window.__timer = requestAnimationFrame(tick);
+}"""
+
+
+class Site(SimpleHTTPRequestHandler):
+    """The bundle, the front end's sources and one view."""
+
+    view = b"{}"
+
+    def do_GET(self) -> None:  # noqa: N802 (the name is the standard library's)
+        path = self.path.split("?")[0]
+        files = {"/": "benchmarks/explorer_page.html", "/relay_explorer.js": "relay_explorer/widgets/static/relay_explorer.js"}
+        if path == "/view.json":
+            body, kind = type(self).view, "application/json"
+        elif path in files or path.startswith("/frontend/"):
+            file = (ROOT / files.get(path, path.lstrip("/"))).resolve()
+            if not file.is_relative_to(ROOT) or not file.is_file():
+                return self.send_error(404)
+            body, kind = file.read_bytes(), "text/html" if file.suffix == ".html" else "text/javascript"
+        else:
+            return self.send_error(404)
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        return None
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Says nothing: the table is the output."""
+
+
+@contextmanager
+def site() -> Iterator[str]:
+    """The address of a running server."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+
+
+def write_onnx(view: dict[str, Any], path: Path) -> None:
+    """The calls of a view as an ONNX graph: every value that something computes is a node, parameters are inputs or initializers."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    strings, nodes = view["strings"], view["nodes"]
+    operands: dict[int, list[int]] = {}
+    for source, target, _ in zip(*[iter(view["edges"])] * 3, strict=True):
+        operands.setdefault(target, []).append(source)
+    made, inputs = [], []
+    for number, node in enumerate(nodes):
+        if number in operands:
+            kind = strings[node[0]].split(".")[-1].title().replace("_", "")
+            made.append(helper.make_node(kind, [f"v{i}" for i in operands[number]], [f"v{number}"], name=f"n{number}", domain="relay"))
+        else:
+            inputs.append(helper.make_tensor_value_info(f"v{number}", TensorProto.FLOAT, [1]))
+    output = helper.make_tensor_value_info(f"v{len(nodes) - 1}", TensorProto.FLOAT, [1])
+    # Weights are values inside nodes in Netron, as they are left out of the drawing here.
+    first, rest = inputs[:1], inputs[1:]
+    weights = [helper.make_tensor(value.name, TensorProto.FLOAT, [1], [0.0]) for value in rest]
+    graph = helper.make_graph(made, view["title"], first, [output], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("relay", 1)]), str(path))
+
+
+def pan(page: Page, x: float, y: float) -> tuple[float, float]:
+    """Drags to and fro; returns frames a second and the time of the 95th of 100 frames, in milliseconds."""
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.evaluate(FRAMES)
+    end, at, step = time.perf_counter() + PAN_SECONDS, 0.0, -14.0
+    while time.perf_counter() < end:
+        at += step
+        if abs(at) > 260:
+            step = -step
+        page.mouse.move(x + at / 3, y + at)
+    frames = page.evaluate("() => { cancelAnimationFrame(window.__timer); return window.__frames; }")
+    page.mouse.up()
+    gaps = sorted(b - a for a, b in zip(frames, frames[1:], strict=False))
+    if not gaps:
+        return 0.0, PAN_SECONDS * 1000
+    return 1000 * len(gaps) / sum(gaps), gaps[int(0.95 * (len(gaps) - 1))]
+
+
+LAYOUT = """async (whole) => {
+  const { layout } = await import("/frontend/src/graph/layout.js");
+  const { createModel } = await import("/frontend/src/graph/model.js");
+  const { asideAtStart, foldAtStart, specOf } = await import("/frontend/src/views/ir_spec.js");
+  const model = createModel(await (await fetch("/view.json")).json());
+  const spec = specOf(model, { folded: whole ? new Set() : foldAtStart(model), aside: asideAtStart(model) });
+  const times = [];
+  for (let i = 0; i < 7; i++) { const start = performance.now(); layout(spec); times.push(performance.now() - start); }
+  return times.sort((a, b) => a - b)[3];
+}"""
+
+
+def measure_ours(browser: Browser, origin: str) -> dict[str, float]:
+    """One graph in the explorer."""
+    page = browser.new_page(viewport=SIZE)
+    page.goto(f"{origin}/#rx-bench:fold=none")
+    page.wait_for_function("performance.getEntriesByName('relay-explorer-graph').length > 0", timeout=120_000)
+    out = {"paint": page.evaluate("performance.getEntriesByName('relay-explorer-graph')[0].startTime") / 1000}
+    box = page.locator("canvas.over").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.wait_for_timeout(500)
+    out["fps"], out["slow"] = pan(page, x, y)
+    page.get_by_role("button", name="show all").click()
+    page.wait_for_timeout(1500)
+    out["fps_far"], out["slow_far"] = pan(page, x, y)
+    out["layout"] = page.evaluate(LAYOUT, True) / 1000
+    page.close()
+    return out
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+# Netron takes `eval` away, which Playwright needs; and it is drawn once its page leaves the welcome state with nodes in place.
+NETRON_PAGE = """{
+  const kept = window.eval;
+  Object.defineProperty(window, "eval", { get: () => kept, set: () => {} });
+  const look = () => {
+    const first = document.querySelector(".node[transform]");
+    if (first && /default/.test(document.body.className)) window.__drawn = performance.now();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+def measure_netron(browser: Browser, path: Path) -> dict[str, float]:
+    """The same graph in Netron."""
+    import netron
+
+    port = free_port()
+    netron.start(str(path), address=("127.0.0.1", port), browse=False)
+    page = browser.new_page(viewport=SIZE, bypass_csp=True)
+    page.context.add_cookies([{"name": "consent", "value": "1", "url": f"http://127.0.0.1:{port}"}])
+    page.add_init_script(NETRON_PAGE)
+    try:
+        page.route("**/*", lambda route: route.continue_() if "127.0.0.1" in route.request.url else route.abort())
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_function("window.__drawn > 0", timeout=180_000)
+        out = {"paint": page.evaluate("window.__drawn") / 1000}
+        page.wait_for_timeout(1000)
+        out["fps"], out["slow"] = pan(page, 640, 400)
+        return out
+    finally:
+        page.close()
+        netron.stop(("127.0.0.1", port))
+
+
+def machine() -> str:
+    """What this ran on, in one line."""
+    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+
+
+def table(rows: dict[str, tuple[dict[str, float], dict[str, float]]]) -> str:
+    """The measurements as Markdown."""
+    lines = [
+        "| graph | layout | first paint | pan, near | pan, all in view | Netron: first paint | Netron: pan |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, (ours, theirs) in rows.items():
+        lines.append(
+            f"| {name} | {1000 * ours['layout']:.0f} ms | {ours['paint']:.2f} s | {ours['fps']:.0f}/s ({ours['slow']:.0f} ms) | "
+            f"{ours['fps_far']:.0f}/s ({ours['slow_far']:.0f} ms) | {theirs['paint']:.2f} s | {theirs['fps']:.0f}/s ({theirs['slow']:.0f} ms) |"
+        )
+    return "\n".join(lines)
+
+
+def main(write: bool = False, only: list[str] | None = None) -> str:
+    """Runs everything and returns the table."""
+    rows = {}
+    with sync_playwright() as playwright, site() as origin, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        version = browser.version
+        for name, call in GRAPHS.items():
+            if only and name not in only:
+                continue
+            maker = browser.new_page()
+            maker.goto(origin)
+            text = maker.evaluate(f"async () => JSON.stringify((await import('/frontend/test/fixtures/ir_views.js')).{call})")
+            maker.close()
+            Site.view = text.encode()
+            path = Path(folder) / f"{name.replace(',', '')}.onnx"
+            write_onnx(json.loads(text), path)
+            rows[name] = (measure_ours(browser, origin), measure_netron(browser, path))
+        browser.close()
+    import netron
+
+    text = f"{table(rows)}\n\nChromium {version}, software rendering, window of {SIZE['width']} by {SIZE['height']}; Netron {netron.__version__}. {machine()}."
+    print(text)
+    if write:
+        (ROOT / "benchmarks" / "explorer_layout.md").write_text(f"# The explorer's drawing, beside Netron's\n\n{__doc__.split('*Layout*', 1)[0].splitlines()[0]}\n\n{text}\n\n*Layout*{__doc__.split('*Layout*', 1)[1].rstrip()}\n")
+    return text
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--write", action="store_true", help="write benchmarks/explorer_layout.md")
+    arguments.add_argument("--only", nargs="*", help="names of graphs")
+    chosen = arguments.parse_args()
+    main(chosen.write, chosen.only)
