@@ -1,4 +1,4 @@
-"""What builders of operators with several results return: the call, which can also be indexed, counted and unpacked."""
+"""What builders of operators with several results return: a call that can be indexed and unpacked."""
 
 from __future__ import annotations
 

@@ -11,9 +11,10 @@ from types import FunctionType
 from typing import Any
 
 FAMILIES = (
-    "unary", "binary", "logical", "reduce", "create", "transform", "reshape", "join", "broadcast", "slice", "index",
-    "scan", "sort", "image", "nn.activation", "nn.conv", "nn.conv_transpose", "nn.conv_other", "nn.dense", "nn.loss",
-    "nn.misc", "nn.norm", "nn.pad", "nn.pool", "nn.pool_adaptive", "nn.space",
+    "unary", "binary", "logical", "reduce", "create", "transform", "reshape", "join", "broadcast", "slice",
+    "index", "scan", "sort", "image",
+    "nn.activation", "nn.conv", "nn.conv_transpose", "nn.conv_other", "nn.dense", "nn.loss", "nn.misc",
+    "nn.norm", "nn.pad", "nn.pool", "nn.pool_adaptive", "nn.space",
 )  # fmt: skip
 
 

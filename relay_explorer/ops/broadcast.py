@@ -93,27 +93,42 @@ def _spread(
 
 
 _BROADCAST_TO = _spread(
-    "broadcast_to", "The tensor repeated along axes where it has extent 1, to a given shape.",
+    "broadcast_to",
+    "The tensor repeated along axes where it has extent 1, to a given shape.",
     r"y_{i_0 i_1 \dots} = x_{i_0 \bmod n_0\, i_1 \bmod n_1 \dots}",
-    forward("BroadCastTo", "{out} = `shape`, if {0} ⊔ `shape` = `shape`", _broadcast_to), ("data",), InitOpAttrs,
+    forward("BroadCastTo", "{out} = `shape`, if {0} ⊔ `shape` = `shape`", _broadcast_to),
+    ("data",),
+    InitOpAttrs,
     level=4,
-)  # fmt: skip
+)
 _BROADCAST_TO_LIKE = _spread(
-    "broadcast_to_like", "The tensor repeated along axes where it has extent 1, to another's shape.",
+    "broadcast_to_like",
+    "The tensor repeated along axes where it has extent 1, to another's shape.",
     r"y_{i_0 i_1 \dots} = x_{i_0 \bmod n_0\, i_1 \bmod n_1 \dots}",
-    Relation("BroadCastToLike", _broadcast_to_like, "{out} = {1}, if {0} ⊔ {1} = {1}"), ("data", "broadcast_type"),
-)  # fmt: skip
+    Relation("BroadCastToLike", _broadcast_to_like, "{out} = {1}, if {0} ⊔ {1} = {1}"),
+    ("data", "broadcast_type"),
+)
 _COLLAPSE = r"y_i = \sum_{j \text{ broadcast from } i} x_j"
 _COLLAPSE_SUM_LIKE = _spread(
-    "collapse_sum_like", "The sum over all that broadcasting to the tensor's shape would have repeated.", _COLLAPSE,
-    Relation("CollapseSumLike", _collapse_sum_like, "{out} = {1}, if {0} ⊔ {1} = {0}"), ("data", "collapse_type"),
-    pattern=OpPattern.COMM_REDUCE, flops=flops_per_input,
-)  # fmt: skip
+    "collapse_sum_like",
+    "The sum over all that broadcasting to the tensor's shape would have repeated.",
+    _COLLAPSE,
+    Relation("CollapseSumLike", _collapse_sum_like, "{out} = {1}, if {0} ⊔ {1} = {0}"),
+    ("data", "collapse_type"),
+    pattern=OpPattern.COMM_REDUCE,
+    flops=flops_per_input,
+)
 _COLLAPSE_SUM_TO = _spread(
-    "collapse_sum_to", "The sum over all that broadcasting from a given shape would have repeated.", _COLLAPSE,
-    forward("CollapseSumTo", "{out} = {1} as a shape, if {0} ⊔ {out} = {0}", _collapse_sum_to), ("data", "shape"),
-    InitOpAttrs, pattern=OpPattern.COMM_REDUCE, flops=flops_per_input, level=4,
-)  # fmt: skip
+    "collapse_sum_to",
+    "The sum over all that broadcasting from a given shape would have repeated.",
+    _COLLAPSE,
+    forward("CollapseSumTo", "{out} = {1} as a shape, if {0} ⊔ {out} = {0}", _collapse_sum_to),
+    ("data", "shape"),
+    InitOpAttrs,
+    pattern=OpPattern.COMM_REDUCE,
+    flops=flops_per_input,
+    level=4,
+)
 
 
 def broadcast_to(data: Expr, shape: int | Sequence[int] | Expr) -> Expr:

@@ -65,9 +65,13 @@ _INIT = forward("InitOp", "{out} has `shape` and `dtype`", _init)
 _ZEROS = _makes("zeros", "A tensor of zeros.", r"y_i = 0", _INIT, attrs=InitOpAttrs)
 _ONES = _makes("ones", "A tensor of ones.", r"y_i = 1", _INIT, attrs=InitOpAttrs)
 _FULL = _makes(
-    "full", "A tensor that holds one number everywhere.", r"y_i = v",
-    forward("Full", "{out} has `shape`, and `dtype` or that of {0}", _full), inputs=("fill_value",), attrs=InitOpAttrs,
-)  # fmt: skip
+    "full",
+    "A tensor that holds one number everywhere.",
+    r"y_i = v",
+    forward("Full", "{out} has `shape`, and `dtype` or that of {0}", _full),
+    inputs=("fill_value",),
+    attrs=InitOpAttrs,
+)
 _FULL_LIKE = _makes(
     "full_like", "A tensor of another's shape that holds one number everywhere.", r"y_i = v",
     forward("FullLike", "{out} = {0}, if {1} is one number", _full_like), inputs=("data", "fill_value"),
@@ -94,7 +98,7 @@ def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Expr:
 
 
 def full(fill_value: Expr, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Expr:
-    """A tensor that holds `fill_value`, a scalar, everywhere; its element type is the scalar's unless `dtype` is given."""
+    """A tensor of `fill_value`, a scalar; its element type is the scalar's unless `dtype` is given."""
     return Call(
         _FULL, [expr(fill_value)], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype or None)
     )
@@ -164,7 +168,10 @@ def arange(
     step: Expr | float | None = None,
     dtype: object = "float32",
 ) -> Expr:
-    """The values start, start + step … before stop; `arange(stop)` starts at 0. A vector, of length `?` unless all three are constants."""
+    """The values start, start + step … before stop, a vector; `arange(stop)` starts at 0.
+
+    Its length is `?` unless all three are constants.
+    """
     if stop is None:
         start, stop = 0, start
     bounds = [
@@ -198,17 +205,21 @@ def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type)
 
 
 _ONE_HOT = _makes(
-    "one_hot", "For every index a vector that holds one value at the index and another elsewhere.",
+    "one_hot",
+    "For every index a vector that holds one value at the index and another elsewhere.",
     r"y_{i d} = \begin{cases} v_{\mathrm{on}} & d = x_i \\ v_{\mathrm{off}} & d \ne x_i \end{cases}",
-    forward("OneHot", "{out} = {0} with an axis of `depth`", _one_hot), inputs=("indices", "on_value", "off_value"),
-    attrs=OneHotAttrs, pattern=OpPattern.OUT_ELEMWISE_FUSABLE, level=10,
-)  # fmt: skip
+    forward("OneHot", "{out} = {0} with an axis of `depth`", _one_hot),
+    inputs=("indices", "on_value", "off_value"),
+    attrs=OneHotAttrs,
+    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+    level=10,
+)
 
 
 def one_hot(
     indices: Expr, on_value: Expr, off_value: Expr, depth: int | Expr, axis: int, dtype: object
 ) -> Expr:
-    """A new axis of extent `depth` for every index of `indices`: `on_value` at the index, `off_value` elsewhere."""
+    """A new axis of extent `depth` for each of `indices`: `on_value` at the index, `off_value` elsewhere."""
     deep = static_ints(depth, "depth")[0]
     return Call(
         _ONE_HOT,

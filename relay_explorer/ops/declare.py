@@ -22,7 +22,7 @@ def declare(
 ) -> Op:
     """Enters the operator `name`; see `relay_explorer.ir.op.Op` for the fields.
 
-    `formula` is LaTeX without dollar signs. `family` is one of FAMILIES, by which explorers colour and shape it.
+    `formula` is LaTeX without dollar signs; `family` one of FAMILIES, by which explorers colour it.
     """
     if family not in FAMILIES:
         raise ValueError(f"{name}: unknown family {family!r}; known are {', '.join(FAMILIES)}")
@@ -44,5 +44,6 @@ def declare(
 
 
 FAMILIES = (
-    "arithmetic", "activation", "comparison", "reduction", "matmul", "convolution", "pooling", "normalization", "shape", "index", "creation", "image", "training", "other",
+    "arithmetic", "activation", "comparison", "reduction", "matmul", "convolution", "pooling",
+    "normalization", "shape", "index", "creation", "image", "training", "other",
 )  # fmt: skip

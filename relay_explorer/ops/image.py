@@ -1,4 +1,4 @@
-"""Operators on images: resizing, cutting out, and sampling at computed places. `relay.image` is this module."""
+"""Operators on images: resizing, cutting out, sampling at computed places. `relay.image` is this module."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Resize1DAttrs(Attrs, key="relay.attrs.Resize1DAttrs"):
     method: str = attr("linear", '"nearest_neighbor", "linear" or "cubic".')
     coordinate_transformation_mode: str = attr(
         "half_pixel",
-        '"half_pixel", "align_corners", "asymmetric" and others: which place of the data one of the result is.',
+        '"half_pixel", "align_corners", "asymmetric" and others: which place of the data one of the '
+        "result is.",
     )
     rounding_method: str = attr("round", '"round", "floor", "ceil" and others: which neighbour is nearest.')
     cubic_alpha: float = attr(-0.5, "The coefficient of the cubic spline.")
@@ -53,7 +54,8 @@ def _laid_out(type_: Type, layout: str, canonical: str) -> tuple[TensorType, Sha
 def _size(size: Ints | None, axes: int, name: str) -> Ints:
     if size is None or len(size) != axes or min(size) < 1:
         raise RelationFailed(
-            f"{name}={size if size is None else list(size)} must be {axes} positive number{'s' if axes > 1 else ''}"
+            f"{name}={size if size is None else list(size)} must be {axes} positive "
+            f"number{'s' if axes > 1 else ''}"
         )
     return size
 
@@ -198,7 +200,7 @@ def crop_and_resize(
     extrapolation_value: float = 0,
     out_dtype: object = None,
 ) -> Expr:
-    """For each row (y1, x1, y2, x2, in 0 to 1) of `boxes` that part of its image in `data`, interpolated to `crop_size`."""
+    """For each row (y1, x1, y2, x2, from 0 to 1) of `boxes` the part of its image, at `crop_size`."""
     attrs = CropAndResizeAttrs(
         crop_size=static_ints(crop_size, "crop_size"),
         layout=layout,
@@ -237,7 +239,7 @@ _AFFINE_GRID = declare(
 
 
 def affine_grid(data: Expr, target_shape: Sequence[int]) -> Expr:
-    """The grid of shape (batch, 2, rows, columns) that the affine maps `data`, of shape (batch, 2, 3), make."""
+    """The grid, (batch, 2, rows, columns), that the affine maps `data`, (batch, 2, 3), make."""
     return Call(
         _AFFINE_GRID, [expr(data)], AffineGridAttrs(target_shape=static_ints(target_shape, "target_shape"))
     )
@@ -304,7 +306,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool = True,
 ) -> Expr:
-    """`data` at the places of `grid`, of shape (batch, 2, rows, columns), or with depth (batch, 3, …); from -1 to 1."""
+    """`data` at the places of `grid`, (batch, 2, rows, columns) or with depth (batch, 3, …), from -1 to 1."""
     attrs = GridSampleAttrs(
         method=method, layout=layout, padding_mode=padding_mode, align_corners=align_corners
     )

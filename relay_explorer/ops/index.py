@@ -61,7 +61,8 @@ def _take(attrs: TakeAttrs, data: Type, indices: Type) -> Type:
     batch = attrs.batch_dims + (len(i.shape) if attrs.batch_dims < 0 else 0)
     if not 0 <= batch <= min(axis, len(i.shape)):
         raise RelationFailed(
-            f"batch_dims is {attrs.batch_dims}, but it is at most the axis, {axis}, and the rank of indices, {len(i.shape)}"
+            f"batch_dims is {attrs.batch_dims}, but it is at most the axis, {axis}, and the rank of "
+            f"indices, {len(i.shape)}"
         )
     for lead in range(batch):
         if not same_dim(x.shape[lead], i.shape[lead]):
@@ -94,7 +95,8 @@ def _gather(attrs: GatherAttrs, data: Type, indices: Type) -> Type:
             )
         if other != axis and not same_dim(dim, x.shape[other]):
             raise RelationFailed(
-                f"axis {other} is {x.shape[other]} in the data and {dim} in the indices; only axis {axis} may differ",
+                f"axis {other} is {x.shape[other]} in the data and {dim} in the indices; only axis "
+                f"{axis} may differ",
                 culprits=(0, 1),
             )
     return TensorType.of(i.shape, x.dtype)
@@ -245,17 +247,24 @@ _SCATTER_ELEMENTS = _indexes(
     laxer_in_reference="The reference compared neither the shapes nor the element types of its arguments.",
 )  # fmt: skip
 _SCATTER_ND = _indexes(
-    "scatter_nd", "The tensor with slices changed at given tuples of indices.",
+    "scatter_nd",
+    "The tensor with slices changed at given tuples of indices.",
     r"y_{\mathit{indices}_{0 i}\, \mathit{indices}_{1 i} \dots} = u_i, \quad y_j = x_j \text{ elsewhere}",
     forward("ScatterND", "{out} = {0}, if {2} has the shape that {1} takes of it", _scatter_nd),
-    ("data", "indices", "updates"), ScatterNDAttrs, pattern=OpPattern.OPAQUE,
-    laxer_in_reference="The reference did not compare element types, and compared shapes without acting on it.",
-)  # fmt: skip
+    ("data", "indices", "updates"),
+    ScatterNDAttrs,
+    pattern=OpPattern.OPAQUE,
+    laxer_in_reference=(
+        "The reference did not compare element types, and compared shapes without acting on it."
+    ),
+)
 _ADV_INDEX = _indexes(
-    "adv_index", "NumPy's indexing by several tensors of indices, one an axis, broadcast to one shape.",
+    "adv_index",
+    "NumPy's indexing by several tensors of indices, one an axis, broadcast to one shape.",
     r"y_i = x_{\mathit{indices}^{(0)}_i\, \mathit{indices}^{(1)}_i \dots}",
-    forward("AdvIndex", "{out} = the broadcast indices, then what of the data is not indexed", _adv_index), ("inputs",),
-)  # fmt: skip
+    forward("AdvIndex", "{out} = the broadcast indices, then what of the data is not indexed", _adv_index),
+    ("inputs",),
+)
 _UNRAVEL_INDEX = _indexes(
     "unravel_index", "The coordinates of places that are counted in row-major order.",
     r"\sum_k y_k \prod_{l > k} n_l = x", forward("UnRavelIndex", "{out} = {1}, then {0}", _unravel_index),
@@ -263,10 +272,14 @@ _UNRAVEL_INDEX = _indexes(
     laxer_in_reference="The reference took indices of any rank, and looked at their first axis only.",
 )  # fmt: skip
 _ARGWHERE = _indexes(
-    "argwhere", "The coordinates of all elements that are not zero.",
-    r"\{\, i : x_i \ne 0 \,\}", forward("ArgWhere", "{out} = one row for each that holds, as many as {0} has axes wide", _argwhere),
-    ("condition",), pattern=OpPattern.OPAQUE, level=10,
-)  # fmt: skip
+    "argwhere",
+    "The coordinates of all elements that are not zero.",
+    r"\{\, i : x_i \ne 0 \,\}",
+    forward("ArgWhere", "{out} = one row for each that holds, as many as {0} has axes wide", _argwhere),
+    ("condition",),
+    pattern=OpPattern.OPAQUE,
+    level=10,
+)
 
 
 def take(data: Expr, indices: Expr, axis: int | None = None, batch_dims: int = 0, mode: str = "clip") -> Expr:
@@ -310,5 +323,5 @@ def unravel_index(indices: Expr, shape: Expr) -> Expr:
 
 
 def argwhere(condition: Expr) -> Expr:
-    """One row of coordinates for each element of `condition` that is not zero; how many is known at run time."""
+    """One row of coordinates for each element of `condition` that is not zero; their number is `?`."""
     return Call(_ARGWHERE, [expr(condition)])

@@ -43,13 +43,14 @@ class StackAttrs(Attrs, key="relay.attrs.StackAttrs"):
 
 
 def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Dim]:
-    """The dimensions that all tensors share, each as well known as in any of them; those of axis `skipped` are the first's."""
+    """The dimensions that all share, each as well known as in any; that of axis `skipped` is the first's."""
     first = fields[0]
     shared = list(first.shape)
     for number, field in enumerate(fields[1:], 1):
         if field.dtype != first.dtype:
             raise RelationFailed(
-                f"the element types differ: field 0 of the tuple is {first.dtype} and field {number} is {field.dtype}",
+                f"the element types differ: field 0 of the tuple is {first.dtype} and field {number} "
+                f"is {field.dtype}",
                 f'convert one of them: relay.cast(…, "{first.dtype}")',
                 culprits=(0,),
             )
@@ -65,7 +66,8 @@ def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Di
                 continue
             if not same_dim(shared[axis], dim):
                 raise RelationFailed(
-                    f"axis {axis} differs: it is {shared[axis]} in field 0 of the tuple and {dim} in field {number}",
+                    f"axis {axis} differs: it is {shared[axis]} in field 0 of the tuple and {dim} in "
+                    f"field {number}",
                     f"only the axis of {operator} may differ; is axis={axis} meant?"
                     if operator == "concatenate"
                     else "make the shapes equal: relay.reshape, relay.strided_slice, relay.nn.pad",
@@ -99,17 +101,23 @@ def _stack(attrs: StackAttrs, data: Type) -> Type:
 
 
 _CONCATENATE = _joins(
-    "concatenate", "Tensors put one after the other along an axis they have.",
+    "concatenate",
+    "Tensors put one after the other along an axis they have.",
     r"y = x^{(1)} \mathbin{\|}_{\mathit{axis}} x^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
-    forward("Concatenate", "{out} = the fields of {0}, added up along `axis`", _concatenate), ConcatenateAttrs,
+    forward("Concatenate", "{out} = the fields of {0}, added up along `axis`", _concatenate),
+    ConcatenateAttrs,
     level=1,
-)  # fmt: skip
+)
 _STACK = _joins(
-    "stack", "Tensors of one shape put side by side along a new axis.",
-    r"y_{\dots k \dots} = x^{(k)}_{\dots}", forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
+    "stack",
+    "Tensors of one shape put side by side along a new axis.",
+    r"y_{\dots k \dots} = x^{(k)}_{\dots}",
+    forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
     StackAttrs,
-    laxer_in_reference="The reference did not compare the extents on the axis of the old tensors that `axis` numbers.",
-)  # fmt: skip
+    laxer_in_reference=(
+        "The reference did not compare the extents on the axis of the old tensors that `axis` numbers."
+    ),
+)
 
 
 def concatenate(data: Expr | Sequence[Expr] | TupleWrapper, axis: int) -> Expr:
@@ -211,10 +219,13 @@ def _tile(attrs: TileAttrs, data: Type) -> Type:
 
 
 _REPEAT = _joins(
-    "repeat", "Each slice along an axis several times in a row.",
-    r"y_i = x_{\lfloor i / r \rfloor}", forward("Repeat", "{out} = {0} with `axis` multiplied", _repeat), RepeatAttrs,
+    "repeat",
+    "Each slice along an axis several times in a row.",
+    r"y_i = x_{\lfloor i / r \rfloor}",
+    forward("Repeat", "{out} = {0} with `axis` multiplied", _repeat),
+    RepeatAttrs,
     pattern=OpPattern.BROADCAST,
-)  # fmt: skip
+)
 _TILE = _joins(
     "tile", "The whole tensor several times along each axis.", r"y_i = x_{i \bmod n}",
     forward("Tile", "{out} = {0} with every axis multiplied", _tile), TileAttrs, pattern=OpPattern.BROADCAST,
@@ -243,7 +254,8 @@ def _meshgrid(attrs: MeshgridAttrs, data: Type) -> Type:
     for number, field in enumerate(fields):
         if len(field.shape) > 1 or field.dtype != fields[0].dtype:
             raise RelationFailed(
-                f"meshgrid takes vectors of one element type: field 0 is {fields[0]} and field {number} is {field}",
+                f"meshgrid takes vectors of one element type: field 0 is {fields[0]} and field "
+                f"{number} is {field}",
                 culprits=(0,),
             )
         extents.append(field.shape[0] if field.shape else 1)

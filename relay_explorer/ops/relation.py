@@ -30,7 +30,8 @@ def tensor(type_: Type, operand: int, name: str = "") -> TensorType:
     if isinstance(type_, TensorType):
         return type_
     raise RelationFailed(
-        f"the {ordinal(operand)} argument{f' ({name})' if name else ''} must be a tensor, not {type_}", culprits=(operand,)
+        f"the {ordinal(operand)} argument{f' ({name})' if name else ''} must be a tensor, not {type_}",
+        culprits=(operand,),
     )
 
 
@@ -51,7 +52,7 @@ def tensor_fields(type_: Type, operator: str) -> tuple[TensorType, ...]:
 
 
 def forward(name: str, law: str, result: Callable[..., Type]) -> Relation:
-    """A relation that waits until all inputs are known, and then gives the output: `result(attrs, *input types)`."""
+    """A relation that waits until all inputs are known, then gives the output: `result(attrs, *inputs)`."""
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         if not known(types, num_inputs):
@@ -163,7 +164,7 @@ def normal_axis(axis: int, rank: int, operator: str = "") -> int:
 
 
 def normal_axes(axes: Iterable[int], rank: int, operator: str = "") -> list[int]:
-    """Axes counted from the front, in the order given; a RelationFailed where one is missing or given twice."""
+    """Axes counted from the front, in their order; a RelationFailed where one is missing or given twice."""
     normal = [normal_axis(axis, rank, operator) for axis in axes]
     if len(set(normal)) != len(normal):
         twice = next(axis for axis in normal if normal.count(axis) > 1)

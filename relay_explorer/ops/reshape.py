@@ -17,7 +17,8 @@ from .relation import UNKNOWN, count, forward, tensor, times
 
 class ReshapeAttrs(Attrs, key="relay.attrs.ReshapeAttrs"):
     newshape: Ints = required(
-        "The new shape. 0 copies a dimension, -1 is what is left over, -2 copies all that remain, -3 merges two, "
+        "The new shape. 0 copies a dimension, -1 is what is left over, -2 copies all that remain, -3 "
+        "merges two, "
         "and -4 splits one into the two that follow."
     )
     allowzero: bool = attr(False, "Whether 0 is an extent of zero, rather than a copied dimension.")
@@ -26,7 +27,7 @@ class ReshapeAttrs(Attrs, key="relay.attrs.ReshapeAttrs"):
 class _Plan:
     """Reads `newshape` from the left, and consumes the dimensions of `source` in step.
 
-    Dimensions that are copied, merged or split answer for themselves; the others together decide what -1 stands for.
+    Dimensions that are copied, merged or split answer for themselves; the others decide what -1 stands for.
     """
 
     def __init__(self, source: Shape, newshape: Sequence[int], allowzero: bool) -> None:
@@ -97,7 +98,8 @@ class _Plan:
             or 0 in (left, right)
         ):
             raise RelationFailed(
-                f"newshape={self.newshape}: after -4 come two positive factors, of which one may be -1, as in (-4, 2, -1)"
+                f"newshape={self.newshape}: after -4 come two positive factors, of which one may be "
+                "-1, as in (-4, 2, -1)"
             )
         whole = self.take("-4")
         if isinstance(whole, int):
@@ -123,7 +125,8 @@ class _Plan:
             return unknown[0] if len(unknown) == 1 and have == others else UNKNOWN
         if others == 0 or have % others:
             raise RelationFailed(
-                f"the tensor {show_shape(self.source)} has {have} elements for -1 and the {others} beside it, "
+                f"the tensor {show_shape(self.source)} has {have} elements for -1 and the {others} "
+                "beside it, "
                 f"but {others} does not divide {have}",
                 f"the other extents of newshape={self.newshape} must divide the number of elements",
                 culprits=(0,),
@@ -142,7 +145,8 @@ def _same_count(source: Shape, shape: Shape) -> None:
     have, want = count(source), count(shape)
     if have is not None and want is not None and have != want:
         raise RelationFailed(
-            f"the tensor {show_shape(source)} has {have} elements, but the new shape {show_shape(shape)} has {want}",
+            f"the tensor {show_shape(source)} has {have} elements, but the new shape "
+            f"{show_shape(shape)} has {want}",
             "one extent can be -1: it is then computed from the others",
             culprits=(0,),
         )
@@ -222,7 +226,7 @@ _RESHAPE_LIKE = _described(
 
 
 def reshape(data: Expr, newshape: int | Sequence[int] | Expr, allowzero: bool = False) -> Expr:
-    """`data` under the shape `newshape`, in which 0, -1, -2, -3 and -4 have special meanings (see ReshapeAttrs)."""
+    """`data` under the shape `newshape`, in which 0 to -4 have special meanings (see ReshapeAttrs)."""
     return Call(
         _RESHAPE, [expr(data)], ReshapeAttrs(newshape=static_ints(newshape, "newshape"), allowzero=allowzero)
     )

@@ -54,13 +54,25 @@ def _scan(attrs: ScanopAttrs, data: Type) -> Type:
 _SCAN = forward("Scanop", "{out} = {0}, flattened unless `axis` is given", _scan)
 _LAXER_AXIS = "The reference did not check that the tensor has the axis."
 _CUMSUM = _row(
-    "cumsum", "The sum of all elements up to each place along an axis.", r"y_i = \sum_{j \le i} x_j", _SCAN, ScanopAttrs,
-    flops=flops_per_output, family="reduction", laxer_in_reference=_LAXER_AXIS,
-)  # fmt: skip
+    "cumsum",
+    "The sum of all elements up to each place along an axis.",
+    r"y_i = \sum_{j \le i} x_j",
+    _SCAN,
+    ScanopAttrs,
+    flops=flops_per_output,
+    family="reduction",
+    laxer_in_reference=_LAXER_AXIS,
+)
 _CUMPROD = _row(
-    "cumprod", "The product of all elements up to each place along an axis.", r"y_i = \prod_{j \le i} x_j", _SCAN,
-    ScanopAttrs, flops=flops_per_output, family="reduction", laxer_in_reference=_LAXER_AXIS,
-)  # fmt: skip
+    "cumprod",
+    "The product of all elements up to each place along an axis.",
+    r"y_i = \prod_{j \le i} x_j",
+    _SCAN,
+    ScanopAttrs,
+    flops=flops_per_output,
+    family="reduction",
+    laxer_in_reference=_LAXER_AXIS,
+)
 
 
 def cumsum(data: Expr, axis: int | None = None, dtype: object = None, exclusive: bool | None = None) -> Expr:
@@ -106,7 +118,7 @@ _SEQUENCE_MASK = _row(
 
 
 def sequence_mask(data: Expr, valid_length: Expr, mask_value: float = 0, axis: int = 0) -> Expr:
-    """`data` with what lies beyond `valid_length` of each sequence, along `axis`, replaced by `mask_value`."""
+    """`data` with what lies beyond each sequence's `valid_length` along `axis` replaced by `mask_value`."""
     attrs = SequenceMaskAttrs(mask_value=mask_value, axis=axis)
     return Call(_SEQUENCE_MASK, [expr(data), expr(valid_length)], attrs)
 
@@ -170,17 +182,21 @@ def _matrix_set_diag(attrs: MatrixSetDiagAttrs, data: Type, diagonal: Type) -> T
 
 
 _MATRIX_SET_DIAG = _row(
-    "matrix_set_diag", "Matrices with diagonals replaced by given values.",
+    "matrix_set_diag",
+    "Matrices with diagonals replaced by given values.",
     r"y_{i j} = \begin{cases} d_{j - i} & k_1 \le j - i \le k_2 \\ x_{i j} & \text{elsewhere} \end{cases}",
-    forward("MatrixSetDiag", "{out} = {0}, if {1} has the shape of its diagonals", _matrix_set_diag), MatrixSetDiagAttrs,
-    inputs=("input", "diagonal"), pattern=OpPattern.INJECTIVE, level=10,
-)  # fmt: skip
+    forward("MatrixSetDiag", "{out} = {0}, if {1} has the shape of its diagonals", _matrix_set_diag),
+    MatrixSetDiagAttrs,
+    inputs=("input", "diagonal"),
+    pattern=OpPattern.INJECTIVE,
+    level=10,
+)
 
 
 def matrix_set_diag(
     data: Expr, diagonal: Expr, k: int | tuple[int, int] = 0, align: str = "RIGHT_LEFT"
 ) -> Expr:
-    """`data` with diagonal `k`, or those from k[0] to k[1], replaced; `align` is that of super- and subdiagonals."""
+    """`data` with diagonal `k`, or k[0] to k[1], replaced; `align` is that of super- and subdiagonals."""
     above, _, below = align.partition("_")
     if above not in ("LEFT", "RIGHT") or below not in ("LEFT", "RIGHT"):
         raise ValueError(
@@ -236,13 +252,15 @@ def _unique(attrs: UniqueAttrs, data: Type) -> Type:
 
 
 _UNIQUE = _row(
-    "unique", "The different values of a vector, where they appear, and how many there are.",
+    "unique",
+    "The different values of a vector, where they appear, and how many there are.",
     r"\{\, v : v = x_i \text{ for some } i \,\}",
-    forward("Unique", "{out} = values of {0}, places, the value of each place, how many", _unique), UniqueAttrs,
-)  # fmt: skip
+    forward("Unique", "{out} = values of {0}, places, the value of each place, how many", _unique),
+    UniqueAttrs,
+)
 
 
 def unique(data: Expr, is_sorted: bool = True, return_counts: bool = False) -> TupleWrapper:
-    """A tuple: the different values of `data` (padded to its length), their places, the value of each place, and how many there are."""
+    """A tuple: the different values of `data`, their places, the number of each element's value, how many."""
     call = Call(_UNIQUE, [expr(data)], UniqueAttrs(sorted=is_sorted, return_counts=return_counts))
     return TupleWrapper(call, 5 if return_counts else 4)

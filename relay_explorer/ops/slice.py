@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from ..ir.attrs import Attrs, Ints, attr, required
 from ..ir.expr import Call, Expr
@@ -41,7 +40,8 @@ def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
     length = first - last if stride < 0 else last - first
     if length < 0:
         raise RelationFailed(
-            f"the slice of axis {axis}, of extent {dim}, begins at {begin} and ends at {end}: it runs the wrong way",
+            f"the slice of axis {axis}, of extent {dim}, begins at {begin} and ends at {end}: it runs "
+            "the wrong way",
             "exchange begin and end, or change the sign of the stride",
             culprits=(0,),
         )
@@ -94,7 +94,8 @@ def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strid
     same_dtypes(x, value)
     if len(x.shape) != len(value.shape):
         raise RelationFailed(
-            f"the value {show_shape(value.shape)} has another number of axes than the data {show_shape(x.shape)}",
+            f"the value {show_shape(value.shape)} has another number of axes than the data "
+            f"{show_shape(x.shape)}",
             "relay.expand_dims adds axes of 1",
             culprits=(0, 1),
         )
@@ -157,7 +158,9 @@ _STRIDED_SET = declare(
     flops=no_flops,
     family="index",
     level=4,
-    laxer_in_reference="The reference looked neither at the value's type nor at those of begin, end and strides.",
+    laxer_in_reference=(
+        "The reference looked neither at the value's type nor at those of begin, end and strides."
+    ),
 )
 _SLICE_LIKE = declare(
     "slice_like",
@@ -199,7 +202,7 @@ def strided_slice(
 
 def strided_set(data: Expr, v: Expr, begin: Bounds, end: Bounds, strides: Bounds | None = None) -> Expr:
     """`data` with the box from `begin` to before `end`, by `strides`, replaced by `v`."""
-    bounds = [int_const(b) for b in (begin, end, [1] if strides is None else cast(Bounds, strides))]
+    bounds = [int_const(b) for b in (begin, end, [1] if strides is None else strides)]
     return Call(_STRIDED_SET, [expr(data), expr(v), *bounds])
 
 

@@ -22,11 +22,20 @@ def _sorts(
     inputs: tuple[str, ...] = ("data",),
     laxer_in_reference: str = "",
 ) -> Op:
-    """Declares an operator that compares elements; comparisons are not counted as floating-point operations."""
+    """Declares an operator that compares elements, which is not counted as floating-point work."""
     return declare(
-        name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
-        pattern=OpPattern.OPAQUE, flops=no_flops, family="index", level=6, laxer_in_reference=laxer_in_reference,
-    )  # fmt: skip
+        name,
+        description,
+        formula=formula,
+        relation=relation,
+        inputs=inputs,
+        attrs=attrs,
+        pattern=OpPattern.OPAQUE,
+        flops=no_flops,
+        family="index",
+        level=6,
+        laxer_in_reference=laxer_in_reference,
+    )
 
 
 class ArgsortAttrs(Attrs, key="relay.attrs.ArgsortAttrs"):
@@ -104,14 +113,21 @@ def _searchsorted(attrs: SearchSortedAttrs, sorted_sequence: Type, values: Type)
 _ORDERED = r"y_i = x_{\pi(i)}, \quad y_i \le y_{i + 1}"
 _LAXER = "The reference did not check that the tensor has the axis."
 _SORT = _sorts(
-    "sort", "The elements in order along an axis.", _ORDERED, forward("Sort", "{out} = {0}", _sort), ArgsortAttrs,
+    "sort",
+    "The elements in order along an axis.",
+    _ORDERED,
+    forward("Sort", "{out} = {0}", _sort),
+    ArgsortAttrs,
     laxer_in_reference=_LAXER,
-)  # fmt: skip
+)
 _ARGSORT = _sorts(
-    "argsort", "The positions that would put the elements in order along an axis.",
-    r"y = \pi, \quad x_{\pi(i)} \le x_{\pi(i + 1)}", forward("Argsort", "{out} = positions in {0}", _argsort), ArgsortAttrs,
+    "argsort",
+    "The positions that would put the elements in order along an axis.",
+    r"y = \pi, \quad x_{\pi(i)} \le x_{\pi(i + 1)}",
+    forward("Argsort", "{out} = positions in {0}", _argsort),
+    ArgsortAttrs,
     laxer_in_reference=_LAXER,
-)  # fmt: skip
+)
 _TOPK = _sorts(
     "topk", "The k greatest elements along an axis, and their positions.",
     r"y = (x_{\pi(0)}, \dots, x_{\pi(k - 1)}), \quad x_{\pi(i)} \ge x_{\pi(i + 1)}",
@@ -119,11 +135,14 @@ _TOPK = _sorts(
     laxer_in_reference="The reference let k exceed the axis.",
 )  # fmt: skip
 _SEARCHSORTED = _sorts(
-    "searchsorted", "The places in a sorted sequence where values belong.",
-    r"s_{y_i - 1} < v_i \le s_{y_i}", forward("SearchSorted", "{out} = a place in {0} for each of {1}", _searchsorted),
-    SearchSortedAttrs, ("sorted_sequence", "values"),
+    "searchsorted",
+    "The places in a sorted sequence where values belong.",
+    r"s_{y_i - 1} < v_i \le s_{y_i}",
+    forward("SearchSorted", "{out} = a place in {0} for each of {1}", _searchsorted),
+    SearchSortedAttrs,
+    ("sorted_sequence", "values"),
     laxer_in_reference="The reference did not compare the element types of the sequence and the values.",
-)  # fmt: skip
+)
 
 
 def sort(data: Expr, axis: int = -1, is_ascend: bool = True) -> Expr:
@@ -153,6 +172,6 @@ def topk(
 
 
 def searchsorted(sorted_sequence: Expr, values: Expr, right: bool = False, dtype: object = "int32") -> Expr:
-    """For each of `values` the place where it belongs in `sorted_sequence`, which rises along its last axis."""
+    """For each of `values` where it belongs in `sorted_sequence`, which rises along its last axis."""
     attrs = SearchSortedAttrs(right=right, dtype=dtype)
     return Call(_SEARCHSORTED, [expr(sorted_sequence), expr(values)], attrs)

@@ -145,7 +145,8 @@ def _transpose(attrs: TransposeAttrs, data: Type) -> Type:
         return TensorType.of(x.shape[::-1], x.dtype)
     if len(attrs.axes) != rank:
         raise RelationFailed(
-            f"axes={list(attrs.axes)} names {len(attrs.axes)} axes, but the tensor {show_shape(x.shape)} has {rank}",
+            f"axes={list(attrs.axes)} names {len(attrs.axes)} axes, but the tensor "
+            f"{show_shape(x.shape)} has {rank}",
             "name every axis once",
             culprits=(0,),
         )
@@ -159,7 +160,8 @@ def _expand_dims(attrs: ExpandDimsAttrs, data: Type) -> Type:
         raise RelationFailed(f"num_newaxis is {new}, but it cannot be negative")
     if not -rank - 1 <= axis <= rank:
         raise RelationFailed(
-            f"axis {axis} is out of range: new axes of the tensor {show_shape(x.shape)} go to {-rank - 1} to {rank}",
+            f"axis {axis} is out of range: new axes of the tensor {show_shape(x.shape)} go to "
+            f"{-rank - 1} to {rank}",
             culprits=(0,),
         )
     at = axis if axis >= 0 else rank + axis + 1
@@ -172,7 +174,8 @@ def _squeeze(attrs: SqueezeAttrs, data: Type) -> Type:
         unknown = [axis for axis, dim in enumerate(x.shape) if not isinstance(dim, int)]
         if unknown:
             raise RelationFailed(
-                f"axis {unknown[0]} of {show_shape(x.shape)} may or may not be 1, so the result's rank is not known",
+                f"axis {unknown[0]} of {show_shape(x.shape)} may or may not be 1, so the result's "
+                "rank is not known",
                 "name the axes that are dropped: relay.squeeze(data, axis=[…])",
                 culprits=(0,),
             )
@@ -247,7 +250,8 @@ def _reverse_sequence(attrs: ReverseSequenceAttrs, data: Type, seq_lengths: Type
     batch = normal_axis(attrs.batch_axis, len(x.shape), "batch_axis")
     if len(lengths.shape) != 1 or not same_dim(lengths.shape[0], x.shape[batch]):
         raise RelationFailed(
-            f"seq_lengths has the shape {show_shape(lengths.shape)}, but axis {batch} of the data, {show_shape(x.shape)}, "
+            f"seq_lengths has the shape {show_shape(lengths.shape)}, but axis {batch} of the data, "
+            f"{show_shape(x.shape)}, "
             f"numbers {x.shape[batch]} sequences",
             "give one length a sequence",
             culprits=(0, 1),

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ops.tensor_programs import bools, ints, refused, t, typed
 
 from relay_explorer.ir.expr import Call, Function, const, var
 from relay_explorer.ir.module import IRModule
@@ -14,6 +13,7 @@ from relay_explorer.ir.op import Op
 from relay_explorer.ir.types import Any, SizeVar, TensorType
 from relay_explorer.ops import binary, logical, transform, unary
 from relay_explorer.typing import infer_types
+from tests.ops.tensor_programs import bools, ints, refused, t, typed
 
 ARITHMETIC = [
     "add", "subtract", "multiply", "divide", "floor_divide", "mod", "floor_mod", "trunc_divide", "trunc_mod",
@@ -67,18 +67,29 @@ def test_unknown_and_named_dimensions(a: tuple[object, ...], b: tuple[object, ..
 
 def test_two_names_for_a_dimension_do_not_agree() -> None:
     error = refused(binary.add(t(N), t(SizeVar("m"), name="y")))
-    assert error.message == "`add`: the shapes (n) and (m) do not broadcast: axis -1 is n in one and m in the other"
+    assert (
+        error.message
+        == "`add`: the shapes (n) and (m) do not broadcast: axis -1 is n in one and m in the other"
+    )
 
 
 def test_shapes_that_do_not_broadcast() -> None:
     error = refused(binary.add(t(2, 3), t(2, name="y")))
-    assert error.message == "`add`: the shapes (2, 3) and (2) do not broadcast: axis -1 is 3 in one and 2 in the other"
-    assert error.help == ("make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)",)
+    assert (
+        error.message
+        == "`add`: the shapes (2, 3) and (2) do not broadcast: axis -1 is 3 in one and 2 in the other"
+    )
+    assert error.help == (
+        "make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)",
+    )
 
 
 def test_the_sides_are_named_in_order_whichever_is_longer() -> None:
     error = refused(binary.add(t(2), t(2, 3, name="y")))
-    assert error.message == "`add`: the shapes (2) and (2, 3) do not broadcast: axis -1 is 2 in one and 3 in the other"
+    assert (
+        error.message
+        == "`add`: the shapes (2) and (2, 3) do not broadcast: axis -1 is 2 in one and 3 in the other"
+    )
 
 
 def test_element_types_that_differ() -> None:
@@ -138,7 +149,10 @@ def test_where_broadcasts_all_three() -> None:
     assert typed(logical.where(bools(4, 1), t(3), t(name="y"))) == "Tensor[(4, 3), float32]"
     assert typed(logical.where(ints(3), t(3), t(3, name="y"))) == "Tensor[(3), float32]"
     error = refused(logical.where(bools(2), t(3), t(3, name="y")))
-    assert error.message == "`where`: the shapes (2) and (3) do not broadcast: axis -1 is 2 in one and 3 in the other"
+    assert (
+        error.message
+        == "`where`: the shapes (2) and (3) do not broadcast: axis -1 is 2 in one and 3 in the other"
+    )
     error = refused(logical.where(bools(3), t(3), ints(3)))
     assert error.message == "`where`: the element types differ: float32 and int32"
 

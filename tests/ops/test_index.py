@@ -43,7 +43,10 @@ def test_take_of_the_flattened_tensor_and_of_batches() -> None:
     ("call", "message"),
     [
         (index.take(t(4), t(2, name="i")), "indices must be integers, but its elements are float32"),
-        (index.take(t(4), ints(2), 1), "axis 1 is out of range: the tensor has 1 axis, so take takes -1 to 0"),
+        (
+            index.take(t(4), ints(2), 1),
+            "axis 1 is out of range: the tensor has 1 axis, so take takes -1 to 0",
+        ),
         (
             index.take(t(4, 5), ints(3, 2), axis=1, batch_dims=1),
             "batch axis 0 is 4 in the data and 3 in the indices",
@@ -80,7 +83,9 @@ def test_gather() -> None:
         ((4, 5, 6), (1,), 0, (5, 6)),
     ],
 )
-def test_gather_nd(data: tuple[int, ...], indices: tuple[int, ...], batch: int, expected: tuple[int, ...]) -> None:
+def test_gather_nd(
+    data: tuple[int, ...], indices: tuple[int, ...], batch: int, expected: tuple[int, ...]
+) -> None:
     assert typed(index.gather_nd(t(*data), ints(*indices), batch)) == str(TensorType(expected))
 
 
@@ -136,7 +141,9 @@ def test_coordinates() -> None:
     assert typed(index.unravel_index(ints(7), ints(3, name="s"))) == "Tensor[(3, 7), int32]"
     assert typed(index.unravel_index(ints(), ints(3, name="s"))) == "Tensor[(3), int32]"
     assert typed(index.argwhere(t(4, 5))) == "Tensor[(?, 2), int32]"
-    assert "unravel_index takes a vector" in refused(index.unravel_index(ints(7, 2), ints(3, name="s"))).message
+    assert (
+        "unravel_index takes a vector" in refused(index.unravel_index(ints(7, 2), ints(3, name="s"))).message
+    )
 
 
 # Sorting and searching
@@ -147,7 +154,9 @@ def test_sorting() -> None:
     assert typed(sort.argsort(t(3, 4))) == "Tensor[(3, 4), int32]"
     assert typed(sort.argsort(t(3, 4), dtype="int64")) == "Tensor[(3, 4), int64]"
     error = refused(sort.argsort(t(3, 4), axis=2))
-    assert error.message == "`argsort`: axis 2 is out of range: the tensor has 2 axes, so argsort takes -2 to 1"
+    assert (
+        error.message == "`argsort`: axis 2 is out of range: the tensor has 2 axes, so argsort takes -2 to 1"
+    )
 
 
 def test_topk() -> None:
@@ -185,7 +194,10 @@ def test_sequence_mask() -> None:
     assert typed(scan.sequence_mask(t(7, 2, 3), ints(2))) == "Tensor[(7, 2, 3), float32]"
     assert typed(scan.sequence_mask(t(2, 7), ints(2), axis=1)) == "Tensor[(2, 7), float32]"
     error = refused(scan.sequence_mask(t(7, 2), ints(7)))
-    assert error.message == "`sequence_mask`: valid_length has the shape (7), but axis 1 of the data numbers 2 sequences"
+    assert (
+        error.message
+        == "`sequence_mask`: valid_length has the shape (7), but axis 1 of the data numbers 2 sequences"
+    )
 
 
 @pytest.mark.parametrize(
@@ -198,7 +210,9 @@ def test_sequence_mask() -> None:
         ((4, 3), (1, 2), (2, 2)),
     ],
 )
-def test_matrix_set_diag(matrix: tuple[int, ...], k: int | tuple[int, int], diagonal: tuple[int, ...]) -> None:
+def test_matrix_set_diag(
+    matrix: tuple[int, ...], k: int | tuple[int, int], diagonal: tuple[int, ...]
+) -> None:
     assert typed(scan.matrix_set_diag(t(*matrix), t(*diagonal, name="d"), k)) == str(TensorType(matrix))
     wrong = t(*diagonal[:-1], diagonal[-1] + 1, name="d")
     assert "diagonal has the shape" in refused(scan.matrix_set_diag(t(*matrix), wrong, k)).message
@@ -227,7 +241,10 @@ def test_unique() -> None:
     assert typed(scan.unique(t(5))) == f"({four})"
     assert typed(scan.unique(t(5), return_counts=True)) == f"({four}, Tensor[(5), int32])"
     assert len(scan.unique(t(5), return_counts=True)) == 5
-    assert refused(scan.unique(t(5, 2))).message == "`unique`: unique takes a vector, not Tensor[(5, 2), float32]"
+    assert (
+        refused(scan.unique(t(5, 2))).message
+        == "`unique`: unique takes a vector, not Tensor[(5, 2), float32]"
+    )
 
 
 # Creation
@@ -244,7 +261,9 @@ def test_filled_tensors() -> None:
     assert typed(create.ones_like(ints(2))) == "Tensor[(2), int32]"
     error = refused(create.full(t(3), (2,)))
     assert error.message == "`full`: fill_value must be a single number, but its type is Tensor[(3), float32]"
-    assert refused(create.zeros((-1,), "float32")).message == "`zeros`: shape=[-1] must be extents of 0 or more"
+    assert (
+        refused(create.zeros((-1,), "float32")).message == "`zeros`: shape=[-1] must be extents of 0 or more"
+    )
     with pytest.raises(RelayError, match="`shape` must be known when the program is written"):
         create.zeros(ints(2), "float32")
 
@@ -294,7 +313,10 @@ def test_resize_is_torchs() -> None:
     expected = torch.nn.functional.interpolate(torch.empty(2, 3, 8, 9), (4, 18))
     assert typed(image.resize2d(t(2, 3, 8, 9), (4, 18))) == shown(expected)
     assert typed(image.resize2d(t(2, 8, 9, 3), (4, 18), layout="NHWC")) == "Tensor[(2, 4, 18, 3), float32]"
-    assert typed(image.resize2d(t(2, 1, 8, 9, 4), (4, 18), layout="NCHW4c")) == "Tensor[(2, 1, 4, 18, 4), float32]"
+    assert (
+        typed(image.resize2d(t(2, 1, 8, 9, 4), (4, 18), layout="NCHW4c"))
+        == "Tensor[(2, 1, 4, 18, 4), float32]"
+    )
     assert typed(image.resize1d(t(2, 3, 8), 5, out_dtype="float16")) == "Tensor[(2, 3, 5), float16]"
     assert typed(image.resize3d(t(2, 3, 4, 5, 6), (8, 9, 7))) == "Tensor[(2, 3, 8, 9, 7), float32]"
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ops.tensor_programs import bools, ints, refused, t, typed
 
 from relay_explorer.ir.types import Any, TensorType
 from relay_explorer.ops import reduce
+from tests.ops.tensor_programs import bools, ints, refused, t, typed
 
 FLOATS = ["sum", "prod", "mean", "max", "min"]
 
@@ -59,9 +59,14 @@ def test_positions_are_int32(name: str) -> None:
     assert typed(getattr(reduce, name)(t(2, 3), 1)) == "Tensor[(2), int32]"
     assert typed(getattr(reduce, name)(t(2, 3), 1, keepdims=True)) == "Tensor[(2, 1), int32]"
     assert typed(getattr(reduce, name)(t(2, 3))) == "int32"
-    assert refused(getattr(reduce, name)(t())).message == f"`{name}`: a single number has no positions to choose from"
+    assert (
+        refused(getattr(reduce, name)(t())).message
+        == f"`{name}`: a single number has no positions to choose from"
+    )
     error = refused(getattr(reduce, name)(t(2**16, 2**16)))
-    assert error.message == f"`{name}`: there are 4294967296 positions, more than the result's int32 can number"
+    assert (
+        error.message == f"`{name}`: there are 4294967296 positions, more than the result's int32 can number"
+    )
 
 
 @pytest.mark.parametrize("name", ["all", "any"])

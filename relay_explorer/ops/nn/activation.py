@@ -40,6 +40,7 @@ _RELU = declare(
 
 
 def relu(data: Expr) -> Call:
+    """`data` with what is negative replaced by 0."""
     return Call(_RELU, [expr(data)])
 
 
@@ -68,6 +69,7 @@ _LEAKY_RELU = declare(
 
 
 def leaky_relu(data: Expr, alpha: float = 0.01) -> Call:
+    """`data` with what is negative multiplied by `alpha`."""
     return Call(_LEAKY_RELU, [expr(data)], LeakyReluAttrs(alpha=alpha))
 
 
@@ -146,12 +148,15 @@ _LOG_SOFTMAX = _softmax_op("nn.log_softmax", "The logarithm of softmax.", r"y_i 
 
 
 def softmax(data: Expr, axis: int = -1) -> Call:
+    """Weights that sum to 1 along `axis`, in proportion to the exponentials of `data`."""
     return Call(_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))
 
 
 def fast_softmax(data: Expr, axis: int = -1) -> Call:
+    """Like `softmax`, with an approximated exponential."""
     return Call(_FAST_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))
 
 
 def log_softmax(data: Expr, axis: int = -1) -> Call:
+    """The logarithm of `softmax`, computed without overflow."""
     return Call(_LOG_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))

@@ -133,6 +133,7 @@ def _asked(output_size: Size) -> Anything:
 def adaptive_max_pool1d(
     data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
 ) -> Call:
+    """The greatest element of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_MAX_POOL1D,
         [expr(data)],
@@ -143,6 +144,7 @@ def adaptive_max_pool1d(
 def adaptive_avg_pool1d(
     data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
 ) -> Call:
+    """The mean of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_AVG_POOL1D,
         [expr(data)],
@@ -153,6 +155,7 @@ def adaptive_avg_pool1d(
 def adaptive_max_pool2d(
     data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
 ) -> Call:
+    """The greatest element of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_MAX_POOL2D,
         [expr(data)],
@@ -163,6 +166,7 @@ def adaptive_max_pool2d(
 def adaptive_avg_pool2d(
     data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
 ) -> Call:
+    """The mean of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_AVG_POOL2D,
         [expr(data)],
@@ -173,6 +177,7 @@ def adaptive_avg_pool2d(
 def adaptive_max_pool3d(
     data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
 ) -> Call:
+    """The greatest element of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_MAX_POOL3D,
         [expr(data)],
@@ -183,6 +188,7 @@ def adaptive_max_pool3d(
 def adaptive_avg_pool3d(
     data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
 ) -> Call:
+    """The mean of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_AVG_POOL3D,
         [expr(data)],
