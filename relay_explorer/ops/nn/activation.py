@@ -40,6 +40,7 @@ _RELU = declare(
 
 
 def relu(data: Expr) -> Call:
+    """The larger of each element and 0."""
     """`data` with what is negative replaced by 0."""
     return Call(_RELU, [expr(data)])
 
@@ -69,6 +70,7 @@ _LEAKY_RELU = declare(
 
 
 def leaky_relu(data: Expr, alpha: float = 0.01) -> Call:
+    """`data` with negative elements multiplied by `alpha`."""
     """`data` with what is negative multiplied by `alpha`."""
     return Call(_LEAKY_RELU, [expr(data)], LeakyReluAttrs(alpha=alpha))
 
@@ -148,15 +150,18 @@ _LOG_SOFTMAX = _softmax_op("nn.log_softmax", "The logarithm of softmax.", r"y_i 
 
 
 def softmax(data: Expr, axis: int = -1) -> Call:
+    """Exponentials divided by their sum along `axis`; like `data` in shape."""
     """Weights that sum to 1 along `axis`, in proportion to the exponentials of `data`."""
     return Call(_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))
 
 
 def fast_softmax(data: Expr, axis: int = -1) -> Call:
+    """Softmax with an approximate exponential; like `data` in shape."""
     """Like `softmax`, with an approximated exponential."""
     return Call(_FAST_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))
 
 
 def log_softmax(data: Expr, axis: int = -1) -> Call:
+    """The logarithm of softmax along `axis`; like `data` in shape."""
     """The logarithm of `softmax`, computed without overflow."""
     return Call(_LOG_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))

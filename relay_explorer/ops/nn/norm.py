@@ -309,6 +309,7 @@ _L2_NORMALIZE = declare(
 
 
 def l2_normalize(data: Expr, eps: float, axis: int | Sequence[int] | None = None) -> Call:
+    """`data` divided by its Euclidean norm over `axis`, all axes where it is left out."""
     """`data` divided by its Euclidean norm over `axis`, which is taken as `eps` at least."""
     return Call(_L2_NORMALIZE, [expr(data)], L2NormalizeAttrs(eps=eps, axis=axis))
 

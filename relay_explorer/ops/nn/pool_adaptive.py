@@ -133,6 +133,7 @@ def _asked(output_size: Size) -> Anything:
 def adaptive_max_pool1d(
     data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
 ) -> Call:
+    """The maxima of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w)."""
     """The greatest element of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_MAX_POOL1D,
@@ -144,6 +145,7 @@ def adaptive_max_pool1d(
 def adaptive_avg_pool1d(
     data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
 ) -> Call:
+    """The means of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w)."""
     """The mean of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_AVG_POOL1D,
@@ -155,6 +157,7 @@ def adaptive_avg_pool1d(
 def adaptive_max_pool2d(
     data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
 ) -> Call:
+    """The maxima of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w)."""
     """The greatest element of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_MAX_POOL2D,
@@ -166,6 +169,7 @@ def adaptive_max_pool2d(
 def adaptive_avg_pool2d(
     data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
 ) -> Call:
+    """The means of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w)."""
     """The mean of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_AVG_POOL2D,
@@ -177,6 +181,7 @@ def adaptive_avg_pool2d(
 def adaptive_max_pool3d(
     data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
 ) -> Call:
+    """The maxima of `data` (N, C, D, H, W) in as many windows as `output_size` says: (N, C, d, h, w)."""
     """The greatest element of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_MAX_POOL3D,
@@ -188,6 +193,7 @@ def adaptive_max_pool3d(
 def adaptive_avg_pool3d(
     data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
 ) -> Call:
+    """The means of `data` (N, C, D, H, W) in as many windows as `output_size` says: (N, C, d, h, w)."""
     """The mean of each of `output_size` regions; None keeps the data's size."""
     return Call(
         _ADAPTIVE_AVG_POOL3D,
