@@ -15,11 +15,11 @@ from ._project import VERSION as __version__
 
 if TYPE_CHECKING:
     from . import models, relay
-    from .explore import Explorer, explore
+    from .explorer import Explorer, explore
 
 __all__ = ["Explorer", "__version__", "explore", "models", "relay"]
 
-_PLACES = {"explore": ".explore:explore", "Explorer": ".explore:Explorer", "models": ".models", "relay": ".relay"}
+_PLACES = {"explore": ".explorer:explore", "Explorer": ".explorer:Explorer", "models": ".models", "relay": ".relay"}
 
 
 def __getattr__(name: str) -> Any:

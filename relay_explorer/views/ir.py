@@ -52,6 +52,7 @@ class _Builder:
         self.types, self.costs, self.learnt, self.error = _inferred(module)
         self.values = {n.var: n.value for f in module.functions.values() for n in post_order(f) if isinstance(n, Let)}
         self.patterns: dict[Var, Match] = {}
+        self.passed = _passed(module)
         self.exprs = list(self._values())
         self.number = {expr: i for i, expr in enumerate(self.exprs)}
         self.edges = list(self._edges())
@@ -104,21 +105,7 @@ class _Builder:
         """A `let` and its variable are drawn as the value; operators and constructors are, where they are passed on as values."""
         if isinstance(node, Let) or node in self.values:
             return False
-        return not isinstance(node, (*NAMES, GlobalVar)) or node in self._passed
-
-    @property
-    def _passed(self) -> set[Expr]:
-        """Operators, constructors and global functions that are values somewhere, not called at once."""
-        found = self.__dict__.get("passed")
-        if found is None:
-            found = self.__dict__["passed"] = {
-                part
-                for function in self.module.functions.values()
-                for node in post_order(function)
-                for part in (node.args if isinstance(node, Call) else children(node))
-                if isinstance(part, (*NAMES, GlobalVar))
-            }
-        return found
+        return not isinstance(node, (*NAMES, GlobalVar)) or node in self.passed
 
     def _value(self, expr: Expr) -> Expr:
         """What an expression's value is the value of: a `let` gives its body's, a variable that it binds the bound one's."""
@@ -280,6 +267,17 @@ def _inferred(
     found = {source[new]: cost for new, cost in costs(typed).items()}
     learnt = {source[new]: elements(new._checked_type) for new in weights(typed.functions.values())}
     return types, found, learnt, None
+
+
+def _passed(module: IRModule) -> set[Expr]:
+    """Operators, constructors and global functions that are values somewhere, not called at once."""
+    return {
+        part
+        for function in module.functions.values()
+        for node in post_order(function)
+        for part in (node.args if isinstance(node, Call) else children(node))
+        if isinstance(part, (*NAMES, GlobalVar))
+    }
 
 
 def _first(variable: Var) -> Expr:

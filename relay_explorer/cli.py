@@ -1,0 +1,106 @@
+"""The command `relay-explorer`: explorers from a shell."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ._project import VERSION
+from .ir.errors import RelayError
+
+if TYPE_CHECKING:
+    from .explorer import Explorer
+    from .ir.module import IRModule
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit status: 0, 1 for a program or file that cannot be used, 2 for a wrong command line."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        if given.command == "models":
+            return _models()
+        if given.command == "explore":
+            return _explore(given.program, given.view, given.output, given.json, given.title)
+    except RelayError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"error: {error.filename or given.program}: {error.strerror}", file=sys.stderr)
+        return 1
+    parser.print_help()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="relay-explorer", description="Watch a deep-learning compiler work.")
+    parser.add_argument("--version", action="version", version=f"relay-explorer {VERSION}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands.add_parser("models", help="list the models that `explore` knows")
+    explore = commands.add_parser("explore", help="write an explorer of a program as one HTML file")
+    explore.add_argument("program", metavar="PROGRAM|MODEL", help="a file in Relay's text format, `-` for the standard input, or a model's name")
+    explore.add_argument("--view", choices=("ir", "types"), default="ir", help="ir: text and graph; types: type inference, step by step (default: ir)")
+    explore.add_argument("-o", "--output", metavar="FILE", help="the file to write, `-` for the standard output (default: PROGRAM-VIEW.html, or .json)")
+    explore.add_argument("--json", action="store_true", help="write the view's data instead of a page")
+    explore.add_argument("--title", help="the heading (default: the file's or the model's name)")
+    return parser
+
+
+def _models() -> int:
+    from . import models
+
+    width = max(map(len, models.names()))
+    for name in models.names():
+        print(f"{name:<{width}}  {models.MODELS[name].description}")
+    return 0
+
+
+def _explore(program: str, view: str, output: str | None, json: bool, title: str | None) -> int:
+    from .explorer import explore
+
+    module, stem = _load(program)
+    made = explore(module, view, title=title or stem, name=f"{_plain(stem)}-{view}")
+    if output == "-":
+        sys.stdout.write(made.to_json() + "\n" if json else made.to_html())
+        return 0
+    target = _write(made, Path(output or f"{_plain(stem)}-{view}.{'json' if json else 'html'}"), json)
+    print(f"{target}: {made.view.summary}")
+    return 0
+
+
+def _write(made: Explorer, target: Path, json: bool) -> Path:
+    if not json:
+        return made.save(target)
+    target.write_text(made.to_json() + "\n", "utf-8")
+    return target
+
+
+def _plain(stem: str) -> str:
+    """A name for a file and for addresses."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-") or "program"
+
+
+def _load(program: str) -> tuple[IRModule, str]:
+    """The module, and what it is called. A file goes before a model of the same name."""
+    from . import models
+    from .text import MAX_BYTES, parse
+
+    path = Path(program)
+    if program == "-":
+        return parse(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>"), "program"
+    if path.is_file():
+        with path.open("rb") as file:
+            return parse(file.read(MAX_BYTES + 1), str(path)), path.stem
+    if program in models.names():
+        return models.load(program), program
+    if path.is_dir():
+        raise RelayError(f"`{program}` is a folder", help=["give a file in Relay's text format"])
+    if path.suffix or len(path.parts) > 1:
+        raise RelayError(f"there is no file `{program}`")
+    raise RelayError(
+        f"there is neither a file nor a model called `{program}`", help=[f"the models are {', '.join(models.names())}"]
+    )

@@ -1,0 +1,202 @@
+"""`explore`: shows a program, or what the compiler did to it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from .ir.errors import Note, ParseError, RelayError
+from .ir.expr import Expr
+from .ir.module import IRModule
+from .ir.tuple_wrapper import TupleWrapper
+from .typing.infer import Inference, record
+from .views.format import View
+from .widgets import host, page, widget
+
+VIEWS = ("ir", "types")
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+_TAKES = "a module, a function or another expression, an inference (relay_explorer.typing.record), a program's text, or a pathlib.Path to one"
+_names: dict[str, itertools.count[int]] = {}
+
+
+class Explorer:
+    """An explorer of one view. As the last expression of a cell it shows itself: in JupyterLab, Notebook 7, VS Code, marimo, Colab and built pages.
+
+    `view` is the data, `name` what the addresses of a page call the explorer (`#rx-NAME:STATE`).
+    """
+
+    def __init__(self, view: View, name: str, state: str = "") -> None:
+        self.view = view
+        self.name = name
+        self._state = state
+        self._widget: Any = None
+
+    # -- data
+
+    @property
+    def state(self) -> str:
+        """The token of what is shown: as the reader left it in a live widget, otherwise as it was given."""
+        return self._state if self._widget is None else str(self._widget.state)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The view as plain lists, dictionaries, strings and numbers (`frontend/FORMAT.md`)."""
+        return self.view.to_dict()
+
+    def to_json(self) -> str:
+        """The view as compact JSON."""
+        return self.view.to_json()
+
+    def to_html(self) -> str:
+        """One HTML document that needs no network, no Python and no other file."""
+        return page.page(self.view, self.name, self.state)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes `to_html()` to a file, and returns its path. `.html` is added to a name without an ending."""
+        target = Path(path)
+        if not target.suffix:
+            target = target.with_suffix(".html")
+        target.write_text(self.to_html(), "utf-8", newline="\n")
+        return target
+
+    # -- showing
+
+    def widget(self) -> Any:
+        """The live widget, always the same one. Needs anywidget."""
+        if self._widget is None:
+            self._widget = widget.make(self.to_dict(), self.name, self._state)
+        return self._widget
+
+    def _repr_html_(self) -> str:
+        where = host.current()
+        make = page.element if where is host.Host.BOOK else page.output
+        return make(self.view, self.name, self.state)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from .views import picture
+
+        found: dict[str, Any] = {
+            "text/plain": repr(self),
+            "text/html": self._repr_html_(),
+            "image/svg+xml": picture.svg(self.view),
+        }
+        if host.wants_widget(host.current()) and widget.available():
+            # Named by its id, and not displayed by itself: widgets of ipywidgets 7 would replace the whole bundle.
+            found[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
+        return {
+            mime: data for mime, data in found.items() if (not include or mime in include) and mime not in (exclude or ())
+        }
+
+    def _display_(self) -> Any:
+        """What marimo shows: the live widget; without anywidget, the page in a frame."""
+        import marimo
+
+        if widget.available():
+            return marimo.ui.anywidget(self.widget())
+        return marimo.iframe(self.to_html(), height="640px")
+
+    def __repr__(self) -> str:
+        return f"<Explorer of {self.view.title!r} ({self.view.kind}): {self.view.summary}>"
+
+
+def explore(
+    x: object,
+    view: str | None = None,
+    state: str | None = None,
+    title: str | None = None,
+    name: str | None = None,
+) -> Explorer:
+    """An explorer of `x`: a module, a function or other expression, an inference, the text of a program, or the path of a file that holds one.
+
+    `view` is "ir" (the program as text and graph) or "types" (type inference, step by step); an inference is shown as "types" unless asked otherwise, all else as "ir". `state` is a
+    token that an explorer gave ("copy link"), without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
+    Text that is not a program is a ParseError. A program that is not well typed is shown all the same, with the reason.
+    """
+    if view is not None and view not in VIEWS:
+        raise ValueError(f"there is no view {view!r}: views are {', '.join(map(repr, VIEWS))}")
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        raise ValueError(f"{name!r} is no name for an explorer: use letters, digits, `-` and `_`")
+    made = _view(x, view, title or "")
+    token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
+    return Explorer(made, name or _name(made), token)
+
+
+def _view(x: object, kind: str | None, title: str) -> View:
+    if isinstance(x, Inference):
+        if kind == "ir":
+            return _ir(x.source, title)
+        return _types(x, title)
+    module = _module(x)
+    return _types(record(module), title) if kind == "types" else _ir(module, title)
+
+
+def _ir(module: IRModule, title: str) -> View:
+    from .views.ir import ir_view
+
+    return ir_view(module, title or _title(module))
+
+
+def _types(inference: Inference, title: str) -> View:
+    from .views.types import types_view
+
+    return types_view(inference, title or _title(inference.source))
+
+
+def _title(module: IRModule) -> str:
+    """The name of the file that a module came from; of a module made otherwise, its functions."""
+    source = module.source
+    if source is not None and source.name not in ("from_string", ""):
+        return Path(source.name).stem
+    names = [f"@{v.name_hint}" for v in module.functions]
+    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "") or "module"
+
+
+def _module(x: object) -> IRModule:
+    if isinstance(x, IRModule):
+        return x
+    if isinstance(x, TupleWrapper):
+        x = x.astuple()
+    if isinstance(x, Expr):
+        return IRModule.from_expr(x)
+    if isinstance(x, str):
+        return _parse(x, "from_string")
+    if isinstance(x, os.PathLike):
+        path = Path(x)
+        return _parse(path.read_bytes(), path.name)
+    raise TypeError(f"explore takes {_TAKES}; this is {_article(type(x).__name__)}")
+
+
+def _article(name: str) -> str:
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+def _parse(text: str | bytes, source_name: str) -> IRModule:
+    from .text import parse
+
+    try:
+        return parse(text, source_name)
+    except ParseError as error:
+        if isinstance(text, str) and re.fullmatch(r"[\w./-]{1,80}", text.strip()):
+            raise _not_a_program(error, text.strip()) from None
+        raise
+
+
+def _not_a_program(error: ParseError, text: str) -> RelayError:
+    """Someone gave the name of a model or of a file."""
+    from . import models
+
+    if text in models.names():
+        hint = f'a string is taken as a program; the model is models.load("{text}")'
+    else:
+        hint = "a string is taken as a program; give a pathlib.Path for a file, or models.load(…) for a model"
+    return ParseError(error.message, error.span, [Note(n.message, n.span) for n in error.notes], [*error.help, hint])
+
+
+def _name(view: View) -> str:
+    """A name from the title, numbered where it was used before in this process."""
+    stem = re.sub(r"[^a-z0-9]+", "-", view.title.lower()).strip("-")[:40] or "program"
+    base = f"{stem}-{view.kind}"
+    number = next(_names.setdefault(base, itertools.count(1)))
+    return base if number == 1 else f"{base}-{number}"

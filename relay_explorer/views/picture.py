@@ -1,0 +1,163 @@
+"""A view as a still picture: the program's rows and what stands beside them. For places that run no script, and for the moment before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from .format import IRView, Row, RowKind, Token, TypesView, View
+
+MOST_ROWS = 60
+MANY_PARAMETERS = 8  # longer lists are shown as one line
+WIDEST_ROW, WIDEST_NOTE = 84, 44  # characters
+CHAR, LINE, TOP, LEFT = 7.8, 21, 64, 16  # pixels
+
+_COLOURS = ("#1d1d1f", "#7b2d8e", "#1d1d1f", "#1f4fa3", "#8a3a00", "#0a6964", "#2b6a1e", "#5c5c63", "#8f2458", "#5c5c63")
+_NOTE_COLOUR, _SOFT = "#0a6964", "#5c5c63"
+
+
+class Line(NamedTuple):
+    """One line of the picture: its tokens, indentation included, and the type that stands beside it."""
+
+    tokens: tuple[Token, ...]
+    note: str
+
+
+def lines(view: View) -> list[Line]:
+    """The picture's lines: long lists of parameters as one line, and at most MOST_ROWS rows."""
+    notes = _notes(view)
+    found = list(_folded(view.rows, notes))
+    if len(found) <= MOST_ROWS:
+        return found
+    rest = len(found) - MOST_ROWS + 1
+    return [*found[: MOST_ROWS - 1], _remark(f"… {rest:,} more rows")]
+
+
+def _remark(text: str) -> Line:
+    return Line((Token(9, text),), "")
+
+
+def _folded(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[Line]:
+    at = 0
+    while at < len(rows):
+        end = at
+        while end < len(rows) and rows[end].kind == RowKind.PARAMETER:
+            end += 1
+        if end - at > MANY_PARAMETERS:
+            yield _remark("  " * rows[at].depth + f"… {end - at:,} parameters")
+            at = end
+            continue
+        row = rows[at]
+        yield Line((Token(0, "  " * row.depth), *row.tokens), notes[at])
+        at += 1
+
+
+def _notes(view: View) -> list[str]:
+    """What stands beside each row: the type of what it defines."""
+    notes = [""] * len(view.rows)
+    if isinstance(view, IRView):
+        for index, row in enumerate(view.rows):
+            if row.node >= 0:
+                notes[index] = view.nodes[row.node].short
+    elif isinstance(view, TypesView):
+        for row_index, text in _final_types(view):
+            notes[row_index] += (", " if notes[row_index] else "") + text
+    return notes
+
+
+def _final_types(view: TypesView) -> Iterator[tuple[int, str]]:
+    """For each variable that has a row: the row, and the variable's name and type after the last step."""
+    parent = list(range(len(view.variables)))
+    known: dict[int, str] = {}
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            number = parent[number]
+        return number
+
+    for step in view.steps:
+        for change in step.changes:
+            if change[0] == "u":
+                a, b = root(int(change[1])), root(int(change[2]))
+                if a != b:
+                    parent[b] = a
+                    known.setdefault(a, known.pop(b, ""))
+            elif change[0] == "t":
+                known[root(int(change[1]))] = str(change[2])
+    for number, variable in enumerate(view.variables):
+        if variable.row >= 0:
+            yield variable.row, f"{variable.name}: {known.get(root(number)) or '?'}"
+
+
+# -- as text and HTML
+
+
+def text(view: View) -> str:
+    """The picture as plain text, the types to the right of the rows."""
+    return "\n".join(_plain(line) for line in lines(view))
+
+
+def _plain(line: Line) -> str:
+    row = _cut("".join(t.text for t in line.tokens), WIDEST_ROW)
+    return f"{row:<{WIDEST_ROW}}  {_cut(line.note, WIDEST_NOTE)}".rstrip()
+
+
+def _cut(text: str, most: int) -> str:
+    """`text` on one line, with at most `most` characters."""
+    flat = " ".join(text.splitlines()) if len(text.splitlines()) > 1 else text
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
+def html(view: View) -> str:
+    """The picture as an HTML fragment without style sheet or script."""
+    return (
+        f"<p><strong>{escape(view.title)}</strong>. {escape(view.summary)}</p>"
+        f'<pre style="max-height:30em;overflow:auto">{escape(text(view))}</pre>'
+    )
+
+
+# -- as SVG
+
+
+def svg(view: View) -> str:
+    """The picture as an SVG document with a light background."""
+    drawn = lines(view)
+    with_notes = any(line.note for line in drawn)
+    longest = max((min(WIDEST_ROW, sum(len(t.text) for t in line.tokens)) for line in drawn), default=0)
+    note_x = LEFT + (max(longest, 40) + 3) * CHAR
+    width = int(note_x + (WIDEST_NOTE if with_notes else 0) * CHAR + LEFT)
+    height = TOP + LINE * len(drawn) + LEFT
+    summary = _cut(view.summary, int(width / 6.6))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">',
+        f"<title>{_xml(view.title)}</title><desc>{_xml(view.summary)}</desc>",
+        f'<rect width="{width}" height="{height}" rx="10" fill="#ffffff" stroke="#dcdcd6"/>',
+        f'<text x="{LEFT}" y="27" font-family="system-ui,sans-serif" font-size="15" font-weight="700" fill="#1d1d1f">{_xml(_cut(view.title, 80))}</text>',
+        f'<text x="{LEFT}" y="47" font-family="system-ui,sans-serif" font-size="12.5" fill="{_SOFT}">{_xml(summary)}</text>',
+        '<g font-family="ui-monospace,Menlo,Consolas,\'DejaVu Sans Mono\',monospace" font-size="13" xml:space="preserve">',
+    ]
+    for number, line in enumerate(drawn):
+        y = TOP + LINE * number + 15
+        parts.append(f'<text x="{LEFT}" y="{y}">{_spans(line.tokens)}</text>')
+        if line.note:
+            parts.append(f'<text x="{note_x:.0f}" y="{y}" fill="{_NOTE_COLOUR}">{_xml(_cut(line.note, WIDEST_NOTE))}</text>')
+    return "".join(parts) + "</g></svg>"
+
+
+def _spans(tokens: Sequence[Token]) -> str:
+    """Coloured stretches of text; what is too wide is cut."""
+    left = WIDEST_ROW
+    parts: list[str] = []
+    for token in tokens:
+        if left <= 0:
+            break
+        shown = token.text if len(token.text) <= left else token.text[: left - 1] + "…"
+        left -= len(token.text)
+        parts.append(f'<tspan fill="{_COLOURS[token.kind]}">{_xml(shown)}</tspan>')
+    return "".join(parts)
+
+
+def _xml(text: str) -> str:
+    """Escaped, and without the characters that XML cannot hold."""
+    return escape("".join(c if c in "\t\n" or (ord(c) >= 32 and not 0xD800 <= ord(c) <= 0xDFFF and ord(c) not in (0xFFFE, 0xFFFF)) else "�" for c in text))

@@ -1,0 +1,3 @@
+"""One notebook widget and one static page for every view."""
+
+from __future__ import annotations

@@ -1,0 +1,80 @@
+"""A view as HTML: an element for a page that loads the bundle itself, an output of a notebook, and a file of its own. Everything that a program can name is escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from ..views.format import View
+from ..views.picture import html as picture
+
+BUNDLE = Path(__file__).parent / "static" / "relay_explorer.js"
+
+# The bundle's last statement, as esbuild writes it: `export{a as default,b as mount};`.
+_EXPORTS = re.compile(r"export\s*\{[^{}]*\};?\s*(//[^\n]*\s*)?$")
+
+_PAGE_STYLE = (
+    ":root{color-scheme:light dark}body{margin:0;padding:12px;font:15px/1.5 system-ui,sans-serif}"
+    ".relay-explorer{max-width:1500px;margin:0 auto}pre{font:12.5px/1.5 ui-monospace,monospace}"
+)
+
+
+def script_json(text: str) -> str:
+    """JSON that may stand inside a `script` element: no `<` is left that could end it."""
+    return text.replace("<", "\\u003c")
+
+
+def element(view: View, name: str, state: str = "") -> str:
+    """The explorer's element: its data, and the picture that is seen until the bundle draws. `name` is what addresses call it."""
+    data_state = f' data-state="{escape(state)}"' if state else ""
+    return (
+        f'<div class="relay-explorer" id="rx-{escape(name)}"{data_state}>'
+        f'<script type="application/json">{script_json(view.to_json())}</script>'
+        f"{picture(view)}</div>"
+    )
+
+
+def output(view: View, name: str, state: str = "") -> str:
+    """The element and the bundle: what a notebook keeps as the output of a cell. It needs no network and no kernel."""
+    return f"{element(view, name, state)}<script>{script()}</script>"
+
+
+def page(view: View, name: str, state: str = "") -> str:
+    """A whole HTML document that needs nothing else. Its own security policy forbids every request, and every script but the bundle."""
+    code = script()
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(view.title)}</title>\n<style>{_PAGE_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"{element(view, name, state)}\n</main>\n<script>{code}</script>\n</body>\n</html>\n"
+    )
+
+
+@cache
+def script() -> str:
+    """The bundle as a classic script: unlike a module it also runs in outputs whose host inserts them as text, and from a file."""
+    code, count = _EXPORTS.subn("", bundle())
+    if count != 1 or "import.meta" in code:
+        raise RuntimeError("relay_explorer.js is not one module that ends in its exports: build it with `make frontend`")
+    # Inside a script element these would end or hide it; in JavaScript strings and expressions the backslash changes nothing.
+    code = re.sub(r"</(script)", r"<\\/\1", code, flags=re.IGNORECASE).replace("<!--", "<\\!--")
+    return f"(()=>{{{code}\n}})();"
+
+
+@cache
+def bundle() -> str:
+    """The front end's one file, an ES module."""
+    try:
+        return BUNDLE.read_text("utf-8")
+    except FileNotFoundError:
+        raise RuntimeError("the explorers' bundle is missing from this installation: `make frontend` builds it") from None
