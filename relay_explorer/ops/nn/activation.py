@@ -97,7 +97,7 @@ _PRELU = declare(
         r"y_{\ldots,c,\ldots} = \begin{cases} x_{\ldots,c,\ldots} & x_{\ldots,c,\ldots} > 0 \\ \alpha_c\, "
         r"x_{\ldots,c,\ldots} & \text{otherwise} \end{cases}"
     ),
-    relation=Relation("PRelu", _prelu, "{out} = {0}, and {1} is its axis"),
+    relation=Relation("PRelu", _prelu, "{out} = {0}, and {1} lies along its axis"),
     inputs=("data", "alpha"),
     attrs=PReluAttrs,
     pattern=OpPattern.BROADCAST,

@@ -93,7 +93,7 @@ def _convolution(name: str, data_axes: str, kernel_axes: str) -> Relation:
         reporter.assign(out, TensorType.of(result, attrs.out_dtype or data.dtype))
         return True
 
-    return Relation(name, rule, "{out} = windows of {0} times {1}")
+    return Relation(name, rule, "{out} = {0} ∗ {1}")
 
 
 def _groups_need(axes: int, weight: Type, attrs: Anything) -> None:

@@ -102,7 +102,7 @@ _DEFORMABLE_CONV2D = declare(
         r"y_{n,o,i,j} = \sum_{c,u,v} x_{n,c,\,s i + d u - p + \Delta_{u,v,i,j},\,s j + d v - p + "
         r"\Delta'_{u,v,i,j}}\, w_{o,c,u,v}"
     ),
-    relation=Relation("DeformableConv2D", _deformable, "{out} = windows of {0}, moved by {1}, times {2}"),
+    relation=Relation("DeformableConv2D", _deformable, "{out} = {0} ∗ {2}, its windows moved by {1}"),
     inputs=("data", "offset", "weight"),
     attrs=DeformableConv2DAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
@@ -205,7 +205,7 @@ _CONV2D_BACKWARD_WEIGHT = declare(
     relation=Relation(
         "Conv2DBackwardWeight",
         _backward_weight,
-        "{out} = weight of the convolution of {1} whose output is {0}",
+        "{0} = {1} ∗ {out}",
     ),
     inputs=("grad", "data"),
     attrs=Conv2DAttrs,

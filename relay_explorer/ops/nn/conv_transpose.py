@@ -96,7 +96,7 @@ def _transposed(name: str, data_axes: str, kernel_axes: str) -> Relation:
         reporter.assign(out, TensorType.of(result, attrs.out_dtype or data.dtype))
         return True
 
-    return Relation(name, rule, "{out} = windows of {1} spread by {0}")
+    return Relation(name, rule, "{out} = {0} ∗ᵀ {1}")
 
 
 def _weight(

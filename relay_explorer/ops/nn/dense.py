@@ -328,7 +328,7 @@ _BIAS_ADD = declare(
     "nn.bias_add",
     "Adds a vector along one axis.",
     formula=r"y_{\ldots,c,\ldots} = x_{\ldots,c,\ldots} + b_{c}",
-    relation=Relation("BiasAdd", _bias_add, "{out} = {0}, and {1} is its axis"),
+    relation=Relation("BiasAdd", _bias_add, "{out} = {0}, and {1} lies along its axis"),
     inputs=("data", "bias"),
     attrs=BiasAddAttrs,
     pattern=OpPattern.BROADCAST,

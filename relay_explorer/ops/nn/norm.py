@@ -97,7 +97,9 @@ _BATCH_NORM = declare(
     "nn.batch_norm",
     "Normalizes each channel over the batch; also gives the new moving mean and variance.",
     formula=r"y = \gamma\,\frac{x - \mathrm{E}[x]}{\sqrt{\mathrm{Var}[x] + \epsilon}} + \beta",
-    relation=Relation("BatchNorm", _batch_norm, "{out} = ({0}, {3}, {4}), and {1} … {4} are its channels"),
+    relation=Relation(
+        "BatchNorm", _batch_norm, "{out} = ({0}, {3}, {4}), and {1} to {4} lie along its channels"
+    ),
     inputs=("data", "gamma", "beta", "moving_mean", "moving_var"),
     attrs=BatchNormAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
@@ -148,7 +150,7 @@ def _scaled(name: str, least_rank: int = 1) -> Relation:
         reporter.assign(out, data)
         return True
 
-    return Relation(name, rule, "{out} = {0}, and {1} and {2} are its channels")
+    return Relation(name, rule, "{out} = {0}, and {1} and {2} lie along its axis")
 
 
 def _check_groups(data: TensorType, axis: int, groups: int) -> None:
