@@ -77,6 +77,8 @@ CASES: list[tuple[Expr, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "expected"), CASES, ids=lambda value: str(getattr(value, "op", "")))
+@pytest.mark.parametrize(
+    ("call", "expected"), CASES, ids=lambda value: getattr(getattr(value, "op", None), "name", "")
+)
 def test_operations(call: Expr, expected: int) -> None:
     assert flops(call) == expected

@@ -199,5 +199,5 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
 @pytest.mark.parametrize(("call", "message", "help"), REFUSED, ids=[message for _, message, _ in REFUSED])
 def test_refusals(call: Call, message: str, help: tuple[str, ...]) -> None:
     error = refused(operands(call))
-    assert error.message == f"`{call.op}`: {message}"
+    assert error.message == f"`{call.op.name}`: {message}"
     assert error.help == help
