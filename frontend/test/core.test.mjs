@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatHash, formatList, formatToken, integer, parseHash, parseList, parseToken } from "../src/core/links.js";
-import { enclosing, indexAt, offsets, rowText, visibleRows } from "../src/core/rowmodel.js";
+import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "../src/core/rowmodel.js";
 import { parts, sentenceText } from "../src/core/sentence.js";
 import { binSteps } from "../src/core/timeline.js";
 import { glyphPath } from "../src/core/glyphs.js";
@@ -40,11 +40,13 @@ test("numbers and lists of a token", () => {
 test("sentences: code, strong, arguments inside strong, missing arguments", () => {
   assert.deepEqual(parts("{0} is **not {1}**.", ["a", "b"]), [{ code: "a" }, " is ", { strong: ["not ", { code: "b" }] }, "."]);
   assert.deepEqual(parts("{4}", ["a"]), [{ code: "{4}" }]);
+  assert.deepEqual(parts("give `%x` a type", []), ["give ", { code: "%x" }, " a type"]);
+  assert.deepEqual(parts("one ` alone", []), ["one ` alone"]);
   assert.equal(sentenceText([0, 1], ["{0} is known.\nSo it goes.", "α"]), "α is known. So it goes.");
 });
 
 test("an argument is never read as a template", () => {
-  assert.equal(sentenceText([0, 1, 2], ["{0}", "{1} **x**", "no"]), "{1} **x**");
+  assert.equal(sentenceText([0, 1, 2], ["{0}", "{1} **x** `y`", "no"]), "{1} **x** `y`");
 });
 
 test("folding hides a block but its first line; filtering opens blocks", () => {
@@ -54,6 +56,17 @@ test("folding hides a block but its first line; filtering opens blocks", () => {
   assert.deepEqual(visibleRows(rows, new Set([1]), (row) => row % 2 === 0), [0, 2, 4, 6, 8]);
   assert.deepEqual([...enclosing(rows)], [-1, 0, 1, 1, 1, 0, 0, 0, 0]);
   assert.equal(rowText(rows[2], waiting().strings), "%0 = tanh(%a);");
+});
+
+test("a long run of parameters becomes one block, a short one stays", () => {
+  const row = (kind, end = -1) => [kind, 1, [], -1, end];
+  const rows = [row(1, 21), ...Array.from({ length: 12 }, () => row(2)), row(3), ...Array.from({ length: 5 }, () => row(2)), row(3), row(3), row(6)];
+  const folded = foldParameters(rows);
+  assert.deepEqual(folded.heads, [1]);
+  assert.equal(folded.rows[1][4], 12);
+  assert.equal(rows[1][4], -1, "the data is left as it was");
+  assert.deepEqual(foldParameters(rows, Infinity).heads, []);
+  assert.deepEqual(visibleRows(folded.rows, new Set(folded.heads)), [0, 1, 13, 14, 15, 16, 17, 18, 19, 20, 21]);
 });
 
 test("offsets and their inverse agree", () => {

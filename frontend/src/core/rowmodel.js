@@ -2,6 +2,26 @@
 
 export const KIND = 0, DEPTH = 1, TOKENS = 2, NODE = 3, END = 4;
 
+const PARAMETER = 2;
+const MANY = 12;
+
+/**
+ * The rows with long runs of parameters made into blocks: the first one opens a block that holds the others.
+ * Returns the rows and the heads of those blocks, which start out folded.
+ */
+export function foldParameters(rows, many = MANY) {
+  const out = [...rows];
+  const heads = [];
+  for (let row = 0; row < rows.length; row++) {
+    const from = row;
+    while (rows[row]?.[KIND] === PARAMETER && rows[row + 1]?.[KIND] === PARAMETER) row++;
+    if (row - from + 1 < many) continue;
+    out[from] = Object.assign([...rows[from]], { [END]: row });
+    heads.push(from);
+  }
+  return { rows: out, heads };
+}
+
 /** The text of a row, without its indentation. */
 export function rowText(row, strings) {
   let text = "";

@@ -1,21 +1,26 @@
 // The program as the axis: one row a binding, every other column aligned to it. A grid to assistive
 // technology; rows outside the window leave the page only in large programs.
 import { fill, h } from "./dom.js";
-import { DEPTH, END, TOKENS, enclosing, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
+import { DEPTH, END, KIND, TOKENS, enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
 
 const VIRTUAL_ABOVE = 2000;
 const OVERSCAN = 12;
+/** A character of the program's font, and the widest that its column may become, in pixels. */
+const MONO = 8.5;
+const WIDEST = 420;
 
 /**
  * `columns` (after the program's own): `{ id, title, width, lines?(row), draw(row, cell) }`; `draw` fills a cell
  * and is called again by `update(row)`. `hooks`: `select(row, byReader)`, `hover({ row, ref } | null)`,
- * `layout()` after anything moved, `fold()`, `activate(row)` on double click.
+ * `layout()` after anything moved, `fold()`, `activate(row)` on double click. With `fit` the program's column is as
+ * wide as its longest line, within reason, and the others share the rest; with `foldLists` long runs of parameters
+ * fold.
  */
-export function createRows({ view, label, columns = [], hooks = {}, lineHeight = 27 }) {
-  const { rows } = view.program;
+export function createRows({ view, label, columns = [], hooks = {}, lineHeight = 27, fit = false, foldLists = false }) {
+  const { rows, heads } = foldParameters(view.program.rows, foldLists ? undefined : Infinity);
   const { strings } = view;
   const parent = enclosing(rows);
-  const folded = new Set();
+  const folded = new Set(heads);
   const marks = new Map();
   const mounted = new Map();
   let shownColumns = columns;
@@ -55,7 +60,10 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
       const open = !folded.has(row);
       code.prepend(h("button", { class: "twist", type: "button", tabindex: -1, "aria-label": open ? "fold" : "unfold", "aria-expanded": open }, open ? "▾" : "▸"));
       node.setAttribute("aria-expanded", String(open));
-      if (!open && !keep) code.append(h("span", { class: "folded-note" }, `${end - row} rows`));
+      if (!open && !keep) {
+        // First in the cell, since it floats: a long line ends before it.
+        code.prepend(h("span", { class: "folded-note" }, `${end - row} ${rows[row + 1][KIND] === rows[row][KIND] ? "more" : "rows"}`));
+      }
     }
     for (const column of shownColumns) {
       const cell = h("div", { class: `cell c-${column.id}`, role: "gridcell" });
@@ -195,6 +203,11 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     frame = requestAnimationFrame(render);
   });
 
+  function fitting() {
+    const longest = rows.reduce((most, row) => Math.max(most, 2 * row[DEPTH] + rowText(row, strings).length), 0);
+    return Math.min(WIDEST, Math.ceil(longest * MONO) + 24);
+  }
+
   /** Which columns stand beside the program (all by default), and whether they stand under each line. */
   function setColumns(ids = columns.map((column) => column.id), under = false) {
     const asked = `${ids} ${under}`;
@@ -203,7 +216,8 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     shownColumns = columns.filter((column) => ids.includes(column.id));
     stacked = under;
     el.classList.toggle("stacked", under);
-    el.style.setProperty("--cols", ["minmax(0, 1fr)", ...shownColumns.map((column) => column.width)].join(" "));
+    const own = fit && shownColumns.length ? `minmax(220px, ${fitting()}px)` : "minmax(0, 1fr)";
+    el.style.setProperty("--cols", [own, ...shownColumns.map((column) => column.width)].join(" "));
     fill(head, h("span", { role: "columnheader" }, "program"), shownColumns.map((column) => h("span", { role: "columnheader", class: `h-${column.id}` }, column.title)));
     relayout();
   }
@@ -242,6 +256,8 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     node: (row) => mounted.get(row) ?? null,
     /** `{ top, height }` of a shown row inside `inner`, or null. */
     place(row) { const i = indexOf[row]; return i < 0 ? null : { top: y[i], height: y[i + 1] - y[i] }; },
+    /** Whether exactly the long runs of parameters are folded, as at the start. */
+    foldedAsAtFirst: () => folded.size === heads.length && heads.every((row) => folded.has(row)),
     text: (row) => rowText(rows[row], strings),
     parent: (row) => parent[row],
     /** The rows now in the window. */

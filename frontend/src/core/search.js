@@ -12,7 +12,7 @@ export function createSearch({ scopes, onChange, onMove, extra = [], onlyLabel =
   const hits = h("span", { class: "hits", role: "status" });
   const previous = h("button", { class: "btn", type: "button", "aria-label": "previous match", onclick: () => onMove(-1) }, "↑");
   const next = h("button", { class: "btn", type: "button", "aria-label": "next match", onclick: () => onMove(1) }, "↓");
-  const el = h("div", { class: "find", role: "search", hidden: true }, input, scope, extra, h("span", { class: "group" }, previous, next), hits, h("label", null, only, onlyLabel));
+  const el = h("div", { class: "find", role: "search", hidden: true }, input, scope, extra, h("span", { class: "group" }, previous, next), h("label", null, only, onlyLabel), hits);
 
   const state = () => ({ query: input.value.trim(), scope: scope.value, only: only.checked });
   function run() {

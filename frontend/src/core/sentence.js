@@ -1,8 +1,8 @@
-// A sentence of the data: a template and its arguments. `{0}` is drawn as code, `**x**` strong, and what
-// follows a line break is the small second sentence.
+// A sentence of the data: a template and its arguments. `{0}` is drawn as code, and so is what stands between
+// backticks; `**x**` is strong, and what follows a line break is the small second sentence.
 import { h } from "./dom.js";
 
-const PART = /\{(\d+)\}|\*\*(.+?)\*\*/gs;
+const PART = /\{(\d+)\}|\*\*(.+?)\*\*|`([^`]+)`/gs;
 
 /** The parts of a template: strings, `{ code }`, `{ strong: [parts] }`. */
 export function parts(template, args) {
@@ -11,7 +11,8 @@ export function parts(template, args) {
   for (const match of template.matchAll(PART)) {
     if (match.index > from) out.push(template.slice(from, match.index));
     if (match[1] !== undefined) out.push({ code: args[Number(match[1])] ?? match[0] });
-    else out.push({ strong: parts(match[2], args) });
+    else if (match[2] !== undefined) out.push({ strong: parts(match[2], args) });
+    else out.push({ code: match[3] });
     from = match.index + match[0].length;
   }
   if (from < template.length) out.push(template.slice(from));

@@ -104,7 +104,7 @@ class TypesExplorer {
     this.fresh = { vars: new Set(), rels: new Set() };
     this.state = this.replay.seek(-1);
     this.rows = createRows({
-      view: this.view, label: `program of ${this.view.title}, with types and relations`, lineHeight: LINE,
+      view: this.view, label: `program of ${this.view.title}, with types and relations`, lineHeight: LINE, fit: true, foldLists: true,
       columns: typeColumns(this.view, this.varsOn, this.relsOn, now),
       hooks: {
         select: (row, byReader) => byReader && this.ctx.changed(),
@@ -155,7 +155,7 @@ class TypesExplorer {
     return {
       step: this.step + 1, sel: this.sel >= 0 ? `v${this.sel}` : "", row: this.rows.selected >= 0 ? this.rows.selected : "",
       pane: this.tabs.selected === "graph" ? "" : this.tabs.selected, tab: this.narrow && tab !== "types" ? tab : "",
-      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fn: this.finder.fn >= 0 ? this.finder.fn : "", fold: formatList(this.rows.folded),
+      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fn: this.finder.fn >= 0 ? this.finder.fn : "", fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
     };
   }
 
@@ -163,7 +163,7 @@ class TypesExplorer {
     const step = integer(state.step, this.start() + 1) - 1;
     this.sel = /^v\d+$/.test(state.sel ?? "") && this.view.vars[Number(state.sel.slice(1))] ? Number(state.sel.slice(1)) : -1;
     this.go(step, true);
-    this.rows.setFolded(parseList(state.fold));
+    if (state.fold) this.rows.setFolded(parseList(state.fold));
     this.finder.restore(state);
     if (PANES.some(({ id }) => id === state.pane)) this.tabs.select(state.pane);
     this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "types");
@@ -269,7 +269,7 @@ class TypesExplorer {
     const id = this.pane();
     const pane = this.panes[id];
     const onVar = (v) => this.why(v);
-    const shared = { state: this.state, focus: this.focus(), onVar, relsOf: this.relsOf, onRel: (rel) => this.showRelation(rel), width: this.paneWidth };
+    const shared = { state: this.state, focus: this.focus(), window: this.rows.window(), onVar, relsOf: this.relsOf, onRel: (rel) => this.showRelation(rel), width: this.paneWidth };
     if (id === "why") drawWhy(this.view, pane, { step: this.step, v: this.sel, state: this.state, since: this.since, go: (step) => this.jump(step) });
     else if (id === "graph") drawConstraints(this.view, pane, shared);
     else drawClasses(this.view, pane, shared);

@@ -24,6 +24,7 @@ function drawVariable(view, chip, face, fresh) {
   const kind = KNOWN[face.known];
   chip.className = `chip var ${kind.id}${face.seen ? "" : " unseen"}${fresh ? " fresh" : ""}`;
   text(chip.children[0], face.name);
+  chip.children[0].className = face.name.length > 4 ? "long" : "";
   const beside = face.short ? ` : ${face.short}` : ` ${face.what === face.name ? "" : face.what}`;
   text(chip.children[1], beside);
   chip.children[1].className = face.short ? "type" : "what";

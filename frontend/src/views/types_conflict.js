@@ -1,6 +1,6 @@
 // The frame on which a failing program ends: the two types, how each came about, what to try.
 import { fill, h } from "../core/dom.js";
-import { sentence } from "../core/sentence.js";
+import { sentence, sentenceText } from "../core/sentence.js";
 import { stepEntry } from "./types_panes.js";
 
 function side(view, name, { type, chain }, go) {
@@ -8,12 +8,17 @@ function side(view, name, { type, chain }, go) {
   return h("section", { class: `side side-${name}` }, h("p", { class: "type" }, h("span", { class: "badge" }, name.toUpperCase()), h("code", null, view.strings[type] ?? "")), list);
 }
 
+const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+
 /** Fills `el` with the conflict; `go(step)` jumps. */
 export function drawConflict(view, el, go) {
-  const { say, left, right, try: attempts } = view.conflict;
+  const { step, say, left, right, try: attempts } = view.conflict;
+  const twoTypes = [left, right].some(({ type, chain }) => view.strings[type] || chain.length > 0);
+  // The sentence above often says it already; saying it twice would look like two things.
+  const told = plain(sentenceText(view.steps[step]?.[2], view.strings)).includes(plain(sentenceText(say, view.strings)));
   fill(el,
-    h("p", { class: "lead sentence" }, h("strong", null, "These two disagree. "), sentence(say, view.strings)),
-    h("div", { class: "sides" }, side(view, "a", left, go), side(view, "b", right, go)),
+    (twoTypes || !told) && h("p", { class: "lead sentence" }, twoTypes && h("strong", null, "These two disagree. "), !told && sentence(say, view.strings)),
+    twoTypes && h("div", { class: "sides" }, side(view, "a", left, go), side(view, "b", right, go)),
     attempts.length > 0 && h("div", { class: "try sentence" }, h("strong", null, "What to try"), h("ul", null, attempts.map((one) => h("li", null, sentence(one, view.strings))))));
 }
 

@@ -35,10 +35,12 @@ export function drawWhy(view, pane, { step, v, state, since, go }) {
 }
 
 /** The relations and variables to draw: everything when small, else what the current step touches. */
-export function neighbourhood(view, state, focus, relsOf) {
+export function neighbourhood(view, state, focus, relsOf, window = []) {
   const rels = view.rels.map((_, rel) => rel).filter((rel) => state.rel[rel] !== UNSEEN);
   if (rels.length + view.vars.length <= EVERYTHING) return { rels, cut: false };
   const near = new Set(focus.rels);
+  // A step that touches nothing, such as the last, shows what the rows on the screen have.
+  if (!focus.rels.size && !focus.vars.size) for (const rel of rels) if (near.size < NEAR && window.includes(view.rels[rel][1])) near.add(rel);
   for (const v of focus.vars) for (const rel of relsOf[v] ?? []) if (state.rel[rel] !== UNSEEN) near.add(rel);
   for (const rel of [...near]) for (const v of view.rels[rel][3]) for (const other of relsOf[v] ?? []) {
     if (near.size < NEAR && state.rel[other] !== UNSEEN) near.add(other);
@@ -46,11 +48,14 @@ export function neighbourhood(view, state, focus, relsOf) {
   return { rels: [...near].slice(0, NEAR).sort((a, b) => a - b), cut: true };
 }
 
-function classNodes(view, state, rels, everything) {
+/** In a large program the weights would crowd out what is being inferred. */
+const isParameter = (view, v) => view.program.rows[view.vars[v][1]]?.[0] === 2;
+
+function classNodes(view, state, rels, everything, focus) {
   const leads = new Map();
   const wanted = new Set(rels.flatMap((rel) => view.rels[rel][3]).map((v) => state.lead[v]));
   state.lead.forEach((lead, v) => {
-    if (!state.seen[v] || !(everything || wanted.has(lead))) return;
+    if (!state.seen[v] || !(everything || (wanted.has(lead) && (focus.vars.has(v) || !isParameter(view, v))))) return;
     if (!leads.has(lead)) leads.set(lead, []);
     leads.get(lead).push(v);
   });
@@ -58,12 +63,12 @@ function classNodes(view, state, rels, everything) {
 }
 
 /** Variables left (one node a class), relations right, an edge where a relation mentions a variable. */
-export function drawConstraints(view, pane, { state, focus, relsOf, onVar, onRel, width: room }) {
-  const { rels, cut } = neighbourhood(view, state, focus, relsOf);
-  const left = classNodes(view, state, rels, !cut);
+export function drawConstraints(view, pane, { state, focus, relsOf, window, onVar, onRel, width: room }) {
+  const { rels, cut } = neighbourhood(view, state, focus, relsOf, window);
+  const left = classNodes(view, state, rels, !cut, focus);
   const width = Math.max(280, Math.min(560, (room || pane.clientWidth || 344) - 24));
   const rows = Math.max(left.length, rels.length, 1);
-  const [leftWidth, rightWidth] = [width * 0.43, width * 0.4];
+  const [leftWidth, rightWidth] = [width * 0.5, width * 0.35];
   const spread = (count, i) => 14 + (rows - count) * GAP * 0.5 + i * GAP;
   const yLeft = new Map(left.flatMap((node, i) => node.members.map((v) => [v, spread(left.length, i)])));
   const svg = s("svg", { class: "bipartite", width, height: rows * GAP + 8, viewBox: `0 0 ${width} ${rows * GAP + 8}`, role: "group", "aria-label": "constraint graph" });
@@ -84,7 +89,7 @@ export function drawConstraints(view, pane, { state, focus, relsOf, onVar, onRel
     const name = view.strings[view.rels[rel][0]];
     svg.append(node(width - rightWidth, spread(rels.length, i), rightWidth, 3, `rel ${status.id}${focus.rels.has(rel) ? " fresh" : ""}`, `${status.sign}${name}`, `${name}, relation, ${status.word}`, () => onRel(rel)));
   });
-  fill(pane, h("p", { class: "soft" }, cut ? "Variables (left) and relations (right) around this step." : "Variables (left, one node a class) and the relations that mention them."), svg);
+  fill(pane, h("p", { class: "soft" }, cut ? "What this step is about: variables left, relations right; parameters are left out." : "Variables (left, one node a class) and the relations that mention them."), svg);
 }
 
 function node(x, y, width, radius, name, label, spoken, run) {

@@ -37,14 +37,12 @@ export function createQueue(view, el, { onRel, reduced }) {
     const before = calm ? places() : null;
     const moved = new Set(changes.filter(([kind]) => kind === "f").map(([, rel]) => rel));
     const taken = changes.filter(([kind, rel]) => kind === "p" && !state.queue.includes(rel)).map(([, rel]) => rel);
-    const more = state.queue.length - SHOWN;
     fill(el,
       taken.length > 0 && h("span", { class: "dir" }, "took"),
       taken.map((rel) => token(rel, "left", "▶ ", ", just taken from the queue")),
-      h("span", { class: "dir" }, "queue"),
+      h("span", { class: "dir" }, state.queue.length > 1 ? `queue of ${state.queue.length}` : "queue"),
       state.queue.length === 0 ? h("i", null, "empty") : h("span", { class: "dir", "aria-hidden": "true" }, "front →"),
-      state.queue.slice(0, SHOWN).map((rel) => token(rel, moved.has(rel) ? "moved" : "", moved.has(rel) ? "▲ " : "", moved.has(rel) ? ", moved to the front" : "")),
-      more > 0 && h("span", { class: "dir" }, `and ${more} more`));
+      state.queue.slice(0, SHOWN).map((rel) => token(rel, moved.has(rel) ? "moved" : "", moved.has(rel) ? "▲ " : "", moved.has(rel) ? ", moved to the front" : "")));
     if (before?.size) slide(before);
   };
 }

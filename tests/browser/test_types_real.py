@@ -1,0 +1,111 @@
+"""The type-inference explorer on real inferences, from the program's text to the drawing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from relay_explorer import models, relay
+from relay_explorer.typing.infer import record
+from relay_explorer.views.types import types_view
+from tests.browser.pages import Opener
+
+pytestmark = pytest.mark.browser
+
+BROADCAST = """
+def @main(%x: Tensor[(3, 4), float32]) {
+  let %f = fn (%a) {
+    %0 = tanh(%a);
+    add(%0, %a)
+  };
+  %1 = exp(%x);
+  %f(%1)
+}
+"""
+PERCEPTRON = """
+def @main(%x: Tensor[(1, 784), float32], %w1: Tensor[(128, 784), float32], %b1: Tensor[(128), float32],
+          %w2: Tensor[(10, 128), float32]) {
+  %0 = nn.dense(%x, %w1, units=128);
+  %1 = nn.bias_add(%0, %b1);
+  %2 = nn.relu(%1);
+  %3 = nn.dense(%2, %w2, units=10);
+  nn.softmax(%3)
+}
+"""
+TRANSPOSED = """
+def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(784, 128), float32], %b: Tensor[(128), float32]) {
+  %0 = nn.dense(%x, %w);
+  %1 = nn.bias_add(%0, %b);
+  nn.relu(%1)
+}
+"""
+UNDERDETERMINED = "def @main(%x) { add(%x, %x) }"
+POLYMORPHIC = """
+def @id[A](%v: A) -> A { %v }
+def @main(%x: Tensor[(2, 3), float32]) {
+  let %t = (@id(%x), 1f);
+  if (True) { nn.relu(%t.0) } else { %t.0 }
+}
+"""
+LEARNERS = {"broadcast": BROADCAST, "perceptron": PERCEPTRON, "transposed": TRANSPOSED}
+ALL = {**LEARNERS, "underdetermined": UNDERDETERMINED, "polymorphic": POLYMORPHIC}
+
+
+def view_of(source: str, title: str = "a program") -> dict[str, Any]:
+    module = relay.parse(f'#[version = "0.0.5"]\n{source}')
+    data: dict[str, Any] = json.loads(types_view(record(module), title).to_json())
+        types_view(record(relay.parse(f'#[version = "0.0.5"]\n{source}')), title).to_json()
+    )
+    return data
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_sized_program_fits_the_screen(open_view: Opener, name: str) -> None:
+    page = open_view(view_of(LEARNERS[name]))
+    box = page.locator(".rx").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 800
+    assert page.locator(".scroller").evaluate("e => e.scrollHeight <= e.clientHeight")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_step_can_be_walked_and_every_type_is_found(open_view: Opener, name: str) -> None:
+    view = view_of(ALL[name])
+    page = open_view(view)
+    page.locator(".rx").focus()
+    page.keyboard.press("Home")
+    for step in range(len(view["steps"])):
+        expect(page.locator(".count")).to_have_text(f"{step + 1} / {len(view['steps'])}")
+        assert page.locator(".say").inner_text()
+        assert page.locator(".row.is-now").count() == (1 if view["steps"][step][1] >= 0 else 0)
+        page.keyboard.press("ArrowRight")
+    if view["conflict"] is None:
+        expect(page.locator(".chip.var:not(.known)")).to_have_count(0)
+        expect(page.locator(".chip.rel:not(.done)")).to_have_count(0)
+    else:
+        expect(page.get_by_role("group", name="conflict")).to_be_visible()
+        expect(page.locator(".chip.rel.refused")).to_have_count(1)
+
+
+def test_too_little_known_is_not_told_as_a_disagreement(open_view: Opener) -> None:
+    page = open_view(view_of(UNDERDETERMINED))
+    conflict = page.get_by_role("group", name="conflict")
+    expect(conflict).to_contain_text("What to try")
+    expect(conflict).not_to_contain_text("disagree")
+
+
+def test_resnet_50_opens_on_its_layers_and_finds_its_way(open_view: Opener) -> None:
+    view = json.loads(types_view(record(models.load("resnet50")), "resnet50").to_json())
+    page = open_view(view)
+    expect(page.locator(".row", has_text=re.compile(r"^.?%0 = nn\.conv2d"))).to_be_in_viewport()
+    page.get_by_label("find in the program").fill("add")
+    page.get_by_label("where to look").select_option("op")
+    expect(page.locator(".hits")).to_have_text("17 matches")  # 16 residual additions, one bias_add
+    page.get_by_role("button", name="next match").click()
+    page.locator(".row[aria-selected=true] .chip.var").last.click()
+    expect(page.locator(".ask")).to_contain_text("known? Since step")
+    assert page.locator(".pane:visible .entry").count() > 10
