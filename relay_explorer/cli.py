@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -28,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _explore(given.program, given.view, given.output, given.json, given.title)
     except RelayError as error:
         print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of our output, such as `head`, has enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else the interpreter would complain at its end
         return 1
     except OSError as error:
         print(f"error: {error.filename or given.program}: {error.strerror}", file=sys.stderr)

@@ -81,14 +81,14 @@ class Groups:
     def _label_blocks(self, exprs: Sequence[Expr]) -> None:
         """A block is called what the names of its parameters begin with, where these agree and tell it from others."""
         names: dict[int, list[str]] = {}
-        for expr, group in zip(exprs, self.of, strict=True):
+        for expr, place in zip(exprs, self.of, strict=True):
             if isinstance(expr, Var):
-                for outer in self._ancestors(group):
+                for outer in self._ancestors(place):
                     names.setdefault(outer, []).append(expr.name_hint)
         stems = {g: _stem(n) for g, n in names.items() if self.groups[g].kind == BLOCK and len(n) > 1}
         owners: dict[str, list[int]] = {}
-        for number in sorted(stems):
-            owners.setdefault(stems[number], []).append(number)
+        for block in sorted(stems):
+            owners.setdefault(stems[block], []).append(block)
         seen: dict[str, int] = {}
         for number, group in enumerate(self.groups):
             if group.kind != BLOCK:

@@ -248,7 +248,7 @@ def _inferred(
     try:
         typed = infer_types(module)
     except RelayError as error:
-        known = {n: n._checked_type for n in given if isinstance(n, (Var, Constant)) and n._checked_type is not None}
+        known: dict[Expr, Type] = {n: n._checked_type for n in given if n._checked_type is not None and n.__class__ in (Var, Constant)}
         return known, {}, {}, error
     source: dict[Expr, Expr] = {}
     for function in typed.functions.values():

@@ -10,6 +10,7 @@ from .format import IRView, Row, RowKind, Token, TypesView, View
 
 MOST_ROWS = 60
 MANY_PARAMETERS = 8  # longer lists are shown as one line
+DEEPEST = 20  # levels that are still indented
 WIDEST_ROW, WIDEST_NOTE = 84, 44  # characters
 CHAR, LINE, TOP, LEFT = 7.8, 21, 64, 16  # pixels
 
@@ -18,10 +19,20 @@ _NOTE_COLOUR, _SOFT = "#0a6964", "#5c5c63"
 
 
 class Line(NamedTuple):
-    """One line of the picture: its tokens, indentation included, and the type that stands beside it."""
+    """One line of the picture: how far it is indented, its tokens, and the type that stands beside it."""
 
+    depth: int
     tokens: tuple[Token, ...]
     note: str
+
+    @property
+    def indent(self) -> str:
+        return "  " * min(self.depth, DEEPEST)
+
+    @property
+    def width(self) -> int:
+        """Characters, indentation included."""
+        return len(self.indent) + sum(len(t.text) for t in self.tokens)
 
 
 def lines(view: View) -> list[Line]:
@@ -31,11 +42,11 @@ def lines(view: View) -> list[Line]:
     if len(found) <= MOST_ROWS:
         return found
     rest = len(found) - MOST_ROWS + 1
-    return [*found[: MOST_ROWS - 1], _remark(f"… {rest:,} more rows")]
+    return [*found[: MOST_ROWS - 1], _remark(0, f"… {rest:,} more rows")]
 
 
-def _remark(text: str) -> Line:
-    return Line((Token(9, text),), "")
+def _remark(depth: int, text: str) -> Line:
+    return Line(depth, (Token(9, text),), "")
 
 
 def _folded(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[Line]:
@@ -45,11 +56,11 @@ def _folded(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[Line]:
         while end < len(rows) and rows[end].kind == RowKind.PARAMETER:
             end += 1
         if end - at > MANY_PARAMETERS:
-            yield _remark("  " * rows[at].depth + f"… {end - at:,} parameters")
+            yield _remark(rows[at].depth, f"… {end - at:,} parameters")
             at = end
             continue
         row = rows[at]
-        yield Line((Token(0, "  " * row.depth), *row.tokens), notes[at])
+        yield Line(row.depth, row.tokens, notes[at])
         at += 1
 
 
@@ -99,7 +110,7 @@ def text(view: View) -> str:
 
 
 def _plain(line: Line) -> str:
-    row = _cut("".join(t.text for t in line.tokens), WIDEST_ROW)
+    row = _cut(line.indent + "".join(t.text for t in line.tokens), WIDEST_ROW)
     return f"{row:<{WIDEST_ROW}}  {_cut(line.note, WIDEST_NOTE)}".rstrip()
 
 
@@ -124,7 +135,7 @@ def svg(view: View) -> str:
     """The picture as an SVG document with a light background."""
     drawn = lines(view)
     with_notes = any(line.note for line in drawn)
-    longest = max((min(WIDEST_ROW, sum(len(t.text) for t in line.tokens)) for line in drawn), default=0)
+    longest = min(WIDEST_ROW, max((line.width for line in drawn), default=0))
     note_x = LEFT + (max(longest, 40) + 3) * CHAR
     width = int(note_x + (WIDEST_NOTE if with_notes else 0) * CHAR + LEFT)
     height = TOP + LINE * len(drawn) + LEFT
@@ -135,21 +146,22 @@ def svg(view: View) -> str:
         f'<rect width="{width}" height="{height}" rx="10" fill="#ffffff" stroke="#dcdcd6"/>',
         f'<text x="{LEFT}" y="27" font-family="system-ui,sans-serif" font-size="15" font-weight="700" fill="#1d1d1f">{_xml(_cut(view.title, 80))}</text>',
         f'<text x="{LEFT}" y="47" font-family="system-ui,sans-serif" font-size="12.5" fill="{_SOFT}">{_xml(summary)}</text>',
-        '<g font-family="ui-monospace,Menlo,Consolas,\'DejaVu Sans Mono\',monospace" font-size="13" xml:space="preserve">',
+        '<g font-family="ui-monospace,Menlo,Consolas,\'DejaVu Sans Mono\',monospace" font-size="13" style="white-space:pre">',
     ]
     for number, line in enumerate(drawn):
         y = TOP + LINE * number + 15
-        parts.append(f'<text x="{LEFT}" y="{y}">{_spans(line.tokens)}</text>')
+        x = LEFT + len(line.indent) * CHAR
+        parts.append(f'<text x="{x:.1f}" y="{y}">{_spans(line)}</text>')
         if line.note:
             parts.append(f'<text x="{note_x:.0f}" y="{y}" fill="{_NOTE_COLOUR}">{_xml(_cut(line.note, WIDEST_NOTE))}</text>')
     return "".join(parts) + "</g></svg>"
 
 
-def _spans(tokens: Sequence[Token]) -> str:
+def _spans(line: Line) -> str:
     """Coloured stretches of text; what is too wide is cut."""
-    left = WIDEST_ROW
+    left = WIDEST_ROW - len(line.indent)
     parts: list[str] = []
-    for token in tokens:
+    for token in line.tokens:
         if left <= 0:
             break
         shown = token.text if len(token.text) <= left else token.text[: left - 1] + "…"

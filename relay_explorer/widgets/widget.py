@@ -30,7 +30,7 @@ def _widget_class() -> type[Any]:
     import anywidget
     import traitlets
 
-    class ExplorerWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget is optional, and Any where it is not installed
+    class ExplorerWidget(anywidget.AnyWidget):
         """`view` is the data, `state` the token of what is shown, `name` what addresses call the explorer."""
 
         _esm = BUNDLE
