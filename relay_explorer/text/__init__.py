@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir.expr import Expr
 from ..ir.module import IRModule
+
+if TYPE_CHECKING:
+    from .rows import Row
 
 MAX_BYTES = 16_000_000
 
@@ -20,8 +23,10 @@ def parse(
 ) -> IRModule:
     """The module that `source` describes.
 
-    `source_name` is what errors call the text. Definitions are added to a copy of `init_module`. `init_meta_table` gives lists of constants by kind (`"relay.Constant"`) that
-    `meta[...]` refers to. An expression in the place of a definition becomes `@main`. The version line may be left out. Text of more than `max_bytes` bytes is refused
+    `source_name` is what errors call the text. Definitions are added to a copy of `init_module`.
+    `init_meta_table` gives lists of constants by kind (`"relay.Constant"`) that
+    `meta[...]` refers to. An expression in the place of a definition becomes `@main`. The version line may be
+    left out. Text of more than `max_bytes` bytes is refused
     unread. Raises ParseError, with the place, for whatever is not a program; types are not checked here.
     """
     from .parser import parse_module
@@ -48,9 +53,11 @@ def fromtext(text: str | bytes, source_name: str | None = None) -> IRModule:
 
 
 def astext(node: object, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
-    """`node` as a program: with the version line, and the data of its constants unless `show_meta_data` is False.
+    """`node` as a program: with the version line, and the data of its constants unless `show_meta_data` is
+    False.
 
-    `annotate` gives a text to print after an expression, in place of the type that inference found (`/* ty=… */`).
+    `annotate` gives a text to print after an expression, in place of the type that inference found (`/* ty=…
+    */`).
     """
     from .printer import program_text
 
@@ -64,4 +71,15 @@ def show(node: object) -> str:
     return short_text(node)
 
 
-__all__ = ["MAX_BYTES", "astext", "fromtext", "parse", "parse_expr", "show"]
+def program_rows(node: IRModule | Expr) -> list[Row]:
+    """The canonical print of `node` as rows of tokens, from which views are made; types are not in it as
+    comments.
+
+    `show` joins the same rows. Parameters and pattern variables have rows of their own.
+    """
+    from .printer import program_rows
+
+    return program_rows(node)
+
+
+__all__ = ["MAX_BYTES", "astext", "fromtext", "parse", "parse_expr", "program_rows", "show"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any as Anything
 
 from ..ir.attrs import KINDS, Attrs, DictAttrs
@@ -14,6 +15,7 @@ from .metadata import MetaTable
 from .types import TypeSyntax
 
 _DEEPEST = 100
+_INTEGERS = re.compile(r"\[((?:[ ]*+[0-9]{1,18}+[ ]*+,)*+[ ]*+[0-9]{1,18}+[ ]*+)\]")
 _WORDS = {"True": True, "False": False, "None": None}
 
 Given = dict[str, tuple[Anything, int, int]]  # each attribute's value, and where it is named
@@ -30,14 +32,16 @@ class AttributeSyntax(TypeSyntax):
     def attribute(self, name: str, start: int, end: int, given: Given) -> None:
         """The rest of `name=value`, from the `=` on."""
         if name in given:
-            self.fail(f"the attribute `{name}` is given twice", start, end, help=["remove one of them"])
+            raise self.error(
+                f"the attribute `{name}` is given twice", start, end, help=["remove one of them"]
+            )
         self.advance()
         given[name] = (self.value(), start, end)
 
     def value(self, depth: int = 0) -> Anything:
         """One attribute value."""
         if depth > _DEEPEST:
-            self.fail(f"this attribute is nested more than {_DEEPEST} levels deep")
+            raise self.error(f"this attribute is nested more than {_DEEPEST} levels deep")
         kind, text = self.kind, self.text
         if kind in ("number", "-"):
             return self._plain_number()
@@ -55,7 +59,10 @@ class AttributeSyntax(TypeSyntax):
             return Any()
         if kind == "name":
             return self._word(text)
-        self.fail(f"expected the value of an attribute, found {self.found()}", help=['values are `1`, `0.5f`, `True`, `"text"`, `[1, 2]`, `(1, 2)`, `None`'])
+        raise self.error(
+            f"expected the value of an attribute, found {self.found()}",
+            help=['values are `1`, `0.5f`, `True`, `"text"`, `[1, 2]`, `(1, 2)`, `None`'],
+        )
 
     def _word(self, text: str) -> Anything:
         if text == "meta":
@@ -78,11 +85,11 @@ class AttributeSyntax(TypeSyntax):
         if negative:
             self.advance()
         if self.kind != "number" and self.text not in SPECIAL:
-            self.fail(f"expected a number after `-`, found {self.found()}")
+            raise self.error(f"expected a number after `-`, found {self.found()}")
         try:
             value, _ = number(self.text, negative)
         except ValueError as error:
-            self.fail(f"`{self.text[:40]}` {error}")
+            raise self.error(f"`{self.text[:40]}` {error}") from None
         self.advance()
         return value
 
@@ -91,12 +98,18 @@ class AttributeSyntax(TypeSyntax):
         try:
             text = unquote(self.text)
         except ValueError as error:
-            self.fail(str(error))
+            raise self.error(str(error)) from None
         self.advance()
         return text
 
     def _items(self, open_: str, close: str, depth: int) -> tuple[list[Anything], bool]:
-        opened, items, comma = self.start, [], False
+        opened, comma = self.start, False
+        plain = _INTEGERS.match(self.content, self.start)
+        if plain is not None:  # by far the most frequent: read in one step
+            self.end = plain.end()
+            self.advance()
+            return list(map(int, plain[1].split(","))), False
+        items: list[Anything] = []
         self.advance()
         while self.kind != close:
             items.append(self.value(depth + 1))
@@ -112,7 +125,7 @@ class AttributeSyntax(TypeSyntax):
         self.advance()
         while self.kind != "}":
             if self.kind != "string":
-                self.fail(f'expected a key such as `"name"`, found {self.found()}')
+                raise self.error(f'expected a key such as `"name"`, found {self.found()}')
             key = self.string()
             self.expect(":", "and a value after a key")
             found[key] = self.value(depth + 1)
@@ -134,14 +147,14 @@ class AttributeSyntax(TypeSyntax):
         opened = self.start
         self.expect("[", "and a number after the kind of metadata")
         if not self.text.isdecimal() or len(self.text) > 9:
-            self.fail(f"expected the number of an entry, found {self.found()}")
+            raise self.error(f"expected the number of an entry, found {self.found()}")
         index = int(self.text)
         self.advance()
         self.expect("]", "after the number of the entry", opened)
         try:
             return self.meta.get(kind, index)
         except ValueError as error:
-            self.fail(str(error), start, self.last)
+            raise self.error(str(error), start, self.last) from None
 
     def call_attrs(self, op: Op, given: Given, start: int) -> Attrs | None:
         """The attributes of a call of `op`: those given, and the defaults of the others."""
@@ -151,19 +164,21 @@ class AttributeSyntax(TypeSyntax):
         if schema is None:
             if given:
                 name, (_, at, end) = next(iter(given.items()))
-                self.fail(f"`{op.name}` takes no attributes, so no `{name}`", at, end)
+                raise self.error(f"`{op.name}` takes no attributes, so no `{name}`", at, end)
             return None
         if not given and schema in self._defaults:
             return self._defaults[schema]
         fields = schema._fields
         for name, (_, at, end) in given.items():
             if name not in fields and not issubclass(schema, DictAttrs):
-                self.fail(f"`{op.name}` has no attribute `{name}`", at, end, help=_known(name, list(fields)))
+                raise self.error(
+                    f"`{op.name}` has no attribute `{name}`", at, end, help=_known(name, list(fields))
+                )
         try:
             made = schema(**{name: value for name, (value, _, _) in given.items()})
         except AttributeSchemaError as error:
             at, end = self._culprit(schema, given, start)
-            self.fail(f"`{op.name}`: {error.message}", at, end, help=error.help)
+            raise self.error(f"`{op.name}`: {error.message}", at, end, help=error.help) from None
         if not given:
             self._defaults[schema] = made
         return made
@@ -200,6 +215,7 @@ def _schema(key: str) -> type[Attrs] | None:
 def _known(name: str, fields: list[str]) -> list[str]:
     if not fields:
         return ["it takes no attributes"]
-    return [*(h for h in near(name, fields) if h.startswith("did")), f"its attributes are {', '.join(f'`{f}`' for f in fields)}"]
-
-
+    return [
+        *(h for h in near(name, fields) if h.startswith("did")),
+        f"its attributes are {', '.join(f'`{f}`' for f in fields)}",
+    ]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from ..ir.adt import Clause, Constructor, Match
-from ..ir.attrs import DictAttrs
 from ..ir.errors import Note, UnknownOperatorError
-from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ..ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Let,
+    TupleGetItem,
+    Var,
+)
 from ..ir.ndarray import NDArray
 from ..ir.op import Op
 from ..ir.types import Type
@@ -20,14 +25,18 @@ INFIX = {
     "<": (2, "less"), ">": (2, "greater"), "<=": (2, "less_equal"), ">=": (2, "greater_equal"),
     "==": (1, "equal"), "!=": (1, "not_equal"),
 }  # fmt: skip
-_GOES_ON = frozenset(("(", "[", "field", *INFIX))  # what may follow an operand and belongs to the same expression
+_GOES_ON = frozenset(
+    ("(", "[", "field", *INFIX)
+)  # what may follow an operand and belongs to the same expression
 
 
 class ExpressionSyntax(PatternSyntax):
     """Reads expressions. Functions that may nest are generators (see steps.py)."""
 
     def block(self) -> Steps[Expr]:
-        """`let`s, graph bindings and sequenced expressions, then the expression that is the value; up to the closing bracket, which is left."""
+        """`let`s, graph bindings and sequenced expressions, then the expression that is the value; up to the
+        closing bracket, which is left.
+        """
         mark = len(self.undo)
         lets: list[tuple[Var, Expr, int]] = []
         while True:
@@ -61,10 +70,13 @@ class ExpressionSyntax(PatternSyntax):
         """The rest of `%0 = value;`: from here on `%0` is that very node."""
         first = self.graph_open.get(name)
         if first is not None:
-            self.fail(
-                f"`{name}` is defined twice", start, start + len(name),
-                notes=[Note("it was defined here", self.span(first, first + len(name)))], help=["a graph name stands for one node; use the next number"],
-            )  # fmt: skip
+            raise self.error(
+                f"`{name}` is defined twice",
+                start,
+                start + len(name),
+                notes=[Note("it was defined here", self.span(first, first + len(name)))],
+                help=["a graph name stands for one node; use the next number"],
+            )
         self.advance()
         value = yield self.expression()
         self.expect(";", f"after the value of `{name}`")
@@ -93,7 +105,9 @@ class ExpressionSyntax(PatternSyntax):
         self.expect(";", f"after `free_var {name}`")
 
     def expression(self, node: Expr | None = None, start: int = -1) -> Steps[Expr]:
-        """Operands joined by infix operators; `node` is the first one where it is read already, from `start` on."""
+        """Operands joined by infix operators; `node` is the first one where it is read already, from `start`
+        on.
+        """
         operands: list[tuple[Expr, int]] = []
         operators: list[str] = []
         while True:
@@ -129,7 +143,12 @@ class ExpressionSyntax(PatternSyntax):
         right, _ = operands.pop()
         left, start = operands.pop()
         op = self.operator(INFIX[operators.pop()][1], start)
-        operands.append((Call(op, [left, right], self.call_attrs(op, {}, start), None, self.span(start, self.last)), start))
+        operands.append(
+            (
+                Call(op, [left, right], self.call_attrs(op, {}, start), None, self.span(start, self.last)),
+                start,
+            )
+        )
 
     def simple(self) -> Expr | None:
         """An operand of one token, taken; None where the current token begins a longer one."""
@@ -138,7 +157,9 @@ class ExpressionSyntax(PatternSyntax):
             self.advance()
             found = self.locals.get(text)
             if found is None:
-                self.fail(f"`{text[:60]}` is not defined here", start, self.last, help=near(text, self.locals))
+                raise self.error(
+                    f"`{text[:60]}` is not defined here", start, self.last, help=near(text, self.locals)
+                )
             return found
         if kind == "graph":
             self.advance()
@@ -149,7 +170,7 @@ class ExpressionSyntax(PatternSyntax):
             self.advance()
             return self.global_use(unquote(text[1:]) if text[1] == "`" else text[1:], start)
         if kind == "name":
-            if text in _COMPOUND:
+            if text in COMPOUND:
                 return None
             self.advance()
             return self.named(text, start)
@@ -161,7 +182,7 @@ class ExpressionSyntax(PatternSyntax):
         """An operator, a constructor, or a word such as `True`; the token is taken already."""
         constructor = self.constructors.get(name)
         if constructor is not None:
-            if constructor.inputs or self.kind == "(":
+            if constructor.inputs or self.kind in ("(", "["):
                 return constructor
             return Call(constructor, [], span=self.span(start, self.last))
         if name in ("True", "False"):
@@ -177,7 +198,12 @@ class ExpressionSyntax(PatternSyntax):
                 found = self._operators[name] = Op.get(name)
             except UnknownOperatorError as error:
                 close = [h for h in near(name, self.constructors) if h.startswith("did")]
-                self.fail(f"there is no operator or constructor called `{name[:60]}`", start, self.last, help=close or error.help)
+                raise self.error(
+                    f"there is no operator or constructor called `{name[:60]}`",
+                    start,
+                    self.last,
+                    help=close or error.help,
+                ) from None
         return found
 
     def _number(self, sign: int) -> Constant:
@@ -185,24 +211,29 @@ class ExpressionSyntax(PatternSyntax):
         try:
             data = scalar(self.text, sign >= 0)
         except ValueError as error:
-            self.fail(f"`{self.text[:40]}` {error}")
+            raise self.error(f"`{self.text[:40]}` {error}") from None
         start = self.start if sign < 0 else sign
         self.advance()
         return Constant(data, self.span(start, self.last))
 
     def _postfix(self, node: Expr, start: int) -> Steps[Expr]:
-        """What may follow an operand: `.0`, `(arguments)`, `[types](arguments)`."""
+        """What may follow an operand: `.0`, `(arguments)`, `[types](arguments)`.
+
+        `Nil[]` is the constructor itself, where `Nil` alone is a call of it.
+        """
         if self.kind == "field":
             if len(self.text) > 10:
-                self.fail(f"no tuple has a field {self.found()}")
+                raise self.error(f"no tuple has a field {self.found()}")
             index = int(self.text[1:])
             self.advance()
             return TupleGetItem(node, index, self.span(start, self.last))
         types: list[Type] = []
         if self.kind == "[":
             types, _ = self._types("[", "]", 0)
+            if not types and self.kind != "(":
+                return node
             if self.kind != "(":
-                self.fail(f"expected `(` and arguments after the type arguments, found {self.found()}")
+                raise self.error(f"expected `(` and arguments after the type arguments, found {self.found()}")
         args, given = yield self._arguments()
         if isinstance(node, Op):
             attrs = self.call_attrs(node, given, start)
@@ -218,7 +249,7 @@ class ExpressionSyntax(PatternSyntax):
         while self.kind != ")":
             start, text = self.start, self.text
             node: Expr | None = None
-            if self.kind == "name" and text not in _COMPOUND:
+            if self.kind == "name" and text not in COMPOUND:
                 self.advance()
                 if self.kind == "=":
                     self.attribute(text, start, self.last, given)
@@ -239,155 +270,10 @@ class ExpressionSyntax(PatternSyntax):
         return args, given
 
     def compound(self) -> Steps[Expr]:
-        """An operand that begins with a bracket or a keyword."""
-        start = self.start
-        if self.kind == "(":
-            return (yield self._parentheses())
-        if self.kind == "{":
-            return (yield self.braces("in a block"))
-        word = self.text if self.kind == "name" else ""
-        if word == "let":
-            return (yield self.block())
-        if word == "meta":
-            return self._meta(start)
-        if word not in _COMPOUND:
-            help = [f"`{self.text}` without a name is nothing; write `@main`"] if word == "def" else []
-            self.fail(f"expected an expression, found {self.found()}", help=help)
-        if word in ("def", "type", "extern", "else"):
-            self.fail(f"expected an expression, found the keyword `{word}`")
-        self.advance()
-        if word == "fn":
-            return (yield self.function(start))
-        if word == "if":
-            return (yield self._if(start))
-        if word == "match":
-            return (yield self._match_(start))
-        return (yield self._reference(word, start))
-
-    def _meta(self, start: int) -> Expr:
-        value = self.meta_reference()
-        if not isinstance(value, Expr):
-            self.fail("this entry of the metadata is no expression", start, self.last)
-        return value
-
-    def _parentheses(self) -> Steps[Expr]:
-        """`()`, `(e)`, `(e,)`, `(e, e)`."""
-        opened, fields, comma = self.start, [], False
-        self.advance()
-        while self.kind != ")":
-            fields.append((yield self.block()))
-            comma = self.kind == ","
-            if not comma:
-                break
-            self.advance()
-        self.expect(")", "or `,`", opened)
-        if len(fields) == 1 and not comma:
-            return fields[0]
-        return Tuple(fields, self.span(opened, self.last))
-
-    def braces(self, where: str) -> Steps[Expr]:
-        """`{ … }`."""
-        opened = self.start
-        self.expect("{", where)
-        value = yield self.block()
-        self.expect("}", "after the value", opened)
-        return value
-
-    def _if(self, start: int) -> Steps[Expr]:
-        opened = self.start
-        self.expect("(", "and a condition after `if`")
-        cond = yield self.expression()
-        self.expect(")", "after the condition of `if`", opened)
-        then = yield self.braces("before what happens if the condition holds")
-        if self.kind != "name" or self.text != "else":
-            self.fail(f"expected `else` after the first branch of `if`, found {self.found()}", help=["an `if` is a value, so it has two branches"])
-        self.advance()
-        otherwise = yield self.braces("after `else`")
-        return If(cond, then, otherwise, self.span(start, self.last))
-
-    def _match_(self, start: int) -> Steps[Expr]:
-        complete = self.kind != "?"
-        if not complete:
-            self.advance()
-        opened = self.start
-        self.expect("(", "and a value after `match`")
-        data = yield self.expression()
-        self.expect(")", "after the value of `match`", opened)
-        opened = self.start
-        self.expect("{", "before the clauses of `match`")
-        clauses = []
-        while self.kind != "}":
-            at, mark = self.start, len(self.undo)
-            pattern = self.pattern({})
-            self.expect("=>", "after the pattern")
-            value = yield self.expression()
-            self.unwind(mark)
-            clauses.append(Clause(pattern, value, self.span(at, self.last)))
-            if self.kind not in (",", ";"):
-                break
-            self.advance()
-        self.expect("}", "or `,` after a clause of `match`", opened)
-        return Match(data, clauses, complete, self.span(start, self.last))
-
-    def _reference(self, word: str, start: int) -> Steps[Expr]:
-        opened = self.start
-        self.expect("(", f"after `{word}`")
-        first = yield self.expression()
-        if word == "ref_write":
-            self.expect(",", "and a value after the reference of `ref_write`", opened)
-            second = yield self.expression()
-        self.expect(")", f"after the argument{'s' if word == 'ref_write' else ''} of `{word}`", opened)
-        span = self.span(start, self.last)
-        if word == "ref":
-            return RefCreate(first, span)
-        return RefRead(first, span) if word == "ref_read" else RefWrite(first, second, span)
-
-    def function(self, start: int) -> Steps[Function]:
-        """A function from its type parameters on."""
-        outer, mark = self.type_vars, len(self.undo)
-        type_params = self.type_params() if self.kind == "[" else []
-        params, given = self._parameters()
-        ret_type = None
-        if self.kind == "->":
-            self.advance()
-            ret_type = self.type()
-        body = yield self.braces("before the body of the function")
-        self.unwind(mark)
-        self.type_vars = outer
-        attrs = DictAttrs({name: value for name, (value, _, _) in given.items()})
-        return Function(params, body, ret_type, type_params, attrs, self.span(start, self.last))
-
-    def _parameters(self) -> tuple[list[Var], Given]:
-        opened = self.start
-        self.expect("(", "before the parameters")
-        params: list[Var] = []
-        given: Given = {}
-        seen: dict[str, int] = {}
-        while self.kind != ")":
-            name, start = self.text, self.start
-            if self.kind in ("name", "quoted"):
-                key = self.quoted_name() if self.kind == "quoted" else name
-                if key is name:
-                    self.advance()
-                if self.kind != "=":
-                    self.fail(f"expected a parameter such as `%x`, or an attribute such as `Primitive=1`, found `{name[:40]}`", start, self.last)
-                self.attribute(key, start, self.last, given)
-            else:
-                variable = self.binder("as a parameter")
-                if name in seen:
-                    self.fail(
-                        f"two parameters are called `{name}`", start, start + len(name),
-                        notes=[Note("the first is here", self.span(seen[name], seen[name] + len(name)))], help=["rename one of them"],
-                    )  # fmt: skip
-                seen[name] = start
-                self.define(name, variable)
-                params.append(variable)
-            if self.kind != ",":
-                break
-            self.advance()
-        self.expect(")", "or `,` after a parameter", opened)
-        return params, given
+        """An operand that begins with a bracket or a keyword (see compound.py)."""
+        raise NotImplementedError
 
 
-_COMPOUND = frozenset(("let", "fn", "if", "match", "ref", "ref_read", "ref_write", "meta", "def", "type", "extern", "else"))
-
+COMPOUND = frozenset(
+    ("let", "fn", "if", "match", "ref", "ref_read", "ref_write", "meta", "def", "type", "extern", "else")
+)

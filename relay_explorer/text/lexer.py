@@ -6,12 +6,12 @@ import difflib
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
 
 from ..ir.errors import Note, ParseError
 from ..ir.span import Source, Span
 
-# A local name may have dots, as names of PyTorch's parameters do; `%x.0` stays field 0 of `%x`, since only digits follow.
+# A local name may have dots, as names of PyTorch's parameters do; `%x.0` stays field 0 of `%x`, since only
+# digits follow.
 _TOKEN = re.compile(
     r"""(?: [ \t\r\n\f\v]++ | //[^\n]*+ )*+
     (?: (?P<local> %[^\W\d]\w*+ (?: (?:\.\d++)*+ \.[^\W\d]\w*+ )*+ )
@@ -34,7 +34,9 @@ METADATA = re.compile(r"^#\[metadata\]", re.MULTILINE)
 
 
 class Lexer:
-    """The current token of a text: `kind` (punctuation is its own kind), `text`, and the offsets `start` and `end`; `last` is where the one before it ended."""
+    """The current token of a text: `kind` (punctuation is its own kind), `text`, and the offsets `start` and
+    `end`; `last` is where the one before it ended.
+    """
 
     def __init__(self, text: str, source_name: str) -> None:
         self.source = Source(source_name, text)
@@ -53,7 +55,7 @@ class Lexer:
         while match is not None and match.lastgroup == "comment":
             match = self._match(self.content, self._comment_end(match.start("comment")))
         if match is None:
-            self._strange_character()
+            raise self._strange_character()
         kind = match.lastgroup
         assert kind is not None
         self.text = match[kind]
@@ -71,7 +73,12 @@ class Lexer:
             depth += 1 if edge[0] == "/*" else -1
             if depth == 0:
                 return edge.end()
-        self.fail("this comment is not closed", start, start + 2, help=["end it with `*/`; comments nest, so each `/*` needs its own"])
+        raise self.error(
+            "this comment is not closed",
+            start,
+            start + 2,
+            help=["end it with `*/`; comments nest, so each `/*` needs its own"],
+        )
 
     def _section(self) -> str:
         """`#[metadata]` ends the program; `#[version …]` is left to the parser."""
@@ -80,19 +87,24 @@ class Lexer:
             return "end"
         return "section"
 
-    def _strange_character(self) -> NoReturn:
+    def _strange_character(self) -> ParseError:
+        """The error for a place where no token begins."""
         skipped = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL).match(self.content, self.end)
         at = skipped.end() if skipped else self.end
         char = self.content[at : at + 1]
         if char in ('"', "`"):
             line_end = self.content.find("\n", at)
-            self.fail(f"expected a closing {_show(char)} before the end of the line", at, line_end if line_end >= 0 else len(self.content))
+            return self.error(
+                f"expected a closing {_show(char)} before the end of the line",
+                at,
+                line_end if line_end >= 0 else len(self.content),
+            )
         if char in ("%", "@"):
             what = "local variable (`%x`, `%0`)" if char == "%" else "global name (`@main`)"
-            self.fail(f"expected the name of a {what} after `{char}`", at, at + 1)
+            return self.error(f"expected the name of a {what} after `{char}`", at, at + 1)
         name = _show(char) if char.isprintable() else f"the character U+{ord(char):04X}"
         hint = [] if char.isprintable() else ["a Relay program is plain text; is this a binary file?"]
-        self.fail(f"{name} means nothing in a Relay program", at, at + 1, help=hint)
+        return self.error(f"{name} means nothing in a Relay program", at, at + 1, help=hint)
 
     def span(self, start: int, end: int) -> Span:
         """The stretch between two offsets."""
@@ -107,13 +119,18 @@ class Lexer:
         """The place of the current token."""
         return self.span(self.start, self.end)
 
-    def fail(
-        self, message: str, start: int = -1, end: int = -1, notes: Sequence[Note] = (), help: Sequence[str] = ()
-    ) -> NoReturn:
-        """A ParseError at the current token, or between two offsets."""
+    def error(
+        self,
+        message: str,
+        start: int = -1,
+        end: int = -1,
+        notes: Sequence[Note] = (),
+        help: Sequence[str] = (),
+    ) -> ParseError:
+        """An error at the current token, or between two offsets."""
         if start < 0:
             start, end = self.start, self.end
-        raise ParseError(message, self.span(start, end), notes, help)
+        return ParseError(message, self.span(start, end), notes, help)
 
     def found(self) -> str:
         """The current token in the words of an error."""
@@ -128,8 +145,13 @@ class Lexer:
             return
         notes = []
         if opened >= 0:
-            notes = [Note(f"the {_show(self.content[opened])} that is still open is here", self.span(opened, opened + 1))]
-        self.fail(f"expected `{kind}` {where}, found {self.found()}", notes=notes)
+            notes = [
+                Note(
+                    f"the {_show(self.content[opened])} that is still open is here",
+                    self.span(opened, opened + 1),
+                )
+            ]
+        raise self.error(f"expected `{kind}` {where}, found {self.found()}", notes=notes)
 
 
 def _show(text: str) -> str:

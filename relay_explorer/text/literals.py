@@ -14,14 +14,24 @@ SUFFIXES = {
     "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
 }  # fmt: skip
-_WRITTEN = {"float32": "f", "int32": ""} | {d: s for s, d in SUFFIXES.items() if d not in ("float32", "int32")}
+_WRITTEN = {"float32": "f", "int32": ""} | {
+    d: s for s, d in SUFFIXES.items() if d not in ("float32", "int32")
+}
 # Infinities and not-a-number, as the C++ printer wrote them: the C library's word, then the suffix.
-SPECIAL = {f"{word}{suffix}": (word, dtype) for word in ("inf", "nan") for suffix, dtype in SUFFIXES.items() if "f" in suffix}
+SPECIAL = {
+    f"{word}{suffix}": (word, dtype)
+    for word in ("inf", "nan")
+    for suffix, dtype in SUFFIXES.items()
+    if "f" in suffix
+}
 LONGEST = 400  # characters of a number
 
 
 def number(text: str, negative: bool = False) -> tuple[int | float, str]:
-    """The value and element type of a literal such as `1`, `2i64`, `0.5f`, `inff`. A ValueError, in words, where it is none."""
+    """The value and element type of a literal such as `1`, `2i64`, `0.5f`, `inff`.
+
+    A ValueError, in words, where it is none.
+    """
     if text in SPECIAL:
         word, dtype = SPECIAL[text]
         return (-float(word) if negative else float(word)), dtype
@@ -44,7 +54,10 @@ def number(text: str, negative: bool = False) -> tuple[int | float, str]:
 
 
 def scalar(text: str, negative: bool = False) -> NDArray:
-    """The constant that a literal stands for. A ValueError, in words, where it is none, or too large for its type."""
+    """The constant that a literal stands for.
+
+    A ValueError, in words, where it is none, or too large for its type.
+    """
     value, dtype = number(text, negative)
     try:
         return NDArray.scalar(value, dtype)
@@ -71,7 +84,9 @@ def scalar_text(data: NDArray) -> str | None:
 
 
 def float_digits(value: float, data: NDArray) -> str:
-    """The fewest digits that read back as the same element of `data`'s type, at least six, as C++ prints them."""
+    """The fewest digits that read back as the same element of `data`'s type, at least six, as C++ prints
+    them.
+    """
     if not math.isfinite(value):
         return "inf" if math.isinf(value) else "nan"
     for precision in range(6, 18):
@@ -89,11 +104,29 @@ def attribute_float(value: float) -> str:
     if not math.isfinite(value):
         return ("-" if math.copysign(1.0, value) < 0 else "") + ("inff" if math.isinf(value) else "nanf")
     short = f"{value:.6g}"
-    return (short if float(short) == value and math.copysign(1.0, float(short)) == math.copysign(1.0, value) else repr(value)) + "f"
+    return (
+        short
+        if float(short) == value and math.copysign(1.0, float(short)) == math.copysign(1.0, value)
+        else repr(value)
+    ) + "f"
 
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
-_PLAIN = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", '"': '"', "'": "'", "`": "`", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "a": "\a", "v": "\v"}
+_PLAIN = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "0": "\0",
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "\\": "\\",
+    "/": "/",
+    "b": "\b",
+    "f": "\f",
+    "a": "\a",
+    "v": "\v",
+}
 
 
 def unquote(text: str) -> str:
@@ -106,7 +139,7 @@ def unquote(text: str) -> str:
                 raise ValueError(f"`\\U{code}` is no character")
             return chr(int(code, 16))
         if escape[4] not in _PLAIN:
-            raise ValueError(f"`\\{escape[4]}` is no escape; known are \\n \\t \\r \\\" \\\\ \\xHH \\uHHHH")
+            raise ValueError(f'`\\{escape[4]}` is no escape; known are \\n \\t \\r \\" \\\\ \\xHH \\uHHHH')
         return _PLAIN[escape[4]]
 
     body = text[1:-1]
@@ -115,7 +148,7 @@ def unquote(text: str) -> str:
 
 def quote(text: str, mark: str = '"') -> str:
     """`text` between quotes, with escapes for what is not printable."""
-    return mark + "".join(map(lambda c: _escape(c, mark), text)) + mark
+    return mark + "".join([_escape(c, mark) for c in text]) + mark
 
 
 def _escape(char: str, mark: str) -> str:
@@ -124,4 +157,6 @@ def _escape(char: str, mark: str) -> str:
     if char.isprintable():
         return char
     code = ord(char)
-    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
+    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char) or (
+        f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    )

@@ -10,7 +10,8 @@ It is JSON. Ours lists, for each kind, one readable entry a constant:
       ]
     }
 
-`values` are the elements in row-major order; `base64` their bytes, little-endian. The section that TVM wrote (a graph of nodes with `b64ndarrays`) is read too, for its
+`values` are the elements in row-major order; `base64` their bytes, little-endian. The section that TVM wrote
+(a graph of nodes with `b64ndarrays`) is read too, for its
 constants.
 """
 
@@ -69,7 +70,9 @@ class MetaTable:
         self._made: dict[tuple[str, int], object] = {}
 
     def get(self, kind: str, index: int) -> object:
-        """Entry number `index` of a kind; the same object each time. A ValueError, in words, where there is none."""
+        """Entry number `index` of a kind; the same object each time. A ValueError, in words, where there is
+        none.
+        """
         key = (kind, index)
         if key not in self._made:
             self._made[key] = self._find(kind, index)
@@ -84,7 +87,8 @@ class MetaTable:
         if entries is None:
             raise ValueError(f"the program has no `#[metadata]` section with `{kind}`")
         if not 0 <= index < len(entries):
-            raise ValueError(f"`{kind}` has {len(entries)} entr{'y' if len(entries) == 1 else 'ies'}, so there is no number {index}")
+            many = f"{len(entries)} entr{'y' if len(entries) == 1 else 'ies'}"
+            raise ValueError(f"`{kind}` has {many}, so there is no number {index}")
         value = entries[index]
         if value is None:
             raise ValueError(f"entry {index} of `{kind}` is a Python object that the text format cannot hold")
@@ -98,7 +102,9 @@ def read(section: str) -> dict[str, list[object]]:
     try:
         content = json.loads(section)
     except (ValueError, RecursionError) as error:
-        where = f" (line {error.lineno} of it: {error.msg})" if isinstance(error, json.JSONDecodeError) else ""
+        where = (
+            f" (line {error.lineno} of it: {error.msg})" if isinstance(error, json.JSONDecodeError) else ""
+        )
         raise ValueError(f"the `#[metadata]` section is not JSON{where}") from None
     if not isinstance(content, dict):
         raise ValueError("the `#[metadata]` section must be a JSON object")
@@ -108,13 +114,19 @@ def read(section: str) -> dict[str, list[object]]:
     for kind, entries in content.items():
         if not isinstance(entries, list):
             raise ValueError(f"`{kind}` in the `#[metadata]` section must be a list")
-        tables[kind] = [None if e is None else _array(e, f"entry {k} of `{kind}`") for k, e in enumerate(entries)]
+        tables[kind] = [
+            None if e is None else _array(e, f"entry {k} of `{kind}`") for k, e in enumerate(entries)
+        ]
     return tables
 
 
 def _array(entry: object, what: str) -> NDArray:
     """An entry of our own section as a tensor."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("shape"), list) or not isinstance(entry.get("dtype"), str):
+    if (
+        not isinstance(entry, dict)
+        or not isinstance(entry.get("shape"), list)
+        or not isinstance(entry.get("dtype"), str)
+    ):
         raise ValueError(f'{what} must have a "shape" and a "dtype"')
     shape, dtype = entry["shape"], entry["dtype"]
     if not all(type(d) is int and d >= 0 for d in shape):
@@ -134,7 +146,9 @@ def _array(entry: object, what: str) -> NDArray:
 
 
 def _read_tvm(content: dict[str, Any]) -> dict[str, list[object]]:
-    """The constants of a section as TVM's `SaveJSON` wrote it: `root` is a map from kinds to arrays of nodes, tensors are numbered."""
+    """The constants of a section as TVM's `SaveJSON` wrote it: `root` is a map from kinds to arrays of nodes,
+    tensors are numbered.
+    """
     try:
         nodes = content["nodes"]
         arrays = [_tvm_array(base64.b64decode(blob)) for blob in content.get("b64ndarrays", ())]
@@ -155,7 +169,9 @@ def _tvm_node(node: dict[str, Any], arrays: list[NDArray]) -> object:
 
 
 def _tvm_array(blob: bytes) -> NDArray:
-    """A tensor as TVM stored it: mark, reserved, device (two int32), rank, type (code, bits, lanes), extents, byte count, bytes."""
+    """A tensor as TVM stored it: mark, reserved, device (two int32), rank, type (code, bits, lanes), extents,
+    byte count, bytes.
+    """
     mark, _, _, _, rank, code, bits, lanes = struct.unpack_from("<QQiiiBBH", blob)
     if mark != _TVM_ARRAY or not 0 <= rank <= 64:
         raise ValueError("a tensor in the `#[metadata]` section does not begin as TVM's do")
@@ -163,7 +179,9 @@ def _tvm_array(blob: bytes) -> NDArray:
     shape = struct.unpack_from(f"<{rank}q", blob, at)
     kind = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}.get(code)
     if kind is None or lanes != 1:
-        raise ValueError(f"a tensor in the `#[metadata]` section has an element type that is not supported (code {code}, {lanes} lanes)")
+        raise ValueError(
+            f"a tensor in the `#[metadata]` section has an unknown element type (code {code}, {lanes} lanes)"
+        )
     dtype = "bool" if (kind, bits) == ("uint", 1) else f"{kind}{bits}"
     (size,) = struct.unpack_from("<q", blob, at + 8 * rank)
     start = at + 8 * rank + 8

@@ -11,7 +11,24 @@ LOCAL = re.compile(r"[^\W\d]\w*(?:(?:\.\d+)*\.[^\W\d]\w*)*")
 PLAIN = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 GLOBAL = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 KEYWORDS = frozenset(
-    ("def", "type", "extern", "let", "fn", "if", "else", "match", "ref", "ref_read", "ref_write", "meta", "free_var", "True", "False", "None")
+    (
+        "def",
+        "type",
+        "extern",
+        "let",
+        "fn",
+        "if",
+        "else",
+        "match",
+        "ref",
+        "ref_read",
+        "ref_write",
+        "meta",
+        "free_var",
+        "True",
+        "False",
+        "None",
+    )
 )
 TYPE_WORDS = frozenset(("Tensor", "fn", "ref", "Ref", "_", "meta"))
 DTYPE = re.compile(r"(?:float|bfloat|int|uint|bool|handle|void)\d*(?:x\d+)?|custom\w*|e\dm\d\w*")
@@ -45,13 +62,21 @@ def local_hint(hint: str) -> str:
 
 
 def global_name(name: str) -> str:
-    """`@main`; between backquotes where the name is odd, since a module is asked for its functions by name."""
+    """`@main`; between backquotes where the name is odd, since functions are asked for by name."""
     return f"@{name}" if GLOBAL.fullmatch(name) else f"@{quote(name, '`')}"
 
 
 def plain_name(name: str) -> str:
-    """The name of an operator, a type or a constructor; between backquotes where it is odd, or means something else."""
-    if PLAIN.fullmatch(name) and name not in KEYWORDS and name not in TYPE_WORDS and name not in SPECIAL and not DTYPE.fullmatch(name):
+    """The name of an operator, a type or a constructor; between backquotes where it is odd, or means
+    something else.
+    """
+    if (
+        PLAIN.fullmatch(name)
+        and name not in KEYWORDS
+        and name not in TYPE_WORDS
+        and name not in SPECIAL
+        and not DTYPE.fullmatch(name)
+    ):
         return name
     return quote(name, "`")
 
@@ -59,6 +84,13 @@ def plain_name(name: str) -> str:
 def type_var_hint(hint: str) -> str:
     """A type variable's name, made one that reads back as such."""
     plain = re.sub(r"\W", "_", hint)
-    if not plain or plain[0].isdigit() or not PLAIN.fullmatch(plain) or plain in KEYWORDS or plain in TYPE_WORDS or DTYPE.fullmatch(plain):
+    if (
+        not plain
+        or plain[0].isdigit()
+        or not PLAIN.fullmatch(plain)
+        or plain in KEYWORDS
+        or plain in TYPE_WORDS
+        or DTYPE.fullmatch(plain)
+    ):
         return f"t{plain}"
     return plain

@@ -10,18 +10,22 @@ from ..ir.errors import Note, ParseError
 from ..ir.expr import Expr, Function, GlobalVar
 from ..ir.module import IRModule
 from ..ir.types import GlobalTypeVar, Type
-from .expressions import ExpressionSyntax
+from .compound import CompoundSyntax
 from .lexer import METADATA, near
 from .literals import unquote
 from .metadata import MetaTable
+from .scopes import escaped_variable
 from .steps import TooDeepError, run
 
 VERSION = "0.0.5"
-MAX_BYTES = 16_000_000
 
 
 def parse_module(
-    source: str | bytes, source_name: str, init_module: IRModule | None, init_meta_table: Mapping[str, Any] | None, max_bytes: int
+    source: str | bytes,
+    source_name: str,
+    init_module: IRModule | None,
+    init_meta_table: Mapping[str, Any] | None,
+    max_bytes: int,
 ) -> IRModule:
     parser = _parser(source, source_name, init_meta_table, max_bytes)
     module = init_module.copy() if init_module is not None else IRModule()
@@ -29,45 +33,60 @@ def parse_module(
     try:
         return parser.program(module)
     except TooDeepError:
-        parser.fail("the program is nested too deeply here", help=["give inner expressions names: `%0 = …;` or `let %x = …;`"])
+        raise parser.error(
+            "the program is nested too deeply here",
+            help=["give inner expressions names: `%0 = …;` or `let %x = …;`"],
+        ) from None
 
 
 def parse_expression(
-    source: str | bytes, source_name: str, init_module: IRModule | None, init_meta_table: Mapping[str, Any] | None, max_bytes: int
+    source: str | bytes,
+    source_name: str,
+    init_module: IRModule | None,
+    init_meta_table: Mapping[str, Any] | None,
+    max_bytes: int,
 ) -> Expr:
     parser = _parser(source, source_name, init_meta_table, max_bytes)
     parser.known(init_module or IRModule())
     try:
         parser.version()
         value = run(parser.block())
+        parser._check_strays(value)
     except TooDeepError:
-        parser.fail("the program is nested too deeply here", help=["give inner expressions names: `%0 = …;` or `let %x = …;`"])
+        raise parser.error(
+            "the program is nested too deeply here",
+            help=["give inner expressions names: `%0 = …;` or `let %x = …;`"],
+        ) from None
     if parser.kind != "end":
-        parser.fail(f"expected the end of the text after the expression, found {parser.found()}")
+        raise parser.error(f"expected the end of the text after the expression, found {parser.found()}")
     parser.check_uses()
     return value
 
 
-def _parser(source: str | bytes, source_name: str, meta: Mapping[str, Any] | None, max_bytes: int) -> ModuleSyntax:
+def _parser(
+    source: str | bytes, source_name: str, meta: Mapping[str, Any] | None, max_bytes: int
+) -> ModuleSyntax:
     if not isinstance(source, (str, bytes)):
         raise TypeError(f"a program is text, not {type(source).__name__}")
     if len(source) > max_bytes:  # a lower bound of the bytes of a string, known without a look at it
         raise ParseError(
-            f"{source_name}: the program has {len(source):,} characters, more than the limit of {max_bytes:,} bytes",
+            f"{source_name}: the program has {len(source):,} characters; the limit is {max_bytes:,} bytes",
             help=["give parse a larger max_bytes if it is meant to be so long"],
         )
     if isinstance(source, bytes):
         try:
             source = source.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise ParseError(f"{source_name}: byte {error.start} is not UTF-8: is this a binary file?") from None
+            raise ParseError(
+                f"{source_name}: byte {error.start} is not UTF-8: is this a binary file?"
+            ) from None
     section = None
     for heading in METADATA.finditer(source):
         section = source[heading.end() :]
     return ModuleSyntax(source, source_name, MetaTable(meta, section))
 
 
-class ModuleSyntax(ExpressionSyntax):
+class ModuleSyntax(CompoundSyntax):
     """Reads a whole program."""
 
     def known(self, module: IRModule) -> None:
@@ -102,23 +121,26 @@ class ModuleSyntax(ExpressionSyntax):
         start = self.start
         self.advance()
         if self.text != "version":
-            self.fail(f'expected `version` or `metadata` after `#[`, found {self.found()}', help=['a program begins with `#[version = "0.0.5"]`'])
+            raise self.error(
+                f"expected `version` or `metadata` after `#[`, found {self.found()}",
+                help=['a program begins with `#[version = "0.0.5"]`'],
+            )
         self.advance()
         self.expect("=", "after `version`")
         at, end = self.start, self.end
         if self.kind != "string":
-            self.fail(f'expected the version between quotes, `"{VERSION}"`, found {self.found()}')
+            raise self.error(f'expected the version between quotes, `"{VERSION}"`, found {self.found()}')
         found = self.string()
         self.expect("]", "after the version", start + 1)
         if found != VERSION:
-            self.fail(f"the program has version {found[:20]}; this parser reads {VERSION}", at, end)
+            raise self.error(f"the program has version {found[:20]}; this parser reads {VERSION}", at, end)
 
     def _definition(self, module: IRModule) -> None:
         """`def @name…`."""
         start = self.start
         self.advance()
         if self.kind != "global":
-            self.fail(f"expected a name such as `@main` after `def`, found {self.found()}")
+            raise self.error(f"expected a name such as `@main` after `def`, found {self.found()}")
         at, end, text = self.start, self.end, self.text
         name = unquote(text[1:]) if text[1] == "`" else text[1:]
         self.advance()
@@ -127,32 +149,56 @@ class ModuleSyntax(ExpressionSyntax):
         if variable is None:
             variable = self.globals[name] = GlobalVar(name, span=self.span(at, end))
         if variable in module.functions:
-            self.fail(f"`@{name[:60]}` is defined already, in the module that the program is added to", at, end)
+            raise self.error(
+                f"`@{name[:60]}` is defined already, in the module that the program is added to", at, end
+            )
         self._fresh_scope()
         function = run(self.function(start))
+        self._check_strays(function)
         module.add_function(variable, function)
         self.global_uses.pop(name, None)
 
     def _new(self, name: str, shown: str, at: int, end: int) -> None:
         first = self.defined.get(name)
         if first is not None:
-            self.fail(f"{shown} is defined twice", at, end, notes=[Note("it was defined here", self.span(first, first + end - at))], help=["rename one of them"])
+            raise self.error(
+                f"{shown} is defined twice",
+                at,
+                end,
+                notes=[Note("it was defined here", self.span(first, first + end - at))],
+                help=["rename one of them"],
+            )
         self.defined[name] = at
 
     def _fresh_scope(self) -> None:
         self.locals.clear()
         self.graph.clear()
         self.graph_open.clear()
+        self.strays.clear()
         self.undo.clear()
+
+    def _check_strays(self, value: Expr) -> None:
+        """A node may be used outside its scope if it can be written outside it: if no variable of that scope
+        is in it.
+        """
+        if self.strays and (variable := escaped_variable(value)) is not None:
+            name, start = self.strays[0]
+            raise self.error(
+                f"`{name}` is used outside its block, but depends on `%{variable.name_hint}` of that block",
+                start,
+                start + len(name),
+                notes=[Note(f"`%{variable.name_hint}` is bound here", variable.span)],
+            )
 
     def _main(self, module: IRModule) -> None:
         start = self.start
         if self.defined and "main" in self.defined:
-            self.fail(f"expected `def`, `type` or the end of the text, found {self.found()}")
+            raise self.error(f"expected `def`, `type` or the end of the text, found {self.found()}")
         self._fresh_scope()
         value = run(self.block())
+        self._check_strays(value)
         if self.kind != "end":
-            self.fail(f"expected the end of the text after the expression, found {self.found()}")
+            raise self.error(f"expected the end of the text after the expression, found {self.found()}")
         self.defined["main"] = start
         if isinstance(value, Function):
             module["main"] = value
@@ -166,12 +212,14 @@ class ModuleSyntax(ExpressionSyntax):
         self.advance()
         if extern:
             if self.text != "type":
-                self.fail(f"expected `type` after `extern`, found {self.found()}")
+                raise self.error(f"expected `type` after `extern`, found {self.found()}")
             self.advance()
         at, end = self.start, self.end
         name = self._new_name("a type")
         if name in self.adts:
-            self.fail(f"the type `{name[:60]}` is declared twice", at, end, help=["rename one of them"])
+            raise self.error(
+                f"the type `{name[:60]}` is declared twice", at, end, help=["rename one of them"]
+            )
         self.adt_uses.pop(name, None)
         header = self.adts[name] = GlobalTypeVar(name, span=self.span(at, end))
         outer = self.type_vars
@@ -186,20 +234,26 @@ class ModuleSyntax(ExpressionSyntax):
         if self.kind == "quoted":
             return self.quoted_name()
         if self.kind != "name":
-            self.fail(f"expected the name of {what}, found {self.found()}")
+            raise self.error(f"expected the name of {what}, found {self.found()}")
         name = self.text
         self.advance()
         return name
 
     def _constructors(self, header: GlobalTypeVar) -> list[Constructor]:
-        opened, found = self.start, []
+        opened = self.start
+        found: list[Constructor] = []
         self.expect("{", "before the constructors of the type")
         while self.kind != "}":
             at, end = self.start, self.end
             name = self._new_name("a constructor")
             if name in self.constructors:
                 owner = self.constructors[name].belong_to.name_hint
-                self.fail(f"a constructor `{name[:60]}` is declared already, in the type `{owner[:60]}`", at, end, help=["rename one of them"])
+                raise self.error(
+                    f"a constructor `{name[:60]}` is declared already, in the type `{owner[:60]}`",
+                    at,
+                    end,
+                    help=["rename one of them"],
+                )
             inputs: list[Type] = []
             if self.kind == "(":
                 inputs, _ = self._types("(", ")", 0)
@@ -216,7 +270,14 @@ class ModuleSyntax(ExpressionSyntax):
     def check_uses(self) -> None:
         """What was used before it was defined must be defined by now."""
         for name, (start, end) in self.adt_uses.items():
-            self.fail(f"there is no type called `{name[:60]}`", start, end, help=near(name, [*self.adts, "Tensor", "float32", "int32", "bool"]))
+            raise self.error(
+                f"there is no type called `{name[:60]}`",
+                start,
+                end,
+                help=near(name, [*self.adts, "Tensor", "float32", "int32", "bool"]),
+            )
         defined = [n for n in self.globals if n not in self.global_uses]
         for name, (start, end) in self.global_uses.items():
-            self.fail(f"`@{name[:60]}` is used but not defined", start, end, help=near(name, defined, "@"))
+            raise self.error(
+                f"`@{name[:60]}` is used but not defined", start, end, help=near(name, defined, "@")
+            )

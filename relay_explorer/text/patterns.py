@@ -18,8 +18,11 @@ class PatternSyntax(AttributeSyntax):
     def __init__(self, text: str, source_name: str, meta: MetaTable) -> None:
         super().__init__(text, source_name, meta)
         self.locals: dict[str, Var] = {}
-        self.graph: dict[str, Expr] = {}  # the nodes of the definition that is being read, also of closed scopes
+        self.graph: dict[
+            str, Expr
+        ] = {}  # the nodes of the definition that is being read, also of closed scopes
         self.graph_open: dict[str, int] = {}  # those of open scopes: where each was defined
+        self.strays: list[tuple[str, int]] = []  # uses of nodes whose scope is closed
         self.undo: list[tuple[str, Var | None]] = []  # what a scope hid, to be put back at its end
         self.constructors: dict[str, Constructor] = {}
         self.globals: dict[str, GlobalVar] = {}
@@ -50,10 +53,20 @@ class PatternSyntax(AttributeSyntax):
                 self.graph_open.pop(name, None)
 
     def graph_use(self, name: str, start: int) -> Expr:
-        """The node called `%0`. TVM printed a node that two branches share in the first one only, so a closed scope's are found too."""
+        """The node called `%0`.
+
+        TVM printed a node that two branches share in the first one only, so a closed scope's are found too.
+        """
         found = self.graph.get(name)
         if found is None:
-            self.fail(f"`{name[:40]}` is not defined here", start, start + len(name), help=near(name, self.graph_open))
+            raise self.error(
+                f"`{name[:40]}` is not defined here",
+                start,
+                start + len(name),
+                help=near(name, self.graph_open),
+            )
+        if name not in self.graph_open:
+            self.strays.append((name, start))
         return found
 
     def global_use(self, name: str, start: int) -> GlobalVar:
@@ -67,8 +80,12 @@ class PatternSyntax(AttributeSyntax):
     def binder(self, where: str) -> Var:
         """`%x` or `%x: T`, as a new variable."""
         if self.kind != "local":
-            help = ["`%0`, `%1` … name nodes of the graph; a variable's name begins with a letter"] if self.kind == "graph" else []
-            self.fail(f"expected a variable such as `%x` {where}, found {self.found()}", help=help)
+            help = (
+                ["`%0`, `%1` … name nodes of the graph; a variable's name begins with a letter"]
+                if self.kind == "graph"
+                else []
+            )
+            raise self.error(f"expected a variable such as `%x` {where}, found {self.found()}", help=help)
         start, name = self.start, self.text
         self.advance()
         annotation = None
@@ -80,11 +97,11 @@ class PatternSyntax(AttributeSyntax):
     def pattern(self, bound: dict[str, int], depth: int = 0) -> Pattern:
         """One pattern; the variables that it binds are in scope afterwards."""
         if depth > _DEEPEST:
-            self.fail(f"this pattern is nested more than {_DEEPEST} levels deep")
+            raise self.error(f"this pattern is nested more than {_DEEPEST} levels deep")
         start, kind, text = self.start, self.kind, self.text
         if kind == "local":
             if text in bound:
-                self.fail(f"the pattern binds `{text}` twice", help=["rename one of them"])
+                raise self.error(f"the pattern binds `{text}` twice", help=["rename one of them"])
             bound[text] = start
             variable = self.binder("in a pattern")
             self.define(text, variable)
@@ -96,12 +113,20 @@ class PatternSyntax(AttributeSyntax):
         elif kind == "name":
             self.advance()
         else:
-            self.fail(f"expected a pattern, found {self.found()}", help=["patterns are `_`, `%x`, `Cons(%x, _)`, `(%a, %b)`"])
+            raise self.error(
+                f"expected a pattern, found {self.found()}",
+                help=["patterns are `_`, `%x`, `Cons(%x, _)`, `(%a, %b)`"],
+            )
         if text == "_" and kind == "name":
             return PatternWildcard(self.span(start, self.last))
         constructor = self.constructors.get(text)
         if constructor is None:
-            self.fail(f"there is no constructor called `{text[:60]}`", start, self.last, help=near(text, self.constructors))
+            raise self.error(
+                f"there is no constructor called `{text[:60]}`",
+                start,
+                self.last,
+                help=near(text, self.constructors),
+            )
         parts = self._patterns(bound, depth) if self.kind == "(" else []
         return PatternConstructor(constructor, parts, self.span(start, self.last))
 

@@ -11,6 +11,8 @@ from ..ir.expr import Expr
 MODULE, HEADER, PARAM, BINDING, LET, RESULT, CLOSE, BRANCH, TYPE, BLANK = range(10)
 PLAIN, KEYWORD, LOCAL, GLOBAL, OPERATOR, TYPE_NAME, LITERAL, ATTRIBUTE, CONSTRUCTOR, COMMENT = range(10)
 
+_WIDEST = 100  # levels of indentation that are written: 100,000 of them would be gigabytes
+
 
 class Token(NamedTuple):
     """A piece of a row: its class, its text, and the expression that it names, if any."""
@@ -20,16 +22,33 @@ class Token(NamedTuple):
     expr: Expr | None = None
 
 
+def plain(text: str) -> Token:
+    """Punctuation."""
+    return Token(PLAIN, text)
+
+
+def keyword(text: str) -> Token:
+    return Token(KEYWORD, text)
+
+
 class Row:
     """One row of the canonical print.
 
-    `depth` counts indentation; `expr` is what the row defines (a binding's value, a parameter, the result); `end` the index of the closing row of the block that the row opens,
-    or -1. A row with `joins` continues the line of the row before it when the program is written as text, after that separator.
+    `depth` counts indentation; `expr` is what the row defines (a binding's value, a parameter, the result);
+    `end` is the index of the closing row of the block that the row opens, or -1. A row with `joins` continues
+    the line of the row before it when the program is written as text, after that separator.
     """
 
     __slots__ = ("depth", "end", "expr", "joins", "kind", "tokens")
 
-    def __init__(self, kind: int, depth: int, tokens: Sequence[Token], expr: Expr | None = None, joins: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: int,
+        depth: int,
+        tokens: Sequence[Token],
+        expr: Expr | None = None,
+        joins: str | None = None,
+    ) -> None:
         self.kind = kind
         self.depth = depth
         self.tokens = tuple(tokens)
@@ -56,7 +75,7 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
             continue
         if started:
             yield line
-        line = "  " * row.depth + row.text if row.tokens else ""
+        line = "  " * min(row.depth, _WIDEST) + row.text if row.tokens else ""
         started = True
     if started:
         yield line

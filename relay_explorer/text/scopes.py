@@ -1,7 +1,9 @@
 """Which expressions get a number (`%0`), and in which scope each is written.
 
-An expression is written in place where it ends a scope (a body, a branch, the value of a `let`) and is used once. Any other that is not a name or a constant is a graph binding,
-`%0 = …`. It stands in the innermost scope that holds all its uses, so that a node shared by two branches is written before the `if`. Numbers follow the order in which
+An expression is written in place where it ends a scope (a body, a branch, the value of a `let`) and is used
+once. Any other that is not a name or a constant is a graph binding,
+`%0 = …`. It stands in the innermost scope that holds all its uses, so that a node shared by two branches is
+written before the `if`. Numbers follow the order in which
 TVM 0.14 gave them: an operand gets its number when the expression that uses it is reached.
 """
 
@@ -9,8 +11,22 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..ir.adt import Clause, Constructor, Match
-from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ..ir.adt import Clause, Constructor, Match, pattern_vars
+from ..ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from ..ir.op import Op
 from .steps import Steps, run
 
@@ -27,33 +43,35 @@ class Binders(Protocol):
 class Scope:
     """A stretch of the program in which names are visible; `bindings` are the graph bindings written there.
 
-    `far` is an ancestor many levels up, chosen so that any ancestor is found in logarithmic time (Myers' skew-binary jump pointers): chains of `let` are deep.
+    `far` is an ancestor many levels up, chosen so that any ancestor is found in logarithmic time (Myers'
+    skew-binary jump pointers): chains of `let` are deep.
     """
 
     __slots__ = ("bindings", "depth", "far", "parent")
 
     def __init__(self, parent: Scope | None) -> None:
         self.bindings: list[Expr] = []
-        self.parent = parent
+        self.parent: Scope = parent or self
         self.far: Scope = self
         self.depth = 0
         if parent is not None:
             self.depth = parent.depth + 1
             other = parent.far
-            self.far = other.far if parent.depth - other.depth == other.depth - other.far.depth else parent
+            even = parent.depth - other.depth == other.depth - other.far.depth
+            self.far = other.far if even else parent
 
 
 def common(a: Scope, b: Scope) -> Scope:
     """The innermost scope that holds both."""
     while a.depth > b.depth:
-        a = a.far if a.far.depth >= b.depth else a.parent  # type: ignore[assignment]  # deeper than b, so it has a parent
+        a = a.far if a.far.depth >= b.depth else a.parent
     while b.depth > a.depth:
-        b = b.far if b.far.depth >= a.depth else b.parent  # type: ignore[assignment]  # deeper than a, so it has a parent
+        b = b.far if b.far.depth >= a.depth else b.parent
     while a is not b:
         if a.far is not b.far:
             a, b = a.far, b.far
         else:
-            a, b = a.parent, b.parent  # type: ignore[assignment]  # both hang under one root
+            a, b = a.parent, b.parent
     return a
 
 
@@ -64,14 +82,16 @@ class Layout:
         self.binders = binders
         self.root = Scope(None)
         self.numbers: dict[int, int] = {}
-        self.inner: dict[tuple[int, int], Scope] = {}  # the scopes that an expression opens, by its number among them
+        self.inner: dict[
+            tuple[int, int], Scope
+        ] = {}  # the scopes that an expression opens, by its number among them
         self._uses: dict[int, int] = {}
         self._ends: set[int] = set()  # expressions that end a scope somewhere
         self._order: list[Expr] = []  # each after its parts
         self._asked: list[Expr] = []  # in the order in which numbers are given
         if self._reach(root, True):
             run(self._visit(root))
-        scope_of = self._scopes(root)
+        self.scope_of = scope_of = self._scopes(root)
         self.next = first
         for node in self._asked:
             if id(node) not in self.numbers and not self.in_place(node):
@@ -87,8 +107,8 @@ class Layout:
     def _reach(self, node: Expr, ends: bool = False) -> bool:
         """Counts a use; whether the node is to be visited."""
         if node.__class__ in LEAVES:
-            if node.__class__ is Var:
-                self.binders.used(node)  # type: ignore[arg-type]  # a Var
+            if isinstance(node, Var):
+                self.binders.used(node)
             return False
         key = id(node)
         if ends:
@@ -148,7 +168,9 @@ class Layout:
             self._order.append(let)
 
     def _scopes(self, root: Expr) -> dict[int, Scope]:
-        """The scope of every visited expression: the innermost that holds all its uses. Users come before what they use in the reversed order."""
+        """The scope of every visited expression: the innermost that holds all its uses. Users come before
+        what they use in the reversed order.
+        """
         found: dict[int, Scope] = {id(root): self.root}
         for node in reversed(self._order):
             here = found[id(node)]
@@ -163,7 +185,10 @@ class Layout:
 
 
 def _parts(node: Expr) -> list[tuple[Expr, bool]]:
-    """The parts of an expression, and whether each ends a scope. All but the value of a `let` end one of their own."""
+    """The parts of an expression, and whether each ends a scope.
+
+    All but the value of a `let` end one of their own.
+    """
     match node:
         case Call():
             return [(node.op, False), *((a, False) for a in node.args)]
@@ -186,3 +211,33 @@ def _parts(node: Expr) -> list[tuple[Expr, bool]]:
         case RefWrite():
             return [(node.ref, False), (node.value, False)]
     return []
+
+
+class _NoNames:
+    def enter(self, binder: Function | Let | Clause) -> None: ...
+    def used(self, variable: Var) -> None: ...
+
+
+def escaped_variable(root: Expr) -> Var | None:
+    """A variable that is used where it is not in scope, if there is one: in a node that is shared across
+    scopes.
+    """
+    layout = Layout(root, _NoNames())
+    home: dict[Var, Scope] = {}
+    for node in layout._order:
+        if isinstance(node, Function):
+            home.update(dict.fromkeys(node.params, layout.inner[id(node), 0]))
+        elif isinstance(node, Let):
+            # A function may call itself by the name, so the value is in the variable's scope.
+            home[node.var] = layout.scope_of[id(node)]
+        elif isinstance(node, Match):
+            for number, clause in enumerate(node.clauses, 1):
+                home.update(dict.fromkeys(pattern_vars(clause.lhs), layout.inner[id(node), number]))
+    for node in layout._order:
+        here = layout.scope_of[id(node)]
+        for number, (part, _) in enumerate(_parts(node)):
+            if isinstance(part, Var) and part in home:
+                scope = layout.inner.get((id(node), number), here)
+                if common(scope, home[part]) is not home[part]:
+                    return part
+    return None

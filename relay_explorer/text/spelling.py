@@ -14,7 +14,8 @@ from ..ir.types import Any, FuncType, GlobalTypeVar, SizeVar, TensorType, Type, 
 from .literals import attribute_float, quote, scalar_text
 from .metadata import ARRAY, CONSTANT
 from .names import DTYPE, PLAIN, Names, local_hint, plain_name, type_var_hint
-from .rows import ATTRIBUTE, CONSTRUCTOR, LITERAL, LOCAL, PLAIN as PUNCTUATION, TYPE_NAME, Token
+from .rows import ATTRIBUTE, CONSTRUCTOR, LITERAL, LOCAL, TYPE_NAME, Token
+from .rows import PLAIN as PUNCTUATION
 
 
 class Spelling:
@@ -108,7 +109,9 @@ class Spelling:
             return str(dim)
         if dim not in self._sizes:
             hint = re.sub(r"\W", "_", dim.name)
-            self._sizes[dim] = self._size_names.unique(hint if hint and not hint[0].isdigit() and PLAIN.fullmatch(hint) else f"n{hint}")
+            self._sizes[dim] = self._size_names.unique(
+                hint if hint and not hint[0].isdigit() and PLAIN.fullmatch(hint) else f"n{hint}"
+            )
         return self._sizes[dim]
 
     def constant(self, constant: Constant) -> str:
@@ -153,11 +156,18 @@ class Spelling:
             if tokens:
                 tokens.append(Token(PUNCTUATION, ", "))
             shown = name if PLAIN.fullmatch(name) else quote(name, "`")
-            tokens += [Token(ATTRIBUTE, shown), Token(PUNCTUATION, "="), Token(LITERAL, self.value(value, free))]
+            tokens += [
+                Token(ATTRIBUTE, shown),
+                Token(PUNCTUATION, "="),
+                Token(LITERAL, self.value(value, free)),
+            ]
         return tokens
 
     def value(self, value: object, free: bool = True) -> str:
-        """An attribute value. Without a schema (`free`) tuples and lists are told apart; with one, both are lists, as in TVM."""
+        """An attribute value.
+
+        Without a schema (`free`) tuples and lists are told apart; with one, both are lists, as in TVM.
+        """
         match value:
             case None | bool():
                 return str(value)
@@ -196,7 +206,9 @@ class Spelling:
                 tokens += self.binder(part.var)
             elif isinstance(part, (PatternConstructor, PatternTuple)):
                 if isinstance(part, PatternConstructor):
-                    tokens.append(Token(CONSTRUCTOR, plain_name(part.constructor.name_hint), part.constructor))
+                    tokens.append(
+                        Token(CONSTRUCTOR, plain_name(part.constructor.name_hint), part.constructor)
+                    )
                     if not part.patterns:
                         continue
                 pieces: list[Pattern | str] = ["("]
@@ -215,5 +227,9 @@ class Spelling:
 
 
 def is_computed(expr: Expr) -> bool:
-    """Whether a type is printed after the expression: where something is computed whose type the text does not show."""
-    return not isinstance(expr, (Var, Function, Let, Constant)) or (isinstance(expr, Constant) and bool(expr.data.shape))
+    """Whether a type is printed after the expression: where something is computed whose type the text does
+    not show.
+    """
+    return not isinstance(expr, (Var, Function, Let, Constant)) or (
+        isinstance(expr, Constant) and bool(expr.data.shape)
+    )

@@ -1,6 +1,7 @@
 """Recursion that lives on the heap.
 
-Programs may be nested 100,000 levels deep; Python's own stack is not. So the recursive functions of the parser and of the printer are generators: where a plain
+Programs may be nested 100,000 levels deep; Python's own stack is not. So the recursive functions of the
+parser and of the printer are generators: where a plain
 function would say `x = self.part()`, they say `x = yield self.part()`, and `run` keeps the callers in a list.
 """
 

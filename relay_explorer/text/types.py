@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 from ..ir.show import _DEEPEST
-from ..ir.types import Any, Dim, FuncType, GlobalTypeVar, IncompleteType, RefType, SizeVar, TensorType, TupleType, Type, TypeCall, TypeVar
+from ..ir.types import (
+    Any,
+    Dim,
+    FuncType,
+    GlobalTypeVar,
+    IncompleteType,
+    RefType,
+    SizeVar,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeVar,
+)
 from .lexer import Lexer, near
 from .literals import unquote
 from .names import DTYPE
 
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+DTYPES = (
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+)
 
 
 class TypeSyntax(Lexer):
-    """Reads types: `Tensor[(3, ?), float32]`, `float32`, `(A, B)`, `fn [A](A) -> B`, `List[A]`, `ref(A)`, `_`."""
+    """Reads types: `Tensor[(3, ?), float32]`, `float32`, `(A, B)`, `fn [A](A) -> B`, `List[A]`, `ref(A)`,
+    `_`.
+    """
 
     def __init__(self, text: str, source_name: str) -> None:
         super().__init__(text, source_name)
@@ -23,9 +52,12 @@ class TypeSyntax(Lexer):
         self._scalars: dict[str, TensorType] = {}
 
     def type(self, depth: int = 0) -> Type:
-        """One type. Types nested deeper than messages can show them are refused, so recursion is safe here."""
+        """One type.
+
+        Types nested deeper than messages can show them are refused, so recursion is safe here.
+        """
         if depth >= _DEEPEST:
-            self.fail(f"this type is nested more than {_DEEPEST} levels deep")
+            raise self.error(f"this type is nested more than {_DEEPEST} levels deep")
         start, kind = self.start, self.kind
         if kind == "name":
             return self._named(depth)
@@ -34,8 +66,12 @@ class TypeSyntax(Lexer):
             return self._applied(self.adt(name, start), start, depth)
         if kind == "(":
             fields, comma = self._types("(", ")", depth)
-            return fields[0] if len(fields) == 1 and not comma else TupleType(fields, self.span(start, self.last))
-        self.fail(f"expected a type, found {self.found()}", help=_EXAMPLES)
+            return (
+                fields[0]
+                if len(fields) == 1 and not comma
+                else TupleType(fields, self.span(start, self.last))
+            )
+        raise self.error(f"expected a type, found {self.found()}", help=_EXAMPLES)
 
     def _named(self, depth: int) -> Type:
         start, name = self.start, self.text
@@ -52,7 +88,9 @@ class TypeSyntax(Lexer):
         if name in ("ref", "Ref"):
             close = {"(": ")", "[": "]"}.get(self.kind)
             if close is None:
-                self.fail(f"expected the type of what the reference holds, as in `ref(float32)`, found {self.found()}")
+                raise self.error(
+                    f"expected the type that the reference holds, as in `ref(float32)`, found {self.found()}"
+                )
             opened = self.start
             self.advance()
             value = self.type(depth + 1)
@@ -67,7 +105,7 @@ class TypeSyntax(Lexer):
         return self._applied(self.adt(name, start), start, depth)
 
     def adt(self, name: str, start: int) -> GlobalTypeVar:
-        """The declared type of that name; one that is declared further down is known by its name until then."""
+        """The declared type of that name; one declared further down is known by name until then."""
         found = self.adts.get(name)
         if found is None:
             self.adt_uses.setdefault(name, (start, self.last))
@@ -76,7 +114,10 @@ class TypeSyntax(Lexer):
 
     def _applied(self, head: Type, start: int, depth: int) -> Type:
         if self.kind != "[":
-            return head
+            # A declared type without parameters is applied to none, as its constructors' results are.
+            return (
+                TypeCall(head, (), self.span(start, self.last)) if isinstance(head, GlobalTypeVar) else head
+            )
         args, _ = self._types("[", "]", depth)
         return TypeCall(head, args, self.span(start, self.last))
 
@@ -109,9 +150,9 @@ class TypeSyntax(Lexer):
         found: dict[str, TypeVar] = {}
         while self.kind != "]":
             if self.kind != "name":
-                self.fail(f"expected the name of a type parameter, found {self.found()}")
+                raise self.error(f"expected the name of a type parameter, found {self.found()}")
             if self.text in found:
-                self.fail(f"two type parameters are called `{self.text}`", help=["rename one of them"])
+                raise self.error(f"two type parameters are called `{self.text}`", help=["rename one of them"])
             found[self.text] = TypeVar(self.text, span=self.here())
             self.advance()
             if self.kind != ",":
@@ -136,9 +177,11 @@ class TypeSyntax(Lexer):
         if self.kind == "quoted":
             return self.quoted_name()
         if self.kind != "name":
-            self.fail(f"expected an element type such as `float32`, found {self.found()}")
+            raise self.error(f"expected an element type such as `float32`, found {self.found()}")
         if not DTYPE.fullmatch(self.text):
-            self.fail(f"there is no element type called `{self.text[:40]}`", help=near(self.text, DTYPES))
+            raise self.error(
+                f"there is no element type called `{self.text[:40]}`", help=near(self.text, DTYPES)
+            )
         dtype = self.text
         self.advance()
         return dtype
@@ -158,7 +201,7 @@ class TypeSyntax(Lexer):
         kind, text = self.kind, self.text
         if kind == "number":
             if not text.isdecimal() or len(text) > 19:
-                self.fail(f"a dimension is a whole number such as `3`, not {self.found()}")
+                raise self.error(f"a dimension is a whole number such as `3`, not {self.found()}")
             self.advance()
             return int(text)
         if kind == "?":
@@ -167,7 +210,7 @@ class TypeSyntax(Lexer):
         if kind == "name":
             self.advance()
             return self.size_vars.setdefault(text, SizeVar(text))
-        self.fail(f"expected a dimension (a number, `?`, or a name), found {self.found()}")
+        raise self.error(f"expected a dimension (a number, `?`, or a name), found {self.found()}")
 
     def quoted_name(self) -> str:
         """The name between backquotes that is the current token."""
@@ -175,9 +218,11 @@ class TypeSyntax(Lexer):
         try:
             name = unquote(text)
         except ValueError as error:
-            self.fail(str(error))
+            raise self.error(str(error)) from None
         self.advance()
         return name
 
 
-_EXAMPLES = ["types are `float32`, `Tensor[(3, 4), float32]`, `(A, B)`, `fn (A) -> B`, `List[A]`, `ref(A)`, `_`"]
+_EXAMPLES = [
+    "types are `float32`, `Tensor[(3, 4), float32]`, `(A, B)`, `fn (A) -> B`, `List[A]`, `ref(A)`, `_`"
+]

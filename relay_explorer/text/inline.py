@@ -1,0 +1,83 @@
+"""Expressions that fit one row, as tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.adt import Constructor
+from ..ir.expr import Call, Constant, Expr, GlobalVar, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ..ir.op import Op
+from .names import global_name, plain_name
+from .rows import CONSTRUCTOR, GLOBAL, KEYWORD, LITERAL, LOCAL, OPERATOR, TYPE_NAME, Token, plain
+from .scopes import Layout
+from .spelling import Spelling
+
+
+class Inline:
+    """Writes expressions whose parts are names, literals or numbers."""
+
+    def __init__(self, spelling: Spelling) -> None:
+        self.spelling = spelling
+
+    def number(self, node: Expr, layout: Layout) -> Token:
+        """`%0`."""
+        return Token(LOCAL, f"%{layout.numbers[id(node)]}", node)
+
+    def atom(self, node: Expr, layout: Layout, call: Call | None = None) -> Token:
+        """What is written where `node` is used; as what `call` calls, the token names the call."""
+        if isinstance(node, Var):
+            return Token(LOCAL, self.spelling.name(node), node)
+        if isinstance(node, Constant):
+            return Token(LITERAL, self.spelling.constant(node), node)
+        if isinstance(node, GlobalVar):
+            return Token(GLOBAL, global_name(node.name_hint), node)
+        if isinstance(node, Op):
+            return Token(OPERATOR, plain_name(node.name), call or node)
+        if isinstance(node, Constructor):
+            alone = "[]" if call is None and not node.inputs else ""  # the name alone would be a call of it
+            return Token(CONSTRUCTOR, plain_name(node.name_hint) + alone, call or node)
+        return self.number(node, layout)
+
+    def in_full(self, node: Expr, layout: Layout) -> list[Token]:
+        """The expression itself, with its parts as atoms."""
+        match node:
+            case Call():
+                return self._call(node, layout)
+            case Tuple():
+                end = plain(",)" if len(node.fields) == 1 else ")")
+                return [plain("("), *self._atoms(node.fields, layout), end]
+            case TupleGetItem():
+                return [self.atom(node.tuple_value, layout), plain(f".{node.index}")]
+            case RefCreate():
+                return self._reference("ref", node, [node.value], layout)
+            case RefRead():
+                return self._reference("ref_read", node, [node.ref], layout)
+            case RefWrite():
+                return self._reference("ref_write", node, [node.ref, node.value], layout)
+        return [self.atom(node, layout)]
+
+    def _reference(self, word: str, node: Expr, parts: list[Expr], layout: Layout) -> list[Token]:
+        return [Token(KEYWORD, word, node), plain("("), *self._atoms(parts, layout), plain(")")]
+
+    def _atoms(self, nodes: Sequence[Expr], layout: Layout) -> list[Token]:
+        tokens: list[Token] = []
+        for node in nodes:
+            if tokens:
+                tokens.append(plain(", "))
+            tokens.append(self.atom(node, layout))
+        return tokens
+
+    def _call(self, call: Call, layout: Layout) -> list[Token]:
+        tokens = [self.atom(call.op, layout, call)]
+        # Inference finds type arguments again where it has found them before.
+        types = () if call._checked_type is not None or isinstance(call.op, Op) else call.type_args
+        nullary = isinstance(call.op, Constructor) and not call.op.inputs
+        if nullary and not (call.args or call.attrs or types):
+            return tokens
+        if types:
+            text = ", ".join(map(self.spelling.type, types))
+            tokens += [plain("["), Token(TYPE_NAME, text), plain("]")]
+        args = self._atoms(call.args, layout)
+        attrs = self.spelling.call_attrs(call)
+        between = [plain(", ")] if args and attrs else []
+        return [*tokens, plain("("), *args, *between, *attrs, plain(")")]
