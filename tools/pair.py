@@ -70,16 +70,17 @@ def _cell(kind: str, source: str, tags: list[str], number: int) -> dict[str, Any
 def main() -> int:
     """Write every pair, and remove notebooks whose page is gone."""
     pages = list(executable_pages())
+    failed = False
     for page in pages:
         try:
             page.with_suffix(".ipynb").write_text(notebook(page), "utf-8")
         except MarkupError as error:
             print(error, file=sys.stderr)
-            return 1
+            failed = True
     kept = {page.with_suffix(".ipynb") for page in pages}
     for stray in set((ROOT / "book").glob("*.ipynb")) - kept:
         stray.unlink()
-    return 0
+    return int(failed)
 
 
 if __name__ == "__main__":
