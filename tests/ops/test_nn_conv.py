@@ -7,6 +7,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from relay_explorer.ir.errors import AttributeSchemaError
 from relay_explorer.ir.expr import Call, var
 from relay_explorer.ir.types import Any, SizeVar, TensorType
 from relay_explorer.ops.nn import conv, conv_other, conv_transpose
@@ -350,3 +351,17 @@ def test_padding_is_written_out_as_the_reference_wrote_it() -> None:
         ("padding", (0,) * 6),
         ("kernel_size", (3, 3, 3)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("padding", "message"),
+    [
+        ("SAME", 'padding is given in numbers, not as "SAME"'),
+        ((1, 1, 1), "padding has 3 values for 2 axes"),
+        (0.5, "attribute `padding` takes integers, not (0.5, 0.5, 0.5, 0.5)"),
+    ],
+)
+def test_padding_of_the_wrong_kind(padding: object, message: str) -> None:
+    with pytest.raises(AttributeSchemaError) as caught:
+        conv.conv2d(t(1, 3, 8, 8), t(4, 3, 3, 3), padding=padding)  # type: ignore[arg-type]
+    assert caught.value.message == message

@@ -21,10 +21,15 @@ def per_axis(value: Sizes, axes: int) -> Anything:
     return (value,) * axes if hasattr(value, "__index__") else value
 
 
-def both_sides(padding: Sizes, axes: int) -> tuple[int, ...]:
+def both_sides(padding: Sizes | str, axes: int) -> tuple[int, ...]:
     """Padding with the amounts before each axis, then those after: one number, one an axis, or both sides
     already; for 2 axes top, left, bottom, right.
     """
+    if isinstance(padding, str):
+        raise AttributeSchemaError(
+            f'padding is given in numbers, not as "{padding[:40]}"',
+            help=["for an output of the data's size at stride 1, give dilation * (kernel_size - 1) // 2"],
+        )
     if not isinstance(padding, Iterable):
         return (padding,) * (2 * axes)
     amounts = tuple(padding)
