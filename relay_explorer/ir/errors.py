@@ -79,7 +79,7 @@ def _excerpt(span: Span) -> str:
         cut = max(0, start - _WIDEST_LINE // 2)
         lead = "…" if cut else ""
         text, start, end = text[cut : cut + _WIDEST_LINE], start - cut, end - cut
-    shown = text.replace("\t", " ")
+    shown = "".join([c if c.isprintable() else " " for c in text])  # one column each, and nothing a terminal obeys
     carets = "^" * max(1, min(end, len(shown)) - start)
     gutter = f"{span.line:>4} | "
     return f"{gutter}{lead}{shown}\n{' ' * (len(gutter) - 2)}| {' ' * (len(lead) + start)}{carets}"

@@ -164,7 +164,8 @@ class AttributeSyntax(TypeSyntax):
         if schema is None:
             if given:
                 name, (_, at, end) = next(iter(given.items()))
-                raise self.error(f"`{op.name}` takes no attributes, so no `{name}`", at, end)
+                help = ["remove it"]
+                raise self.error(f"`{op.name}` takes no attributes, so no `{name}`", at, end, help=help)
             return None
         if not given and schema in self._defaults:
             return self._defaults[schema]

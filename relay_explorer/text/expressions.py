@@ -53,7 +53,7 @@ class ExpressionSyntax(PatternSyntax):
                 lets.append((yield self._let_binding(start)))
                 continue
             elif self.kind == "name" and self.text == "free_var":
-                self._free_var()
+                self.free_var()
                 continue
             if node is None or self.kind in _GOES_ON:
                 node = yield self.expression(node, start)
@@ -97,7 +97,7 @@ class ExpressionSyntax(PatternSyntax):
         self.expect(";", f"after the value of `let {name}`")
         return variable, value, start
 
-    def _free_var(self) -> None:
+    def free_var(self) -> None:
         """`free_var %x: T;`: a variable that nothing binds."""
         self.advance()
         name = self.text
@@ -197,14 +197,21 @@ class ExpressionSyntax(PatternSyntax):
             try:
                 found = self._operators[name] = Op.get(name)
             except UnknownOperatorError as error:
-                close = [h for h in near(name, self.constructors) if h.startswith("did")]
                 raise self.error(
                     f"there is no operator or constructor called `{name[:60]}`",
                     start,
                     self.last,
-                    help=close or error.help,
+                    help=self._meant(name) or error.help,
                 ) from None
         return found
+
+    def _meant(self, name: str) -> list[str]:
+        """Help for a word that is no operator: a variable or function of that name, or a near constructor."""
+        if f"%{name}" in self.locals:
+            return [f"did you mean `%{name}`?"]
+        if name in self.globals:
+            return [f"did you mean `@{name}`?"]
+        return [h for h in near(name, self.constructors) if h.startswith("did")]
 
     def _number(self, sign: int) -> Constant:
         """The number that is the current token; `sign` is where its minus sign stands, or -1."""

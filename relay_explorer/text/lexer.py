@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_COMPARED = 2000  # names among which a near one is looked for
 METADATA = re.compile(r"^#\[metadata\]", re.MULTILINE)
 
 
@@ -155,13 +156,15 @@ class Lexer:
 
 
 def _show(text: str) -> str:
-    cut = text if len(text) <= 40 else text[:39] + "…"
+    cut = "".join(
+        [c if c.isprintable() else "\ufffd" for c in (text if len(text) <= 40 else text[:39] + "…")]
+    )
     return f"'{cut}'" if "`" in cut else f"`{cut}`"
 
 
 def near(name: str, known: Iterable[str], sigil: str = "") -> list[str]:
     """Help for a name that nothing defines: the nearest ones, or the first few there are."""
-    names = list(known)
+    names = list(known)[-_COMPARED:]
     close = difflib.get_close_matches(name[:100], names, n=3, cutoff=0.6)
     if close:
         return [f"did you mean {' or '.join(f'`{sigil}{n}`' for n in close)}?"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.adt import Constructor, TypeData
 from ..ir.errors import Note, ParseError
-from ..ir.expr import Expr, Function, GlobalVar
+from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.types import GlobalTypeVar, Type
 from .compound import CompoundSyntax
@@ -92,6 +92,7 @@ class ModuleSyntax(CompoundSyntax):
     def known(self, module: IRModule) -> None:
         """Makes what `module` defines known to the program."""
         self.defined: dict[str, int] = {}
+        self.module_locals: dict[str, Var] = {}  # variables that nothing binds
         for variable in module.functions:
             self.globals[variable.name_hint] = variable
         for type_var, data in module.type_definitions.items():
@@ -109,6 +110,9 @@ class ModuleSyntax(CompoundSyntax):
                 self._definition(module)
             elif word in ("type", "extern"):
                 self._type_declaration(module)
+            elif word == "free_var":
+                self.free_var()
+                self.module_locals = dict(self.locals)
             else:
                 self._main(module)
         self.check_uses()
@@ -140,7 +144,8 @@ class ModuleSyntax(CompoundSyntax):
         start = self.start
         self.advance()
         if self.kind != "global":
-            raise self.error(f"expected a name such as `@main` after `def`, found {self.found()}")
+            help = [f"did you mean `@{self.text}`?"] if self.kind == "name" else []
+            raise self.error(f"expected a name such as `@main` after `def`, found {self.found()}", help=help)
         at, end, text = self.start, self.end, self.text
         name = unquote(text[1:]) if text[1] == "`" else text[1:]
         self.advance()
@@ -171,7 +176,7 @@ class ModuleSyntax(CompoundSyntax):
         self.defined[name] = at
 
     def _fresh_scope(self) -> None:
-        self.locals.clear()
+        self.locals = dict(self.module_locals)
         self.graph.clear()
         self.graph_open.clear()
         self.strays.clear()
@@ -217,8 +222,9 @@ class ModuleSyntax(CompoundSyntax):
         at, end = self.start, self.end
         name = self._new_name("a type")
         if name in self.adts:
+            notes = [Note("it was declared here", self.adts[name].span)]
             raise self.error(
-                f"the type `{name[:60]}` is declared twice", at, end, help=["rename one of them"]
+                f"the type `{name[:60]}` is declared twice", at, end, notes, help=["rename one of them"]
             )
         self.adt_uses.pop(name, None)
         header = self.adts[name] = GlobalTypeVar(name, span=self.span(at, end))
@@ -247,11 +253,14 @@ class ModuleSyntax(CompoundSyntax):
             at, end = self.start, self.end
             name = self._new_name("a constructor")
             if name in self.constructors:
-                owner = self.constructors[name].belong_to.name_hint
+                first = self.constructors[name]
+                owner = first.belong_to.name_hint[:60]
+                notes = [Note("it was declared here", first.span)]
                 raise self.error(
-                    f"a constructor `{name[:60]}` is declared already, in the type `{owner[:60]}`",
+                    f"a constructor `{name[:60]}` is declared already, in the type `{owner}`",
                     at,
                     end,
+                    notes,
                     help=["rename one of them"],
                 )
             inputs: list[Type] = []

@@ -80,11 +80,9 @@ class PatternSyntax(AttributeSyntax):
     def binder(self, where: str) -> Var:
         """`%x` or `%x: T`, as a new variable."""
         if self.kind != "local":
-            help = (
-                ["`%0`, `%1` … name nodes of the graph; a variable's name begins with a letter"]
-                if self.kind == "graph"
-                else []
-            )
+            help = [f"did you mean `%{self.text}`?"] if self.kind == "name" else []
+            if self.kind == "graph":
+                help = ["`%0`, `%1` … name nodes of the graph; a variable's name begins with a letter"]
             raise self.error(f"expected a variable such as `%x` {where}, found {self.found()}", help=help)
         start, name = self.start, self.text
         self.advance()
