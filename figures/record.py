@@ -1,19 +1,13 @@
-"""A real inference for the figures to draw: the solver's own record of a small program."""
+"""A real inference for the figures to draw: the record that the explorer of the book's cover replays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
-from relay_explorer.ir import Call, Expr, Function, IRModule, Let, TensorType, Type, Var, show_type, var
-from relay_explorer.ops.binary import add
-from relay_explorer.ops.unary import exp, tanh
-from relay_explorer.typing import record
-from relay_explorer.typing.events import Bound, Event, Merged, Queued, Started, Typed
-from relay_explorer.typing.narrate import label
-from relay_explorer.typing.solver import Constraint
-from relay_explorer.typing.unknown import Unknown
+import relay_explorer
 
 PROGRAM = (
     "def @main(%x: Tensor[(3, 4), float32]) {",
@@ -21,56 +15,45 @@ PROGRAM = (
     "  %f(exp(%x))",
     "}",
 )
-
-
-def program() -> IRModule:
-    """The program that `PROGRAM` prints."""
-    x, a, f = var("x", TensorType((3, 4), "float32")), var("a"), var("f")
-    body = Let(f, Function([a], add(tanh(a), a)), Call(f, [exp(x)]))
-    return IRModule.from_expr(Function([x], body))
+KNOWN_IN_PART, KNOWN = 1, 2  # the view format's words for a type
+DONE = 4  # and for a relation
 
 
 @cache
-def events() -> tuple[Event, ...]:
-    return tuple(record(program()).events)
+def view() -> dict[str, Any]:
+    """The explorer's data (frontend/FORMAT.md), so that a variable has one name in figures and explorers."""
+    return relay_explorer.explore("\n".join(PROGRAM), view="types").to_dict()
+
+
+def word(index: int) -> str:
+    """One of the view's strings."""
+    return str(view()["strings"][index])
+
+
+@dataclass
+class Relation:
+    """A relation: its operator, and the variables that it connects, by number, the output last."""
+
+    operator: str
+    variables: list[int]
 
 
 @dataclass
 class Moment:
-    """What was known at one time: a forest of classes, what the roots are, whose type each variable is."""
+    """What was known at one time: a forest of classes, and the types of its roots."""
 
     parent: dict[int, int] = field(default_factory=dict)
-    known: dict[int, Type] = field(default_factory=dict)
-    whose: dict[int, str] = field(default_factory=dict)
-    relations: list[Constraint] = field(default_factory=list)
+    known: dict[int, str] = field(default_factory=dict)
+    functions: set[int] = field(default_factory=set)
 
-    def apply(self, event: Event) -> None:
-        match event:
-            case Typed(expr, Unknown() as variable):
-                self.whose.setdefault(variable.number, _name(expr))
-            case Queued(relation):
-                self.relations.append(relation)
-                self._owner(relation)
-            case Merged(winner, loser):
-                self.parent[loser] = winner
-            case Bound(root, type_):
-                self.known[root] = type_
-
-    def _owner(self, relation: Constraint) -> None:
-        output = relation.args[-1]
-        if isinstance(output, Unknown):
-            self.whose.setdefault(output.number, _name(relation.call))
-
-    def letters(self) -> dict[int, str]:
-        """A Greek letter for each variable of a tensor, in the program's order; the result comes last."""
-        functions = {n for n, t in self.known.items() if not isinstance(t, TensorType)}
-        named = [n for n in self.whose if n not in functions]
-        others = sorted({*self.parent.values(), *self.parent} - {*named, *functions})
-        return dict(zip((*named, *others), "αβγδεζηθ", strict=False))
-
-    def name(self, number: int) -> str:
-        """Whose type the variable is: `%a`, `tanh`, `result`."""
-        return self.whose.get(number, "result")
+    def apply(self, change: list[Any]) -> None:
+        match change:
+            case ["u", winner, loser]:
+                self.parent[self.root(loser)] = self.root(winner)
+            case ["t", variable, _, full, how] if how >= KNOWN_IN_PART and word(full)[:2] == "fn":
+                self.functions.add(variable)
+            case ["t", variable, short, _, how] if how == KNOWN:
+                self.known[self.root(variable)] = word(short)
 
     def root(self, number: int) -> int:
         while number in self.parent:
@@ -78,42 +61,50 @@ class Moment:
         return number
 
     def classes(self) -> list[list[int]]:
-        """The classes of tensors' variables, root first; functions' types are left out."""
-        numbers = sorted({*self.whose, *self.parent, *self.known})
+        """The classes of tensors' variables, root first, in the program's order."""
         found: dict[int, list[int]] = {}
-        for number in numbers:
-            found.setdefault(self.root(number), []).append(number)
-        tensors = {r: m for r, m in found.items() if isinstance(self.known.get(r), TensorType | None)}
-        letters = self.letters()
-        order = sorted(tensors, key=lambda root: min(letters[n] for n in tensors[root]))
-        return [[root, *(n for n in tensors[root] if n != root)] for root in order]
+        for number in variables():
+            if number not in self.functions:
+                root = self.root(number)
+                found.setdefault(root, [root]).append(number)
+        return [list(dict.fromkeys(members)) for members in found.values()]
 
 
-def _name(expr: Expr) -> str:
-    return label(expr) if isinstance(expr, Var) else label(expr).removesuffix("(…)")
+def variables() -> dict[int, tuple[str, str]]:
+    """Every type variable, with its Greek letter and whose type it is."""
+    rows = enumerate(view()["vars"])
+    return {i: (word(name), word(what)) for i, (name, _, what) in rows if word(name) != word(what)}
 
 
-def moments() -> Iterator[tuple[Event, Moment]]:
-    """The state after each event; it is one object that changes."""
+def owner(number: int) -> str:
+    """Whose type a variable is: `%a`, the operator of an intermediate result, or the last call."""
+    made = {relation.variables[-1]: relation.operator for relation in relations()}
+    return made.get(number, variables()[number][1])
+
+
+def relations() -> list[Relation]:
+    """All relations, in the order in which they joined the queue."""
+    return [Relation(word(name), list(connected)) for name, _, _, connected in view()["rels"]]
+
+
+def moments() -> Iterator[tuple[str | None, Moment]]:
+    """The state after each step, with the operator whose relation was done in it. It is one object that changes."""
     moment = Moment()
-    for event in events():
-        moment.apply(event)
-        yield event, moment
+    for step in view()["steps"]:
+        done = None
+        for change in step[4]:
+            moment.apply(change)
+            if change[0] == "r" and change[2] == DONE:
+                done = relations()[change[1]].operator
+        yield done, moment
 
 
 def before_solving() -> Moment:
     """What was known when all relations had been written down and none had run."""
     last = Moment()
-    for event in events():
-        if isinstance(event, Started):
+    for step in view()["steps"]:
+        if any(change[0] == "r" and change[2] >= KNOWN for change in step[4]):
             break
-        last.apply(event)
+        for change in step[4]:
+            last.apply(change)
     return last
-
-
-def shape(type_: Type) -> str:
-    """A tensor's shape, as its type prints it."""
-    return show_type(type_).removeprefix("Tensor[").split("), ")[0] + ")"
-
-
-__all__ = ["PROGRAM", "Moment", "before_solving", "events", "moments", "program", "shape"]

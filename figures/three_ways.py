@@ -38,7 +38,8 @@ def draw(c: Canvas) -> None:
     ]
     _lane(
         c, 198, "Define-by-run", "PyTorch, Chainer", steps,
-        ("Python's own `while` decides each step. Each run", "leaves a trace of what happened; the loop, and the",
+        ("Python's own `while` decides each step. Each run",
+         "leaves a trace of what happened; the loop, and the",
          "branch not taken, are in no trace."),
     )  # fmt: skip
     _lane(
