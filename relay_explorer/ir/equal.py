@@ -94,6 +94,8 @@ class _Comparison:
             return None if same else f"`{a.name_hint}` against `{b.name_hint}`"
         if isinstance(a, Op):
             return None if a is b else f"operator `{_brief(a)}` against `{_brief(b)}`"
+        if isinstance(a, Constant) and isinstance(b, Constant):  # values: the text format writes each where it is used
+            return None if a.data == b.data else f"constant {_brief(a)} against {_brief(b)}"
         self.pair(a, b)
         match a, b:
             case Call(), Call():
@@ -106,8 +108,6 @@ class _Comparison:
                 return None if a.index == b.index else f"field {a.index} against field {b.index}"
             case Tuple(), Tuple():
                 return self.both(a.fields, b.fields, "fields")
-            case Constant(), Constant():
-                return None if a.data == b.data else f"constant {_brief(a)} against {_brief(b)}"
             case Let(), Let():
                 self.pending += ((a.body, b.body), (a.value, b.value))
                 return self.bind((a.var,), (b.var,))
@@ -320,7 +320,7 @@ def structural_hash(node: Node, map_free_vars: bool = False) -> int:
         return hash(frozenset((v.name_hint, structural_hash(f, map_free_vars)) for v, f in node.functions.items()))
     if not isinstance(node, Expr):
         return hash(node)
-    order = post_order(node)
+    order = [n for n in post_order(node) if n is node or not isinstance(n, Constant)]
     number = {id(n): k for k, n in enumerate(order)}
     parts: list[object] = []
     for n in order:
@@ -337,7 +337,7 @@ def structural_hash(node: Node, map_free_vars: bool = False) -> int:
             parts.append((len(n.type_annotation.shape), n.type_annotation.dtype))
         elif isinstance(n, Match):
             parts.append(tuple(_pattern_shape(c.lhs) for c in n.clauses))
-        parts.append(tuple(number[id(c)] for c in children(n)))
+        parts.append(tuple(c.data if isinstance(c, Constant) else number[id(c)] for c in children(n)))
     return hash(tuple(parts))
 
 
