@@ -58,8 +58,6 @@ ALL = {**LEARNERS, "underdetermined": UNDERDETERMINED, "polymorphic": POLYMORPHI
 def view_of(source: str, title: str = "a program") -> dict[str, Any]:
     module = relay.parse(f'#[version = "0.0.5"]\n{source}')
     data: dict[str, Any] = json.loads(types_view(record(module), title).to_json())
-        types_view(record(relay.parse(f'#[version = "0.0.5"]\n{source}')), title).to_json()
-    )
     return data
 
 
