@@ -105,7 +105,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (
         dense.dense(t(1, 784), t(784), 10),
-        "the weight (784) has 1 axes, but must have two, (units, input features)",
+        "the weight (784) has 1 axis, but must have two, (units, input features)",
         ("for this data its shape is (10, 784)",),
     ),
     (

@@ -102,7 +102,7 @@ def test_a_number_to_pad_with_becomes_a_constant() -> None:
 REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     (
         pad.pad(t(2, 3), [(1, 1)]),
-        "pad_width has 1 pairs, but the data (2, 3) has 2 axes",
+        "pad_width has 1 pair, but the data (2, 3) has 2 axes",
         ("give a pair (before, after) for each axis",),
     ),
     (pad.pad(t(2), [(1, 1, 1)]), "pad_width of axis 0 is [1, 1, 1], not a pair", ("give (before, after)",)),
@@ -130,7 +130,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (
         pad.dilate(t(2, 3), (2,)),
-        "strides has 1 values, but the data (2, 3) has 2 axes",
+        "strides has 1 value, but the data (2, 3) has 2 axes",
         ("give one for each axis",),
     ),
     (
@@ -160,7 +160,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (
         space.space_to_batch_nd(t(1, 4), [2, 2], [(0, 0), (0, 0)]),
-        "block_shape has 2 sizes, but the data (1, 4) has 1 axes after the batch",
+        "block_shape has 2 sizes, but the data (1, 4) has 1 axis after the batch",
         (),
     ),
     (

@@ -12,6 +12,7 @@ from ...ir.types import IncompleteType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import IDENTITY, normal_axis, tensor
+from .layout import many
 from .vector import axis_vector
 
 
@@ -83,7 +84,7 @@ def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
     if attrs.axis < 0:
         raise RelationFailed(
             f"axis={attrs.axis} must not be negative",
-            f"count from the front: the data has {len(data.shape)} axes",
+            f"count from the front: the data has {many(len(data.shape), 'axis', 'axes')}",
         )
     axis_vector(alpha, 1, "alpha", data, normal_axis(attrs.axis, len(data.shape), "prelu"), reporter)
     reporter.assign(out, data)

@@ -13,6 +13,7 @@ from ...ir.types import Any, Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import normal_axis, same_dim, tensor
+from .layout import many
 from .vector import axis_vector
 
 OUT_DTYPE = "The output's element type; the first argument's where it is left out."
@@ -84,7 +85,8 @@ def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> Relati
     have, features = weight.shape, shape[-1]
     if len(have) != 2:
         return RelationFailed(
-            f"the weight {show_shape(have)} has {len(have)} axes, but must have two, (units, input features)",
+            f"the weight {show_shape(have)} has {many(len(have), 'axis', 'axes')}, but must have two, "
+            "(units, input features)",
             f"for this data its shape is ({'units' if units is None else units}, {features})",
             culprits=(1,),
         )

@@ -75,7 +75,8 @@ class LayoutMap:
         """
         if len(shape) != self.rank:
             raise RelationFailed(
-                f"{argument} has {len(shape)} axes, {show_shape(shape)}, but its layout {self.name} names "
+                f"{argument} has {many(len(shape), 'axis', 'axes')}, {show_shape(shape)}, but its "
+                f"layout {self.name} names "
                 f"{self.rank}",
                 *_rank_help(len(shape), self),
                 culprits=(operand,),
@@ -124,6 +125,11 @@ def _rank_help(rank: int, layout: LayoutMap) -> list[str]:
     if layout.rank == len(layout.canonical) < rank:
         return [f'if the channels lie in blocks, say so in the layout, as in "{layout.canonical}4c"']
     return []
+
+
+def many(number: int, one: str, more: str) -> str:
+    """`1 axis`, `2 axes`."""
+    return f"{number} {one if number == 1 else more}"
 
 
 def times(dim: Dim, factor: int) -> Dim:

@@ -13,6 +13,7 @@ from ...ir.types import IncompleteType, TensorType, TupleType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import IDENTITY, normal_axis, tensor
+from .layout import many
 from .vector import axis_vector
 
 CHANNEL_AXIS = "The axis of the channels, each with a scale and an offset of its own."
@@ -83,7 +84,7 @@ def _batch_norm(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
     if attrs.axis < -1:
         raise RelationFailed(
             f"axis={attrs.axis} must be counted from the front, or be -1",
-            f"the data has {len(data.shape)} axes",
+            f"the data has {many(len(data.shape), 'axis', 'axes')}",
         )
     axis = normal_axis(attrs.axis, len(data.shape), "batch_norm")
     for operand, name in enumerate(_BATCH_PARAMETERS, 1):
@@ -139,7 +140,8 @@ def _scaled(name: str, least_rank: int = 1) -> Relation:
         data = tensor(data, 0, "data")
         if len(data.shape) < least_rank:
             raise RelationFailed(
-                f"the data has {len(data.shape)} axes, but needs batch, channels and at least one more",
+                f"the data has {many(len(data.shape), 'axis', 'axes')}, but needs batch, channels and "
+                "at least one more",
                 culprits=(0,),
             )
         axis = normal_axis(attrs.axis, len(data.shape))

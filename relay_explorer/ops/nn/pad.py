@@ -13,7 +13,7 @@ from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import tensor
-from .layout import UNKNOWN, plus
+from .layout import UNKNOWN, many, plus
 
 PAD_WIDTH = "How many elements go before and after the data on each axis."
 
@@ -44,7 +44,8 @@ def _padded(shape: Shape, widths: Pairs) -> Shape:
     """
     if len(widths) != len(shape):
         raise RelationFailed(
-            f"pad_width has {len(widths)} pairs, but the data {show_shape(shape)} has {len(shape)} axes",
+            f"pad_width has {many(len(widths), 'pair', 'pairs')}, but the data {show_shape(shape)} "
+            f"has {many(len(shape), 'axis', 'axes')}",
             "give a pair (before, after) for each axis",
         )
     out: list[Dim] = []
@@ -157,8 +158,8 @@ def _dilate(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     strides = attrs.strides
     if len(strides) != len(data.shape):
         raise RelationFailed(
-            f"strides has {len(strides)} values, but the data {show_shape(data.shape)} has "
-            f"{len(data.shape)} axes",
+            f"strides has {many(len(strides), 'value', 'values')}, but the data {show_shape(data.shape)} has "
+            f"{many(len(data.shape), 'axis', 'axes')}",
             "give one for each axis",
         )
     if any(stride < 1 for stride in strides):

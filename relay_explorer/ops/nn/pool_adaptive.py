@@ -14,6 +14,7 @@ from ...ir.types import Dim, IncompleteType, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import tensor
+from .layout import many
 from .pool import LAYOUT, OUT_LAYOUT
 from .pool_shape import spatial_places
 
@@ -68,7 +69,9 @@ def _sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
     sizes: tuple[int, ...] = (1,) if isinstance(attrs, GlobalPool2DAttrs) else attrs.output_size
     if len(sizes) not in (0, 1, axes):
         raise RelationFailed(
-            f"output_size={list(sizes)} has {len(sizes)} values for {axes} axes", f"give one, or {axes}"
+            f"output_size={list(sizes)} has {many(len(sizes), 'value', 'values')} for "
+            f"{many(axes, 'axis', 'axes')}",
+            f"give one, or {axes}",
         )
     if any(size < 1 for size in sizes):
         raise RelationFailed(f"output_size={list(sizes)} must be positive")

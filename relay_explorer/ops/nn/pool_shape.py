@@ -6,7 +6,7 @@ from typing import Any as Anything
 
 from ...ir.op import RelationFailed
 from ...ir.types import Dim, Shape
-from .layout import layout_map
+from .layout import layout_map, many
 from .window import matching_size, total_padding, window_places
 
 
@@ -17,7 +17,7 @@ def spatial_places(attrs: Anything, axes: str, rank: int, argument: str = "the d
     layout = layout_map(attrs.layout, "NC" + axes)
     if rank != layout.rank:
         raise RelationFailed(
-            f"{argument} has {rank} axes, but its layout {layout.name} names {layout.rank}",
+            f"{argument} has {many(rank, 'axis', 'axes')}, but its layout {layout.name} names {layout.rank}",
             "give the layout that the data has",
             culprits=(0,),
         )

@@ -14,7 +14,7 @@ from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import tensor
-from .layout import UNKNOWN, divided, layout_map, plus, times
+from .layout import UNKNOWN, divided, layout_map, many, plus, times
 
 LAYOUT = "The order of the data's axes."
 
@@ -249,13 +249,15 @@ def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> N
     """
     if len(pairs) != len(block_shape):
         raise RelationFailed(
-            f"block_shape has {len(block_shape)} sizes, but {name} {len(pairs)} pairs",
+            f"block_shape has {many(len(block_shape), 'size', 'sizes')}, but {name} "
+            f"{many(len(pairs), 'pair', 'pairs')}",
             "give both for each spatial axis",
         )
     if len(shape) <= len(block_shape):
         raise RelationFailed(
-            f"block_shape has {len(block_shape)} sizes, but the data {show_shape(shape)} has "
-            f"{max(0, len(shape) - 1)} axes after the batch",
+            f"block_shape has {many(len(block_shape), 'size', 'sizes')}, but the data "
+            f"{show_shape(shape)} has "
+            f"{many(max(0, len(shape) - 1), 'axis', 'axes')} after the batch",
             culprits=(0,),
         )
     if any(size < 1 for size in block_shape):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.op import RelationFailed, Reporter
 from ...ir.types import IncompleteType, TensorType, Type
 from ..relation import same_dim, tensor
+from .layout import many
 
 
 def axis_vector(
@@ -35,14 +36,16 @@ def _wrong_length(type_: TensorType, operand: int, name: str, data: TensorType, 
     dim = data.shape[axis]
     if len(type_.shape) != 1:
         return RelationFailed(
-            f"{name} has {len(type_.shape)} axes, but must be a vector of {dim}, the length of the data's "
+            f"{name} has {many(len(type_.shape), 'axis', 'axes')}, but must be a vector of {dim}, the "
+            "length of the data's "
             f"axis {axis}",
             f"relay.reshape(…, ({dim},)) makes a vector of it, if it has {dim} elements",
             culprits=(operand,),
         )
     length = type_.shape[0]
+    values = many(length, "value", "values") if isinstance(length, int) else f"{length} values"
     fits = [i for i, d in enumerate(data.shape) if d == length]
     help = f"axis={fits[-1]} has {length}" if fits else f"give a vector of {dim}, or another axis"
     return RelationFailed(
-        f"{name} has {length} values, but axis {axis} of the data has {dim}", help, culprits=(0, operand)
+        f"{name} has {values}, but axis {axis} of the data has {dim}", help, culprits=(0, operand)
     )

@@ -11,7 +11,7 @@ from typing import Any as Anything
 from ...ir.errors import AttributeSchemaError
 from ...ir.op import RelationFailed
 from ...ir.types import Dim, Shape, SizeVar
-from .layout import UNKNOWN
+from .layout import UNKNOWN, many
 
 Sizes = int | Sequence[int]
 
@@ -38,7 +38,7 @@ def both_sides(padding: Sizes | str, axes: int) -> tuple[int, ...]:
     if len(amounts) == 2 * axes:
         return amounts
     raise AttributeSchemaError(
-        f"padding has {len(amounts)} values for {axes} axes",
+        f"padding has {many(len(amounts), 'value', 'values')} for {many(axes, 'axis', 'axes')}",
         help=[f"give one number, {axes} (the same on both sides of an axis) or {2 * axes}"],
     )
 
@@ -54,7 +54,9 @@ def total_padding(
     for name, values in (("strides", strides), ("dilation", dilation)):
         if len(values) != axes:
             raise RelationFailed(
-                f"{name}={list(values)} has {len(values)} values for {axes} axes", f"give {axes}"
+                f"{name}={list(values)} has {many(len(values), 'value', 'values')} for "
+                f"{many(axes, 'axis', 'axes')}",
+                f"give {axes}",
             )
         if min(values) < 1:
             raise RelationFailed(f"{name}={list(values)} must be positive")
@@ -69,7 +71,8 @@ def total_padding(
     if len(padding) == 2 * axes:
         return tuple(padding[i] + padding[i + axes] for i in range(axes))
     raise RelationFailed(
-        f"padding={list(padding)} has {len(padding)} values for {axes} axes",
+        f"padding={list(padding)} has {many(len(padding), 'value', 'values')} for "
+        f"{many(axes, 'axis', 'axes')}",
         f"give {axes} or {2 * axes} values",
     )
 
@@ -116,4 +119,8 @@ def _too_large(dim: int, pad: int, size: int, step: int) -> None:
 def matching_size(name: str, sizes: Sequence[int], axes: int) -> None:
     """A RelationFailed where `sizes` does not have one value an axis."""
     if len(sizes) != axes:
-        raise RelationFailed(f"{name}={list(sizes)} has {len(sizes)} values for {axes} axes", f"give {axes}")
+        raise RelationFailed(
+        given = many(len(sizes), "value", "values")
+        raise RelationFailed(f"{name}={list(sizes)} has {given} for {many(axes, 'axis', 'axes')}", f"give {axes}")
+            f"give {axes}",
+        )
