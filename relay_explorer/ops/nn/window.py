@@ -119,8 +119,6 @@ def _too_large(dim: int, pad: int, size: int, step: int) -> None:
 def matching_size(name: str, sizes: Sequence[int], axes: int) -> None:
     """A RelationFailed where `sizes` does not have one value an axis."""
     if len(sizes) != axes:
-        raise RelationFailed(
         given = many(len(sizes), "value", "values")
-        raise RelationFailed(f"{name}={list(sizes)} has {given} for {many(axes, 'axis', 'axes')}", f"give {axes}")
-            f"give {axes}",
-        )
+        wanted = many(axes, "axis", "axes")
+        raise RelationFailed(f"{name}={list(sizes)} has {given} for {wanted}", f"give {axes}")
