@@ -47,6 +47,7 @@ def relu(data: Expr) -> Call:
 
 
 def _leaky(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Output like the input."""
     if attrs.alpha < 0:
         raise RelationFailed(f"alpha={attrs.alpha} must not be negative", "a slope of 0 is nn.relu")
     return IDENTITY.rule(types, num_inputs, attrs, reporter)
@@ -77,6 +78,7 @@ def leaky_relu(data: Expr, alpha: float = 0.01) -> Call:
 
 
 def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs of any shape and (d) for the axis of length d; output like the first."""
     data, alpha, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -114,6 +116,7 @@ def prelu(data: Expr, alpha: Expr, axis: int = 1) -> Call:
 
 
 def _softmax(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Output like the input, which has the axis."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False

@@ -46,6 +46,7 @@ class BiasAddAttrs(Attrs, key="relay.attrs.BiasAddAttrs"):
 
 
 def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs (…, k) and (units, k); output (…, units). Without a type, the weight gets one from `units`."""
     data, weight, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -141,6 +142,7 @@ def dense(data: Expr, weight: Expr, units: int | None = None, out_dtype: str = "
 
 
 def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs (…, m, k) and (k, n), each as if swapped back; output (…, m, n)."""
     a, b, out = types
     if isinstance(a, IncompleteType):
         return False
@@ -234,6 +236,7 @@ def matmul(
 
 
 def _batch_matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs (b, m, k) and (b, k, n), each as if swapped back; output (b, m, n). A batch of 1 serves all."""
     a, b, out = types
     if isinstance(a, IncompleteType) or isinstance(b, IncompleteType):
         return False
@@ -317,6 +320,7 @@ def batch_matmul(
 
 
 def _bias_add(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs of any shape and (d) for the axis of length d; output like the first."""
     data, bias, out = types
     if isinstance(data, IncompleteType):
         return False

@@ -21,6 +21,7 @@ class NLLLossAttrs(Attrs, key="relay.attrs.NLLLossAttrs"):
 
 
 def _cross_entropy(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs twice (examples, classes); output one number."""
     predictions, targets, out = types
     if isinstance(predictions, IncompleteType) or isinstance(targets, IncompleteType):
         return False
@@ -89,6 +90,7 @@ def cross_entropy_with_logits(predictions: Expr, targets: Expr) -> Call:
 
 
 def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs (N, C, …), (N, …) and (C); output one number, or (N, …) without a reduction."""
     if any(isinstance(t, IncompleteType) for t in types[:3]):
         return False
     predictions, targets, weights = (

@@ -18,6 +18,7 @@ from .window import total_padding
 
 
 def _batch_flatten(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Input (N, d₁, d₂ …); output (N, d₁ * d₂ * …)."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -57,6 +58,7 @@ class FIFOBufferAttrs(Attrs, key="relay.attrs.FIFOBufferAttrs"):
 
 
 def _fifo_buffer(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs that differ on one axis only, where the first is shorter; output like the second."""
     data, buffer, out = types
     if isinstance(data, IncompleteType) or isinstance(buffer, IncompleteType):
         return False
@@ -117,6 +119,7 @@ class CorrelationAttrs(Attrs, key="relay.attrs.CorrelationAttrs"):
 
 
 def _correlation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs twice (N, C, H, W); output (N, displacements, H', W')."""
     a, b, out = types
     if isinstance(a, IncompleteType) or isinstance(b, IncompleteType):
         return False

@@ -77,6 +77,7 @@ _BATCH_PARAMETERS = ("gamma", "beta", "the moving mean", "the moving variance")
 
 
 def _batch_norm(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs of any shape and four times (c) for the axis of length c; output three tensors: any, (c), (c)."""
     data = types[0]
     if isinstance(data, IncompleteType):
         return False
@@ -319,6 +320,7 @@ def l2_normalize(data: Expr, eps: float, axis: int | Sequence[int] | None = None
 
 
 def _dropout(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Output twice the input."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False

@@ -66,6 +66,7 @@ def _padded(shape: Shape, widths: Pairs) -> Shape:
 
 
 def _pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs of any shape and one number; output (before + d + after) on each axis."""
     data, value, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -106,6 +107,7 @@ def pad(
 
 
 def _mirror_pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Output (before + d + after) on each axis, of which no more than the data mirrors."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -151,6 +153,7 @@ def mirror_pad(data: Expr, pad_width: Sequence[Sequence[int]], mode: str = "SYMM
 
 
 def _dilate(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Output ((d - 1) * stride + 1) on each axis."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False

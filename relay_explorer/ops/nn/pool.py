@@ -267,6 +267,7 @@ def avg_pool3d(
 
 
 def _pool_grad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Inputs the pool's output and data; output like the data."""
     grad, data, out = types
     if isinstance(grad, IncompleteType) or isinstance(data, IncompleteType):
         return False

@@ -171,6 +171,7 @@ def upsampling3d(
 
 
 def _sub_pixel(types: Sequence[Type], attrs: Anything, reporter: Reporter, to_space: bool) -> bool:
+    """Between (N, C * b², H, W) and (N, C, H * b, W * b), in any layout."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -269,6 +270,7 @@ def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> N
 
 
 def _space_to_batch(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Input (N, d, …, rest); output (N * ∏ b, (d + padding) / b, …, rest)."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -290,6 +292,7 @@ def _space_to_batch(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
 
 
 def _batch_to_space(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Input (N, d, …, rest); output (N / ∏ b, d * b - crop, …, rest)."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
