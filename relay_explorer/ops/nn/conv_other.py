@@ -48,7 +48,9 @@ class DeformableConv2DAttrs(Attrs, key="relay.attrs.DeformableConv2DAttrs"):
 
 
 def _deformable(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (N, C, H, W), two offsets for each kernel element and place, (O, C / groups, kh, kw); output (N, O, H', W')."""
+    """Inputs (N, C, H, W), (N, 2 * kh * kw * deformable_groups, H', W') and (O, C / groups, kh, kw);
+    output (N, O, H', W').
+    """
     data, offset, weight, out = types
     if isinstance(data, IncompleteType):
         return False

@@ -77,7 +77,7 @@ _BATCH_PARAMETERS = ("gamma", "beta", "the moving mean", "the moving variance")
 
 
 def _batch_norm(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs of any shape and four times (c) for the axis of length c; output three tensors: any, (c), (c)."""
+    """Inputs of any shape and four times (c) for the axis of length c; outputs like the first, (c), (c)."""
     data = types[0]
     if isinstance(data, IncompleteType):
         return False
