@@ -305,7 +305,6 @@ _L2_NORMALIZE = declare(
     formula=r"y = \frac{x}{\sqrt{\max(\sum x^2, \epsilon)}}",
     relation=_like_data("l2_normalize"),
     attrs=L2NormalizeAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     flops=_flops_each(3),  # a square, a sum, a quotient
     family="normalization",
     level=2,
