@@ -33,6 +33,8 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   let frame = 0;
   /** The columns as last drawn; nothing is drawn before the first setColumns. */
   let drawn = "";
+  /** What of the rows is in the window: read when it changes, since reading it at every step would lay out the page. */
+  let port = { top: 0, height: 600 };
 
   const head = h("div", { class: "grid-head", role: "row", "aria-rowindex": 1 });
   const inner = h("div", { class: "rows", role: "presentation" });
@@ -74,11 +76,14 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     return node;
   }
 
+  function look() {
+    port = { top: scroller.scrollTop, height: scroller.clientHeight || 600 };
+  }
+
   function range() {
     if (visible.length <= VIRTUAL_ABOVE) return [0, visible.length];
-    const height = scroller.clientHeight || 600;
-    const first = indexAt(y, scroller.scrollTop) - OVERSCAN;
-    return [Math.max(0, first), Math.min(visible.length, indexAt(y, scroller.scrollTop + height) + OVERSCAN)];
+    const first = indexAt(y, port.top) - OVERSCAN;
+    return [Math.max(0, first), Math.min(visible.length, indexAt(y, port.top + port.height) + OVERSCAN)];
   }
 
   /** Brings the page in line with the window; rows that stay are not touched. */
@@ -117,6 +122,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     mounted.clear();
     inner.style.height = `${y[visible.length]}px`;
     el.setAttribute("aria-rowcount", String(visible.length + 1));
+    look();
     // Where the page's order must be the rows' order, start from nothing: it is cheap and right.
     render();
     if (visible.length === 0) fill(inner, h("p", { class: "empty-note" }, "No row matches."));
@@ -145,10 +151,11 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     if (at < 0) return;
     const top = y[indexOf[at]];
     const bottom = y[indexOf[at] + 1];
-    const height = scroller.clientHeight;
-    const seen = top >= scroller.scrollTop && bottom <= scroller.scrollTop + height;
-    if (!seen || always) scroller.scrollTop = Math.max(0, (top + bottom - height) / 2);
-    if (!seen) render();
+    const seen = top >= port.top && bottom <= port.top + port.height;
+    if (seen && !always) return;
+    scroller.scrollTop = Math.max(0, (top + bottom - port.height) / 2);
+    look();
+    render();
   }
 
   function select(row, { focus = false, byReader = false, quiet = false } = {}) {
@@ -199,6 +206,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   inner.addEventListener("pointerover", (event) => { const hit = at(event); hooks.hover?.(hit); });
   el.addEventListener("pointerleave", () => hooks.hover?.(null));
   scroller.addEventListener("scroll", () => {
+    look();
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(render);
   });
@@ -207,6 +215,9 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     const longest = rows.reduce((most, row) => Math.max(most, 2 * row[DEPTH] + rowText(row, strings).length), 0);
     return Math.min(WIDEST, Math.ceil(longest * MONO) + 24);
   }
+
+  const sizes = new ResizeObserver(look);
+  sizes.observe(scroller);
 
   /** Which columns stand beside the program (all by default), and whether they stand under each line. */
   function setColumns(ids = columns.map((column) => column.id), under = false) {
@@ -261,9 +272,14 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     text: (row) => rowText(rows[row], strings),
     parent: (row) => parent[row],
     /** The rows now in the window. */
-    window() { const a = indexAt(y, scroller.scrollTop); return visible.slice(a, indexAt(y, scroller.scrollTop + (scroller.clientHeight || 600)) + 1); },
+    window: () => visible.slice(indexAt(y, port.top), indexAt(y, port.top + port.height) + 1),
+    /** `{ top, height }` of the window, in the rows' own pixels. */
+    get port() { return port; },
     get selected() { return selected; }, get visible() { return visible; }, get folded() { return folded; },
-    destroy() { cancelAnimationFrame(frame); },
+    destroy() {
+      cancelAnimationFrame(frame);
+      sizes.disconnect();
+    },
   };
 }
 export { DEPTH, END, TOKENS };

@@ -85,7 +85,7 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     const x = edges();
     if (!x) return;
     svg.style.height = rows.inner.style.height;
-    const [top, bottom] = [rows.scroller.scrollTop - 40, rows.scroller.scrollTop + rows.scroller.clientHeight + 40];
+    const [top, bottom] = [rows.port.top - 40, rows.port.top + rows.port.height + 40];
     const far = (y) => y < top || y > bottom;
     const back = [];
     const front = [];
