@@ -25,10 +25,10 @@ test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's ve
 	@tools/install_system.sh chromium=chromium dot=graphviz npm=npm
 	@$(BIN)/python -m pytest
 
-test-fast: $(READY)  ## run what needs neither a browser nor the built book
-	@$(BIN)/python -m pytest -m "not slow and not browser and not book"
+test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
+	@$(BIN)/python -m pytest -m "not slow and not browser and not book and not notebook"
 
-test-colab: $(COLAB_READY)  ## run the core, the widgets and the exercises with Colab's versions, on Python 3.13
+test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" --ignore tests/machinery --ignore tests/browser
 
 lint: $(READY)  ## check style and types
