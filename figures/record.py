@@ -88,7 +88,7 @@ def relations() -> list[Relation]:
 
 
 def moments() -> Iterator[tuple[str | None, Moment]]:
-    """The state after each step, with the operator whose relation was done in it. It is one object that changes."""
+    """The state after each step, one object that changes, and the operator whose relation it did."""
     moment = Moment()
     for step in view()["steps"]:
         done = None

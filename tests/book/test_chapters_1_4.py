@@ -1,0 +1,268 @@
+"""Chapters 1 to 4: their cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.compat import tvm
+
+BOOK = Path(__file__).parents[2] / "book"
+PAGES = ("ch01_phone", "ch02_define_and_run", "ch03_ten_minutes", "ch04_first_program")
+CELL = re.compile(r"^```\{code-cell\} python\n((?::\w+:[^\n]*\n)*)(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@cache
+def source(page: str) -> str:
+    return (BOOK / f"{page}.md").read_text("utf-8")
+
+
+@cache
+def executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object, ...]]:
+    """The names that a page's cells define, what each cell prints, and what each shows."""
+    names: dict[str, Any] = {}
+    printed, shown = [], []
+    for found in CELL.finditer(source(page)):
+        tree = ast.parse(found[2])
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(tree, page, "exec"), names)
+            value = eval(compile(ast.Expression(last.value), page, "eval"), names) if last else None
+        printed.append(out.getvalue())
+        shown.append(value)
+    return names, tuple(printed), tuple(shown)
+
+
+def names(page: str) -> dict[str, Any]:
+    return executed(page)[0]
+
+
+def output(page: str, start: str) -> str:
+    """What the cell prints that begins so."""
+    (number,) = [i for i, c in enumerate(CELL.finditer(source(page))) if c[2].startswith(start)]
+    return executed(page)[1][number]
+
+
+def infer(text: str) -> relay.IRModule:
+    return relay.transform.InferType()(relay.parse(text))
+
+
+@pytest.mark.parametrize("page", PAGES)
+class TestPage:
+    def test_explorers_show_themselves_as_a_page_needs_them(self, page: str) -> None:
+        explorers = [value for value in executed(page)[2] if type(value).__name__ == "Explorer"]
+        assert len(explorers) == source(page).count("relay_explorer.explore(")
+        for explorer in explorers:
+            assert 'class="relay-explorer"' in explorer._repr_html_()
+
+    def test_explorers_are_named_after_the_chapter(self, page: str) -> None:
+        found = re.findall(r"explore\(.*?name=\"([^\"]+)\"", source(page), re.DOTALL)
+        assert found
+        assert all(name.startswith(page[:4] + "-") for name in found)
+
+    def test_code_fits_the_column(self, page: str) -> None:
+        lines = [line for found in CELL.finditer(source(page)) for line in found[2].split("\n")]
+        assert [line for line in lines if len(line) > 76] == []
+
+    def test_figures_exist(self, page: str) -> None:
+        figures = re.findall(r"^```\{diagram\} (\w+)", source(page), re.MULTILINE)
+        assert [f for f in figures if not (BOOK.parent / f"figures/svg/{f}.light.svg").is_file()] == []
+
+
+class TestPhone:
+    page = "ch01_phone"
+
+    def change(self, *changes: tuple[str, str]) -> relay.IRModule:
+        text: str = names(self.page)["TREELSTM"]
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        return infer(text)
+
+    def test_one_type_for_all_sentences(self) -> None:
+        assert str(names(self.page)["typed"]["main"].checked_type).startswith("fn (Tree, ")
+
+    def test_numbers_of_weights_agree_with_the_explorer(self) -> None:
+        total = relay.analysis.total_cost(names(self.page)["typed"]).parameters
+        assert names(self.page)["total"] == total == 300 * 300 + 750 * 300 + 5 * 150
+
+    def test_a_change_in_one_place_is_noticed_in_another(self) -> None:
+        printed = output(self.page, "changed = ")
+        assert "sentiment.relay" in printed
+        assert "(1, 300)" in printed
+        assert "(1, 200)" in printed
+
+    def test_answer_seven_moods_take_one_change(self) -> None:
+        typed = self.change(("%v: Tensor[(5, 150)", "%v: Tensor[(7, 150)"))
+        assert str(typed["main"].ret_type) == "Tensor[(1, 7), float32]"
+
+    def test_answer_shorter_vectors_take_these(self) -> None:
+        typed = self.change(
+            ("(1, 150)", "(1, 100)"), ("(300, 300)", "(200, 300)"), ("(750, 300)", "(500, 200)"),
+            ("(5, 150)", "(5, 100)"),
+        )  # fmt: skip
+        assert str(typed["pair"].ret_type.fields[0]) == "Tensor[(1, 100), float32]"
+
+    @pytest.mark.parametrize("forgotten", ["(300, 300)", "(750, 300)", "(5, 150)"])
+    def test_and_each_of_them_is_asked_for(self, forgotten: str) -> None:
+        new = {
+            "(1, 150)": "(1, 100)", "(300, 300)": "(200, 300)", "(750, 300)": "(500, 200)",
+            "(5, 150)": "(5, 100)",
+        }  # fmt: skip
+        with pytest.raises(relay.TypeInferenceError):
+            self.change(*((old, to) for old, to in new.items() if old != forgotten))
+
+
+GCD = re.compile(r"```\{code-block\} text\n(def @gcd.*?)```", re.DOTALL)
+
+
+class TestDefineAndRun:
+    page = "ch02_define_and_run"
+
+    def test_three_manners_one_answer(self) -> None:
+        _, printed, shown = executed(self.page)
+        assert [value for value in shown if isinstance(value, list)] == [[128, 160, 200]] * 2
+        assert any("[128, 160, 200]\nPython called the condition 1 time" in text for text in printed)
+
+    def test_answer_the_forgotten_branch(self) -> None:
+        assert output(self.page, "def capped") == "multiply 4 400\n"
+
+    def test_answer_the_replayed_trace_is_wrong(self) -> None:
+        assert output(self.page, "def replay") == "6 products, so 320\n"
+        assert names(self.page)["double"](5) == 160
+
+    def test_answer_the_branches_must_agree_before_any_input(self) -> None:
+        assert "the branches of an `if` must have one type" in output(self.page, "try:")
+
+    def test_answer_the_loop_of_the_lstm_is_unrolled(self) -> None:
+        printed = output(self.page, "from collections import Counter")
+        assert "'split': 32" in printed
+        assert "0 branches" in printed
+
+    def test_answer_of_the_exercise(self) -> None:
+        found = names(self.page)
+        module = infer(GCD.search(source(self.page))[1])
+        table = {**found["Evaluate"].operators, "equal": np.equal, "mod": np.mod}
+        before = found["Evaluate"].operators
+        found["Evaluate"].operators = table
+        try:
+            result = found["evaluate"](module, "gcd", np.int32(36), np.int32(60))
+        finally:
+            found["Evaluate"].operators = before
+        assert result == np.gcd(36, 60)
+
+
+class TestTenMinutes:
+    page = "ch03_ten_minutes"
+
+    def test_the_reader_builds_the_same_network(self) -> None:
+        assert tvm.ir.structural_equal(names(self.page)["module"], names(self.page)["lenet"])
+
+    def test_what_is_said_of_lines_of_the_program(self) -> None:
+        typed = str(names(self.page)["typed"])
+        assert re.search(r"%8 = nn.batch_flatten\(%7\) /\* ty=Tensor\[\(1, 400\)", typed)
+        assert re.search(r"%3 = nn.max_pool2d\(.*ty=Tensor\[\(1, 6, 14, 14\)", typed)
+
+    def test_work_and_weights_are_in_different_places(self) -> None:
+        work, heavy = names(self.page)["work"], names(self.page)["heavy"]
+        assert (work.op.name, heavy.op.name) == ("nn.conv2d", "nn.dense")
+
+    def test_answer_only_the_dense_layer_minds_the_size(self) -> None:
+        printed = output(self.page, "larger = ")
+        assert "576" in printed
+        assert "400" in printed
+        assert 16 * 6 * 6 == 576
+
+    @pytest.mark.parametrize(("padding", "features"), [(2, 576), (0, 400)])
+    def test_answer_of_the_exercise(self, padding: int, features: int) -> None:
+        """Three numbers are changed; without the padding, the third need not be."""
+        found = names(self.page)
+        x = found["convolution"](relay.var("data", shape=(1, 3, 32, 32)), "conv1", 3, 6, padding=padding)
+        x = relay.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2))
+        x = found["convolution"](x, "conv2", 6, 16, padding=0)
+        x = relay.nn.batch_flatten(relay.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2)))
+        x = relay.nn.relu(found["dense"](x, "fc1", features, 120))
+        x = relay.nn.relu(found["dense"](x, "fc2", 120, 84))
+        module = tvm.IRModule.from_expr(relay.nn.softmax(found["dense"](x, "fc3", 84, 10)))
+        costs = relay.analysis.costs(relay.transform.InferType()(module))
+        heavy = max(costs, key=lambda call: costs[call].parameters)
+        assert costs[heavy].parameters == features * 120
+
+
+SOLUTION = re.compile(r"```\{code-block\} python\n(text = .*?)```", re.DOTALL)
+
+
+class TestFirstProgram:
+    page = "ch04_first_program"
+
+    def test_text_and_python_give_one_program(self) -> None:
+        assert tvm.ir.structural_equal(names(self.page)["built"], names(self.page)["digits"])
+        assert [value for value in executed(self.page)[2] if isinstance(value, bool)] == [True, True]
+
+    def test_every_program_on_the_page_is_well_typed(self) -> None:
+        for name in ("main", "scale", "program"):
+            infer(names(self.page)[name].astext())
+
+    def test_the_table_of_forms_holds(self) -> None:
+        """Text and Python of each row give one expression."""
+        x = relay.var("x", shape=(), dtype="bool")
+        pair = relay.Tuple([x, x])
+        rows = {
+            "2": relay.const(2), "0.5f": relay.const(0.5), "True": relay.const(True),
+            "fn (%x: bool) { %x }": relay.Function([x], x),
+            "fn (%x: bool) { (%x, %x).0 }": relay.Function([x], relay.TupleGetItem(pair, 0)),
+            "fn (%x: bool) { if (%x) { %x } else { %x } }": relay.Function([x], relay.If(x, x, x)),
+            "fn (%x: bool) { let %y = %x; %y }": relay.Function([x], relay.Let(y := relay.var("y"), x, y)),
+        }  # fmt: skip
+        for text, built in rows.items():
+            assert tvm.ir.structural_equal(relay.parse_expr(text), built), text
+
+    def test_answer_sharing_keeps_one_exp(self) -> None:
+        assert names(self.page)["operators"](names(self.page)["program"]) == {"add": 10, "exp": 1}
+
+    def test_answer_a_transposed_weight_is_refused_with_the_way_out(self) -> None:
+        assert "relay.transpose" in output(self.page, "def show")
+
+    def test_answer_an_unknown_operator_is_found_when_reading(self) -> None:
+        assert "did you mean `nn.relu`" in output(self.page, "try:\n    relay.parse")
+
+    def test_answer_two_parameters_of_one_name_are_kept_apart(self) -> None:
+        assert "subtract(%x, %x1)" in output(self.page, "one, two")
+
+    def test_answer_of_the_exercise(self) -> None:
+        found: dict[str, Any] = {"relay": relay, "tvm": tvm}
+        exec(SOLUTION.search(source(self.page))[1], found)
+        assert tvm.ir.structural_equal(found["text"], found["built"])
+        assert names(self.page)["operators"](found["text"]["main"])["exp"] == 1
+
+    def test_the_chain_grows_from_three_calls_to_five(self) -> None:
+        def depth(body: relay.Expr) -> int:
+            walk = names(self.page)["Depth"]()
+            walk.visit(relay.Function([x], body))
+            return max(walk.depth.values())
+
+        def softmax(y: relay.Expr) -> relay.Expr:
+            return relay.exp(y) / relay.sum(relay.exp(y), axis=[1], keepdims=True)
+
+        x = relay.var("x", shape=(1, 10), dtype="float32")
+        assert depth(softmax(x)) == 3
+        assert depth(softmax(x - relay.max(x, axis=[1], keepdims=True))) == 5
+
+
+def test_the_glossary_links_to_chapters_and_is_in_order() -> None:
+    text = source("glossary")
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        terms = re.findall(r"^(\w.*)\n: ", part, re.MULTILINE)
+        assert terms == sorted(terms, key=str.casefold)
+    entries = re.findall(r"^: .*$", text, re.MULTILINE)
+    assert len(entries) > 30
+    assert [entry for entry in entries if not re.search(r"\]\(ch\d\d_\w+\)$", entry)] == []
