@@ -211,8 +211,9 @@ test("loose items stand in rows, and an empty graph is empty", () => {
 
 test("10,000 nodes are laid out within a second", () => {
   for (const g of [synthetic(10000), noise(10000)]) {
-    const start = performance.now(), l = layout(g);
-    assert.ok(performance.now() - start < 1000);
+    // Processor time: how busy the machine is otherwise is not measured.
+    const start = process.cpuUsage(), l = layout(g), { user, system } = process.cpuUsage(start);
+    assert.ok((user + system) / 1000 < 1000);
     assert.equal(l.x.some(Number.isNaN), false);
   }
 });

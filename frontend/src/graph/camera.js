@@ -26,7 +26,7 @@ export function keepInView(camera, bounds, width, height) {
   return { k: camera.k, x: clamp(camera.x, bounds.x, bounds.w, width), y: clamp(camera.y, bounds.y, bounds.h, height) };
 }
 
-/** Listens on `node`. `host` has `camera`, `move(camera, how)` and `wheelAllowed(event)`; `how` is "drag" or "zoom". `tap(x, y, event)` is a press without a move. */
+/** Listens on `node`. `host` has `camera`, `move(camera, how)`, `press()` and `wheelAllowed(event)`; `how` is "drag" or "zoom". `tap(x, y, event)` is a press without a move. */
 export function bindGestures(node, host, { tap, hover, refused }) {
   const fingers = new Map();
   let moved = 0, start = null;
@@ -41,10 +41,13 @@ export function bindGestures(node, host, { tap, hover, refused }) {
   node.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     node.setPointerCapture(event.pointerId);
+    host.press();
     fingers.set(event.pointerId, at(event));
     if (fingers.size === 1) moved = 0;
     start = fingers.size === 2 ? spread() : null;
   });
+  // The press itself must not take the focus that `press` gave.
+  node.addEventListener("mousedown", (event) => event.preventDefault());
   node.addEventListener("pointermove", (event) => {
     const last = fingers.get(event.pointerId), now = at(event);
     if (!last) return hover?.(...now, event);

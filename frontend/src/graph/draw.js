@@ -168,7 +168,8 @@ class GraphView {
   fit(whole = false) {
     const [w, height] = this.size();
     if (!this.scene || !w || !height) return;
-    this.move(fitCamera(this.scene.bounds, w, height, { least: whole ? 0 : READABLE }), "step");
+    const all = fitCamera(this.scene.bounds, w, height);
+    this.move(whole || all.k > READABLE * 0.88 ? all : fitCamera(this.scene.bounds, w, height, { least: READABLE }), "step");
     this.atFit = !whole;
   }
 
@@ -217,8 +218,11 @@ class GraphView {
     return this.scene?.hit((sx - x) / k, (sy - y) / k, Math.min(8, 3 / k)) ?? null;
   }
 
-  #tap(sx, sy) {
+  press() {
     this.proxy.el.focus({ preventScroll: true });
+  }
+
+  #tap(sx, sy) {
     const item = this.#at(sx, sy);
     if (!item) return this.hooks.select(-1, true);
     const twist = item.group >= 0 && sx < (item.x + 26) * this.camera.k + this.camera.x;

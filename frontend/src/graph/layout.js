@@ -95,7 +95,7 @@ function stack(level, kept) {
     bottoms[l] = tops[l] + heights[l];
     y = bottoms[l] + gaps[l];
   }
-  tops[0] = bottoms[0] = open ? HEADER - 6 : 0;
+  tops[0] = bottoms[0] = open ? HEADER - 4 : 0;
   const end = count > 2 ? bottoms[count - 2] : y;
   tops[count - 1] = bottoms[count - 1] = open ? end + PAD - 2 : end;
   Object.assign(level, { tops, bottoms, gaps, boxLeft: left + (open ? PAD : 0), boxRight: right + (open ? PAD : 0), boxHeight: open ? end + PAD : end });

@@ -95,7 +95,7 @@ export function buildLevels(spec) {
     if (!byGroup.has(g)) byGroup.set(g, newLevel(g, level(parents[g]).depth + 1));
     return byGroup.get(g);
   };
-  for (let i = 0; i < count; i++) {
+  for (const i of computedFirst(spec)) {
     for (let item = rep[i]; item >= 0 && !seen[item]; ) {
       seen[item] = 1;
       const inside = item < count ? spec.group[item] : parents[item - count];
@@ -107,6 +107,14 @@ export function buildLevels(spec) {
   connect(spec, rep, home, byGroup);
   const levels = [...byGroup.values()].sort((a, b) => a.depth - b.depth || a.group - b.group);
   return { levels, byGroup, home, rep };
+}
+
+/** Program order, but what nothing computes comes last: the order of blocks is not that in which their weights are declared. */
+function computedFirst({ count, edges }) {
+  const computed = new Uint8Array(count);
+  for (let k = 1; k < edges.length; k += 2) computed[edges[k]] = 1;
+  const all = Array.from({ length: count }, (_, i) => i);
+  return [...all.filter((i) => computed[i]), ...all.filter((i) => !computed[i])];
 }
 
 function connect(spec, rep, home, byGroup) {

@@ -1,6 +1,7 @@
 // An IR view (FORMAT.md) as a graph: operands and users by number, groups made sound, equal neighbours gathered into runs.
 
 const LABEL = 0, FAMILY = 1, ROW = 2, TYPE = 3, SHORT = 4, PARAMS = 5, FLOPS = 6, BYTES = 7, ATTRS = 8, GROUP = 9, USES = 10, DETAIL = 11;
+const RUNS_ABOVE = 60; // a smaller graph is clearer without them
 const RUN = 3; // the kind of a group that is made here: the same block several times in a row
 
 export const KIND_NAMES = ["function", "block", "branch", "repeated blocks"];
@@ -18,7 +19,8 @@ export function createModel(view) {
   const groups = soundGroups(view);
   const group = Int32Array.from(nodes, (n) => (n[GROUP] >= 0 && n[GROUP] < groups.length ? n[GROUP] : -1));
   const aside = findAside(count, edges, operands);
-  addRuns(groups, group, operands);
+  if (count - aside.reduce((n, a) => n + a, 0) > RUNS_ABOVE) addRuns(groups, group, operands);
+  drawIn(groups, group, operands, users, aside);
   const nodeOfRow = new Int32Array(view.program.rows.length).fill(-1);
   view.program.rows.forEach((row, i) => {
     if (row[3] >= 0 && row[3] < count) nodeOfRow[i] = row[3];
@@ -77,6 +79,37 @@ function findAside(count, edges, operands) {
   return aside.map((a, i) => (a && used[i] ? 1 : 0));
 }
 
+/** What nothing computes stands with what uses it: in the innermost group that holds all its users. But the input of a first block stays outside it. */
+function drawIn(groups, group, operands, users, aside) {
+  const path = (g) => (g < 0 ? [] : [...path(groups[g].parent), g]);
+  const fed = fedGroups(groups, group, operands);
+  for (let i = 0; i < group.length; i++) {
+    if (operands[i].length || !users[i].length) continue;
+    let common = path(group[users[i][0]]);
+    for (const t of users[i]) {
+      const other = new Set(path(group[t]));
+      while (common.length && !other.has(common.at(-1))) common.pop();
+    }
+    const first = (g) => (groups[g].kind === 1 || groups[g].kind === RUN) && !fed.has(g);
+    while (!aside[i] && common.length && first(common.at(-1))) common.pop();
+    group[i] = common.at(-1) ?? -1;
+  }
+}
+
+/** The groups into which a computed value goes. */
+function fedGroups(groups, group, operands) {
+  const fed = new Set();
+  for (let t = 0; t < group.length; t++) {
+    for (const u of operands[t]) {
+      if (!operands[u].length) continue;
+      const own = new Set();
+      for (let g = group[u]; g >= 0; g = groups[g].parent) own.add(g);
+      for (let g = group[t]; g >= 0 && !own.has(g); g = groups[g].parent) fed.add(g);
+    }
+  }
+  return fed;
+}
+
 /** Where blocks with the same key follow each other, a group around them, so that "the same block, five times" is one thing to see and to fold. */
 function addRuns(groups, group, operands) {
   const last = new Map(); // parent → the run in progress
@@ -92,8 +125,8 @@ function addRuns(groups, group, operands) {
   }
   for (const { parent, members } of [...complete, ...last.values()]) {
     if (members.length < 2) continue;
-    const run = { ...groups[members[0]], kind: RUN, times: members.length, last: groups[members.at(-1)].last, parent };
-    const id = groups.push(run) - 1;
+    members.sort((a, b) => groups[a].first - groups[b].first);
+    const id = groups.push({ ...groups[members[0]], kind: RUN, times: members.length, last: groups[members.at(-1)].last, parent }) - 1;
     for (const g of members) groups[g].parent = id;
   }
 

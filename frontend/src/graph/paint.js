@@ -18,6 +18,7 @@ export function paint(g, { scene, model, palette, scale, dim }, box) {
   const thin = scale < 0.16;
   for (const item of items) if (item.frame) frame(g, item, model, palette, scale);
   paths(g, scene, model, palette, scale, box, dim);
+  if (scale >= 0.34) for (const item of items) if (item.frame) frameName(g, item, model, palette, scale);
   if (thin) return density(g, items, model, palette, dim, scale);
   for (const item of items) {
     if (item.frame) continue;
@@ -154,13 +155,15 @@ function frame(g, item, model, palette, scale) {
   if (group.kind === 2) g.setLineDash([5, 4]);
   g.stroke();
   g.setLineDash([]);
-  if (scale < 0.34) return;
-  const size = Math.max(FONT, SMALLEST / scale);
-  g.font = `600 ${size}px ${palette.ui}`;
+}
+
+function frameName(g, item, model, palette, scale) {
+  const group = model.groups[item.group];
+  g.font = `600 ${Math.max(FONT, SMALLEST / scale)}px ${palette.ui}`;
   g.textAlign = "left";
   g.textBaseline = "middle";
-  g.fillStyle = palette.soft;
-  g.fillText(fit(g, `▾ ${group.label}${group.times > 1 ? `  × ${group.times}` : ""}`, item.w - 14), item.x + 9, item.y + 13);
+  const text = fit(g, `▾ ${group.label}${group.times > 1 ? `  × ${group.times}` : ""}`, item.w - 14);
+  label(g, text, item.x + 9, item.y + 12, { paper: palette.panel }, palette.soft);
 }
 
 function folded(g, item, model, palette, scale) {

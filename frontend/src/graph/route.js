@@ -27,7 +27,7 @@ function course(level, net, k, t, start, tx, ty) {
     if (points.at(-1) === y && points.at(-2) === x) return;
     points.push(x, y);
   };
-  if (level.kind[net.from] !== PORT_IN) go(ox + start.x, oy + bottoms[lf]);
+  go(ox + start.x, oy + bottoms[lf]);
   const lane = lt > lf + 1 && net.lane;
   if (lane) {
     go(ox + level.lanes[k], oy + tops[lf + 1]);

@@ -5,7 +5,7 @@ import { familyMark } from "./ir_details.js";
 
 export function createTools(explorer) {
   const { model } = explorer;
-  const button = (label, title, run, extra = {}) => h("button", { class: "btn", type: "button", title, "aria-label": title, onclick: run, ...extra }, label);
+  const button = (label, title, run, extra = {}) => h("button", { class: "btn", type: "button", title, "aria-label": `${label}: ${title}`, onclick: run, ...extra }, label);
   const radii = [["all", 0], ["1", 1], ["2", 2], ["3", 3]].map(([label, r]) => [r, button(label, r ? `only what is within ${r} edge${r > 1 ? "s" : ""} of the chosen node` : "the whole graph", () => explorer.setNear(r))]);
   const near = h("span", { class: "seg wide" }, "neighbours", h("span", { class: "group", role: "group", "aria-label": "neighbours shown" }, radii.map(([, b]) => b)));
   const hasAside = model.aside.some(Boolean);

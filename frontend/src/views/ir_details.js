@@ -25,14 +25,14 @@ export function familyMark({ shape, hue }, w = 26, height = 14) {
 
 /** `go(id)` chooses a node or group (`model.count + g`); `toggle(g)` folds one. Returns `{ el, show(id, folded) }`. */
 export function createDetails({ model, totals, go, toggle }) {
-  const el = h("div", { class: "details", role: "region", "aria-label": "details" });
+  const el = h("div", { class: "details", role: "region", "aria-label": "details", tabindex: 0 });
   const link = (id) => {
     const name = id < model.count ? model.name(id) : "";
     const label = id < model.count ? model.label(id) : model.groups[id - model.count].label;
     return h("button", { class: "link", type: "button", onclick: () => go(id) }, name && name !== label ? h("span", { class: "mono" }, name, " ") : null, h("span", { class: "mono" }, label));
   };
   const list = (title, ids, extra = () => null) => [
-    h("h4", null, title, " ", h("span", { class: "n" }, ids.length)),
+    h("div", { class: "sub" }, title, " ", h("span", { class: "n" }, ids.length)),
     h("ul", null, ids.slice(0, MOST).map((id, i) => h("li", null, extra(id, i), link(id), id < model.count ? h("span", { class: "soft mono" }, ` ${model.short(id)}`) : null))),
     ids.length > MOST ? h("p", { class: "soft" }, `and ${ids.length - MOST} more`) : null,
   ];
@@ -42,7 +42,7 @@ export function createDetails({ model, totals, go, toggle }) {
     const family = model.families[model.family(id)] ?? { name: "", shape: "rect", hue: "grey" };
     const name = model.name(id), label = model.label(id), uses = model.uses(id);
     return [
-      h("h3", null, familyMark(family), h("span", { class: "mono" }, label), name && name !== label ? h("span", { class: "soft mono" }, name) : null),
+      h("div", { class: "head" }, familyMark(family), h("span", { class: "mono" }, label), name && name !== label ? h("span", { class: "soft mono" }, name) : null),
       model.detail(id) ? h("p", null, model.detail(id)) : null,
       facts([
         ["family", family.name],
@@ -62,7 +62,7 @@ export function createDetails({ model, totals, go, toggle }) {
   function ofGroup(g, folded) {
     const group = model.groups[g], sum = totals[g], all = model.view.totals;
     return [
-      h("h3", null, group.label, group.times > 1 ? h("span", { class: "soft" }, `× ${group.times}`) : null),
+      h("div", { class: "head" }, group.label, group.times > 1 ? h("span", { class: "soft" }, `× ${group.times}`) : null),
       h("p", null, group.kind === 3 ? `The same block, ${group.times} times in a row.` : `A ${KIND_NAMES[group.kind] ?? "group"}.`),
       h("p", null, h("button", { class: "btn", type: "button", onclick: () => toggle(g) }, folded ? "▸ open it" : "▾ fold it")),
       facts([
@@ -79,7 +79,7 @@ export function createDetails({ model, totals, go, toggle }) {
     const costly = [...Array(model.count).keys()].filter((i) => model.flops(i) > 0).sort((a, b) => model.flops(b) - model.flops(a) || a - b).slice(0, 6);
     const most = costly.length ? model.flops(costly[0]) : 1;
     return [
-      h("h3", null, "The whole program"),
+      h("div", { class: "head" }, "The whole program"),
       facts([
         ["calls", short(all.calls), exact(all.calls, "calls")],
         all.params > 0 && ["parameters", short(all.params), exact(all.params, "parameters")],
@@ -87,10 +87,9 @@ export function createDetails({ model, totals, go, toggle }) {
         all.bytes > 0 && ["moved", short(all.bytes, "B"), exact(all.bytes, "bytes read and written")],
       ]),
       costly.length > 1 ? [
-        h("h4", null, "most operations"),
+        h("div", { class: "sub" }, "most operations"),
         h("ul", { class: "bars" }, costly.map((i) => h("li", null, link(i), h("span", { class: "soft" }, ` ${short(model.flops(i), "FLOP")}`), h("i", { style: { width: `${(100 * model.flops(i)) / most}%` }, "aria-hidden": "true" })))),
       ] : null,
-      h("p", { class: "soft" }, "Choose a line or a node to see its type, attributes and cost."),
     ];
   }
 

@@ -59,7 +59,7 @@ function headings(view, model) {
 export function scopeLanes(scopes, shownOf, rowCount, most = 6) {
   const rows = Array.from({ length: rowCount }, () => []), busy = [];
   let lanes = 0;
-  for (const [row, first, last] of scopes) {
+  for (const [row, first, last] of [...scopes].sort((a, b) => a[0] - b[0])) {
     if (shownOf[row] === undefined || shownOf[last] === undefined || last < first) continue;
     let lane = busy.findIndex((end) => end < row);
     if (lane < 0) lane = busy.length;

@@ -2,19 +2,49 @@
 
 import { padding } from "../graph/shapes.js";
 
-const LETTER = 7.9, NARROW = 8; // room for a label's letters, pixels: more than they need at scale 1, since from afar letters shrink less than boxes
+const LETTER = 7.9, NARROW = 9; // room for a label's letters, pixels: more than they need at scale 1, since from afar letters shrink less than boxes
 const LONGEST = 30; // letters of a label that count
-const FOLD_ABOVE = 150, FOLD_FUNCTIONS_ABOVE = 400, ASIDE_ABOVE = 60;
+const FOLD_ABOVE = 80, FOLD_FUNCTIONS_ABOVE = 400, ASIDE_ABOVE = 24;
+const FEW = 12, ENOUGH = 70; // nodes: where folding everything leaves too few, and how many opening may give
 
-/** The groups that a first frame folds: repeated blocks where the graph is large, and then the other functions. */
+/** The groups that a first frame folds: repeated blocks where the graph is large, all but the first where that leaves little to see; then the other functions. */
 export function foldAtStart(model) {
   const folded = new Set();
   if (drawn(model) <= FOLD_ABOVE) return folded;
   model.groups.forEach((g, id) => (g.kind === 1 || g.kind === 3) && folded.add(id));
+  for (const open of openings(model)) {
+    if (shownItems(model, folded) >= FEW) break;
+    const less = new Set([...folded].filter((g) => !open.includes(g)));
+    if (shownItems(model, less) > ENOUGH) continue;
+    for (const g of open) folded.delete(g);
+  }
   const left = shownNodes(model, folded);
   const functions = [...model.groups.keys()].filter((g) => model.groups[g].kind === 0 && model.groups[g].parent < 0);
   if (left > FOLD_FUNCTIONS_ABOVE) for (const g of functions.slice(1)) folded.add(g);
   return folded;
+}
+
+/** What may be opened at the start, best first: a run with its first block and all in it, a run with that block, a run, a block. */
+function openings(model) {
+  const { groups } = model, all = [...groups.keys()];
+  const inside = (g) => all.filter((c) => groups[c].parent === g);
+  const deep = (g) => [g, ...inside(g).flatMap(deep)];
+  const first = (g) => inside(g).sort((a, b) => groups[a].first - groups[b].first)[0];
+  const outer = all.filter((g) => (groups[g].kind === 3 || groups[g].kind === 1) && !(groups[groups[g].parent]?.kind & 1));
+  const runs = outer.filter((g) => groups[g].kind === 3).sort((a, b) => groups[b].times - groups[a].times || a - b);
+  return [...runs.flatMap((g) => [[g, ...deep(first(g))], [g, first(g)], [g]]), ...outer.filter((g) => groups[g].kind === 1).map((g) => deep(g))];
+}
+
+/** How many computed nodes and folded groups a drawing shows. */
+function shownItems(model, folded) {
+  const items = new Set();
+  for (let i = 0; i < model.count; i++) {
+    if (!model.operands[i].length) continue;
+    let at = i;
+    for (let g = model.group[i]; g >= 0; g = model.groups[g].parent) if (folded.has(g)) at = model.count + g;
+    items.add(at);
+  }
+  return items.size;
 }
 
 const drawn = (model) => model.aside.reduce((n, a) => n + (a ? 0 : 1), 0);

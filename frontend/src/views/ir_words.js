@@ -10,10 +10,9 @@ const few = (list, most = 4) => (list.length > most ? [...list.slice(0, most), `
 const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
 
 /** The whole, as the first frame says it. */
-export function sayAll({ view }) {
-  const { calls, params, flops } = view.totals;
-  const parts = [`${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}`, params > 0 && `${short(params)} parameters`, flops > 0 && `${short(flops, "FLOP")}`].filter(Boolean);
-  return [view.summary, h("small", null, `${parts.join(" · ")}. Choose a line or a node.`)];
+export function sayAll({ view, chosen, model }) {
+  const folded = chosen.folded.size ? " Press ▸ to open a block." : "";
+  return [view.summary, h("small", null, model.count ? `Choose a line or a node to see its type and cost.${folded}` : "There is nothing in it.")];
 }
 
 export function sayNode({ model }, id) {
