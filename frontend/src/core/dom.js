@@ -20,10 +20,11 @@ export function s(tag, attributes, ...children) {
   return build(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** Sets one attribute: functions become listeners, `null` and `false` remove, `true` is an empty value. */
+/** Sets one attribute: functions become listeners, `null` and `false` remove, `true` is an empty value, but a word where it is about accessibility. */
 export function set(node, key, value) {
   if (typeof value === "function") node.addEventListener(key.replace(/^on/, ""), value);
   else if (FORBIDDEN.test(key)) throw new Error(`attribute ${key} must be a function`);
+  else if (typeof value === "boolean" && key.startsWith("aria-")) set(node, key, String(value));
   else if (value === null || value === undefined || value === false) node.removeAttribute(key);
   else if (key === "style" && typeof value === "object") for (const [k, v] of Object.entries(value)) node.style.setProperty(k, v);
   else {
