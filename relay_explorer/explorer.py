@@ -12,6 +12,7 @@ from .ir.errors import Note, ParseError, RelayError
 from .ir.expr import Expr
 from .ir.module import IRModule
 from .ir.tuple_wrapper import TupleWrapper
+from .ir.walk import post_order
 from .typing.infer import Inference, record
 from .views.format import View
 from .widgets import host, page, widget
@@ -19,6 +20,7 @@ from .widgets import host, page, widget
 VIEWS = ("ir", "types")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = "a module, a function or another expression, an inference (relay_explorer.typing.record), a program's text, or a pathlib.Path to one"
+LARGEST = 30_000  # expressions; a larger program is refused at once, instead of filling the reader's memory
 _names: dict[str, itertools.count[int]] = {}
 
 
@@ -112,7 +114,7 @@ def explore(
 
     `view` is "ir" (the program as text and graph) or "types" (type inference, step by step); an inference is shown as "types" unless asked otherwise, all else as "ir". `state` is a
     token that an explorer gave ("copy link"), without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
-    Text that is not a program is a ParseError. A program that is not well typed is shown all the same, with the reason.
+    Text that is not a program is a ParseError, a program of more than LARGEST expressions a RelayError. A program that is not well typed is shown all the same, with the reason.
     """
     if view is not None and view not in VIEWS:
         raise ValueError(f"there is no view {view!r}: views are {', '.join(map(repr, VIEWS))}")
@@ -125,11 +127,23 @@ def explore(
 
 def _view(x: object, kind: str | None, title: str) -> View:
     if isinstance(x, Inference):
+        _fits(x.source)
         if kind == "ir":
             return _ir(x.source, title)
         return _types(x, title)
     module = _module(x)
+    _fits(module)
     return _types(record(module), title) if kind == "types" else _ir(module, title)
+
+
+def _fits(module: IRModule) -> None:
+    """Refuses a module that no page could show."""
+    count = sum(len(post_order(function)) for function in module.functions.values())
+    if count > LARGEST:
+        raise RelayError(
+            f"the program has {count:,} expressions, and an explorer shows at most {LARGEST:,}",
+            help=['explore a part of it: explore(module["f"]) shows one function'],
+        )
 
 
 def _ir(module: IRModule, title: str) -> View:

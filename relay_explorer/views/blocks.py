@@ -35,8 +35,15 @@ class Groups:
     def _innermost(self) -> list[int]:
         """For every row the innermost group that holds it."""
         inner = [-1] * len(self.program.rows)
+        open_groups: list[int] = []
+        starts: dict[int, list[int]] = {}
         for number, group in enumerate(self.groups):
-            inner[group.first : group.last + 1] = [number] * (group.last - group.first + 1)
+            starts.setdefault(group.first, []).append(number)
+        for row in range(len(inner)):
+            while open_groups and self.groups[open_groups[-1]].last < row:
+                open_groups.pop()
+            open_groups += starts.get(row, ())
+            inner[row] = open_groups[-1] if open_groups else -1
         return inner
 
     def _own(self, expr: Expr, inner: Sequence[int]) -> int:
@@ -48,9 +55,10 @@ class Groups:
                 group = self.groups[group].parent
         return group
 
-    def _ancestors(self, group: int) -> list[int]:
+    def _blocks_around(self, group: int) -> list[int]:
+        """The blocks from `group` outwards, up to the first group of another kind."""
         found = []
-        while group >= 0:
+        while group >= 0 and self.groups[group].kind == BLOCK:
             found.append(group)
             group = self.groups[group].parent
         return found
@@ -68,24 +76,22 @@ class Groups:
 
     def _shared(self, own: int, users: Sequence[int]) -> int:
         """The innermost block inside `own`, through blocks only, that holds all users; `own` where there is none."""
-        paths = [self._ancestors(group) for group in users]
-        for group in paths[0]:
-            above = self._ancestors(group)
-            if group == own or own not in above:
-                continue
-            between = above[: above.index(own)]
-            if all(self.groups[g].kind == BLOCK for g in between) and all(group in path for path in paths[1:]):
-                return group
-        return own
+        common = self._blocks_around(users[0])
+        if not common or self.groups[common[-1]].parent != own:
+            return own
+        for group in users[1:]:
+            around = self._blocks_around(group)
+            common = [g for g in common if g in around]
+        return common[0] if common else own
 
     def _label_blocks(self, exprs: Sequence[Expr]) -> None:
         """A block is called what the names of its parameters begin with, where these agree and tell it from others."""
         names: dict[int, list[str]] = {}
         for expr, place in zip(exprs, self.of, strict=True):
             if isinstance(expr, Var):
-                for outer in self._ancestors(place):
+                for outer in self._blocks_around(place):
                     names.setdefault(outer, []).append(expr.name_hint)
-        stems = {g: _stem(n) for g, n in names.items() if self.groups[g].kind == BLOCK and len(n) > 1}
+        stems = {g: _stem(n) for g, n in names.items() if len(n) > 1}
         owners: dict[str, list[int]] = {}
         for block in sorted(stems):
             owners.setdefault(stems[block], []).append(block)
@@ -97,7 +103,7 @@ class Groups:
             label = stems.get(number, "")
             same = owners.get(label, [])
             # The outermost of several blocks, one inside the other, has the name.
-            if not label or same[0] != number or any(number not in self._ancestors(other) for other in same):
+            if not label or same[0] != number or any(number not in self._blocks_around(other) for other in same):
                 label = f"{group.repeat} · {seen[group.repeat]}"
             self.groups[number] = group._replace(label=label)
 
@@ -127,34 +133,35 @@ def _functions_and_branches(program: ProgramRows) -> list[Group]:
 
 
 def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
-    order = _stretches(program)
     found = []
-    for function in module.functions.values():
-        first = program.row(function)
-        last = program.rows[first].end
-        own = [exprs for exprs in order if first <= program.row(exprs[0]) <= last]
-        for block in repeated_blocks(function, own):
+    functions = {program.row(function): function for function in module.functions.values()}
+    for head, stretches in _stretches(program).items():
+        for block in repeated_blocks(functions[head], stretches):
             rows = [program.row(member) for member in block.members]
             end = max(max(r, program.rows[r].end) for r in rows)
-            found.append(Group("", -1, min(rows), end, BLOCK, block.key))
+            found.append(Group("", -1, min(rows), end, BLOCK, f"{head} {block.key}" if len(functions) > 1 else block.key))
     return found
 
 
-def _stretches(program: ProgramRows) -> list[list[Expr]]:
-    """What the rows of each block of the text define, one list a block."""
-    found: list[list[Expr]] = [[]]
-    open_blocks: list[tuple[int, list[Expr]]] = [(len(program.rows), found[0])]
+def _stretches(program: ProgramRows) -> dict[int, list[list[Expr]]]:
+    """What the rows of each block of the text define, one list a block, by the row of the function."""
+    found: dict[int, list[list[Expr]]] = {}
+    open_blocks: list[tuple[int, list[Expr]]] = []
+    head = -1
     for index, row in enumerate(program.rows):
-        while index >= open_blocks[-1][0]:
+        while open_blocks and index >= open_blocks[-1][0]:
             open_blocks.pop()
         expr = program.defines(index)
-        if expr is not None and row.kind in _STATEMENTS:
+        if open_blocks and expr is not None and row.kind in _STATEMENTS:
             open_blocks[-1][1].append(expr)
-        if row.end >= 0:
-            inside: list[Expr] = []
-            found.append(inside)
-            open_blocks.append((row.end, inside))
-    return [exprs for exprs in found if exprs]
+        if row.end < 0 or row.kind == RowKind.TYPE:
+            continue
+        if not open_blocks:
+            head = index
+        inside: list[Expr] = []
+        found.setdefault(head, []).append(inside)
+        open_blocks.append((row.end, inside))
+    return {head: [exprs for exprs in lists if exprs] for head, lists in found.items()}
 
 
 def _nested(groups: Sequence[Group]) -> list[Group]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Let
@@ -43,7 +44,11 @@ class ProgramRows:
             for token in row.tokens:
                 if token.expr is not None:
                     self._row.setdefault(token.expr, index)
-        self.rows = self.filled(lambda expr: -1)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows, without references."""
+        return self.filled(lambda expr: -1)
 
     def _define(self, index: int, row: printed.Row) -> None:
         for token in row.tokens:  # what `let` and patterns bind; a mention of what has a row already changes nothing
