@@ -47,7 +47,10 @@ class Inline:
                 end = plain(",)" if len(node.fields) == 1 else ")")
                 return [plain("("), *self._atoms(node.fields, layout), end]
             case TupleGetItem():
-                return [self.atom(node.tuple_value, layout), plain(f".{node.index}")]
+                whole = self.atom(node.tuple_value, layout)
+                if whole.text[-1].isdigit() and whole.cls == LITERAL:  # or `1` and `.0` would read as one number
+                    return [plain("("), whole, plain(f").{node.index}")]
+                return [whole, plain(f".{node.index}")]
             case RefCreate():
                 return self._reference("ref", node, [node.value], layout)
             case RefRead():

@@ -21,7 +21,7 @@ _TOKEN = re.compile(
       | (?P<name> [^\W\d]\w*+ (?: \.[^\W\d]\w*+ )*+ )
       | (?P<number> \d++ (?:\.\d++)?+ (?:[eE][+-]?\d++)?+ \w*+ )
       | (?P<field> \.\d++ )
-      | (?P<global> @ (?: [^\W\d]\w*+ (?: \.\w++ )*+ | ` (?: [^`\\\n]++ | \\[^\n] )*+ ` ) )
+      | (?P<global> @ (?: [^\W\d]\w*+ (?: (?:\.\d++)*+ \.[^\W\d]\w*+ )*+ | ` (?: [^`\\\n]++ | \\[^\n] )*+ ` ) )
       | (?P<string> " (?: [^"\\\n]++ | \\[^\n] )*+ " )
       | (?P<quoted> ` (?: [^`\\\n]++ | \\[^\n] )*+ ` )
       | (?P<section> \#\[ )
@@ -31,7 +31,7 @@ _TOKEN = re.compile(
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _COMPARED = 2000  # names among which a near one is looked for
-METADATA = re.compile(r"^#\[metadata\]", re.MULTILINE)
+METADATA = "#[metadata]"
 
 
 class Lexer:
@@ -83,7 +83,7 @@ class Lexer:
 
     def _section(self) -> str:
         """`#[metadata]` ends the program; `#[version …]` is left to the parser."""
-        if METADATA.match(self.content, self.start):
+        if self.content.startswith(METADATA, self.start):
             self.text = ""
             return "end"
         return "section"

@@ -102,9 +102,7 @@ def read(section: str) -> dict[str, list[object]]:
     try:
         content = json.loads(section)
     except (ValueError, RecursionError) as error:
-        where = (
-            f" (line {error.lineno} of it: {error.msg})" if isinstance(error, json.JSONDecodeError) else ""
-        )
+        where = f" (see its line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise ValueError(f"the `#[metadata]` section is not JSON{where}") from None
     if not isinstance(content, dict):
         raise ValueError("the `#[metadata]` section must be a JSON object")
@@ -134,7 +132,7 @@ def _array(entry: object, what: str) -> NDArray:
     try:
         if "values" in entry:
             if len(entry["values"]) != math.prod(shape):
-                raise ValueError(f"{len(entry['values'])} values cannot be a tensor of shape {tuple(shape)}")
+                raise ValueError(f"the shape is {tuple(shape)}, the number of values {len(entry['values'])}")
             return NDArray.from_list(entry["values"], tuple(shape), dtype)
         return NDArray(tuple(shape), dtype, base64.b64decode(entry["base64"], validate=True))
     except KeyError:

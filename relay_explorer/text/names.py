@@ -9,7 +9,6 @@ from .literals import SPECIAL, quote
 
 LOCAL = re.compile(r"[^\W\d]\w*(?:(?:\.\d+)*\.[^\W\d]\w*)*")
 PLAIN = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-GLOBAL = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 KEYWORDS = frozenset(
     (
         "def",
@@ -63,7 +62,7 @@ def local_hint(hint: str) -> str:
 
 def global_name(name: str) -> str:
     """`@main`; between backquotes where the name is odd, since functions are asked for by name."""
-    return f"@{name}" if GLOBAL.fullmatch(name) else f"@{quote(name, '`')}"
+    return f"@{name}" if LOCAL.fullmatch(name) else f"@{quote(name, '`')}"
 
 
 def plain_name(name: str) -> str:

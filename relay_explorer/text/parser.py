@@ -80,9 +80,10 @@ def _parser(
             raise ParseError(
                 f"{source_name}: byte {error.start} is not UTF-8: is this a binary file?"
             ) from None
-    section = None
-    for heading in METADATA.finditer(source):
-        section = source[heading.end() :]
+    source = source.removeprefix("\ufeff")
+    heading = f"\n{METADATA}"
+    at = source.rfind(heading)  # the last: what looks like another may stand in a comment
+    section = source[at + len(heading) :] if at >= 0 else None
     return ModuleSyntax(source, source_name, MetaTable(meta, section))
 
 

@@ -1,0 +1,113 @@
+"""Every construct, in the canonical print: what is read from it is printed back to the letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relay_explorer.ir import RefRead, difference
+from relay_explorer.text import astext, fromtext, parse, parse_expr, show
+
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.relay"), key=lambda p: p.stem)
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_canonical_text_prints_back_to_the_letter(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    module = parse(source, path.name)
+    assert astext(module) == source
+    assert difference(module, parse(astext(module)), map_free_vars=True) is None
+
+
+def body(text: str, params: str = "%x: float32, %y: float32, %c: bool") -> str:
+    """The printed body of a function whose body is `text`."""
+    lines = show(parse(f"def @main({params}) {{ {text} }}")).split("\n")
+    return "\n".join(line.removeprefix("  ") for line in lines[1:-1])
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("%x + %y * %x - %y", "%0 = multiply(%y, %x);\n%1 = add(%x, %0);\nsubtract(%1, %y)"),
+        ("%x * (%y + %x) / %y", "%0 = add(%y, %x);\n%1 = multiply(%x, %0);\ndivide(%1, %y)"),
+        ("%x + 1f < %y == %c", "%0 = add(%x, 1f);\n%1 = less(%0, %y);\nequal(%1, %c)"),
+        ("%x - %y - %x", "%0 = subtract(%x, %y);\nsubtract(%0, %x)"),
+        ("%x >= %y", "greater_equal(%x, %y)"),
+        ("%x <= %y", "less_equal(%x, %y)"),
+        ("%x != %y", "not_equal(%x, %y)"),
+        ("%x > %y", "greater(%x, %y)"),
+        ("-%x", "negative(%x)"),
+        ("- -%x * %y", "%0 = negative(%x);\n%1 = negative(%0);\nmultiply(%1, %y)"),
+        ("-exp(%x)", "%0 = exp(%x);\nnegative(%0)"),
+        ("%x -1f", "subtract(%x, 1f)"),
+        ("- 1f", "-1f"),
+        ("1.0", "1f"),
+        ("1e3", "1000f"),
+        ("7i32", "7"),
+        ("exp(log(%x))", "%0 = log(%x);\nexp(%0)"),
+        ("%x; exp(%y); %c", "let %_ = %x;\nlet %_1 = exp(%y);\n%c"),
+        ("((((%x))))", "%x"),
+        ("{ let %z = %x; { %z } }", "let %z = %x;\n%z"),
+        ("exp((let %z = %x; %z))", "%0 = (\n  let %z = %x;\n  %z\n);\nexp(%0)"),
+        ("if (%c) { %x } else { if (%c) { %y } else { %x } }", "if (%c) {\n  %x\n} else {\n  if (%c) {\n    %y\n  } else {\n    %x\n  }\n}"),
+        ("/* a /* nested */ comment */ %x // and one to the end\n", "%x"),
+        ("%x /* ty=float32 */ /* span=from_string:1:2 */", "%x"),
+        ("(%x, %y,)", "(%x, %y)"),
+        ("(%x, %y).1.0", "%0 = (%x, %y);\n%1 = %0.1;\n%1.0"),
+        ("let %x = exp(%x); let %x = exp(%x); %x", "let %x1 = exp(%x);\nlet %x2 = exp(%x1);\n%x2"),
+        ("%7 = exp(%x); %3 = add(%7, %7); %3", "%0 = exp(%x);\nadd(%0, %0)"),
+        ('cast(%x, dtype=float16)', 'cast(%x, dtype="float16")'),
+        ('cast(%x, dtype="f\\x6coat16")', 'cast(%x, dtype="float16")'),
+        ("nn.softmax(%x, axis=-1)", "nn.softmax(%x)"),
+        ("exp", "exp"),
+    ],
+)  # fmt: skip
+def test_other_spellings_have_one_canonical_form(written: str, canonical: str) -> None:
+    assert body(written) == canonical
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def @main(%x: ref(float32)) { ref_read(%x) }",
+        "def @main(%x: Ref[float32]) { ref_read(%x) }",
+        '#[version = "0.0.5"] fn (%x: ref(float32)) { ref_read(%x) }',
+        "free_var %x: ref(float32); ref_read(%x)",
+    ],
+)
+def test_a_program_may_be_an_expression(source: str) -> None:
+    main = fromtext(source)["main"]
+    assert isinstance(main.body, RefRead)
+    assert [str(p.type_annotation) for p in main.params] == ["ref(float32)"]
+
+
+def test_scalars_are_tensors_of_rank_0() -> None:
+    assert str(parse_expr("free_var %x: Tensor[(), int64]; %x").type_annotation) == "int64"  # type: ignore[attr-defined]
+
+
+def test_a_branch_may_use_what_another_defined() -> None:
+    """TVM's printer wrote a node that two branches share in the first of them only."""
+    text = "def @main(%x: float32, %c: bool) { if (%c) { %0 = exp(%x); add(%0, %0) } else { %0 } }"
+    branches = parse(text)["main"].body
+    assert branches.true_branch.args[0] is branches.false_branch  # type: ignore[attr-defined]
+
+
+def test_sharing_survives() -> None:
+    call = parse_expr("free_var %x: float32; %0 = exp(%x); (%0, exp(%x), %0)")
+    first, second, third = call.fields  # type: ignore[attr-defined]
+    assert first is third
+    assert first is not second
+
+
+def test_definitions_are_added_to_a_module() -> None:
+    library = parse("type L { N } def @one() { 1 }")
+    module = parse("def @main() { (@one(), N) }", init_module=library)
+    assert [v.name_hint for v in module.functions] == ["one", "main"]
+    assert [v.name_hint for v in library.functions] == ["one"]
+    assert module["main"].body.fields[0].op is library.get_global_var("one")  # type: ignore[attr-defined]
+
+
+def test_printing_is_deterministic() -> None:
+    source = PROGRAMS[0].read_text()
+    assert len({astext(parse(source)) for _ in range(3)}) == 1
