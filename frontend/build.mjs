@@ -6,21 +6,6 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, "..", "relay_explorer", "widgets", "static");
-const VIEWS = { mountTypes: "types.js", mountIr: "ir.js" };
-
-/** The views whose source exists; a bundle without one says that it cannot draw it. */
-const views = {
-  name: "views",
-  setup(b) {
-    b.onResolve({ filter: /^virtual:views$/ }, (args) => ({ path: args.path, namespace: "views" }));
-    b.onLoad({ filter: /.*/, namespace: "views" }, () => ({
-      resolveDir: join(here, "src", "views"),
-      contents: Object.entries(VIEWS)
-        .map(([name, file]) => existsSync(join(here, "src", "views", file)) ? `export { ${name} } from "./${file}";` : `export const ${name} = undefined;`)
-        .join("\n"),
-    }));
-  },
-};
 
 /** Stylesheets travel as strings: shorten them the way code is shortened. */
 const styles = {
@@ -53,7 +38,7 @@ const result = await build({
   write: false,
   metafile: true,
   legalComments: "none",
-  plugins: [views, styles],
+  plugins: [styles],
   banner: { js: "/* relay_explorer front end, Apache-2.0; its libraries: relay_explorer.licenses.txt */" },
 });
 const files = { "relay_explorer.js": result.outputFiles[0].text, "relay_explorer.licenses.txt": licences(result.metafile.inputs) };

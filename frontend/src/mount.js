@@ -12,7 +12,7 @@ const VERSION = 1;
 export function problem(view) {
   if (view?.format !== "relay-explorer") return "This is not a view of relay_explorer.";
   if (view.version !== VERSION) return `This view has version ${view.version}; this page draws version ${VERSION}. Make it again with the same relay_explorer.`;
-  if (!VIEWS[view.view]) return `This page cannot draw a view called “${view.view}”.`;
+  if (!VIEWS.has(view.view)) return `This page cannot draw a view called “${view.view}”.`;
   return null;
 }
 
@@ -58,7 +58,7 @@ export function mount(host, view, { name = "", token = "", address = false, onSt
     },
   };
   try {
-    drawn = VIEWS[view.view](root, view, ctx);
+    drawn = VIEWS.get(view.view)(root, view, ctx);
   } catch (error) {
     stopTheme();
     throw new Error("This view cannot be drawn: its data is damaged. Make it again with relay_explorer.", { cause: error });

@@ -1,5 +1,6 @@
 // The views this bundle can draw, by the name that stands in the data.
-import * as present from "virtual:views";
+import { mountIr } from "./views/ir.js";
+import { mountTypes } from "./views/types.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = { types: present.mountTypes, ir: present.mountIr };
+export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr]]);

@@ -1,7 +1,7 @@
 // Replay: what the format promises about the state after a step, and that seeking keeps the promise.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { becauseChain, classes, createReplay, finalState, membersOf, touched } from "../src/views/types_state.js";
+import { becauseChain, classes, createReplay, finalState, membersOf, touched, uniqueNames } from "../src/views/types_state.js";
 import { nextStep } from "../src/views/types_filter.js";
 import { failing, waiting } from "./fixtures/learner.js";
 import { large } from "./fixtures/large.js";
@@ -74,6 +74,11 @@ test("causes that are not earlier steps are left out, and a long chain is cut wi
   assert.equal(chain.length, 40);
   assert.equal(more, 60);
   assert.deepEqual(chain.slice(0, 3).map(({ step }) => step), [99, 98, 97]);
+});
+
+test("a name that two variables share names neither", () => {
+  const names = uniqueNames({ strings: ["α", "%0", "β"], vars: [[0, 0, 1], [2, 1, 1], [1, 0, 1]] });
+  assert.deepEqual([...names], [["α", 0], ["%0", -1], ["β", 1]]);
 });
 
 test("what a step touches", () => {

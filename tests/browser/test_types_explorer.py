@@ -198,6 +198,13 @@ def test_hovering_a_variable_lights_its_class_its_relations_and_its_tokens(open_
     expect(page.locator(".is-lit")).to_have_count(0)
 
 
+def test_a_name_in_the_sentence_lights_its_variable(open_view: Opener) -> None:
+    page = open_view(WAITING)
+    page.locator(".say code", has_text="ε").hover()
+    linked = page.locator(".row.is-linked").evaluate_all("rows => rows.map((row) => row.dataset.row)")
+    assert linked == ["2", "5"], "its class, and the relation that mentions it"
+
+
 def test_play_runs_to_the_end_and_stops(open_view: Opener) -> None:
     page = open_view(WAITING, fragment="#rx-test:step=10")
     page.get_by_role("button", name="play (space)").click()
@@ -458,6 +465,24 @@ def test_less_motion_means_none(open_view: Opener) -> None:
           .filter((s) => parseFloat(s.transitionDuration) > 0 || s.animationName !== "none").length"""
     )
     assert moving == 0
+
+
+def test_the_page_s_own_styles_do_not_reach_the_explorer(open_view: Opener) -> None:
+    page = open_view(WAITING)
+    before = rx(page).bounding_box()
+    page.add_style_tag(
+        content="""
+        body { letter-spacing: 9px; text-transform: uppercase; white-space: pre; line-height: 4;
+               font-size: 40px; text-align: right; word-spacing: 3em; }
+        button, svg, code, .row { display: none !important; } div { padding: 3px; } h1 { display: none; }
+        .relay-explorer { padding: 0 !important; }"""
+    )
+    page.evaluate("document.querySelector('main').style.padding = '0'")
+    after = rx(page).bounding_box()
+    assert before is not None
+    assert after is not None
+    assert (after["width"], after["height"]) == (before["width"], before["height"])
+    expect(page.locator(".row").first).to_be_visible()
 
 
 # --- assistive technology --------------------------------------------------------------------------

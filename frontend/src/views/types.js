@@ -18,7 +18,7 @@ import { createLegend, createQueue, drawFoot } from "./types_strips.js";
 import { MARKS } from "./types_marks.js";
 import { drawClasses, drawConstraints, drawWhy } from "./types_panes.js";
 import { bindings } from "./types_keys.js";
-import { createReplay, finalState, membersOf, relationsOf, touched } from "./types_state.js";
+import { createReplay, finalState, membersOf, relationsOf, touched, uniqueNames } from "./types_state.js";
 import { createWires } from "./types_wires.js";
 import conflictCss from "./types_conflict.css";
 import css from "./types.css";
@@ -49,6 +49,7 @@ class TypesExplorer {
     this.varsOn = byRow(view.vars, view.program.rows.length, spare);
     this.relsOn = byRow(view.rels, view.program.rows.length, spare);
     this.dirty = createDirty(view);
+    this.byName = uniqueNames(view);
     this.step = -1;
     this.sel = -1;
     this.past = [];
@@ -87,7 +88,7 @@ class TypesExplorer {
     this.buildRows();
     this.buildAside();
     this.body = h("div", { class: "types-body on-rows" }, this.rows.el, this.aside);
-    this.frame.body.append(this.conflict, this.queue, this.search.el, this.narrowTabs.el, this.body);
+    this.frame.body.append(this.conflict, h("div", { class: "queue-strip" }, this.queue), this.search.el, this.narrowTabs.el, this.body);
     this.legend = createLegend(view, (mark) => this.nextMark(mark));
     this.classes = h("span", { class: "classes" });
     this.frame.foot.append(h("span", null, "same type: ", this.classes), this.legend, h("span", { class: "keys" }, [["←", "→"], ["w"], ["/"], ["?"]].map((keys, i) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), ["step", "why", "find", "keys"][i]))));
@@ -214,7 +215,7 @@ class TypesExplorer {
     const [a, b] = failed ? conflictRows(this.view.conflict) : [[], []];
     this.rows.mark("a", a);
     this.rows.mark("b", b);
-    fill(this.frame.say, sentence(say, this.view.strings));
+    fill(this.frame.say, sentence(say, this.view.strings, (name) => this.named(name)));
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
     this.drawQueue(this.state, changes);
@@ -246,6 +247,14 @@ class TypesExplorer {
     const rare = (step) => MARKS[this.view.steps[step][0]]?.rare || this.view.steps[step][0] === 3;
     const to = nextStep(rare, this.step, by, this.count);
     if (to !== this.step) this.go(to);
+  }
+
+  /** A name in a sentence; one that belongs to a single variable lights it in every column. */
+  named(name) {
+    const v = this.byName.get(name) ?? -1;
+    if (v < 0) return h("code", null, name);
+    const enter = () => this.hovered({ row: -1, ref: v });
+    return h("code", { class: "named", onpointerenter: enter, onpointerleave: () => this.hovered(null) }, name);
   }
 
   // --- what is shown beside ------------------------------------------------------------------------

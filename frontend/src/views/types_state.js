@@ -112,6 +112,17 @@ export function classes(state) {
   return [...groups].filter(([, members]) => members.length > 1).map(([lead, members]) => [lead, ...members.filter((v) => v !== lead)]);
 }
 
+/** Name → variable, for the names that belong to one variable only, with what it is the type of as a second name. */
+export function uniqueNames(view) {
+  const names = new Map();
+  const add = (name, v) => names.set(name, names.has(name) && names.get(name) !== v ? -1 : v);
+  view.vars.forEach(([name, , what], v) => {
+    add(view.strings[name], v);
+    if (what !== name) add(view.strings[what], v);
+  });
+  return names;
+}
+
 /** For each variable the relations that mention it. */
 export function relationsOf(view) {
   const out = view.vars.map(() => []);
