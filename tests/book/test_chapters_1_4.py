@@ -198,6 +198,41 @@ class TestTenMinutes:
         assert costs[heavy].parameters == features * 120
 
 
+# What a link into an explorer promises to show: a node's label, or what the step's sentence speaks of.
+LINKS = {
+    ("ch01-treelstm", "sel", 45): "@encode",
+    ("ch01-treelstm", "sel", 47): "@encode",
+    ("ch02-double", "sel", 5): "@double",
+    ("ch03-lenet-types", "step", 29): "nn.batch_flatten",
+    ("ch03-lenet", "sel", 11): "nn.conv2d",
+    ("ch03-lenet", "sel", 15): "nn.conv2d",
+    ("ch03-lenet", "sel", 20): "nn.dense",
+}
+
+
+@cache
+def views() -> dict[str, dict[str, Any]]:
+    """The data of every explorer of these chapters, by its name."""
+    shown = [value for page in PAGES for value in executed(page)[2]]
+    explorers = [value for value in shown if type(value).__name__ == "Explorer"]
+    return {re.search(r'id="rx-([\w-]+)"', e._repr_html_())[1]: e.to_dict() for e in explorers}
+
+
+def test_links_into_explorers_are_these() -> None:
+    pattern = r"\(#rx-([\w-]+):(\w+)=(\d+)\)"
+    found = [link for page in PAGES for link in re.findall(pattern, source(page))]
+    assert {(name, key, int(number)) for name, key, number in found} == set(LINKS)
+    assert sum(source(page).count("#rx-") for page in PAGES) == len(found)
+
+
+@pytest.mark.parametrize(("link", "promised"), LINKS.items(), ids=str)
+def test_a_link_leads_to_what_it_promises(link: tuple[str, str, int], promised: str) -> None:
+    name, key, number = link
+    view = views()[name]
+    words = view["nodes"][number][:1] if key == "sel" else view["steps"][number - 1][2]
+    assert promised in [view["strings"][word] for word in words]
+
+
 SOLUTION = re.compile(r"```\{code-block\} python\n(text = .*?)```", re.DOTALL)
 
 
