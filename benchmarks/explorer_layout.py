@@ -48,9 +48,12 @@ class Site(SimpleHTTPRequestHandler):
 
     view = b"{}"
 
-    def do_GET(self) -> None:  # noqa: N802 (the name is the standard library's)
+    def do_GET(self) -> None:
         path = self.path.split("?")[0]
-        files = {"/": "benchmarks/explorer_page.html", "/relay_explorer.js": "relay_explorer/widgets/static/relay_explorer.js"}
+        files = {
+            "/": "benchmarks/explorer_page.html",
+            "/relay_explorer.js": "relay_explorer/widgets/static/relay_explorer.js",
+        }
         if path == "/view.json":
             body, kind = type(self).view, "application/json"
         elif path in files or path.startswith("/frontend/"):
@@ -67,7 +70,7 @@ class Site(SimpleHTTPRequestHandler):
         self.wfile.write(body)
         return None
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: Any) -> None:
         """Says nothing: the table is the output."""
 
 
@@ -95,7 +98,15 @@ def write_onnx(view: dict[str, Any], path: Path) -> None:
     for number, node in enumerate(nodes):
         if number in operands:
             kind = strings[node[0]].split(".")[-1].title().replace("_", "")
-            made.append(helper.make_node(kind, [f"v{i}" for i in operands[number]], [f"v{number}"], name=f"n{number}", domain="relay"))
+            made.append(
+                helper.make_node(
+                    kind,
+                    [f"v{i}" for i in operands[number]],
+                    [f"v{number}"],
+                    name=f"n{number}",
+                    domain="relay",
+                )
+            )
         else:
             inputs.append(helper.make_tensor_value_info(f"v{number}", TensorProto.FLOAT, [1]))
     output = helper.make_tensor_value_info(f"v{len(nodes) - 1}", TensorProto.FLOAT, [1])
@@ -103,7 +114,12 @@ def write_onnx(view: dict[str, Any], path: Path) -> None:
     first, rest = inputs[:1], inputs[1:]
     weights = [helper.make_tensor(value.name, TensorProto.FLOAT, [1], [0.0]) for value in rest]
     graph = helper.make_graph(made, view["title"], first, [output], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("relay", 1)]), str(path))
+    onnx.save(
+        helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("relay", 1)]
+        ),
+        str(path),
+    )
 
 
 def pan(page: Page, x: float, y: float) -> tuple[float, float]:
@@ -186,7 +202,9 @@ def measure_netron(browser: Browser, path: Path) -> dict[str, float]:
     page.context.add_cookies([{"name": "consent", "value": "1", "url": f"http://127.0.0.1:{port}"}])
     page.add_init_script(NETRON_PAGE)
     try:
-        page.route("**/*", lambda route: route.continue_() if "127.0.0.1" in route.request.url else route.abort())
+        page.route(
+            "**/*", lambda route: route.continue_() if "127.0.0.1" in route.request.url else route.abort()
+        )
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_function("window.__drawn > 0", timeout=180_000)
         out = {"paint": page.evaluate("window.__drawn") / 1000}
@@ -200,7 +218,11 @@ def measure_netron(browser: Browser, path: Path) -> dict[str, float]:
 
 def machine() -> str:
     """What this ran on, in one line."""
-    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    names = [
+        line.split(":")[1].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
     return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
 
 
@@ -229,7 +251,9 @@ def main(write: bool = False, only: list[str] | None = None) -> str:
                 continue
             maker = browser.new_page()
             maker.goto(origin)
-            text = maker.evaluate(f"async () => JSON.stringify((await import('/frontend/test/fixtures/ir_views.js')).{call})")
+            text = maker.evaluate(
+                f"async () => JSON.stringify((await import('/frontend/test/fixtures/ir_views.js')).{call})"
+            )
             maker.close()
             Site.view = text.encode()
             path = Path(folder) / f"{name.replace(',', '')}.onnx"
@@ -241,7 +265,9 @@ def main(write: bool = False, only: list[str] | None = None) -> str:
     text = f"{table(rows)}\n\nChromium {version}, software rendering, window of {SIZE['width']} by {SIZE['height']}; Netron {netron.__version__}. {machine()}."
     print(text)
     if write:
-        (ROOT / "benchmarks" / "explorer_layout.md").write_text(f"# The explorer's drawing, beside Netron's\n\n{__doc__.split('*Layout*', 1)[0].splitlines()[0]}\n\n{text}\n\n*Layout*{__doc__.split('*Layout*', 1)[1].rstrip()}\n")
+        (ROOT / "benchmarks" / "explorer_layout.md").write_text(
+            f"# The explorer's drawing, beside Netron's\n\n{__doc__.split('*Layout*', 1)[0].splitlines()[0]}\n\n{text}\n\n*Layout*{__doc__.split('*Layout*', 1)[1].rstrip()}\n"
+        )
     return text
 
 

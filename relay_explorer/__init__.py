@@ -1,4 +1,5 @@
-"""Relay, the functional, typed language for deep learning, in readable Python, with explorers that show what a compiler does.
+"""Relay, the functional, typed language for deep learning, in readable Python, with explorers that show what
+a compiler does.
 
     from relay_explorer import relay, explore, models
     explore(models.load("lenet"), view="types")
@@ -11,15 +12,22 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._project import VERSION as __version__
+from . import _project
 
 if TYPE_CHECKING:
     from . import models, relay
     from .explorer import Explorer, explore
 
+__version__ = _project.VERSION
+
 __all__ = ["Explorer", "__version__", "explore", "models", "relay"]
 
-_PLACES = {"explore": ".explorer:explore", "Explorer": ".explorer:Explorer", "models": ".models", "relay": ".relay"}
+_PLACES = {
+    "explore": ".explorer:explore",
+    "Explorer": ".explorer:Explorer",
+    "models": ".models",
+    "relay": ".relay",
+}
 
 
 def __getattr__(name: str) -> Any:

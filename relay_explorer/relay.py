@@ -1,19 +1,32 @@
 """The namespace that `tvm.relay` was, gathered from the folders of this package.
 
-    from relay_explorer import relay
-    x = relay.var("x", shape=(1, 784))
-    y = relay.nn.relu(x)
+from relay_explorer import relay
+x = relay.var("x", shape=(1, 784))
+y = relay.nn.relu(x)
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from typing import Any as Anything
 
 from . import analysis, ir, transform
 from .ir import adt, expr
 from .ir import types as ty
-from .ir.adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard, TypeData
+from .ir.adt import (
+    Clause,
+    Constructor,
+    Match,
+    Pattern,
+    PatternConstructor,
+    PatternTuple,
+    PatternVar,
+    PatternWildcard,
+    TypeData,
+)
+from .ir.bind import bind
 from .ir.errors import ParseError, RelayError, TypeInferenceError
 from .ir.expr import (
     Call,
@@ -60,27 +73,11 @@ from .ops import FAMILIES, builders
 from .text import astext, fromtext, parse, parse_expr
 
 
-def bind(expr: Expr, binds: dict[Var | str, Expr]) -> Expr:
-    """`expr` with variables replaced; of a function, parameters that are replaced are no longer parameters. Variables may be given by name."""
-    from .ir.walk import all_vars
-
-    by_name = {v.name_hint: v for v in all_vars(expr)}
-    values = {by_name[k] if isinstance(k, str) else k: v for k, v in binds.items()}
-
-    class Bind(ExprMutator):
-        def visit_var(self, var: Var) -> Expr:
-            return values.get(var, var)
-
-    if isinstance(expr, Function):
-        params = [p for p in expr.params if p not in values]
-        return Function(params, Bind().visit(expr.body), None, expr.type_params, expr.attrs, expr.span)
-    bound: Expr = Bind().visit(expr)
-    return bound
-
-
 def _namespace(name: str, families: Iterable[str]) -> types.ModuleType:
     """A module that holds the builder functions of operator families."""
-    module = types.ModuleType(f"{__name__}.{name}", f"Builder functions of Relay's operators: `relay.{name}.…`.")
+    module = types.ModuleType(
+        f"{__name__}.{name}", f"Builder functions of Relay's operators: `relay.{name}.…`."
+    )
     for family in families:
         module.__dict__.update(builders(family))
     return module
@@ -93,3 +90,14 @@ op = _namespace("op", _PLAIN)
 op.__dict__.update({"nn": nn, "image": image, "get": Op.get, "Op": Op, "OpPattern": OpPattern})
 for _family in _PLAIN:
     globals().update(builders(_family))
+
+__all__ = [
+    name
+    for name in dir()
+    if not name.startswith("_")
+    and name not in ("annotations", "types", "Iterable", "TYPE_CHECKING", "Anything")
+]
+
+if TYPE_CHECKING:  # the builder functions of operators are gathered when this module is loaded
+
+    def __getattr__(name: str) -> Anything: ...

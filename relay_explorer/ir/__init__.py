@@ -1,4 +1,6 @@
-"""The program as data: expressions, types, algebraic data types, modules, attributes, spans, visitors, structural equality."""
+"""The program as data: expressions, types, algebraic data types, modules, attributes, spans, visitors,
+structural equality.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ from .expr import (
 )
 from .module import IRModule
 from .ndarray import NDArray
-from .op import Op, OpPattern, Relation, RelationFailed
+from .op import Op, OpPattern, Relation, RelationError
 from .show import short_type, show_type
 from .span import Source, Span
 from .types import (
@@ -56,6 +58,16 @@ from .types import (
     scalar_type,
 )
 from .visitor import ExprFunctor, ExprMutator, ExprVisitor, TypeFunctor, TypeMutator, TypeVisitor
-from .walk import all_vars, bound_vars, children, free_type_vars, free_vars, post_order, post_order_visit, rebuild, rewrite
+from .walk import (
+    all_vars,
+    bound_vars,
+    children,
+    free_type_vars,
+    free_vars,
+    post_order,
+    post_order_visit,
+    rebuild,
+    rewrite,
+)
 
 __all__ = [name for name in dir() if not name.startswith("_") and name != "annotations"]

@@ -10,11 +10,15 @@ from .types import GlobalTypeVar, Type, TypeVar
 
 
 class Constructor(Expr):
-    """A way to make a value of the type `belong_to`, from arguments of types `inputs`. `tag` is its number within the type."""
+    """A way to make a value of the type `belong_to`, from arguments of types `inputs`. `tag` is its number
+    within the type.
+    """
 
     __slots__ = ("belong_to", "inputs", "name_hint", "tag")
 
-    def __init__(self, name_hint: str, inputs: Sequence[Type], belong_to: GlobalTypeVar, tag: int = -1) -> None:
+    def __init__(
+        self, name_hint: str, inputs: Sequence[Type], belong_to: GlobalTypeVar, tag: int = -1
+    ) -> None:
         self.name_hint = str(name_hint)
         self.inputs = tuple(inputs)
         self.belong_to = belong_to
@@ -37,7 +41,11 @@ class TypeData(Type):
     __slots__ = ("constructors", "header", "type_vars")
 
     def __init__(
-        self, header: GlobalTypeVar, type_vars: Sequence[TypeVar], constructors: Sequence[Constructor], span: Span | None = None
+        self,
+        header: GlobalTypeVar,
+        type_vars: Sequence[TypeVar],
+        constructors: Sequence[Constructor],
+        span: Span | None = None,
     ) -> None:
         self.header = header
         self.type_vars = tuple(type_vars)
@@ -116,7 +124,9 @@ class Match(Expr):
 
     __slots__ = ("clauses", "complete", "data")
 
-    def __init__(self, data: Expr, clauses: Sequence[Clause], complete: bool = True, span: Span | None = None) -> None:
+    def __init__(
+        self, data: Expr, clauses: Sequence[Clause], complete: bool = True, span: Span | None = None
+    ) -> None:
         self.data = data
         self.clauses = tuple(clauses)
         self.complete = complete

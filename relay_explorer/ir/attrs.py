@@ -3,11 +3,13 @@
     class SoftmaxAttrs(Attrs, key="relay.attrs.SoftmaxAttrs"):
         axis: int = attr(-1, "The axis that is summed over.")
 
-The annotation is the kind that values are converted to; `KINDS` lists the kinds. An attribute without a default is declared with `required("…")`.
+The annotation is the kind that values are converted to; `KINDS` lists the kinds. An attribute without a
+default is declared with `required("…")`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any as Anything
 from typing import ClassVar, NamedTuple
@@ -59,11 +61,13 @@ class Attrs:
         super().__init_subclass__(**kwargs)
         cls._key = key or cls.__name__
         fields = dict(cls._fields)
-        for name, kind in cls.__dict__.get("__annotations__", {}).items():
+        for name, kind in inspect.get_annotations(cls).items():
             if "ClassVar" in kind:
                 continue
             if kind not in KINDS:
-                raise TypeError(f"{cls.__name__}.{name}: unknown kind of attribute {kind!r}; known are {', '.join(KINDS)}")
+                raise TypeError(
+                    f"{cls.__name__}.{name}: unknown kind of attribute {kind!r}; known are {', '.join(KINDS)}"
+                )
             declared = cls.__dict__[name]
             default = declared.default if declared.default is REQUIRED else KINDS[kind](declared.default)
             fields[name] = Field(name, kind, default, declared.doc)
@@ -78,18 +82,25 @@ class Attrs:
             if field is None:
                 raise AttributeSchemaError(
                     f"{self._key.rsplit('.', 1)[-1]} has no attribute `{name}`",
-                    help=[f"its attributes are {', '.join(f'`{f}`' for f in fields)}" if fields else "it takes none"],
+                    help=[
+                        f"its attributes are {', '.join(f'`{f}`' for f in fields)}"
+                        if fields
+                        else "it takes none"
+                    ],
                 )
             try:
                 store[name] = KINDS[field.kind](value)
             except (TypeError, ValueError):
                 raise AttributeSchemaError(
-                    f"attribute `{name}` takes {KIND_WORDS.get(field.kind, field.kind)}, not {_brief(value)}", help=[field.doc]
+                    f"attribute `{name}` takes {KIND_WORDS.get(field.kind, field.kind)}, not {_brief(value)}",
+                    help=[field.doc],
                 ) from None
         for name, field in fields.items():
             if name not in store:
                 if field.default is REQUIRED:
-                    raise AttributeSchemaError(f"attribute `{name}` is missing", help=[f"give `{name}=…`: {field.doc}"])
+                    raise AttributeSchemaError(
+                        f"attribute `{name}` is missing", help=[f"give `{name}=…`: {field.doc}"]
+                    )
                 store[name] = field.default
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -108,7 +119,11 @@ class Attrs:
 
     def changed(self) -> list[tuple[str, Value]]:
         """The names and values that differ from the defaults, in the order of declaration."""
-        return [(n, self.__dict__[n]) for n, f in self._fields.items() if not same_value(self.__dict__[n], f.default)]
+        return [
+            (n, self.__dict__[n])
+            for n, f in self._fields.items()
+            if not same_value(self.__dict__[n], f.default)
+        ]
 
     def __getitem__(self, name: str) -> Value:
         if name not in self.__dict__:
@@ -212,7 +227,7 @@ def _str(value: Value) -> str:
 
 
 def _dtype(value: Value) -> str:
-    """A dtype's name: "float32", also given as `numpy.float32`, a NumPy dtype or Python's int, float, bool."""
+    """An element type's name, also given as `numpy.float32`, a NumPy dtype, or Python's int, float, bool."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, type):
@@ -274,14 +289,36 @@ def _optional(convert: Callable[[Value], Value]) -> Callable[[Value], Value]:
 
 
 _PLAIN: dict[str, Callable[[Value], Value]] = {
-    "int": _int, "float": _float, "bool": _bool, "str": _str, "DType": _dtype, "Ints": _ints, "Floats": _floats, "Dims": _dims,
-    "int | Ints": _ints_or_sections, "Number": _number, "Pairs": _pairs, "NDArray": _data, "Type": _type,
-}  # fmt: skip
-KINDS: dict[str, Callable[[Value], Value]] = _PLAIN | {f"{kind} | None": _optional(f) for kind, f in _PLAIN.items()}
+    "int": _int,
+    "float": _float,
+    "bool": _bool,
+    "str": _str,
+    "DType": _dtype,
+    "Ints": _ints,
+    "Floats": _floats,
+    "Dims": _dims,
+    "int | Ints": _ints_or_sections,
+    "Number": _number,
+    "Pairs": _pairs,
+    "NDArray": _data,
+    "Type": _type,
+}
+KINDS: dict[str, Callable[[Value], Value]] = _PLAIN | {
+    f"{kind} | None": _optional(f) for kind, f in _PLAIN.items()
+}
 KIND_WORDS = {
-    "int": "an integer", "float": "a number", "bool": "True or False", "str": "a string", "DType": "the name of an element type",
-    "Ints": "integers", "Floats": "numbers", "Dims": "dimensions", "int | Ints": "an integer or integers", "Number": "a number", "Pairs": "pairs of integers",
-}  # fmt: skip
+    "int": "an integer",
+    "float": "a number",
+    "bool": "True or False",
+    "str": "a string",
+    "DType": "the name of an element type",
+    "Ints": "integers",
+    "Floats": "numbers",
+    "Dims": "dimensions",
+    "int | Ints": "an integer or integers",
+    "Number": "a number",
+    "Pairs": "pairs of integers",
+}
 KIND_WORDS |= {f"{kind} | None": f"{words} or None" for kind, words in KIND_WORDS.items()}
 DType = str
 Number = Anything  # a bool, int or float, kept as it was given

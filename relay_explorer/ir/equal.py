@@ -1,17 +1,54 @@
 """Structural equality and hashing of types, expressions and modules.
 
-Two programs are equal if they differ in the names of bound variables only. Sharing counts: a value used twice is not equal to the same value computed twice.
+Two programs are equal if they differ in the names of bound variables only. Sharing counts: a value used twice
+is not equal to the same value computed twice.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard, TypeData
+from .adt import (
+    Clause,
+    Constructor,
+    Match,
+    Pattern,
+    PatternConstructor,
+    PatternTuple,
+    PatternVar,
+    PatternWildcard,
+    TypeData,
+)
 from .attrs import Attrs
-from .expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from .expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from .op import Op
-from .types import FuncType, GlobalTypeVar, IncompleteType, RefType, SizeVar, TensorType, TupleType, Type, TypeCall, TypeRelation, TypeVar
+from .types import (
+    FuncType,
+    GlobalTypeVar,
+    IncompleteType,
+    RefType,
+    SizeVar,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeRelation,
+    TypeVar,
+)
 
 if TYPE_CHECKING:
     from .module import IRModule
@@ -84,7 +121,9 @@ class _Comparison:
             return f"{len(a)} parameters against {len(b)}"
         for left, right in zip(a, b):
             self.pair(left, right)
-        return self.both(tuple(v.type_annotation for v in a), tuple(v.type_annotation for v in b), "annotations")
+        return self.both(
+            tuple(v.type_annotation for v in a), tuple(v.type_annotation for v in b), "annotations"
+        )
 
     def expr(self, a: Expr, b: Expr) -> str | None:
         if isinstance(a, Var) and isinstance(b, Var):
@@ -94,15 +133,21 @@ class _Comparison:
             return None if same else f"`{a.name_hint}` against `{b.name_hint}`"
         if isinstance(a, Op):
             return None if a is b else f"operator `{_brief(a)}` against `{_brief(b)}`"
-        if isinstance(a, Constant) and isinstance(b, Constant):  # values: the text format writes each where it is used
+        if isinstance(a, Constant) and isinstance(
+            b, Constant
+        ):  # values: the text format writes each where it is used
             return None if a.data == b.data else f"constant {_brief(a)} against {_brief(b)}"
         self.pair(a, b)
         match a, b:
             case Call(), Call():
                 if not _attrs_equal(a.attrs, b.attrs):
                     return f"attributes of `{_brief(a.op)}`: {a.attrs!r} against {b.attrs!r}"
-                types = None if isinstance(a.op, Op) else self.both(a.type_args, b.type_args, "type arguments")
-                return types or self.both((a.op, *a.args), (b.op, *b.args), f"parts of a call of `{_brief(a.op)}`")
+                types = (
+                    None if isinstance(a.op, Op) else self.both(a.type_args, b.type_args, "type arguments")
+                )
+                return types or self.both(
+                    (a.op, *a.args), (b.op, *b.args), f"parts of a call of `{_brief(a.op)}`"
+                )
             case TupleGetItem(), TupleGetItem():
                 self.pending.append((a.tuple_value, b.tuple_value))
                 return None if a.index == b.index else f"field {a.index} against field {b.index}"
@@ -112,7 +157,9 @@ class _Comparison:
                 self.pending += ((a.body, b.body), (a.value, b.value))
                 return self.bind((a.var,), (b.var,))
             case If(), If():
-                return self.both((a.cond, a.true_branch, a.false_branch), (b.cond, b.true_branch, b.false_branch), "parts")
+                return self.both(
+                    (a.cond, a.true_branch, a.false_branch), (b.cond, b.true_branch, b.false_branch), "parts"
+                )
             case Function(), Function():
                 return self.function(a, b)
             case RefCreate(), RefCreate():
@@ -182,7 +229,9 @@ class _Comparison:
                 for left_var, right_var in zip(a.type_params, b.type_params):
                     self.pair(left_var, right_var)
                 self.pending += zip(reversed(a.type_constraints), reversed(b.type_constraints))
-                return self.both((*a.arg_types, a.ret_type), (*b.arg_types, b.ret_type), "parts of a function type")
+                return self.both(
+                    (*a.arg_types, a.ret_type), (*b.arg_types, b.ret_type), "parts of a function type"
+                )
             case TypeRelation(), TypeRelation():
                 if a.func is not b.func or a.num_inputs != b.num_inputs or a.attrs != b.attrs:
                     return "type relations differ"
@@ -197,7 +246,11 @@ class _Comparison:
                         return f"constructor `{x.name_hint}` against `{y.name_hint}`"
                     if (found := self.both(x.inputs, y.inputs, f"arguments of `{x.name_hint}`")) is not None:
                         return found
-                return None if len(a.constructors) == len(b.constructors) else "the number of constructors differs"
+                return (
+                    None
+                    if len(a.constructors) == len(b.constructors)
+                    else "the number of constructors differs"
+                )
         return None
 
     def size(self, a: object, b: object) -> bool:
@@ -256,8 +309,8 @@ def _modules(comparison: _Comparison, a: IRModule, b: IRModule) -> str | None:
     left_types = {v.name_hint: d for v, d in a.type_definitions.items()}
     right_types = {v.name_hint: d for v, d in b.type_definitions.items()}
     for what, x, y in (("function @", left, right), ("type ", left_types, right_types)):
-        if x.keys() != y.keys():  # type: ignore[attr-defined]  # both are dicts by name
-            odd = sorted(x.keys() ^ y.keys())  # type: ignore[attr-defined]  # both are dicts by name
+        if x.keys() != y.keys():
+            odd = sorted(x.keys() ^ y.keys())
             return f"only one module has {what}{odd[0]}"
     for name, data in left_types.items():
         if (found := comparison.run(data, right_types[name])) is not None:
@@ -269,7 +322,9 @@ def _modules(comparison: _Comparison, a: IRModule, b: IRModule) -> str | None:
 
 
 def structural_equal(lhs: Node, rhs: Node, map_free_vars: bool = False) -> bool:
-    """Whether two types, expressions or modules are the same up to the names of bound variables (with `map_free_vars`, of free ones too). Sharing counts."""
+    """Whether two types, expressions or modules are the same up to the names of bound variables (with
+    `map_free_vars`, of free ones too). Sharing counts.
+    """
     return difference(lhs, rhs, map_free_vars) is None
 
 
@@ -317,7 +372,9 @@ def structural_hash(node: Node, map_free_vars: bool = False) -> int:
     if isinstance(node, Type):
         return type_hash(node)
     if isinstance(node, IRModule):
-        return hash(frozenset((v.name_hint, structural_hash(f, map_free_vars)) for v, f in node.functions.items()))
+        return hash(
+            frozenset((v.name_hint, structural_hash(f, map_free_vars)) for v, f in node.functions.items())
+        )
     if not isinstance(node, Expr):
         return hash(node)
     order = [n for n in post_order(node) if n is node or not isinstance(n, Constant)]

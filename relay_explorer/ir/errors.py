@@ -1,6 +1,7 @@
 """Errors that name the place, say what disagrees, and what to try.
 
-Every error that a user's program can cause is a `RelayError`. It holds the parts (message, span, notes, help) so that a view can draw them, and renders
+Every error that a user's program can cause is a `RelayError`. It holds the parts (message, span, notes, help)
+so that a view can draw them, and renders
 them as text with the line and a caret.
 """
 
@@ -11,7 +12,9 @@ from typing import NamedTuple
 
 from .span import Span
 
-_WIDEST_LINE = 160  # longer source lines are cut around the caret, so that a 50 MB line cannot flood a terminal
+_WIDEST_LINE = (
+    160  # longer source lines are cut around the caret, so that a 50 MB line cannot flood a terminal
+)
 
 
 class Note(NamedTuple):
@@ -24,7 +27,8 @@ class Note(NamedTuple):
 class RelayError(RuntimeError):
     """A program, or a use of the package, that cannot be accepted.
 
-    `message` is one sentence; `span` the place; `notes` how it came about; `help` what to try, one entry a suggestion.
+    `message` is one sentence; `span` the place; `notes` how it came about; `help` what to try, one entry a
+    suggestion.
     """
 
     def __init__(
@@ -79,7 +83,9 @@ def _excerpt(span: Span) -> str:
         cut = max(0, start - _WIDEST_LINE // 2)
         lead = "…" if cut else ""
         text, start, end = text[cut : cut + _WIDEST_LINE], start - cut, end - cut
-    shown = "".join([c if c.isprintable() else " " for c in text])  # one column each, and nothing a terminal obeys
+    shown = "".join(
+        [c if c.isprintable() else " " for c in text]
+    )  # one column each, and nothing a terminal obeys
     carets = "^" * max(1, min(end, len(shown)) - start)
     gutter = f"{span.line:>4} | "
     return f"{gutter}{lead}{shown}\n{' ' * (len(gutter) - 2)}| {' ' * (len(lead) + start)}{carets}"

@@ -1,6 +1,7 @@
 """Relay's expressions (figure 1 of the paper).
 
-An expression never changes once made. Besides its parts it knows `span`, the place in its source, and `origin`, the expressions that it came from: passes set it, so that
+An expression never changes once made. Besides its parts it knows `span`, the place in its source, and
+`origin`, the expressions that it came from: passes set it, so that
 any value can be followed back through a pipeline. `checked_type` is there after type inference.
 """
 
@@ -9,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any as Anything
-
 
 from .attrs import Attrs, DictAttrs
 from .ndarray import NDArray
@@ -32,7 +32,10 @@ class Expr:
         """The type that inference found; a ValueError before inference."""
         found = self._checked_type
         if found is None:
-            raise ValueError(f"the type of this {type(self).__name__} is not known yet: run relay.transform.InferType()(mod) first")
+            raise ValueError(
+                f"the type of this {type(self).__name__} is not known yet: "
+                "run relay.transform.InferType()(mod) first"
+            )
         return found
 
     def same_as(self, other: object) -> bool:
@@ -124,8 +127,16 @@ def _beside(value: object, other: object) -> Expr:
     return const(value, dtype if isinstance(value, (int, float)) else None)
 
 
+def unwrapped(value: Anything) -> Anything:
+    """`value`, or the call in it where it is a TupleWrapper."""
+    return value if isinstance(value, Expr) else getattr(value, "tuple_value", value)
+
+
 def as_expr(value: object) -> Expr:
-    """`value` itself if it is an expression, a tuple or list of values as a tuple, and anything else as a constant."""
+    """`value` itself if it is an expression, a tuple or list of values as a tuple, and anything else as a
+    constant.
+    """
+    value = unwrapped(value)
     if isinstance(value, Expr):
         return value
     if isinstance(value, (tuple, list)) and any(isinstance(v, Expr) for v in value):
@@ -151,7 +162,7 @@ class Tuple(Expr):
     __slots__ = ("fields",)
 
     def __init__(self, fields: Sequence[Expr], span: Span | None = None) -> None:
-        self.fields = tuple(fields)
+        self.fields: tuple[Expr, ...] = tuple([unwrapped(field) for field in fields])
         self.span = span
         self.origin = ()
         self._checked_type = None
@@ -169,7 +180,7 @@ class TupleGetItem(Expr):
     __slots__ = ("index", "tuple_value")
 
     def __init__(self, tuple_value: Expr, index: int, span: Span | None = None) -> None:
-        self.tuple_value = tuple_value
+        self.tuple_value: Expr = unwrapped(tuple_value)
         self.index = index
         self.span = span
         self.origin = ()
@@ -242,8 +253,8 @@ class Let(Expr):
 
     def __init__(self, variable: Var, value: Expr, body: Expr, span: Span | None = None) -> None:
         self.var = variable
-        self.value = value
-        self.body = body
+        self.value: Expr = unwrapped(value)
+        self.body: Expr = unwrapped(body)
         self.span = span
         self.origin = ()
         self._checked_type = None
@@ -282,7 +293,7 @@ class Function(Expr):
         span: Span | None = None,
     ) -> None:
         self.params = tuple(params)
-        self.body = body
+        self.body: Expr = unwrapped(body)
         self.ret_type = ret_type
         self.type_params = tuple(type_params or ())
         self.attrs: Attrs = DictAttrs(attrs) if attrs is None or isinstance(attrs, dict) else attrs
@@ -373,7 +384,9 @@ def var(
     dtype: object = "float32",
     span: Span | None = None,
 ) -> Var:
-    """A variable: `var("x", shape=(3, 4))`, `var("x", TensorType(...))`, `var("s", "int32")` for a scalar, or `var("x")` without a type."""
+    """A variable: `var("x", shape=(3, 4))`, `var("x", TensorType(...))`, `var("s", "int32")` for a scalar, or
+    `var("x")` without a type.
+    """
     from .attrs import KINDS
 
     if type_annotation is not None and shape is not None:
@@ -387,7 +400,9 @@ def var(
 
 
 def const(value: object, dtype: object = None, span: Span | None = None) -> Constant:
-    """A constant from a Python number (int32, float32 or bool unless `dtype` says otherwise), nested lists, an array, or an NDArray."""
+    """A constant from a Python number (int32, float32 or bool unless `dtype` says otherwise), nested lists,
+    an array, or an NDArray.
+    """
     return Constant(to_ndarray(value, dtype), span)
 
 
@@ -399,7 +414,7 @@ def to_ndarray(value: object, dtype: object = None) -> NDArray:
         return value
     name: str | None = None if dtype is None else KINDS["DType"](dtype)
     if type(value) in (bool, int, float):
-        plain = {bool: "bool", int: "int32", float: "float32"}[type(value)]  # type: ignore[index]  # one of the three
+        plain = {bool: "bool", int: "int32", float: "float32"}[type(value)]
         return NDArray.scalar(value, name or plain)  # type: ignore[arg-type]  # one of the three
     try:
         import numpy

@@ -16,7 +16,8 @@ from .types import GlobalTypeVar
 class IRModule:
     """Global functions and algebraic data types.
 
-    `functions` maps GlobalVar to Function, `type_definitions` GlobalTypeVar to TypeData, both in the order of definition. Setting a function under a name, or under a
+    `functions` maps GlobalVar to Function, `type_definitions` GlobalTypeVar to TypeData, both in the order of
+    definition. Setting a function under a name, or under a
     GlobalVar that the module knows by name, replaces it. Passes never change a module: they make another.
     """
 
@@ -43,7 +44,9 @@ class IRModule:
         functions: Mapping[GlobalVar, Function] | None = None,
         type_defs: Mapping[GlobalTypeVar, TypeData] | None = None,
     ) -> IRModule:
-        """A module whose `main` is `expr`; an expression that is not a function becomes the body of one, with its free variables as parameters."""
+        """A module whose `main` is `expr`; an expression that is not a function becomes the body of one, with
+        its free variables as parameters.
+        """
         if isinstance(expr, IRModule):
             return expr
         module = IRModule(functions, type_defs)
@@ -95,7 +98,9 @@ class IRModule:
         found = self._find(key)
         if found is None:
             name = key if isinstance(key, str) else key.name_hint
-            raise ModuleError(f"the module has no function `@{name}`", help=_suggest(name, self._globals, "@"))
+            raise ModuleError(
+                f"the module has no function `@{name}`", help=_suggest(name, self._globals, "@")
+            )
         return self.functions[found]
 
     def __setitem__(self, key: str | GlobalVar | GlobalTypeVar, value: Function | TypeData | Expr) -> None:
@@ -128,7 +133,9 @@ class IRModule:
         """The GlobalVar of that name; a ModuleError names near ones when there is none."""
         found = self._globals.get(name)
         if found is None:
-            raise ModuleError(f"the module has no function `@{name}`", help=_suggest(name, self._globals, "@"))
+            raise ModuleError(
+                f"the module has no function `@{name}`", help=_suggest(name, self._globals, "@")
+            )
         return found
 
     def get_global_vars(self) -> list[GlobalVar]:
@@ -139,7 +146,10 @@ class IRModule:
         for var in self.type_definitions:
             if var.name_hint == name:
                 return var
-        raise ModuleError(f"the module has no type `{name}`", help=_suggest(name, [v.name_hint for v in self.type_definitions], ""))
+        raise ModuleError(
+            f"the module has no type `{name}`",
+            help=_suggest(name, [v.name_hint for v in self.type_definitions], ""),
+        )
 
     def get_global_type_vars(self) -> list[GlobalTypeVar]:
         return list(self.type_definitions)
@@ -154,7 +164,7 @@ class IRModule:
             yield from data.constructors
 
     def get_attr(self, name: str) -> object:
-        return self.attrs[name] if name in self.attrs else None
+        return dict(self.attrs.items()).get(name)
 
     def with_attr(self, name: str, value: object) -> IRModule:
         """This module with one more attribute."""

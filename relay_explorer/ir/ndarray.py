@@ -1,4 +1,6 @@
-"""Constant data without NumPy: shape, element type and bytes. NumPy is imported only when an array is asked for."""
+"""Constant data without NumPy: shape, element type and bytes. NumPy is imported only when an array is asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy
+    from numpy import ndarray as Array
 
 _FORMATS = {
     "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
@@ -48,7 +50,7 @@ class NDArray:
         return NDArray(shape, dtype, _pack(values, dtype))
 
     @staticmethod
-    def from_numpy(array: numpy.ndarray) -> NDArray:
+    def from_numpy(array: Array) -> NDArray:
         """A copy of `array`."""
         import numpy
 
@@ -56,7 +58,7 @@ class NDArray:
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         return NDArray(tuple(int(d) for d in numpy.shape(array)), str(array.dtype), little.tobytes())
 
-    def numpy(self) -> numpy.ndarray:
+    def numpy(self) -> Array:
         """The values as a new NumPy array."""
         try:
             import numpy
@@ -92,7 +94,7 @@ class NDArray:
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype, self.data))
 
-    def __array__(self, dtype: object = None, copy: object = None) -> numpy.ndarray:
+    def __array__(self, dtype: object = None, copy: object = None) -> Array:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype)  # type: ignore[call-overload]  # NumPy checks the dtype
 
@@ -107,7 +109,9 @@ def _pack(values: list[bool | int | float], dtype: str) -> bytes:
         return b"".join(struct.pack("<f", value)[2:] for value in values)
     code = _FORMATS.get(dtype)
     if code is None:
-        raise ValueError(f"constants of type {dtype} are not supported; known are {', '.join(_FORMATS)}, bfloat16")
+        raise ValueError(
+            f"constants of type {dtype} are not supported; known are {', '.join(_FORMATS)}, bfloat16"
+        )
     convert = bool if dtype == "bool" else float if dtype.startswith("float") else int
     try:
         return struct.pack(f"<{len(values)}{code}", *map(convert, values))

@@ -26,21 +26,30 @@ class OpPattern:
 
 
 PATTERN_NAMES = {
-    0: "element-wise", 1: "broadcast", 2: "injective", 3: "reduction", 4: "out-fusable", 7: "tuple", 8: "opaque",
-}  # fmt: skip
+    0: "element-wise",
+    1: "broadcast",
+    2: "injective",
+    3: "reduction",
+    4: "out-fusable",
+    7: "tuple",
+    8: "opaque",
+}
 
 
 class Reporter(Protocol):
     """What a relation uses to say what it learnt."""
 
     def assign(self, target: Type, value: Type) -> None:
-        """`target`, one of the types that the relation was given or a part of one, is `value`: they are unified."""
+        """`target`, one of the types that the relation was given or a part of one, is `value`: they are
+        unified.
+        """
 
 
-class RelationFailed(Exception):
+class RelationError(Exception):
     """Raised by a relation that cannot hold.
 
-    `message` is one sentence about the operator's own rule; `culprits` the numbers of the arguments that disagree; `help` what to try.
+    `message` is one sentence about the operator's own rule; `culprits` the numbers of the arguments that
+    disagree; `help` what to try.
     """
 
     def __init__(self, message: str, *help: str, culprits: tuple[int, ...] = ()) -> None:
@@ -54,11 +63,14 @@ Rule = Callable[[Sequence[Type], int, Anything, Reporter], bool]
 
 
 class Relation(NamedTuple):
-    """A type relation: a `rule`, and its `law` as one line, where `{0}`, `{1}` … are the arguments' types and `{out}` the result's.
+    """A type relation: a `rule`, and its `law` as one line, where `{0}`, `{1}` … are the arguments' types and
+    `{out}` the result's.
 
-    The rule is given the types of the arguments and of the result (as far as they are known: an IncompleteType is unknown), how many are inputs, the attributes, and a
-    Reporter. It assigns what it learns and answers whether it is done; where too little is known it answers False and is run again when one of its types becomes known.
-    It raises RelationFailed where it cannot hold.
+    The rule is given the types of the arguments and of the result (as far as they are known: an
+    IncompleteType is unknown), how many are inputs, the attributes, and a
+    Reporter. It assigns what it learns and answers whether it is done; where too little is known it answers
+    False and is run again when one of its types becomes known.
+    It raises RelationError where it cannot hold.
     """
 
     name: str
@@ -99,10 +111,13 @@ def size_of(type_: Type) -> int:
 class Op(Expr):
     """An operator. There is one object a name; `Op.get(name)` finds it.
 
-    Fields: `name`; `description`, one line; `formula`, its definition; `inputs`, the names of its tensor arguments (None: any number, as one tuple or several
-    arguments); `attrs_class`, its attributes' schema or None; `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, an OpPattern;
+    Fields: `name`; `description`, one line; `formula`, its definition; `inputs`, the names of its tensor
+    arguments (None: any number, as one tuple or several
+    arguments); `attrs_class`, its attributes' schema or None; `relation`, its type relation (see
+    `relay_explorer.ops.relation`); `pattern`, an OpPattern;
     `flops`, how many floating-point operations a call does, from its attributes, argument types
-    and result type; `family`, the group that explorers colour it by; `level`, its place in TVM's list; `laxer_in_reference`, where TVM's relation accepted what this one refuses.
+    and result type; `family`, the group that explorers colour it by; `level`, its place in TVM's list;
+    `laxer_in_reference`, where TVM's relation accepted what this one refuses.
     """
 
     __slots__ = (
@@ -201,7 +216,9 @@ class Op(Expr):
         Op._registry.pop(name, None)
 
     def get_attr(self, key: str) -> Anything:
-        """A property by the name that TVM gave it (`TOpPattern`), or one set with `set_attr`; None where there is none."""
+        """A property by the name that TVM gave it (`TOpPattern`), or one set with `set_attr`; None where
+        there is none.
+        """
         if key == "TOpPattern":
             return self.pattern
         return self._attrs.get(key)

@@ -18,7 +18,9 @@ from .types import (
 )
 
 Namer = Callable[[Type], "str | None"]
-_DEEPEST = 200  # a type nested deeper is cut with `…` in messages; the printer refuses it with an error of its own
+_DEEPEST = (
+    200  # a type nested deeper is cut with `…` in messages; the printer refuses it with an error of its own
+)
 
 
 def show_shape(shape: tuple[object, ...]) -> str:
@@ -27,7 +29,9 @@ def show_shape(shape: tuple[object, ...]) -> str:
 
 
 def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
-    """`type_` in the text format. `namer` may name type variables and incomplete types; they are shown plainly where it returns None."""
+    """`type_` in the text format. `namer` may name type variables and incomplete types; they are shown
+    plainly where it returns None.
+    """
     if namer is not None and (name := namer(type_)) is not None:
         return name
     if depth > _DEEPEST:
@@ -51,9 +55,17 @@ def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
         case FuncType():
             params = f"[{', '.join(map(inner, type_.type_params))}]" if type_.type_params else ""
             args = ", ".join(map(inner, type_.arg_types))
-            return f"fn {params}({args}) -> {inner(type_.ret_type)}" if params else f"fn ({args}) -> {inner(type_.ret_type)}"
+            return (
+                f"fn {params}({args}) -> {inner(type_.ret_type)}"
+                if params
+                else f"fn ({args}) -> {inner(type_.ret_type)}"
+            )
         case TypeCall():
-            return f"{inner(type_.func)}[{', '.join(map(inner, type_.args))}]" if type_.args else inner(type_.func)
+            return (
+                f"{inner(type_.func)}[{', '.join(map(inner, type_.args))}]"
+                if type_.args
+                else inner(type_.func)
+            )
         case RefType():
             return f"ref({inner(type_.value)})"
         case TypeRelation():
@@ -86,6 +98,11 @@ def short_dtype(dtype: str) -> str:
         if dtype.startswith(long) and dtype[len(long) :].isdigit():
             return short + dtype[len(long) :]
     return dtype
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 argument`, `2 arguments`."""
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def ordinal(index: int) -> str:

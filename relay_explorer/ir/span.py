@@ -34,7 +34,7 @@ class Source:
 
 
 class Span:
-    """A stretch of a source: lines and columns count from 1, the end column is one past the last character."""
+    """A stretch of a source. Lines and columns count from 1; the end column is one past the end."""
 
     __slots__ = ("column", "end_column", "end_line", "line", "source")
 

@@ -1,4 +1,5 @@
-"""Relay's types (section 3.2 of the paper): tensors with shapes, functions, tuples, references, algebraic data types, and relations between them.
+"""Relay's types (section 3.2 of the paper): tensors with shapes, functions, tuples, references, algebraic
+data types, and relations between them.
 
 Types are immutable. `==` is structural: bound type variables may differ in name, free ones may not.
 """
@@ -6,7 +7,7 @@ Types are immutable. `==` is structural: bound type variables may differ in name
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final, Union, cast
+from typing import ClassVar, Final, cast
 
 from .span import Span
 
@@ -42,7 +43,7 @@ class SizeVar:
         return self.name
 
 
-Dim = Union[int, Any, SizeVar]
+Dim = int | Any | SizeVar
 Shape = tuple[Dim, ...]
 
 
@@ -114,18 +115,24 @@ _known_dims = {int}.issuperset
 
 
 class TensorType(Type):
-    """A tensor of `shape` (integers, `Any` or size variables; `()` is a scalar) and element type `dtype` ("float32", "int64", "bool" …)."""
+    """A tensor of `shape` (integers, `Any` or size variables; `()` is a scalar) and element type `dtype`
+    ("float32", "int64", "bool" …).
+    """
 
     __slots__ = ("dtype", "shape")
 
-    def __init__(self, shape: Sequence[object] = (), dtype: str = "float32", span: Span | None = None) -> None:
+    def __init__(
+        self, shape: Sequence[object] = (), dtype: str = "float32", span: Span | None = None
+    ) -> None:
         self.shape: Shape = tuple([_dim(d) for d in shape])
         self.dtype = str(dtype)
         self.span = span
 
     @staticmethod
     def of(shape: Shape, dtype: str) -> TensorType:
-        """Like the constructor, for a `shape` that is already a tuple of dimensions: unchecked, for inner loops."""
+        """Like the constructor, for a `shape` that is already a tuple of dimensions: unchecked, for inner
+        loops.
+        """
         self = TensorType.__new__(TensorType)
         self.shape = shape
         self.dtype = dtype
@@ -146,7 +153,7 @@ class TensorType(Type):
 
     def __eq__(self, other: object) -> bool:
         if self.__class__ is other.__class__:
-            return self.shape == other.shape and self.dtype == other.dtype  # type: ignore[attr-defined]  # same class
+            return self.shape == other.shape and self.dtype == other.dtype
         return False if isinstance(other, Type) else NotImplemented
 
     def __hash__(self) -> int:
@@ -280,7 +287,9 @@ class TypeConstraint(Type):
 
 
 class TypeRelation(TypeConstraint):
-    """`func` must hold between `args`, of which the first `num_inputs` are inputs; `attrs` are the call's attributes."""
+    """`func` must hold between `args`, of which the first `num_inputs` are inputs; `attrs` are the call's
+    attributes.
+    """
 
     __slots__ = ("args", "attrs", "func", "num_inputs")
 

@@ -5,28 +5,75 @@
             super().visit_call(call)      # first the parts
             self.found += 1
 
-Each shared expression is visited once. A visitor recurses through Python calls, so that the order is the one its author wrote; the limit on recursion is raised to what the
+Each shared expression is visited once. A visitor recurses through Python calls, so that the order is the one
+its author wrote; the limit on recursion is raised to what the
 depth of the expression needs.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any as Anything
 
-from .adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard, TypeData
-from .expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from .adt import (
+    Clause,
+    Constructor,
+    Match,
+    Pattern,
+    PatternConstructor,
+    PatternTuple,
+    PatternVar,
+    TypeData,
+)
+from .expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from .op import Op
-from .types import FuncType, GlobalTypeVar, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall, TypeRelation, TypeVar
+from .types import (
+    FuncType,
+    GlobalTypeVar,
+    IncompleteType,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeRelation,
+    TypeVar,
+)
 from .walk import children, post_order
 
 _METHODS: dict[type, str] = {
-    Function: "visit_function", Call: "visit_call", Let: "visit_let", Var: "visit_var", GlobalVar: "visit_global_var", If: "visit_if",
-    Tuple: "visit_tuple", TupleGetItem: "visit_tuple_getitem", Constant: "visit_constant", RefCreate: "visit_ref_create",
-    RefRead: "visit_ref_read", RefWrite: "visit_ref_write", Constructor: "visit_constructor", Match: "visit_match", Op: "visit_op",
-}  # fmt: skip
-_FRAMES_A_LEVEL = 6  # Python frames that one level of an expression takes: visit, visit_call, super().visit_call, and some for the author
+    Function: "visit_function",
+    Call: "visit_call",
+    Let: "visit_let",
+    Var: "visit_var",
+    GlobalVar: "visit_global_var",
+    If: "visit_if",
+    Tuple: "visit_tuple",
+    TupleGetItem: "visit_tuple_getitem",
+    Constant: "visit_constant",
+    RefCreate: "visit_ref_create",
+    RefRead: "visit_ref_read",
+    RefWrite: "visit_ref_write",
+    Constructor: "visit_constructor",
+    Match: "visit_match",
+    Op: "visit_op",
+}
+# Python frames that one level takes: visit, visit_call, super().visit_call, and some for the author.
+_FRAMES_A_LEVEL = 6
 
 
 def depth_of(expr: Expr) -> int:
@@ -51,7 +98,9 @@ class ExprFunctor:
             return memo[expr]
         name = _METHODS.get(expr.__class__)
         if name is None:
-            raise TypeError(f"{type(self).__name__} cannot visit a {type(expr).__name__}: it is no Relay expression")
+            raise TypeError(
+                f"{type(self).__name__} cannot visit a {type(expr).__name__}: it is no Relay expression"
+            )
         if not self._entered:
             return self._enter(expr, name)
         result = memo[expr] = getattr(self, name)(expr)
@@ -69,15 +118,21 @@ class ExprFunctor:
             self._entered = False
         return result
 
-    def _unhandled(self, expr: Expr) -> Anything:
+    def _unhandled(self, expr: Anything) -> Anything:
         raise NotImplementedError(f"{type(self).__name__} has no method {_METHODS[type(expr)]}")
 
-    visit_function = visit_call = visit_let = visit_var = visit_global_var = visit_if = visit_tuple = visit_tuple_getitem = _unhandled
-    visit_constant = visit_ref_create = visit_ref_read = visit_ref_write = visit_constructor = visit_match = visit_op = _unhandled
+    visit_function = visit_call = visit_let = visit_var = visit_global_var = visit_if = visit_tuple = (
+        visit_tuple_getitem
+    ) = _unhandled
+    visit_constant = visit_ref_create = visit_ref_read = visit_ref_write = visit_constructor = visit_match = (
+        visit_op
+    ) = _unhandled
 
 
 class ExprVisitor(ExprFunctor):
-    """Visits every expression once, and returns nothing. Override `visit_…` and call `super()` to go on below."""
+    """Visits every expression once, and returns nothing. Override `visit_…` and call `super()` to go on
+    below.
+    """
 
     def visit_function(self, fn: Function) -> None:
         for param in fn.params:
@@ -138,15 +193,23 @@ class ExprVisitor(ExprFunctor):
 
 
 class ExprMutator(ExprFunctor):
-    """Makes a new expression from an old one. Override `visit_…`; `super().visit_call(call)` gives the call rebuilt on its mutated parts.
+    """Makes a new expression from an old one. Override `visit_…`; `super().visit_call(call)` gives the call
+    rebuilt on its mutated parts.
 
-    What does not change is kept, not copied. New expressions carry the span of the old ones and name them as their `origin`.
+    What does not change is kept, not copied. New expressions carry the span of the old ones and name them as
+    their `origin`.
     """
 
     def visit(self, expr: Expr) -> Anything:
         known = expr in self.memo_map
         result = super().visit(expr)
-        if not known and result is not expr and isinstance(result, Expr) and not result.origin and result.__class__ not in _NAMES:
+        if (
+            not known
+            and result is not expr
+            and isinstance(result, Expr)
+            and not result.origin
+            and result.__class__ not in _NAMES
+        ):
             result.origin = (expr,)
             if result.span is None:
                 result.span = expr.span
@@ -207,7 +270,11 @@ class ExprMutator(ExprFunctor):
             parts = [self.visit_pattern(q) for q in p.patterns]
             if all(a is b for a, b in zip(parts, p.patterns)):
                 return p
-            return PatternTuple(parts, p.span) if isinstance(p, PatternTuple) else PatternConstructor(p.constructor, parts, p.span)
+            return (
+                PatternTuple(parts, p.span)
+                if isinstance(p, PatternTuple)
+                else PatternConstructor(p.constructor, parts, p.span)
+            )
         return p
 
     def visit_match(self, m: Match) -> Expr:
@@ -216,7 +283,9 @@ class ExprMutator(ExprFunctor):
         for clause in m.clauses:
             pattern = self.visit_pattern(clause.lhs)
             rhs = self.visit(clause.rhs)
-            clauses.append(clause if pattern is clause.lhs and rhs is clause.rhs else Clause(pattern, rhs, clause.span))
+            clauses.append(
+                clause if pattern is clause.lhs and rhs is clause.rhs else Clause(pattern, rhs, clause.span)
+            )
         if data is m.data and all(a is b for a, b in zip(clauses, m.clauses)):
             return m
         return Match(data, clauses, m.complete, m.span)
@@ -239,10 +308,17 @@ class ExprMutator(ExprFunctor):
 
 _NAMES = frozenset({Var, GlobalVar, Op, Constructor})
 _TYPE_METHODS: dict[type, str] = {
-    TypeVar: "visit_type_var", IncompleteType: "visit_incomplete_type", TensorType: "visit_tensor_type", FuncType: "visit_func_type",
-    TupleType: "visit_tuple_type", TypeRelation: "visit_type_relation", RefType: "visit_ref_type", GlobalTypeVar: "visit_global_type_var",
-    TypeCall: "visit_type_call", TypeData: "visit_type_data",
-}  # fmt: skip
+    TypeVar: "visit_type_var",
+    IncompleteType: "visit_incomplete_type",
+    TensorType: "visit_tensor_type",
+    FuncType: "visit_func_type",
+    TupleType: "visit_tuple_type",
+    TypeRelation: "visit_type_relation",
+    RefType: "visit_ref_type",
+    GlobalTypeVar: "visit_global_type_var",
+    TypeCall: "visit_type_call",
+    TypeData: "visit_type_data",
+}
 
 
 class TypeFunctor:
@@ -254,17 +330,21 @@ class TypeFunctor:
             raise TypeError(f"{type(self).__name__} cannot visit a {type(typ).__name__}: it is no Relay type")
         return getattr(self, name)(typ)
 
-    def _unhandled(self, typ: Type) -> Anything:
+    def _unhandled(self, typ: Anything) -> Anything:
         raise NotImplementedError(f"{type(self).__name__} has no method {_TYPE_METHODS[type(typ)]}")
 
-    visit_type_var = visit_incomplete_type = visit_tensor_type = visit_func_type = visit_tuple_type = _unhandled
-    visit_type_relation = visit_ref_type = visit_global_type_var = visit_type_call = visit_type_data = _unhandled
+    visit_type_var = visit_incomplete_type = visit_tensor_type = visit_func_type = visit_tuple_type = (
+        _unhandled
+    )
+    visit_type_relation = visit_ref_type = visit_global_type_var = visit_type_call = visit_type_data = (
+        _unhandled
+    )
 
 
 class TypeVisitor(TypeFunctor):
     """Visits a type and all its parts, and returns nothing."""
 
-    def _leaf(self, typ: Type) -> None:
+    def _leaf(self, typ: Anything) -> None:
         pass
 
     visit_type_var = visit_incomplete_type = visit_tensor_type = visit_global_type_var = _leaf
@@ -299,14 +379,16 @@ class TypeVisitor(TypeFunctor):
 class TypeMutator(TypeFunctor):
     """Makes a new type from an old one."""
 
-    def _leaf(self, typ: Type) -> Type:
+    def _leaf(self, typ: Anything) -> Anything:
         return typ
 
     visit_type_var = visit_incomplete_type = visit_tensor_type = visit_global_type_var = _leaf
 
     def visit_func_type(self, ft: FuncType) -> Type:
-        each: Callable[[Type], Anything] = self.visit
-        return FuncType(list(map(each, ft.arg_types)), self.visit(ft.ret_type), list(map(each, ft.type_params)), list(map(each, ft.type_constraints)), ft.span)
+        args = [self.visit(a) for a in ft.arg_types]
+        params = [self.visit(p) for p in ft.type_params]
+        constraints = [self.visit(c) for c in ft.type_constraints]
+        return FuncType(args, self.visit(ft.ret_type), params, constraints, ft.span)
 
     def visit_tuple_type(self, tt: TupleType) -> Type:
         return TupleType([self.visit(f) for f in tt.fields], tt.span)

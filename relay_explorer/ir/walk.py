@@ -4,8 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, pattern_vars
-from .expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from .adt import (
+    Clause,
+    Constructor,
+    Match,
+    Pattern,
+    PatternConstructor,
+    PatternTuple,
+    PatternVar,
+    pattern_vars,
+)
+from .expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from .op import Op
 from .types import FuncType, RefType, TensorType, TupleType, Type, TypeCall, TypeRelation, TypeVar
 
@@ -13,7 +36,9 @@ _LEAVES = (Constant, Var, GlobalVar, Op, Constructor)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """The direct subexpressions, in the order of evaluation; parameters and bound variables included, as `post_order_visit` gives them."""
+    """The direct subexpressions, in the order of evaluation; parameters and bound variables included, as
+    `post_order_visit` gives them.
+    """
     cls = expr.__class__
     if cls is Call:
         return (expr.op, *expr.args)  # type: ignore[attr-defined]  # the class says so; isinstance is twice as slow here
@@ -72,13 +97,17 @@ def post_order(expr: Expr) -> list[Expr]:
 
 
 def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
-    """Calls `fvisit` on every expression below `expr`, and on itself, each shared one once, after its subexpressions."""
+    """Calls `fvisit` on every expression below `expr`, and on itself, each shared one once, after its
+    subexpressions.
+    """
     for node in post_order(expr):
         fvisit(node)
 
 
 def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
-    """`expr` with the subexpressions `parts`, in the order of `children`; `expr` itself where they are its own. Span and origin are carried."""
+    """`expr` with the subexpressions `parts`, in the order of `children`; `expr` itself where they are its
+    own. Span and origin are carried.
+    """
     old = children(expr)
     if len(old) == len(parts) and all(a is b for a, b in zip(old, parts)):
         return expr
@@ -112,7 +141,9 @@ def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
 
 
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """`expr` with every node, from the leaves up, replaced by what `change` gives for it (rebuilt on its replaced parts); None keeps it. Sharing is kept."""
+    """`expr` with every node, from the leaves up, replaced by what `change` gives for it (rebuilt on its
+    replaced parts); None keeps it. Sharing is kept.
+    """
     memo: dict[int, Expr] = {}
     for node in post_order(expr):
         rebuilt = rebuild(node, [memo[id(p)] for p in children(node)])
@@ -177,7 +208,9 @@ def types_in(expr: Expr) -> list[Type]:
             found.extend(node.type_args)
         elif isinstance(node, Match):
             for clause in node.clauses:
-                found.extend(v.type_annotation for v in pattern_vars(clause.lhs) if v.type_annotation is not None)
+                found.extend(
+                    v.type_annotation for v in pattern_vars(clause.lhs) if v.type_annotation is not None
+                )
     return found
 
 

@@ -26,18 +26,31 @@ class Model(NamedTuple):
 
 MODELS = {
     "mlp": Model("mlp:mlp", "Two dense layers for 28 × 28 digits, 784 to 256 to 10.", "textbook"),
-    "lenet": Model("lenet:lenet", "LeNet-5 for 28 × 28 digits: two convolutions, three dense layers.", "LeCun et al., 1998"),
-    "dqn": Model("dqn:dqn", "The deep Q-network for Atari: three convolutions, two dense layers.", "Mnih et al., 2015"),
+    "lenet": Model(
+        "lenet:lenet",
+        "LeNet-5 for 28 × 28 digits: two convolutions, three dense layers.",
+        "LeCun et al., 1998",
+    ),
+    "dqn": Model(
+        "dqn:dqn", "The deep Q-network for Atari: three convolutions, two dense layers.", "Mnih et al., 2015"
+    ),
     "resnet18": Model("resnet:resnet18", "ResNet-18 for 224 × 224 images.", "He et al., 2016"),
     "resnet50": Model("resnet:resnet50", "ResNet-50 for 224 × 224 images.", "He et al., 2016"),
-    "mobilenet": Model("mobilenet:mobilenet", "MobileNet, version 1, for 224 × 224 images.", "Howard et al., 2017"),
+    "mobilenet": Model(
+        "mobilenet:mobilenet", "MobileNet, version 1, for 224 × 224 images.", "Howard et al., 2017"
+    ),
     "vgg16": Model("vgg:vgg16", "VGG-16 for 224 × 224 images.", "Simonyan and Zisserman, 2015"),
     "transformer": Model(
-        "transformer:encoder", "A transformer encoder of 12 layers: 128 tokens, width 768, 12 heads (the size of BERT base).",
+        "transformer:encoder",
+        "A transformer encoder of 12 layers: 128 tokens, width 768, 12 heads (the size of BERT base).",
         "Vaswani et al., 2017; Devlin et al., 2019",
     ),
-    "lstm": Model("lstm:lstm", "An LSTM over 32 steps, unrolled: input 64, hidden 128.", "Hochreiter and Schmidhuber, 1997"),
-}  # fmt: skip
+    "lstm": Model(
+        "lstm:lstm",
+        "An LSTM over 32 steps, unrolled: input 64, hidden 128.",
+        "Hochreiter and Schmidhuber, 1997",
+    ),
+}
 
 
 def names() -> list[str]:
@@ -52,7 +65,11 @@ def load(name: str) -> IRModule:
         near = difflib.get_close_matches(str(name), MODELS, n=2)
         raise RelayError(
             f"there is no model called `{name}`",
-            help=[f"did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else f"the models are {', '.join(MODELS)}"],
+            help=[
+                f"did you mean {' or '.join(f'`{n}`' for n in near)}?"
+                if near
+                else f"the models are {', '.join(MODELS)}"
+            ],
         )
     file, _, function = model.build.partition(":")
     built: IRModule = getattr(importlib.import_module(f"{__name__}.{file}"), function)()

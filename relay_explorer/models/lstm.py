@@ -8,16 +8,25 @@ from .layers import Builder
 
 
 def lstm(steps: int = 32, inputs: int = 64, hidden: int = 128) -> IRModule:
-    """steps inputs (1, inputs) and the first state (1, hidden) to the last hidden state (1, hidden). All steps share the same weights."""
+    """steps inputs (1, inputs) and the first state (1, hidden) to the last hidden state (1, hidden). All
+    steps share the same weights.
+    """
     b = Builder()
     sequence = [b.input(f"x{t}", (1, inputs)) for t in range(steps)]
     h, c = b.input("h", (1, hidden)), b.input("c", (1, hidden))
     w_input, w_hidden = b.weight("w_input", (4 * hidden, inputs)), b.weight("w_hidden", (4 * hidden, hidden))
     bias = b.weight("bias", (4 * hidden,))
     for x in sequence:
-        both = relay.add(relay.nn.dense(x, w_input, units=4 * hidden), relay.nn.dense(h, w_hidden, units=4 * hidden))
+        both = relay.add(
+            relay.nn.dense(x, w_input, units=4 * hidden), relay.nn.dense(h, w_hidden, units=4 * hidden)
+        )
         gates = relay.split(relay.nn.bias_add(both, bias), indices_or_sections=4, axis=1)
-        take, forget, new, out = relay.sigmoid(gates[0]), relay.sigmoid(gates[1]), relay.tanh(gates[2]), relay.sigmoid(gates[3])
+        take, forget, new, out = (
+            relay.sigmoid(gates[0]),
+            relay.sigmoid(gates[1]),
+            relay.tanh(gates[2]),
+            relay.sigmoid(gates[3]),
+        )
         c = relay.add(relay.multiply(forget, c), relay.multiply(take, new))
         h = relay.multiply(out, relay.tanh(c))
     return b.module(h)

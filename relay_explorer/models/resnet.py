@@ -37,7 +37,9 @@ def _resnet(blocks: tuple[int, ...], bottleneck: bool) -> IRModule:
 def _basic(b: Builder, x: Expr, name: str, inputs: int, width: int, stride: int) -> Expr:
     """Two 3 × 3 convolutions beside a shortcut."""
     out = b.conv_norm_relu(x, f"{name}_1", inputs, width, kernel=3, stride=stride, padding=1)
-    out = b.batch_norm(b.conv(out, f"{name}_2_conv", width, width, kernel=3, padding=1), f"{name}_2_bn", width)
+    out = b.batch_norm(
+        b.conv(out, f"{name}_2_conv", width, width, kernel=3, padding=1), f"{name}_2_bn", width
+    )
     return relay.nn.relu(relay.add(out, _shortcut(b, x, name, inputs, width, stride)))
 
 
@@ -53,4 +55,6 @@ def _shortcut(b: Builder, x: Expr, name: str, inputs: int, channels: int, stride
     """The input itself, or a 1 × 1 convolution of it where the shape changes."""
     if inputs == channels and stride == 1:
         return x
-    return b.batch_norm(b.conv(x, f"{name}_sc_conv", inputs, channels, kernel=1, stride=stride), f"{name}_sc_bn", channels)
+    return b.batch_norm(
+        b.conv(x, f"{name}_sc_conv", inputs, channels, kernel=1, stride=stride), f"{name}_sc_bn", channels
+    )

@@ -10,7 +10,9 @@ from ..ir.module import IRModule
 from .layers import Builder
 
 
-def encoder(layers: int = 12, tokens: int = 128, width: int = 768, heads: int = 12, hidden: int = 3072) -> IRModule:
+def encoder(
+    layers: int = 12, tokens: int = 128, width: int = 768, heads: int = 12, hidden: int = 3072
+) -> IRModule:
     """x (tokens, width), one sequence of embedded tokens, to (tokens, width)."""
     b = Builder()
     x: Expr = b.input("x", (tokens, width))
@@ -31,7 +33,9 @@ def _attention(b: Builder, x: Expr, name: str, tokens: int, width: int, heads: i
         """(tokens, width) to (heads, tokens, size)."""
         return relay.transpose(relay.reshape(data, (tokens, heads, size)), axes=(1, 0, 2))
 
-    query, key, value = (split(b.dense(x, f"{name}_{part}", width, width)) for part in ("query", "key", "value"))
+    query, key, value = (
+        split(b.dense(x, f"{name}_{part}", width, width)) for part in ("query", "key", "value")
+    )
     scores = relay.multiply(relay.nn.batch_matmul(query, key), relay.const(1 / math.sqrt(size)))
     # batch_matmul transposes its second argument, so the values are transposed first.
     mixed = relay.nn.batch_matmul(relay.nn.softmax(scores, axis=-1), relay.transpose(value, axes=(0, 2, 1)))
@@ -42,4 +46,6 @@ def _attention(b: Builder, x: Expr, name: str, tokens: int, width: int, heads: i
 def _gelu(x: Expr) -> Expr:
     """x Φ(x), with Φ written by the error function."""
     half = relay.multiply(x, relay.const(0.5))
-    return relay.multiply(half, relay.add(relay.const(1.0), relay.erf(relay.multiply(x, relay.const(math.sqrt(0.5))))))
+    return relay.multiply(
+        half, relay.add(relay.const(1.0), relay.erf(relay.multiply(x, relay.const(math.sqrt(0.5)))))
+    )

@@ -16,7 +16,9 @@ def vgg16() -> IRModule:
     inputs = 3
     for stage, (channels, count) in enumerate(_STAGES, 1):
         for index in range(1, count + 1):
-            x = relay.nn.relu(b.conv(x, f"conv{stage}_{index}", inputs, channels, kernel=3, padding=1, bias=True))
+            x = relay.nn.relu(
+                b.conv(x, f"conv{stage}_{index}", inputs, channels, kernel=3, padding=1, bias=True)
+            )
             inputs = channels
         x = relay.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2))
     x = relay.nn.batch_flatten(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.expr import Expr
-from ..ir.op import OpPattern, Relation, RelationFailed, flops_per_output
+from ..ir.op import OpPattern, Relation, RelationError, flops_per_output
 from ..ir.types import TensorType, Type
 from .arguments import binary_builder
 from .declare import declare
@@ -61,7 +61,7 @@ def _bits(attrs: None, lhs: Type, rhs: Type) -> Type:
     a, b = tensor(lhs, 0, "lhs"), tensor(rhs, 1, "rhs")
     same_dtypes(a, b)
     if not is_integer(a.dtype) and a.dtype != "bool":
-        raise RelationFailed(
+        raise RelationError(
             f"bits are those of integers, but the elements are {a.dtype}",
             'convert both tensors: relay.cast(…, "int32")',
             culprits=(0, 1),

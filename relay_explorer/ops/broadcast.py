@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ..ir.expr import Call, Constant, Expr
-from ..ir.op import Flops, Op, OpPattern, Relation, RelationFailed, Reporter, flops_per_input, no_flops
+from ..ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, flops_per_input, no_flops
 from ..ir.show import show_shape
 from ..ir.types import IncompleteType, Shape, TensorType, Type
 from .arguments import expr, int_const, static_ints
@@ -16,16 +16,16 @@ from .relation import UNKNOWN, forward, integers, same_dim, same_dtypes, tensor
 
 
 def _check(small: Shape, large: Shape, culprits: tuple[int, ...]) -> None:
-    """A RelationFailed unless broadcasting `small` gives `large`."""
+    """A RelationError unless broadcasting `small` gives `large`."""
     lead = len(large) - len(small)
     if lead < 0:
-        raise RelationFailed(
+        raise RelationError(
             f"broadcasting {show_shape(small)} does not give {show_shape(large)}, which has fewer axes",
             culprits=culprits,
         )
     for axis, dim in enumerate(small, lead):
         if dim != 1 and not same_dim(dim, large[axis]):
-            raise RelationFailed(
+            raise RelationError(
                 f"broadcasting {show_shape(small)} does not give {show_shape(large)}: "
                 f"axis {axis - len(large)} is {dim} in one and {large[axis]} in the other",
                 "axes are aligned at the last; each of the smaller shape must be 1 or equal",
@@ -36,7 +36,7 @@ def _check(small: Shape, large: Shape, culprits: tuple[int, ...]) -> None:
 def _broadcast_to(attrs: InitOpAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if attrs.shape is None or [extent for extent in attrs.shape if extent < 0]:
-        raise RelationFailed("the shape to broadcast to must be extents of 0 or more")
+        raise RelationError("the shape to broadcast to must be extents of 0 or more")
     _check(x.shape, attrs.shape, (0,))
     return TensorType.of(attrs.shape, x.dtype)
 
@@ -64,10 +64,10 @@ def _collapse_sum_like(types: Sequence[Type], num_inputs: int, attrs: Anything, 
 def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
     x, target = tensor(data, 0, "data"), integers(shape, 1, "shape")
     if len(target.shape) != 1 or not isinstance(target.shape[0], int):
-        raise RelationFailed(f"shape must be a vector of known length, not {target}", culprits=(1,))
+        raise RelationError(f"shape must be a vector of known length, not {target}", culprits=(1,))
     out: Shape = attrs.shape if attrs.shape is not None else (UNKNOWN,) * target.shape[0]
     if len(out) != target.shape[0]:
-        raise RelationFailed(
+        raise RelationError(
             f"shape has {target.shape[0]} elements, but `shape` names {len(out)}", culprits=(1,)
         )
     _check(out, x.shape, (0, 1))

@@ -8,7 +8,7 @@ from typing import Any as Anything
 
 from ..ir.attrs import Attrs, DType, Ints, Number, attr, required
 from ..ir.expr import Call, Constant, Expr, const
-from ..ir.op import Op, OpPattern, Relation, RelationFailed, Reporter, flops_per_output, no_flops
+from ..ir.op import Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
 from ..ir.types import Dim, TensorType, Type
 from .arguments import expr, static_ints, unary_builder
 from .declare import declare
@@ -22,7 +22,7 @@ class InitOpAttrs(Attrs, key="relay.attrs.InitOpAttrs"):
 
 def _extents(attrs: InitOpAttrs) -> tuple[int, ...]:
     if attrs.shape is None or any(extent < 0 for extent in attrs.shape):
-        raise RelationFailed(
+        raise RelationError(
             f"shape={attrs.shape if attrs.shape is None else list(attrs.shape)} must be extents of 0 or more"
         )
     return attrs.shape
@@ -30,7 +30,7 @@ def _extents(attrs: InitOpAttrs) -> tuple[int, ...]:
 
 def _init(attrs: InitOpAttrs) -> Type:
     if not attrs.dtype:
-        raise RelationFailed("the element type is missing", 'give it: dtype="float32"')
+        raise RelationError("the element type is missing", 'give it: dtype="float32"')
     return TensorType.of(_extents(attrs), attrs.dtype)
 
 
@@ -130,13 +130,13 @@ def _arange(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     values = (attrs.start, attrs.stop, attrs.step)
     if None not in values:
         if attrs.step == 0 or not all(map(math.isfinite, values)):
-            raise RelationFailed(
+            raise RelationError(
                 f"a row from {attrs.start} to {attrs.stop} by {attrs.step} never ends",
                 "give a step other than 0",
             )
         length = _arange_count(*values)
         if length == 0:
-            raise RelationFailed(
+            raise RelationError(
                 f"a row from {attrs.start} to {attrs.stop} by {attrs.step} has no values",
                 "exchange start and stop, or change the sign of step",
                 culprits=(0, 1, 2),
@@ -193,13 +193,13 @@ def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type)
     on, off = scalar(on_value, 1, "on_value"), scalar(off_value, 2, "off_value")
     dtype = attrs.dtype or on.dtype
     if on.dtype != dtype or off.dtype != dtype:
-        raise RelationFailed(
+        raise RelationError(
             f"on_value is {on.dtype} and off_value is {off.dtype}, but the result's elements are {dtype}",
             f'give both as {dtype}: relay.const(1, "{dtype}")',
             culprits=(1, 2),
         )
     if attrs.depth < 1:
-        raise RelationFailed(f"depth is {attrs.depth}, but the new axis needs an extent of at least 1")
+        raise RelationError(f"depth is {attrs.depth}, but the new axis needs an extent of at least 1")
     axis = normal_axis(attrs.axis, len(where.shape) + 1, "one_hot")
     return TensorType.of((*where.shape[:axis], attrs.depth, *where.shape[axis:]), dtype)
 

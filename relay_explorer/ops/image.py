@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ..ir.attrs import Attrs, DType, Floats, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Flops, Op, OpPattern, RelationFailed, size_of
+from ..ir.op import Flops, Op, OpPattern, RelationError, size_of
 from ..ir.show import show_shape
 from ..ir.types import Dim, Shape, TensorType, Type
 from .arguments import expr, static_ints
@@ -53,7 +53,7 @@ def _laid_out(type_: Type, layout: str, canonical: str) -> tuple[TensorType, Sha
 
 def _size(size: Ints | None, axes: int, name: str) -> Ints:
     if size is None or len(size) != axes or min(size) < 1:
-        raise RelationFailed(
+        raise RelationError(
             f"{name}={size if size is None else list(size)} must be {axes} positive "
             f"number{'s' if axes > 1 else ''}"
         )
@@ -65,7 +65,7 @@ def _resize(canonical: str) -> Callable[[Anything, Type], Type]:
         x, shape, back = _laid_out(data, attrs.layout, canonical)
         size = _size(attrs.size, len(canonical) - 2, "size")
         if attrs.method not in _METHODS:
-            raise RelationFailed(f'method is "{attrs.method:.20}", but it is one of {", ".join(_METHODS)}')
+            raise RelationError(f'method is "{attrs.method:.20}", but it is one of {", ".join(_METHODS)}')
         return TensorType.of(back(shape[:2] + size), attrs.out_dtype or x.dtype)
 
     return result
@@ -160,11 +160,11 @@ def _crop_and_resize(attrs: CropAndResizeAttrs, data: Type, boxes: Type, box_ind
     x, shape, back = _laid_out(data, attrs.layout, "NCHW")
     b, i = tensor(boxes, 1, "boxes"), integers(box_indices, 2, "box_indices")
     if len(b.shape) != 2 or not same_dim(b.shape[1], 4):
-        raise RelationFailed(
+        raise RelationError(
             f"boxes has the shape {show_shape(b.shape)}, but a box is one row of 4 numbers", culprits=(1,)
         )
     if len(i.shape) != 1 or not same_dim(i.shape[0], b.shape[0]):
-        raise RelationFailed(
+        raise RelationError(
             f"there are {b.shape[0]} boxes, but box_indices has the shape {show_shape(i.shape)}",
             "give for each box the number of its image",
             culprits=(1, 2),
@@ -218,7 +218,7 @@ class AffineGridAttrs(Attrs, key="relay.attrs.AffineGridAttrs"):
 def _affine_grid(attrs: AffineGridAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if len(x.shape) != 3 or not same_dim(x.shape[1], 2) or not same_dim(x.shape[2], 3):
-        raise RelationFailed(
+        raise RelationError(
             f"the data must hold one matrix of 2 rows and 3 columns an image, not {show_shape(x.shape)}",
             culprits=(0,),
         )
@@ -260,16 +260,16 @@ def _grid_sample(attrs: GridSampleAttrs, data: Type, grid: Type) -> Type:
     g = tensor(grid, 1, "grid")
     axes = len(canonical) - 2
     if attrs.method not in ("nearest", "bilinear", "bicubic") or (attrs.method == "bicubic" and axes == 3):
-        raise RelationFailed(
+        raise RelationError(
             f'method is "{attrs.method:.20}", but it is nearest, bilinear or, in the plane, bicubic'
         )
     if attrs.padding_mode not in ("zeros", "border", "reflection"):
-        raise RelationFailed(
+        raise RelationError(
             f'padding_mode is "{attrs.padding_mode:.20}", but it is zeros, border or reflection'
         )
     if len(g.shape) != axes + 2 or not same_dim(g.shape[0], shape[0]) or not same_dim(g.shape[1], axes):
         want: tuple[Dim | str, ...] = (shape[0], axes, *("depth", "rows", "columns")[3 - axes :])
-        raise RelationFailed(
+        raise RelationError(
             f"grid has the shape {show_shape(g.shape)}, but data {show_shape(x.shape)} is sampled by one of "
             f"{show_shape(want)}",
             "the coordinates lie along axis 1; relay.transpose moves them there",

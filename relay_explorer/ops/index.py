@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..ir.attrs import Attrs, attr
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, Relation, RelationFailed, no_flops
+from ..ir.op import Op, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import TensorType, Type
@@ -54,19 +54,19 @@ class TakeAttrs(Attrs, key="relay.attrs.TakeAttrs"):
 def _take(attrs: TakeAttrs, data: Type, indices: Type) -> Type:
     x, i = tensor(data, 0, "data"), integers(indices, 1, "indices")
     if attrs.mode not in ("clip", "wrap", "fast"):
-        raise RelationFailed(f'mode is "{attrs.mode:.20}", but it is "clip", "wrap" or "fast"')
+        raise RelationError(f'mode is "{attrs.mode:.20}", but it is "clip", "wrap" or "fast"')
     if attrs.axis is None:
         return TensorType.of(i.shape, x.dtype)
     axis = normal_axis(attrs.axis, len(x.shape), "take")
     batch = attrs.batch_dims + (len(i.shape) if attrs.batch_dims < 0 else 0)
     if not 0 <= batch <= min(axis, len(i.shape)):
-        raise RelationFailed(
+        raise RelationError(
             f"batch_dims is {attrs.batch_dims}, but it is at most the axis, {axis}, and the rank of "
             f"indices, {len(i.shape)}"
         )
     for lead in range(batch):
         if not same_dim(x.shape[lead], i.shape[lead]):
-            raise RelationFailed(
+            raise RelationError(
                 f"batch axis {lead} is {x.shape[lead]} in the data and {i.shape[lead]} in the indices",
                 culprits=(0, 1),
             )
@@ -80,9 +80,9 @@ class GatherAttrs(Attrs, key="relay.attrs.GatherAttrs"):
 def _gather(attrs: GatherAttrs, data: Type, indices: Type) -> Type:
     x, i = tensor(data, 0, "data"), integers(indices, 1, "indices")
     if attrs.axis is None:
-        raise RelationFailed("gather needs an axis", "give one: relay.gather(data, 0, indices)")
+        raise RelationError("gather needs an axis", "give one: relay.gather(data, 0, indices)")
     if len(x.shape) != len(i.shape):
-        raise RelationFailed(
+        raise RelationError(
             f"data {show_shape(x.shape)} and indices {show_shape(i.shape)} must have the same number of axes",
             "relay.take indexes with a tensor of another rank",
             culprits=(0, 1),
@@ -90,11 +90,11 @@ def _gather(attrs: GatherAttrs, data: Type, indices: Type) -> Type:
     axis = normal_axis(attrs.axis, len(x.shape), "gather")
     for other, dim in enumerate(i.shape):
         if other == axis and dim == 0:
-            raise RelationFailed(
+            raise RelationError(
                 f"indices are empty on axis {axis}", "give at least one index", culprits=(1,)
             )
         if other != axis and not same_dim(dim, x.shape[other]):
-            raise RelationFailed(
+            raise RelationError(
                 f"axis {other} is {x.shape[other]} in the data and {dim} in the indices; only axis "
                 f"{axis} may differ",
                 culprits=(0, 1),
@@ -113,7 +113,7 @@ def _tuple_length(i: TensorType, operator: str, operand: int = 1) -> int:
     """How many coordinates each index has: the extent of the first axis of `i`."""
     length = i.shape[0] if i.shape else None
     if not isinstance(length, int):
-        raise RelationFailed(
+        raise RelationError(
             f"the first axis of indices holds the coordinates, so its extent must be known; indices are {i}",
             f"{operator} takes indices of shape (coordinates, …)",
             culprits=(operand,),
@@ -125,7 +125,7 @@ def _gather_nd(attrs: GatherNDAttrs, data: Type, indices: Type) -> Type:
     x, i = tensor(data, 0, "data"), integers(indices, 1, "indices")
     length, batch = _tuple_length(i, "gather_nd"), attrs.batch_dims
     if batch < 0 or length + batch > len(x.shape) or batch >= max(1, len(i.shape)):
-        raise RelationFailed(
+        raise RelationError(
             f"indices {show_shape(i.shape)} give {length} coordinates after {batch} batch axes, "
             f"but the data {show_shape(x.shape)} has {len(x.shape)} axes",
             "the first axis of indices holds the coordinates; relay.transpose moves it there",
@@ -133,7 +133,7 @@ def _gather_nd(attrs: GatherNDAttrs, data: Type, indices: Type) -> Type:
         )
     for axis in range(batch):
         if not same_dim(x.shape[axis], i.shape[axis + 1]):
-            raise RelationFailed(
+            raise RelationError(
                 f"batch axis {axis} is {x.shape[axis]} in the data and {i.shape[axis + 1]} in the indices",
                 culprits=(0, 1),
             )
@@ -151,13 +151,13 @@ def _scatter_elements(attrs: ScatterElementsAttrs, data: Type, indices: Type, up
     x, i, u = tensor(data, 0, "data"), integers(indices, 1, "indices"), tensor(updates, 2, "updates")
     normal_axis(attrs.axis, len(x.shape), "scatter_elements")
     if attrs.reduction not in ("update", "add", "mul", "mean", "min", "max"):
-        raise RelationFailed(
+        raise RelationError(
             f'reduction is "{attrs.reduction:.20}", but it is "update", "add", "mul", "mean", "min" or "max"'
         )
     same_dtypes(x, u, (0, 2))
     agree = len(x.shape) == len(i.shape) == len(u.shape)
     if not agree or [axis for axis, dim in enumerate(i.shape) if not same_dim(dim, u.shape[axis])]:
-        raise RelationFailed(
+        raise RelationError(
             f"data {show_shape(x.shape)}, indices {show_shape(i.shape)} and updates {show_shape(u.shape)} "
             "must have one rank, and indices and updates one shape",
             culprits=(0, 1, 2),
@@ -173,10 +173,10 @@ def _scatter_nd(attrs: ScatterNDAttrs, data: Type, indices: Type, updates: Type)
     x, i, u = tensor(data, 0, "data"), integers(indices, 1, "indices"), tensor(updates, 2, "updates")
     length = _tuple_length(i, "scatter_nd")
     if attrs.mode not in ("update", "add", "mul", "min", "max"):
-        raise RelationFailed(f'mode is "{attrs.mode:.20}", but it is "update", "add", "mul", "min" or "max"')
+        raise RelationError(f'mode is "{attrs.mode:.20}", but it is "update", "add", "mul", "min" or "max"')
     same_dtypes(x, u, (0, 2))
     if length > len(x.shape):
-        raise RelationFailed(
+        raise RelationError(
             f"indices {show_shape(i.shape)} give {length} coordinates, but the data {show_shape(x.shape)} "
             f"has {len(x.shape)} axes",
             culprits=(0, 1),
@@ -185,7 +185,7 @@ def _scatter_nd(attrs: ScatterNDAttrs, data: Type, indices: Type, updates: Type)
     if len(expected) != len(u.shape) or [
         a for a, dim in enumerate(expected) if not same_dim(dim, u.shape[a])
     ]:
-        raise RelationFailed(
+        raise RelationError(
             f"updates {show_shape(u.shape)} must have the shape {show_shape(expected)}: "
             "the indices' axes after the first, then the data's axes that are not indexed",
             culprits=(0, 1, 2),
@@ -196,9 +196,9 @@ def _scatter_nd(attrs: ScatterNDAttrs, data: Type, indices: Type, updates: Type)
 def _adv_index(attrs: None, inputs: Type) -> Type:
     data, *indices = tensor_fields(inputs, "adv_index")
     if not indices:
-        raise RelationFailed("adv_index needs at least one tensor of indices after the data", culprits=(0,))
+        raise RelationError("adv_index needs at least one tensor of indices after the data", culprits=(0,))
     if len(indices) > len(data.shape):
-        raise RelationFailed(
+        raise RelationError(
             f"there are {len(indices)} tensors of indices, but the data {show_shape(data.shape)} "
             f"has {len(data.shape)} axes",
             culprits=(0,),
@@ -212,7 +212,7 @@ def _adv_index(attrs: None, inputs: Type) -> Type:
 def _unravel_index(attrs: None, indices: Type, shape: Type) -> Type:
     i, extents = integers(indices, 0, "indices"), integers(shape, 1, "shape")
     if len(extents.shape) != 1 or len(i.shape) > 1:
-        raise RelationFailed(
+        raise RelationError(
             f"unravel_index takes a vector or one index and a vector of extents, not {i} and {extents}",
             culprits=(0, 1),
         )

@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, Relation, RelationFailed, no_flops
+from ..ir.op import Op, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, Shape, TensorType, TupleType, Type
@@ -48,14 +48,14 @@ def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Di
     shared = list(first.shape)
     for number, field in enumerate(fields[1:], 1):
         if field.dtype != first.dtype:
-            raise RelationFailed(
+            raise RelationError(
                 f"the element types differ: field 0 of the tuple is {first.dtype} and field {number} "
                 f"is {field.dtype}",
                 f'convert one of them: relay.cast(…, "{first.dtype}")',
                 culprits=(0,),
             )
         if len(field.shape) != len(shared):
-            raise RelationFailed(
+            raise RelationError(
                 f"{operator} needs tensors of one rank: field 0 of the tuple is {show_shape(first.shape)} "
                 f"and field {number} is {show_shape(field.shape)}",
                 "relay.expand_dims adds an axis of 1",
@@ -65,7 +65,7 @@ def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Di
             if axis == skipped:
                 continue
             if not same_dim(shared[axis], dim):
-                raise RelationFailed(
+                raise RelationError(
                     f"axis {axis} differs: it is {shared[axis]} in field 0 of the tuple and {dim} in "
                     f"field {number}",
                     f"only the axis of {operator} may differ; is axis={axis} meant?"
@@ -80,7 +80,7 @@ def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Di
 def _concatenate(attrs: ConcatenateAttrs, data: Type) -> Type:
     fields = tensor_fields(data, "concatenate")
     if not fields[0].shape:
-        raise RelationFailed(
+        raise RelationError(
             "single numbers have no axis to be put along", "relay.stack makes a vector of them", culprits=(0,)
         )
     axis = normal_axis(attrs.axis, len(fields[0].shape), "concatenate")
@@ -148,11 +148,11 @@ def _split_extents(extent: Dim, cuts: int | tuple[int, ...], axis: int) -> list[
     """The extents of the parts."""
     if isinstance(cuts, int):
         if cuts < 1:
-            raise RelationFailed(f"a tensor cannot be split into {cuts} parts", "give at least 1")
+            raise RelationError(f"a tensor cannot be split into {cuts} parts", "give at least 1")
         if not isinstance(extent, int):
             return [UNKNOWN if cuts > 1 else extent] * cuts
         if extent % cuts:
-            raise RelationFailed(
+            raise RelationError(
                 f"axis {axis} is {extent}, which is not {cuts} equal parts",
                 "give the places to cut instead, as in indices_or_sections=(3, 5)",
                 culprits=(0,),
@@ -161,11 +161,11 @@ def _split_extents(extent: Dim, cuts: int | tuple[int, ...], axis: int) -> list[
     places = (0, *cuts)
     for before, after in zip(places, cuts, strict=False):
         if after <= before:
-            raise RelationFailed(
+            raise RelationError(
                 f"the places to cut, {list(cuts)}, do not rise: {after} comes after {before}"
             )
     if isinstance(extent, int) and places[-1] >= extent:
-        raise RelationFailed(
+        raise RelationError(
             f"axis {axis} is {extent}, so it cannot be cut at {places[-1]}",
             f"cut before {extent}",
             culprits=(0,),
@@ -200,9 +200,9 @@ class TileAttrs(Attrs, key="relay.attrs.TileAttrs"):
 def _repeat(attrs: RepeatAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if attrs.repeats < 1:
-        raise RelationFailed(f"repeats is {attrs.repeats}, but every element must come at least once")
+        raise RelationError(f"repeats is {attrs.repeats}, but every element must come at least once")
     if attrs.axis is None:
-        raise RelationFailed("repeat needs an axis", "give one: relay.repeat(data, repeats, axis=0)")
+        raise RelationError("repeat needs an axis", "give one: relay.repeat(data, repeats, axis=0)")
     axis = normal_axis(attrs.axis, len(x.shape), "repeat")
     shape = (*x.shape[:axis], times(x.shape[axis], attrs.repeats), *x.shape[axis + 1 :])
     return TensorType.of(shape, x.dtype)
@@ -211,7 +211,7 @@ def _repeat(attrs: RepeatAttrs, data: Type) -> Type:
 def _tile(attrs: TileAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if not attrs.reps or min(attrs.reps) < 1:
-        raise RelationFailed(f"reps={list(attrs.reps)} must be one or more positive numbers")
+        raise RelationError(f"reps={list(attrs.reps)} must be one or more positive numbers")
     rank = max(len(x.shape), len(attrs.reps))
     shape: Shape = (1,) * (rank - len(x.shape)) + x.shape
     reps = (1,) * (rank - len(attrs.reps)) + attrs.reps
@@ -249,11 +249,11 @@ class MeshgridAttrs(Attrs, key="relay.attrs.MeshgridAttrs"):
 def _meshgrid(attrs: MeshgridAttrs, data: Type) -> Type:
     fields = tensor_fields(data, "meshgrid")
     if attrs.indexing not in ("ij", "xy"):
-        raise RelationFailed(f'indexing is "{attrs.indexing:.20}", but it is "ij" or "xy"')
+        raise RelationError(f'indexing is "{attrs.indexing:.20}", but it is "ij" or "xy"')
     extents: list[Dim] = []
     for number, field in enumerate(fields):
         if len(field.shape) > 1 or field.dtype != fields[0].dtype:
-            raise RelationFailed(
+            raise RelationError(
                 f"meshgrid takes vectors of one element type: field 0 is {fields[0]} and field "
                 f"{number} is {field}",
                 culprits=(0,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.expr import Call, Expr
-from ..ir.op import OpPattern, Relation, RelationFailed, flops_per_output, no_flops
+from ..ir.op import OpPattern, Relation, RelationError, flops_per_output, no_flops
 from ..ir.types import TensorType, Type
 from .arguments import binary_builder, expr
 from .declare import declare
@@ -43,7 +43,7 @@ def _truths(attrs: None, lhs: Type, rhs: Type) -> Type:
     a, b = tensor(lhs, 0, "lhs"), tensor(rhs, 1, "rhs")
     same_dtypes(a, b)
     if a.dtype != "bool":
-        raise RelationFailed(
+        raise RelationError(
             f"logical operators take booleans, but the elements are {a.dtype}",
             'compare first (relay.not_equal(x, zero)), or convert: relay.cast(x, "bool")',
             culprits=(0, 1),

@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr
 from ..ir.expr import Call, Expr, Tuple
-from ..ir.op import Flops, Op, OpPattern, Relation, RelationFailed, flops_per_input, size_of
+from ..ir.op import Flops, Op, OpPattern, Relation, RelationError, flops_per_input, size_of
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Shape, TensorType, Type
 from .arguments import axes_of, expr
@@ -65,7 +65,7 @@ def _reduce(attrs: ReduceAttrs, data: Type) -> Type:
 def _reduce_truth(attrs: ReduceAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if x.dtype != "bool":
-        raise RelationFailed(
+        raise RelationError(
             f"all and any fold booleans, but the elements are {x.dtype}",
             'compare first (relay.not_equal(x, zero)), or convert: relay.cast(x, "bool")',
             culprits=(0,),
@@ -76,7 +76,7 @@ def _reduce_truth(attrs: ReduceAttrs, data: Type) -> Type:
 def _arg_reduce(attrs: ArgReduceAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if not x.shape:
-        raise RelationFailed(
+        raise RelationError(
             "a single number has no positions to choose from",
             "give a tensor of at least one axis",
             culprits=(0,),
@@ -84,7 +84,7 @@ def _arg_reduce(attrs: ArgReduceAttrs, data: Type) -> Type:
     axes = _reduced_axes(attrs, len(x.shape))
     positions = count(tuple([x.shape[axis] for axis in axes]))
     if positions is not None and positions >= 2**31:
-        raise RelationFailed(
+        raise RelationError(
             f"there are {positions} positions, more than the result's int32 can number", culprits=(0,)
         )
     return TensorType.of(_reduced_shape(x.shape, axes, attrs.keepdims), "int32")
@@ -93,14 +93,14 @@ def _arg_reduce(attrs: ArgReduceAttrs, data: Type) -> Type:
 def _variance(attrs: VarianceAttrs, data: Type, mean: Type) -> Type:
     x, m = tensor(data, 0, "data"), tensor(mean, 1, "mean")
     if not x.shape:
-        raise RelationFailed("a single number has no axes to fold", culprits=(0,))
+        raise RelationError("a single number has no axes to fold", culprits=(0,))
     axes = _reduced_axes(attrs, len(x.shape))
     expected = _reduced_shape(x.shape, axes, keepdims=True)
     fits = len(m.shape) == len(expected) and not [
         axis for axis, want in enumerate(expected) if not same_dim(want, m.shape[axis])
     ]
     if not fits or m.dtype != x.dtype:
-        raise RelationFailed(
+        raise RelationError(
             f"the mean of {x} over these axes is {TensorType.of(expected, x.dtype)}, not {m}",
             "compute it with the same axes and keepdims=True: relay.mean(data, axis, keepdims=True)",
             culprits=(0, 1),

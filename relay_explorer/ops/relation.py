@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any as Anything
 
-from ..ir.op import Relation, RelationFailed, Reporter
+from ..ir.op import Relation, RelationError, Reporter
 from ..ir.show import ordinal, show_shape
 from ..ir.types import Any, Dim, IncompleteType, Shape, TensorType, TupleType, Type
 
@@ -26,10 +26,10 @@ def known(types: Sequence[Type], count: int) -> bool:
 
 
 def tensor(type_: Type, operand: int, name: str = "") -> TensorType:
-    """`type_` as a tensor type; a RelationFailed that names the argument where it is something else."""
+    """`type_` as a tensor type; a RelationError that names the argument where it is something else."""
     if isinstance(type_, TensorType):
         return type_
-    raise RelationFailed(
+    raise RelationError(
         f"the {ordinal(operand)} argument{f' ({name})' if name else ''} must be a tensor, not {type_}",
         culprits=(operand,),
     )
@@ -38,16 +38,16 @@ def tensor(type_: Type, operand: int, name: str = "") -> TensorType:
 def tensor_fields(type_: Type, operator: str) -> tuple[TensorType, ...]:
     """The fields of a tuple of at least one tensor, the only argument of `operator`."""
     if not isinstance(type_, TupleType):
-        raise RelationFailed(
+        raise RelationError(
             f"{operator} takes one tuple of tensors, not {type_}",
             f"put the tensors into a tuple: relay.{operator}((a, b), …)",
             culprits=(0,),
         )
     if not type_.fields:
-        raise RelationFailed(f"{operator} needs at least one tensor, but its tuple is empty", culprits=(0,))
+        raise RelationError(f"{operator} needs at least one tensor, but its tuple is empty", culprits=(0,))
     for number, field in enumerate(type_.fields):
         if not isinstance(field, TensorType):
-            raise RelationFailed(f"field {number} of the tuple must be a tensor, not {field}", culprits=(0,))
+            raise RelationError(f"field {number} of the tuple must be a tensor, not {field}", culprits=(0,))
     return type_.fields  # type: ignore[return-value]  # all were just seen to be tensors
 
 
@@ -104,7 +104,7 @@ def broadcast_shapes(a: Shape, b: Shape, culprits: tuple[int, ...] = (0, 1)) -> 
         both = broadcast_dims(longer[axis], dim)
         if both is None:
             of_a, of_b = (longer[axis], dim) if longer is a else (dim, longer[axis])
-            raise RelationFailed(
+            raise RelationError(
                 f"the shapes {show_shape(a)} and {show_shape(b)} do not broadcast: "
                 f"axis {axis - len(longer)} is {of_a} in one and {of_b} in the other",
                 "make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)",
@@ -115,9 +115,9 @@ def broadcast_shapes(a: Shape, b: Shape, culprits: tuple[int, ...] = (0, 1)) -> 
 
 
 def same_dtypes(a: TensorType, b: TensorType, culprits: tuple[int, ...] = (0, 1)) -> None:
-    """A RelationFailed where the element types differ."""
+    """A RelationError where the element types differ."""
     if a.dtype != b.dtype:
-        raise RelationFailed(
+        raise RelationError(
             f"the element types differ: {a.dtype} and {b.dtype}",
             f'convert one of them: relay.cast(…, "{a.dtype}")',
             culprits=culprits,
@@ -153,10 +153,10 @@ BROADCAST_COMPARE = Relation("BroadcastCompare", _broadcast_compare, "{out} = bo
 
 
 def normal_axis(axis: int, rank: int, operator: str = "") -> int:
-    """`axis` counted from the front; a RelationFailed where a tensor of that rank has no such axis."""
+    """`axis` counted from the front; a RelationError where a tensor of that rank has no such axis."""
     if not -rank <= axis < rank:
         axes = "no axes" if rank == 0 else f"{rank} ax{'i' if rank == 1 else 'e'}s"
-        raise RelationFailed(
+        raise RelationError(
             f"axis {axis} is out of range: the tensor has {axes}"
             + (f", so {operator} takes {-rank} to {rank - 1}" if operator and rank else "")
         )
@@ -164,11 +164,11 @@ def normal_axis(axis: int, rank: int, operator: str = "") -> int:
 
 
 def normal_axes(axes: Iterable[int], rank: int, operator: str = "") -> list[int]:
-    """Axes counted from the front, in their order; a RelationFailed where one is missing or given twice."""
+    """Axes counted from the front, in their order; a RelationError where one is missing or given twice."""
     normal = [normal_axis(axis, rank, operator) for axis in axes]
     if len(set(normal)) != len(normal):
         twice = next(axis for axis in normal if normal.count(axis) > 1)
-        raise RelationFailed(f"axis {twice} is given twice", "name every axis at most once")
+        raise RelationError(f"axis {twice} is given twice", "name every axis at most once")
     return normal
 
 
@@ -211,10 +211,10 @@ def is_integer(dtype: str) -> bool:
 
 
 def integers(type_: Type, operand: int, name: str) -> TensorType:
-    """`type_` as a tensor of integers; a RelationFailed where it is something else."""
+    """`type_` as a tensor of integers; a RelationError where it is something else."""
     found = tensor(type_, operand, name)
     if not is_integer(found.dtype):
-        raise RelationFailed(
+        raise RelationError(
             f"{name} must be integers, but its elements are {found.dtype}",
             'convert them: relay.cast(…, "int32")',
             culprits=(operand,),
@@ -223,10 +223,10 @@ def integers(type_: Type, operand: int, name: str) -> TensorType:
 
 
 def scalar(type_: Type, operand: int, name: str) -> TensorType:
-    """`type_` as the type of a single number; a RelationFailed where it is something else."""
+    """`type_` as the type of a single number; a RelationError where it is something else."""
     found = tensor(type_, operand, name)
     if found.shape:
-        raise RelationFailed(
+        raise RelationError(
             f"{name} must be a single number, but its type is {found}",
             "give a scalar: relay.const(1.0)",
             culprits=(operand,),

@@ -7,7 +7,7 @@ from math import prod
 
 from ..ir.attrs import Attrs, DType, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, RelationFailed, no_flops
+from ..ir.op import Op, OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import Dim, Shape, TensorType, Type
 from .arguments import expr, static_ints
@@ -57,7 +57,7 @@ class _Plan:
             elif value == -4:
                 self.split(next(values, None), next(values, None))
             else:
-                raise RelationFailed(
+                raise RelationError(
                     f"newshape={self.newshape} has {value}, which means nothing",
                     "the special values are 0, -1, -2, -3 and -4",
                 )
@@ -68,7 +68,7 @@ class _Plan:
     def take(self, value: str) -> Dim:
         """The next dimension of the source, for the special `value`."""
         if self.at >= len(self.source):
-            raise RelationFailed(
+            raise RelationError(
                 f"newshape={self.newshape} asks for axis {self.at} of the tensor with {value}, "
                 f"but {show_shape(self.source)} has {len(self.source)}",
                 "give the extent itself, or -1",
@@ -80,7 +80,7 @@ class _Plan:
 
     def leave_open(self) -> None:
         if self.inferred >= 0:
-            raise RelationFailed(
+            raise RelationError(
                 f"newshape={self.newshape} leaves two dimensions open",
                 "only one can be -1; give the other's extent",
             )
@@ -97,7 +97,7 @@ class _Plan:
             or min(left, right) < -1
             or 0 in (left, right)
         ):
-            raise RelationFailed(
+            raise RelationError(
                 f"newshape={self.newshape}: after -4 come two positive factors, of which one may be "
                 "-1, as in (-4, 2, -1)"
             )
@@ -105,7 +105,7 @@ class _Plan:
         if isinstance(whole, int):
             given = abs(left * right)  # one of them may be -1
             if whole % given or (min(left, right) > 0 and whole != given):
-                raise RelationFailed(
+                raise RelationError(
                     f"newshape={self.newshape} splits axis {self.at - 1}, {whole}, into {left} and {right}, "
                     "whose product it is not",
                     "make one of the two -1",
@@ -124,7 +124,7 @@ class _Plan:
         if unknown:
             return unknown[0] if len(unknown) == 1 and have == others else UNKNOWN
         if others == 0 or have % others:
-            raise RelationFailed(
+            raise RelationError(
                 f"the tensor {show_shape(self.source)} has {have} elements for -1 and the {others} "
                 "beside it, "
                 f"but {others} does not divide {have}",
@@ -144,7 +144,7 @@ def _reshaped(source: Shape, newshape: Sequence[int], allowzero: bool) -> Shape:
 def _same_count(source: Shape, shape: Shape) -> None:
     have, want = count(source), count(shape)
     if have is not None and want is not None and have != want:
-        raise RelationFailed(
+        raise RelationError(
             f"the tensor {show_shape(source)} has {have} elements, but the new shape "
             f"{show_shape(shape)} has {want}",
             "one extent can be -1: it is then computed from the others",
@@ -177,7 +177,7 @@ def _span(begin: int, end: int | None, rank: int, name: str) -> tuple[int, int]:
     first = begin + rank if begin < 0 else begin
     last = rank if end is None else end + rank if end < 0 else end
     if not 0 <= first <= last <= rank:
-        raise RelationFailed(f"{name}_begin={begin} and {name}_end={end} are not a range of the {rank} axes")
+        raise RelationError(f"{name}_begin={begin} and {name}_end={end} are not a range of the {rank} axes")
     return first, last
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.attrs import Attrs, DType, attr
 from ..ir.expr import Call, Expr
-from ..ir.op import Flops, Op, OpPattern, Relation, RelationFailed, flops_per_output, no_flops
+from ..ir.op import Flops, Op, OpPattern, Relation, RelationError, flops_per_output, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, TensorType, TupleType, Type
@@ -93,14 +93,14 @@ class SequenceMaskAttrs(Attrs, key="relay.attrs.SequenceMaskAttrs"):
 def _sequence_mask(attrs: SequenceMaskAttrs, data: Type, valid_length: Type) -> Type:
     x, lengths = tensor(data, 0, "data"), tensor(valid_length, 1, "valid_length")
     if attrs.axis not in (0, 1):
-        raise RelationFailed(f"axis is {attrs.axis}, but sequences run along axis 0 or 1")
+        raise RelationError(f"axis is {attrs.axis}, but sequences run along axis 0 or 1")
     if len(x.shape) < 2:
-        raise RelationFailed(
+        raise RelationError(
             f"the data must have an axis for sequences and one along them, but it is {x}", culprits=(0,)
         )
     batch = x.shape[1 - attrs.axis]
     if len(lengths.shape) != 1 or not same_dim(lengths.shape[0], batch):
-        raise RelationFailed(
+        raise RelationError(
             f"valid_length has the shape {show_shape(lengths.shape)}, but axis {1 - attrs.axis} of the data "
             f"numbers {batch} sequences",
             "give one length a sequence; is the other axis meant?",
@@ -126,7 +126,7 @@ def sequence_mask(data: Expr, valid_length: Expr, mask_value: float = 0, axis: i
 def _invert_permutation(attrs: None, data: Type) -> Type:
     x = integers(data, 0, "data")
     if len(x.shape) != 1:
-        raise RelationFailed(f"a permutation is a vector of indices, not {x}", culprits=(0,))
+        raise RelationError(f"a permutation is a vector of indices, not {x}", culprits=(0,))
     return x
 
 
@@ -158,22 +158,22 @@ def _matrix_set_diag(attrs: MatrixSetDiagAttrs, data: Type, diagonal: Type) -> T
     x, d = tensor(data, 0, "input"), tensor(diagonal, 1, "diagonal")
     same_dtypes(x, d)
     if len(x.shape) < 2:
-        raise RelationFailed(f"diagonals are those of matrices, but the data is {x}", culprits=(0,))
+        raise RelationError(f"diagonals are those of matrices, but the data is {x}", culprits=(0,))
     if attrs.k1 > attrs.k2:
-        raise RelationFailed(f"the lowest diagonal, {attrs.k1}, lies above the highest, {attrs.k2}")
+        raise RelationError(f"the lowest diagonal, {attrs.k1}, lies above the highest, {attrs.k2}")
     *batch, rows, columns = x.shape
     expected: list[Dim] = [*batch] if attrs.k1 == attrs.k2 else [*batch, attrs.k2 - attrs.k1 + 1]
     if isinstance(rows, int) and isinstance(columns, int):
         longest = min(rows + min(attrs.k2, 0), columns - max(attrs.k1, 0))
         if longest < 1:
-            raise RelationFailed(
+            raise RelationError(
                 f"a matrix of {rows} rows and {columns} columns has no diagonal {attrs.k1}", culprits=(0,)
             )
         expected.append(longest)
     else:
         expected.append(d.shape[-1] if d.shape else 1)
     if len(expected) != len(d.shape) or not all(map(same_dim, expected, d.shape)):
-        raise RelationFailed(
+        raise RelationError(
             f"diagonal has the shape {show_shape(d.shape)}, but the diagonals {attrs.k1} to {attrs.k2} of "
             f"{show_shape(x.shape)} have {show_shape(tuple(expected))}",
             culprits=(0, 1),
@@ -217,7 +217,7 @@ def _trilu(attrs: TriluAttrs, data: Type, k: Type) -> Type:
     x = tensor(data, 0, "data")
     integers(scalar(k, 1, "k"), 1, "k")
     if len(x.shape) < 2:
-        raise RelationFailed(f"triangles are those of matrices, but the data is {x}", culprits=(0,))
+        raise RelationError(f"triangles are those of matrices, but the data is {x}", culprits=(0,))
     return x
 
 
@@ -243,7 +243,7 @@ class UniqueAttrs(Attrs, key="relay.attrs.UniqueAttrs"):
 def _unique(attrs: UniqueAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if len(x.shape) != 1:
-        raise RelationFailed(
+        raise RelationError(
             f"unique takes a vector, not {x}", "relay.reshape(data, -1) makes one", culprits=(0,)
         )
     places = TensorType.of(x.shape, "int32")

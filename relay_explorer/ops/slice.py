@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..ir.attrs import Attrs, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import OpPattern, RelationFailed, no_flops
+from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import Dim, TensorType, Type
 from .arguments import expr, int_const, static_ints
@@ -39,7 +39,7 @@ def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
     last = min(max(end + dim if end < 0 else end, least), most)
     length = first - last if stride < 0 else last - first
     if length < 0:
-        raise RelationFailed(
+        raise RelationError(
             f"the slice of axis {axis}, of extent {dim}, begins at {begin} and ends at {end}: it runs "
             "the wrong way",
             "exchange begin and end, or change the sign of the stride",
@@ -51,13 +51,13 @@ def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
 def _plan(attrs: StridedSliceAttrs, rank: int) -> list[tuple[int, int, int, int]]:
     """(axis, begin, end, stride) for each axis that is sliced."""
     if attrs.begin is None or attrs.end is None or attrs.strides is None:
-        raise RelationFailed("begin, end and strides must be given")
+        raise RelationError("begin, end and strides must be given")
     begin, end, strides = list(attrs.begin), list(attrs.end), list(attrs.strides)
     if attrs.slice_mode not in ("end", "size"):
-        raise RelationFailed(f'slice_mode is "{attrs.slice_mode:.20}", but it is "end" or "size"')
+        raise RelationError(f'slice_mode is "{attrs.slice_mode:.20}", but it is "end" or "size"')
     if attrs.axes is not None:
         if not len(attrs.axes) == len(begin) == len(end) == len(strides):
-            raise RelationFailed(
+            raise RelationError(
                 f"axes names {len(attrs.axes)} axes, but there are {len(begin)} begins, {len(end)} ends "
                 f"and {len(strides)} strides",
                 "give as many of each",
@@ -66,13 +66,13 @@ def _plan(attrs: StridedSliceAttrs, rank: int) -> list[tuple[int, int, int, int]
     else:
         longest = max(len(begin), len(end), len(strides))
         if longest > rank:
-            raise RelationFailed(f"the slice names {longest} axes, but the tensor has {rank}", culprits=(0,))
+            raise RelationError(f"the slice names {longest} axes, but the tensor has {rank}", culprits=(0,))
         axes = list(range(rank))
         strides += [1] * (rank - len(strides))
         begin += [0 if stride > 0 else _FAR for stride in strides[len(begin) :]]
         end += [_FAR if stride > 0 else 0 for stride in strides[len(end) :]]
     if 0 in strides:
-        raise RelationFailed(f"strides={list(attrs.strides)} has a 0, which never moves on")
+        raise RelationError(f"strides={list(attrs.strides)} has a 0, which never moves on")
     if attrs.slice_mode == "size":
         end = [
             _FAR if size < 0 or size == _FAR else first + size for first, size in zip(begin, end, strict=True)
@@ -93,7 +93,7 @@ def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strid
     x, value = tensor(data, 0, "data"), tensor(v, 1, "v")
     same_dtypes(x, value)
     if len(x.shape) != len(value.shape):
-        raise RelationFailed(
+        raise RelationError(
             f"the value {show_shape(value.shape)} has another number of axes than the data "
             f"{show_shape(x.shape)}",
             "relay.expand_dims adds axes of 1",
@@ -102,7 +102,7 @@ def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strid
     for operand, (name, given) in enumerate((("begin", begin), ("end", end), ("strides", strides)), 2):
         vector = integers(given, operand, name)
         if len(vector.shape) != 1 or (isinstance(vector.shape[0], int) and vector.shape[0] > len(x.shape)):
-            raise RelationFailed(
+            raise RelationError(
                 f"{name} must be a vector of at most {len(x.shape)} integers, one an axis, not {vector}",
                 culprits=(operand,),
             )
@@ -118,7 +118,7 @@ def _slice_like(attrs: SliceLikeAttrs, data: Type, shape_like: Type) -> Type:
     if attrs.axes is None:
         axes = list(range(len(like.shape)))
         if len(like.shape) > len(x.shape):
-            raise RelationFailed(
+            raise RelationError(
                 f"shape_like {show_shape(like.shape)} has more axes than the data {show_shape(x.shape)}",
                 "name the axes that are cut: relay.slice_like(data, shape_like, axes=(0,))",
                 culprits=(0, 1),
@@ -130,7 +130,7 @@ def _slice_like(attrs: SliceLikeAttrs, data: Type, shape_like: Type) -> Type:
         normal_axis(axis, len(like.shape), "shape_like")
         have, want = shape[axis], like.shape[axis]
         if isinstance(have, int) and isinstance(want, int) and want > have:
-            raise RelationFailed(
+            raise RelationError(
                 f"axis {axis} is {have}, which cannot be cut to the {want} of shape_like", culprits=(0, 1)
             )
         shape[axis] = want

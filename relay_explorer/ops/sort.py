@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.attrs import Attrs, DType, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, Relation, RelationFailed, no_flops
+from ..ir.op import Op, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import TensorType, TupleType, Type
@@ -73,12 +73,12 @@ def _topk(attrs: TopKAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     axis = normal_axis(attrs.axis, len(x.shape), "topk")
     if attrs.ret_type not in ("both", "values", "indices"):
-        raise RelationFailed(f'ret_type is "{attrs.ret_type:.20}", but it is "both", "values" or "indices"')
+        raise RelationError(f'ret_type is "{attrs.ret_type:.20}", but it is "both", "values" or "indices"')
     extent = x.shape[axis]
     if attrs.k is None or attrs.k < 1:
         chosen = extent
     elif isinstance(extent, int) and attrs.k > extent:
-        raise RelationFailed(
+        raise RelationError(
             f"the {attrs.k} greatest are asked for, but axis {axis} of {show_shape(x.shape)} has {extent}",
             culprits=(0,),
         )
@@ -93,7 +93,7 @@ def _searchsorted(attrs: SearchSortedAttrs, sorted_sequence: Type, values: Type)
     row, asked = tensor(sorted_sequence, 0, "sorted_sequence"), tensor(values, 1, "values")
     same_dtypes(row, asked)
     if not asked.shape or not row.shape:
-        raise RelationFailed(
+        raise RelationError(
             f"searchsorted takes tensors of at least one axis, not {row} and {asked}",
             "relay.expand_dims makes a vector of a single number",
             culprits=(0, 1),
@@ -101,7 +101,7 @@ def _searchsorted(attrs: SearchSortedAttrs, sorted_sequence: Type, values: Type)
     if len(row.shape) > 1:
         agree = len(row.shape) == len(asked.shape)
         if not agree or not all(map(same_dim, row.shape[:-1], asked.shape[:-1])):
-            raise RelationFailed(
+            raise RelationError(
                 f"the sequences {show_shape(row.shape)} and the values {show_shape(asked.shape)} "
                 "must agree on all axes but the last",
                 "one sequence for all values is a vector",

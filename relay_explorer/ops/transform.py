@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..ir.attrs import Attrs, DType, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, Relation, RelationFailed, flops_per_output, no_flops
+from ..ir.op import Op, OpPattern, Relation, RelationError, flops_per_output, no_flops
 from ..ir.show import show_shape
 from ..ir.types import TensorType, Type
 from .arguments import axes_of, expr
@@ -59,7 +59,7 @@ def _cast_like(attrs: None, data: Type, dtype_like: Type) -> Type:
 def _reinterpret(attrs: CastAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if _bits(x.dtype) != _bits(attrs.dtype):
-        raise RelationFailed(
+        raise RelationError(
             f"{x.dtype} has {_bits(x.dtype)} bits an element and {attrs.dtype} has {_bits(attrs.dtype)}",
             "reinterpret keeps the bits; relay.cast converts the numbers",
             culprits=(0,),
@@ -144,7 +144,7 @@ def _transpose(attrs: TransposeAttrs, data: Type) -> Type:
     if attrs.axes is None:
         return TensorType.of(x.shape[::-1], x.dtype)
     if len(attrs.axes) != rank:
-        raise RelationFailed(
+        raise RelationError(
             f"axes={list(attrs.axes)} names {len(attrs.axes)} axes, but the tensor "
             f"{show_shape(x.shape)} has {rank}",
             "name every axis once",
@@ -157,9 +157,9 @@ def _expand_dims(attrs: ExpandDimsAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     rank, axis, new = len(x.shape), attrs.axis, attrs.num_newaxis
     if new < 0:
-        raise RelationFailed(f"num_newaxis is {new}, but it cannot be negative")
+        raise RelationError(f"num_newaxis is {new}, but it cannot be negative")
     if not -rank - 1 <= axis <= rank:
-        raise RelationFailed(
+        raise RelationError(
             f"axis {axis} is out of range: new axes of the tensor {show_shape(x.shape)} go to "
             f"{-rank - 1} to {rank}",
             culprits=(0,),
@@ -173,7 +173,7 @@ def _squeeze(attrs: SqueezeAttrs, data: Type) -> Type:
     if attrs.axis is None:
         unknown = [axis for axis, dim in enumerate(x.shape) if not isinstance(dim, int)]
         if unknown:
-            raise RelationFailed(
+            raise RelationError(
                 f"axis {unknown[0]} of {show_shape(x.shape)} may or may not be 1, so the result's "
                 "rank is not known",
                 "name the axes that are dropped: relay.squeeze(data, axis=[…])",
@@ -183,7 +183,7 @@ def _squeeze(attrs: SqueezeAttrs, data: Type) -> Type:
     dropped = normal_axes(attrs.axis, len(x.shape), "squeeze")
     for axis in dropped:
         if isinstance(x.shape[axis], int) and x.shape[axis] != 1:
-            raise RelationFailed(
+            raise RelationError(
                 f"axis {axis} of {show_shape(x.shape)} is {x.shape[axis]}, and only axes of 1 can be dropped",
                 "fold the axis (relay.sum, relay.max) or take one slice of it (relay.take)",
                 culprits=(0,),
@@ -239,7 +239,7 @@ class ReverseSequenceAttrs(Attrs, key="relay.attrs.ReverseSequenceAttrs"):
 def _reverse(attrs: ReverseAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if attrs.axis is None:
-        raise RelationFailed("reverse needs an axis", "give one: relay.reverse(data, axis=0)")
+        raise RelationError("reverse needs an axis", "give one: relay.reverse(data, axis=0)")
     normal_axis(attrs.axis, len(x.shape), "reverse")
     return x
 
@@ -249,7 +249,7 @@ def _reverse_sequence(attrs: ReverseSequenceAttrs, data: Type, seq_lengths: Type
     normal_axis(attrs.seq_axis, len(x.shape), "seq_axis")
     batch = normal_axis(attrs.batch_axis, len(x.shape), "batch_axis")
     if len(lengths.shape) != 1 or not same_dim(lengths.shape[0], x.shape[batch]):
-        raise RelationFailed(
+        raise RelationError(
             f"seq_lengths has the shape {show_shape(lengths.shape)}, but axis {batch} of the data, "
             f"{show_shape(x.shape)}, "
             f"numbers {x.shape[batch]} sequences",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..ir.attrs import Attrs, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Flops, OpPattern, Relation, RelationFailed, flops_per_output, no_flops, size_of
+from ..ir.op import Flops, OpPattern, Relation, RelationError, flops_per_output, no_flops, size_of
 from ..ir.types import TensorType, Type
 from .arguments import expr, unary_builder
 from .declare import declare
@@ -118,7 +118,7 @@ isinf = _unary(
 def _truth(attrs: None, data: Type) -> Type:
     found = tensor(data, 0, "data")
     if found.dtype != "bool":
-        raise RelationFailed(
+        raise RelationError(
             f"logical_not takes booleans, but the elements are {found.dtype}",
             'compare first (relay.not_equal(x, zero)), or convert: relay.cast(x, "bool")',
             culprits=(0,),
@@ -129,7 +129,7 @@ def _truth(attrs: None, data: Type) -> Type:
 def _bits(attrs: None, data: Type) -> Type:
     found = tensor(data, 0, "data")
     if not is_integer(found.dtype) and found.dtype != "bool":
-        raise RelationFailed(
+        raise RelationError(
             f"bitwise_not takes integers, but the elements are {found.dtype}",
             'convert them: relay.cast(x, "int32")',
             culprits=(0,),

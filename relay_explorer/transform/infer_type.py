@@ -8,7 +8,7 @@ from .infrastructure import Pass, PassContext
 
 
 class InferType(Pass):
-    """Gives every expression its type. The result is a copy; annotated variables are the same objects in it."""
+    """Gives every expression its type. The result is a copy; annotated variables are kept."""
 
     name = "InferType"
     opt_level = 0

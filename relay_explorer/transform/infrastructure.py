@@ -1,6 +1,7 @@
 """Passes and pipelines: what every pass is, and the context it runs in.
 
-A pass is a small class with a name and a docstring, options as fields, and a pure `transform_module`: it never changes its input.
+A pass is a small class with a name and a docstring, options as fields, and a pure `transform_module`: it
+never changes its input.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class PassInfo(NamedTuple):
 
 
 class PassContext:
-    """What passes run under: the optimization level, passes that must or must not run, options, and instruments.
+    """What passes run under: the optimization level, passes that must or must not run, options, and
+    instruments.
 
     Use it in a `with` statement; `PassContext.current()` is the innermost one.
     """
@@ -96,7 +98,9 @@ class Pass:
     def __call__(self, mod: IRModule) -> IRModule:
         """Runs the pass under the current context. An instrument whose `should_run` says no skips it."""
         if not isinstance(mod, IRModule):
-            raise TypeError(f"a pass takes a module, not a {type(mod).__name__}: make one with tvm.IRModule.from_expr(…)")
+            raise TypeError(
+                f"a pass takes a module, not a {type(mod).__name__}: make one with tvm.IRModule.from_expr(…)"
+            )
         ctx = PassContext.current()
         if not all(getattr(i, "should_run", _always)(mod, self.info) for i in ctx.instruments):
             return mod
@@ -123,7 +127,11 @@ class Sequential(Pass):
     """A pipeline: its passes in order, each only where the context enables it."""
 
     def __init__(
-        self, passes: Sequence[Pass] | None = None, opt_level: int = 0, name: str = "sequential", required: Sequence[str] | None = None
+        self,
+        passes: Sequence[Pass] | None = None,
+        opt_level: int = 0,
+        name: str = "sequential",
+        required: Sequence[str] | None = None,
     ) -> None:
         self.passes = tuple(passes or ())
         self.opt_level = opt_level
@@ -153,13 +161,22 @@ Body = Callable[..., Anything]
 
 
 @overload
-def module_pass(pass_func: Body | type, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None) -> Anything: ...
-@overload
-def module_pass(pass_func: None = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None) -> Callable[[Body | type], Anything]: ...
 def module_pass(
-    pass_func: Body | type | None = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None
+    pass_func: Body | type, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None
+) -> Anything: ...
+@overload
+def module_pass(
+    pass_func: None = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None
+) -> Callable[[Body | type], Anything]: ...
+def module_pass(
+    pass_func: Body | type | None = None,
+    opt_level: int = 0,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
 ) -> Anything:
-    """Makes a pass of `f(mod, ctx) -> mod`, or of a class with such a `transform_module`; usable as a decorator."""
+    """Makes a pass of `f(mod, ctx) -> mod`, or of a class with such a `transform_module`; usable as a
+    decorator.
+    """
 
     def make(body: Body | type) -> Anything:
         info = PassInfo(opt_level, name or body.__name__, tuple(required or ()))
@@ -171,9 +188,14 @@ def module_pass(
 
 
 def function_pass(
-    pass_func: Body | type | None = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None
+    pass_func: Body | type | None = None,
+    opt_level: int = 0,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
 ) -> Anything:
-    """Makes a pass of `f(function, mod, ctx) -> function`, or of a class with such a `transform_function`: it is run on every global function."""
+    """Makes a pass of `f(function, mod, ctx) -> function`, or of a class with such a `transform_function`: it
+    is run on every global function.
+    """
 
     def each(transform: Body) -> Callable[[IRModule, PassContext], IRModule]:
         def run(mod: IRModule, ctx: PassContext) -> IRModule:
@@ -194,7 +216,9 @@ def function_pass(
     return make if pass_func is None else make(pass_func)
 
 
-def _class_of(body: type, info: PassInfo, method: Callable[[Anything], Callable[[IRModule, PassContext], IRModule]]) -> type:
+def _class_of(
+    body: type, info: PassInfo, method: Callable[[Anything], Callable[[IRModule, PassContext], IRModule]]
+) -> type:
     """A pass class around a class that a user wrote: its instances are made with the user's own arguments."""
 
     class UserPass(_FromFunction):
@@ -205,5 +229,9 @@ def _class_of(body: type, info: PassInfo, method: Callable[[Anything], Callable[
         def __getattr__(self, attribute: str) -> Anything:
             return getattr(self.inner, attribute)
 
-    UserPass.__name__, UserPass.__qualname__, UserPass.__doc__ = body.__name__, body.__qualname__, body.__doc__
+    UserPass.__name__, UserPass.__qualname__, UserPass.__doc__ = (
+        body.__name__,
+        body.__qualname__,
+        body.__doc__,
+    )
     return UserPass

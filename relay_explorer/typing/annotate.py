@@ -1,9 +1,25 @@
-"""Writing the types into the program: a copy in which every expression has its `checked_type`. The input stays as it was."""
+"""Writing the types into the program: a copy in which every expression has its `checked_type`. The input
+stays as it was.
+"""
 
 from __future__ import annotations
 
 from ..ir.adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar
-from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ..ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from ..ir.op import Op
 from ..ir.types import FuncType, TensorType, Type
 from ..ir.walk import post_order
@@ -12,7 +28,9 @@ from .unknown import Unknown, find, resolve, unknowns_in
 
 
 class Annotator:
-    """Copies typed expressions. Variables with a complete annotation, constants, operators and constructors are kept, not copied."""
+    """Copies typed expressions. Variables with a complete annotation, constants, operators and constructors
+    are kept, not copied.
+    """
 
     def __init__(self, generator: Generator) -> None:
         self.types = generator.types
@@ -53,9 +71,9 @@ class Annotator:
     def _copy(self, node: Expr) -> Expr:
         memo = self.memo
         cls = node.__class__
-        if cls is Call:
-            type_args = self.type_args.get(node, ())  # type: ignore[call-overload]  # the class says so
-            new: Expr = Call(memo[node.op], [memo[a] for a in node.args], node.attrs, [self.type(t) for t in type_args] or node.type_args)  # type: ignore[attr-defined]  # same
+        if isinstance(node, Call):
+            type_args = [self.type(t) for t in self.type_args.get(node, ())] or node.type_args
+            new: Expr = Call(memo[node.op], [memo[a] for a in node.args], node.attrs, type_args)
         elif cls is Var:
             return self._variable(node)  # type: ignore[arg-type]  # the class says so
         elif cls is Constant or cls is Op or cls is Constructor or cls is GlobalVar:
@@ -115,7 +133,9 @@ class Annotator:
         if isinstance(pattern, PatternVar):
             return PatternVar(self._variable(pattern.var), pattern.span)
         if isinstance(pattern, PatternConstructor):
-            return PatternConstructor(pattern.constructor, [self._pattern(p) for p in pattern.patterns], pattern.span)
+            return PatternConstructor(
+                pattern.constructor, [self._pattern(p) for p in pattern.patterns], pattern.span
+            )
         if isinstance(pattern, PatternTuple):
             return PatternTuple([self._pattern(p) for p in pattern.patterns], pattern.span)
         return pattern

@@ -1,6 +1,7 @@
 """Generating constraints: every expression gets a type, and what must hold between them is written down.
 
-The walk keeps its own stack, since programs may be 100,000 levels deep. Each kind of expression has an `open_…` method, which schedules its parts, and often a `close_…` method,
+The walk keeps its own stack, since programs may be 100,000 levels deep. Each kind of expression has an
+`open_…` method, which schedules its parts, and often a `close_…` method,
 which runs when they have types.
 """
 
@@ -8,18 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..ir.adt import Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar
+from ..ir.adt import Constructor, Match
 from ..ir.errors import TypeInferenceError
-from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var, is_complete
+from ..ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+    is_complete,
+)
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall, TypeVar
+from ..ir.show import counted
+from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall
 from .events import Reason, Refused
-from .exhaustive import missing_case
 from .kinds import check_kinds
+from .patterns import bind_pattern
 from .projection import projection
-from .solver import Refusal, Solver, substitute
-from .unknown import Unknown, parts_of, prune, with_parts
+from .solver import RefusalError, Solver, substitute
+from .unknown import DEEPEST_TYPE, LARGEST_TYPE, Unknown, parts_of, prune, with_parts
 
 BOOL = TensorType.of((), "bool")
 UNIT = TupleType(())
@@ -35,26 +52,45 @@ class Generator:
         self.types: dict[Expr, Type] = {}
         self.type_args: dict[Call, tuple[Type, ...]] = {}
         self.signatures: dict[str, Type] = {}
+        self.called: set[str] = set()  # functions whose signature something has relied on
         self.introduced: set[Var] = set()
         self.used: dict[Var, None] = {}
+        self.extents: dict[
+            int, tuple[int, int]
+        ] = {}  # by id of a type built here: its depth and its number of parts
         self.holes: dict[IncompleteType, Unknown] = {}
         self.tasks: list[Task] = []
         self.scrutinised: list[Match] = []
         self._open: dict[type, Callable[..., None]] = {
-            Call: self.open_call, Var: self.open_var, Constant: self.open_constant, Op: self.open_op, Tuple: self.open_tuple,
-            TupleGetItem: self.open_projection, Function: self.open_function, Let: self.open_let, If: self.open_if, Match: self.open_match,
-            RefCreate: self.open_ref_create, RefRead: self.open_ref_read, RefWrite: self.open_ref_write,
-            GlobalVar: self.open_global, Constructor: self.open_constructor,
-        }  # fmt: skip
+            Call: self.open_call,
+            Var: self.open_var,
+            Constant: self.open_constant,
+            Op: self.open_op,
+            Tuple: self.open_tuple,
+            TupleGetItem: self.open_projection,
+            Function: self.open_function,
+            Let: self.open_let,
+            If: self.open_if,
+            Match: self.open_match,
+            RefCreate: self.open_ref_create,
+            RefRead: self.open_ref_read,
+            RefWrite: self.open_ref_write,
+            GlobalVar: self.open_global,
+            Constructor: self.open_constructor,
+        }
 
     # -- driving
 
     def declare(self, name: str, function: Function) -> None:
-        """Gives a global function its signature, before any body is looked at: so functions may call one another."""
+        """Gives a global function its signature, before any body is looked at: so functions may call one
+        another.
+        """
         for param in function.params:
             self.introduce(param)
         args = [self.types[p] for p in function.params]
-        self.signatures[name] = FuncType(args, self.annotation(function.ret_type, function), function.type_params)
+        self.signatures[name] = FuncType(
+            args, self.annotation(function.ret_type, function), function.type_params
+        )
 
     def define(self, name: str, function: Function) -> None:
         """Generates the constraints of a declared function's body."""
@@ -62,7 +98,13 @@ class Generator:
         assert isinstance(signature, FuncType)
         self.walk(function.body)
         body = self.types[function.body]
-        self.solver.unify(signature.ret_type, body, Reason("return", function, left=function, right=function.body))
+        if function.ret_type is None and name not in self.called:
+            signature = FuncType(signature.arg_types, body, signature.type_params)
+            self.signatures[name] = signature
+        else:
+            self.solver.unify(
+                signature.ret_type, body, Reason("return", function, left=function, right=function.body)
+            )
         self.types[function] = signature
 
     def walk(self, root: Expr) -> None:
@@ -78,7 +120,10 @@ class Generator:
             return
         opener = self._open.get(expr.__class__)
         if opener is None:
-            raise TypeInferenceError(f"a {type(expr).__name__} is no Relay expression", expr.span if isinstance(expr, Expr) else None)
+            raise TypeInferenceError(
+                f"a {type(expr).__name__} is no Relay expression",
+                expr.span if isinstance(expr, Expr) else None,
+            )
         opener(expr)
 
     def schedule(self, close: Callable[..., None], expr: Expr, *parts: Expr) -> None:
@@ -90,12 +135,33 @@ class Generator:
             if part not in types:
                 tasks.append((self.visit, part))
             elif part.__class__ is Var:
-                self.used[part] = None  # type: ignore[index]  # the class says so
+                self.used[part] = None
 
     def give(self, expr: Expr, type_: Type) -> None:
         self.types[expr] = self.solver.typed(expr, type_)
 
-    def refuse(self, at: Expr, message: str, *help: str) -> Refusal:
+    def build(self, expr: Expr, type_: Type) -> None:
+        """Gives `expr` a type made of other expressions' types. One that outgrows the limits is refused here,
+        before every walk over it costs its whole size.
+        """
+        depth, size = 0, 1
+        for part in parts_of(type_):
+            part_depth, part_size = self.extents.get(id(prune(part)), (0, 1))
+            depth, size = max(depth, part_depth), size + part_size
+        if depth >= DEEPEST_TYPE or size > LARGEST_TYPE:
+            limit = (
+                f"is nested deeper than {DEEPEST_TYPE} levels"
+                if depth >= DEEPEST_TYPE
+                else f"has more than {LARGEST_TYPE:,} parts"
+            )
+            raise self.refuse(expr, f"the type of this {type(expr).__name__.lower()} {limit}")
+        self.extents[id(type_)] = (
+            depth + 1,
+            size,
+        )  # `types` keeps the type alive, so that its id stays its own
+        self.give(expr, type_)
+
+    def refuse(self, at: Expr, message: str, *help: str) -> RefusalError:
         return self.solver.refuse(Refused(message, help, at, None, None, None, None, None, None))
 
     def annotation(self, written: Type | None, at: Expr) -> Type:
@@ -137,13 +203,22 @@ class Generator:
         signature = self.signatures.get(var.name_hint)
         if signature is None:
             known = ", ".join(f"`@{v.name_hint}`" for v in list(self.module.functions)[:8])
-            raise self.refuse(var, f"there is no function `@{var.name_hint}`", f"the module has {known}" if known else "the module has no functions")
+            raise self.refuse(
+                var,
+                f"there is no function `@{var.name_hint}`",
+                f"the module has {known}" if known else "the module has no functions",
+            )
+        self.called.add(var.name_hint)
         self.types[var] = signature
 
     def open_op(self, op: Op) -> None:
-        """An operator as a value, not called: a function of fresh variables, with the relation between them."""
+        """An operator as a value: a function of fresh variables, with the relation between them."""
         if op.inputs is None:
-            raise self.refuse(op, f"`{op.name}` takes any number of arguments, so it cannot be passed as a function", "wrap it: fn (%x) { … }")
+            raise self.refuse(
+                op,
+                f"`{op.name}` takes any number of arguments, so it cannot be passed as a function",
+                "wrap it: fn (%x) { … }",
+            )
         inputs = [self.solver.fresh() for _ in op.inputs]
         output = self.solver.fresh()
         attrs = op.attrs_class() if op.attrs_class is not None else None
@@ -151,12 +226,15 @@ class Generator:
         self.types[op] = FuncType(inputs, output)
 
     def open_constructor(self, constructor: Constructor) -> None:
-        self.types[constructor] = self._constructor_type(constructor, constructor)
+        self.types[constructor] = self.constructor_type(constructor, constructor)
 
-    def _constructor_type(self, constructor: Constructor, at: Expr) -> FuncType:
+    def constructor_type(self, constructor: Constructor, at: Expr) -> FuncType:
         data = self.module.type_definitions.get(constructor.belong_to)
         if data is None:
-            raise self.refuse(at, f"the type `{constructor.belong_to.name_hint}` of `{constructor.name_hint}` is not declared in this module")
+            raise self.refuse(
+                at,
+                f"the type `{constructor.belong_to.name_hint}` of `{constructor.name_hint}` is not declared",
+            )
         result = TypeCall(data.header, data.type_vars) if data.type_vars else TypeCall(data.header, ())
         return FuncType(constructor.inputs, result, data.type_vars)
 
@@ -174,7 +252,10 @@ class Generator:
         count = len(call.args)
         if inputs is not None and count != len(inputs):
             takes = ", ".join(f"`{name}`" for name in inputs) or "nothing"
-            raise self.refuse(call, f"`{op.name}` takes {len(inputs)} argument{'s' * (len(inputs) != 1)} ({takes}), and is given {count}")
+            raise self.refuse(
+                call,
+                f"`{op.name}` takes {counted(len(inputs), 'argument')} ({takes}), and is given {count}",
+            )
         types = self.types
         output = self.solver.fresh()
         self.give(call, output)
@@ -195,9 +276,10 @@ class Generator:
         if len(callee.arg_types) != len(call.args):
             name = _callee_name(call.op)
             raise self.refuse(
-                call, f"{name} takes {len(callee.arg_types)} argument{'s' * (len(callee.arg_types) != 1)}, and is given {len(call.args)}",
+                call,
+                f"{name} takes {counted(len(callee.arg_types), 'argument')}, and is given {len(call.args)}",
                 f"its type is {callee}",
-            )  # fmt: skip
+            )
         unify = self.solver.unify
         for index, (arg, wanted) in enumerate(zip(call.args, callee.arg_types)):
             unify(wanted, self.types[arg], Reason("argument", call, index, call.op, arg))
@@ -206,7 +288,9 @@ class Generator:
     def _call_unknown(self, call: Call, callee: Type) -> None:
         """A call of a value whose type is not known to be a function yet: now it must be."""
         if not isinstance(callee, Unknown):
-            raise self.refuse(call, f"{_callee_name(call.op)} is called, but it is no function: its type is {callee}")
+            raise self.refuse(
+                call, f"{_callee_name(call.op)} is called, but it is no function: its type is {callee}"
+            )
         result = self.solver.fresh()
         wanted = FuncType([self.types[a] for a in call.args], result)
         self.solver.unify(callee, wanted, Reason("callee", call, left=call.op, right=call))
@@ -215,7 +299,11 @@ class Generator:
     def _instantiate(self, call: Call, callee: FuncType) -> FuncType:
         """A generic function with fresh variables, or the given type arguments, for its type parameters."""
         if len(call.type_args) > len(callee.type_params):
-            raise self.refuse(call, f"{len(call.type_args)} type arguments are given, and the function has {len(callee.type_params)} type parameters")
+            raise self.refuse(
+                call,
+                f"{counted(len(call.type_args), 'type argument')} given to a function with "
+                f"{counted(len(callee.type_params), 'type parameter')}",
+            )
         args: list[Type] = [self.annotation(t, call) for t in call.type_args]
         args += [self.solver.fresh() for _ in callee.type_params[len(args) :]]
         self.type_args[call] = tuple(args)
@@ -229,7 +317,7 @@ class Generator:
         self.schedule(self.close_tuple, tup, *tup.fields)
 
     def close_tuple(self, tup: Tuple) -> None:
-        self.give(tup, TupleType([self.types[f] for f in tup.fields]))
+        self.build(tup, TupleType([self.types[f] for f in tup.fields]))
 
     def open_projection(self, get: TupleGetItem) -> None:
         self.schedule(self.close_projection, get, get.tuple_value)
@@ -247,7 +335,7 @@ class Generator:
         self.schedule(self.close_ref_create, ref, ref.value)
 
     def close_ref_create(self, ref: RefCreate) -> None:
-        self.give(ref, RefType(self.types[ref.value]))
+        self.build(ref, RefType(self.types[ref.value]))
 
     def open_ref_read(self, read: RefRead) -> None:
         self.schedule(self.close_ref_read, read, read.ref)
@@ -262,7 +350,9 @@ class Generator:
 
     def close_ref_write(self, write: RefWrite) -> None:
         wanted = RefType(self.types[write.value])
-        self.solver.unify(self.types[write.ref], wanted, Reason("ref", write, left=write.ref, right=write.value))
+        self.solver.unify(
+            self.types[write.ref], wanted, Reason("ref", write, left=write.ref, right=write.value)
+        )
         self.give(write, UNIT)
 
     # -- binders and branches
@@ -278,11 +368,16 @@ class Generator:
             written = self.annotation(function.ret_type, function)
             self.solver.unify(written, body, Reason("return", function, left=function, right=function.body))
             body = written
-        self.give(function, FuncType([self.types[p] for p in function.params], body, function.type_params))
+        self.build(function, FuncType([self.types[p] for p in function.params], body, function.type_params))
 
     def open_let(self, let: Let) -> None:
         self.introduce(let.var)
-        self.tasks += ((self.close_let, let), (self.visit, let.body), (self.bind_let, let), (self.visit, let.value))
+        self.tasks += (
+            (self.close_let, let),
+            (self.visit, let.body),
+            (self.bind_let, let),
+            (self.visit, let.value),
+        )
 
     def bind_let(self, let: Let) -> None:
         reason = Reason("let", let, left=let.var, right=let.value)
@@ -302,7 +397,12 @@ class Generator:
 
     def close_if(self, branch: If) -> None:
         yes, no = branch.true_branch, branch.false_branch
-        self.give(branch, self.solver.unify(self.types[yes], self.types[no], Reason("branches", branch, left=yes, right=no)))
+        self.give(
+            branch,
+            self.solver.unify(
+                self.types[yes], self.types[no], Reason("branches", branch, left=yes, right=no)
+            ),
+        )
 
     def open_match(self, match: Match) -> None:
         self.tasks += ((self.close_match, match),)
@@ -312,47 +412,18 @@ class Generator:
 
     def bind_patterns(self, match: Match) -> None:
         for index, clause in enumerate(match.clauses):
-            self._pattern(clause.lhs, self.types[match.data], match, index)
+            bind_pattern(self, clause.lhs, self.types[match.data], match, index)
 
     def close_match(self, match: Match) -> None:
         result: Type = self.solver.fresh()
         first = match.clauses[0].rhs if match.clauses else None
         for index, clause in enumerate(match.clauses):
-            result = self.solver.unify(result, self.types[clause.rhs], Reason("clause", match, index, first, clause.rhs))
+            result = self.solver.unify(
+                result, self.types[clause.rhs], Reason("clause", match, index, first, clause.rhs)
+            )
         self.give(match, result)
         if match.complete:
             self.scrutinised.append(match)
-
-    def check_matches(self) -> None:
-        """Every match that is declared complete must be; called once all types are known."""
-        for match in self.scrutinised:
-            case = missing_case([c.lhs for c in match.clauses], self.module)
-            if case is not None:
-                raise self.refuse(match, f"the match does not say what to do with {case}", f"add a clause for {case}, or a last clause `_ => …`")
-        self.scrutinised.clear()
-
-    def _pattern(self, pattern: Pattern, type_: Type, match: Match, index: int) -> None:
-        """Unifies the type of what is matched with what the pattern can match."""
-        reason = Reason("pattern", match, index, match.data)
-        if isinstance(pattern, PatternVar):
-            self.introduce(pattern.var)
-            self.solver.unify(self.types[pattern.var], type_, reason._replace(right=pattern.var))
-        elif isinstance(pattern, PatternTuple):
-            fields = [self.solver.fresh() for _ in pattern.patterns]
-            self.solver.unify(type_, TupleType(fields), reason)
-            for part, field in zip(pattern.patterns, fields):
-                self._pattern(part, field, match, index)
-        elif isinstance(pattern, PatternConstructor):
-            constructor = pattern.constructor
-            generic = self._constructor_type(constructor, match)
-            fresh: dict[TypeVar, Type] = {p: self.solver.fresh() for p in generic.type_params}
-            self.solver.unify(type_, substitute(generic.ret_type, fresh), reason)
-            if len(pattern.patterns) != len(constructor.inputs):
-                raise self.refuse(
-                    match, f"the pattern `{constructor.name_hint}` has {len(pattern.patterns)} parts, and the constructor takes {len(constructor.inputs)}"
-                )
-            for part, wanted in zip(pattern.patterns, constructor.inputs):
-                self._pattern(part, substitute(wanted, fresh), match, index)
 
 
 def _callee_name(callee: Expr) -> str:

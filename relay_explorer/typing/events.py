@@ -1,4 +1,5 @@
-"""What inference did, event by event, with the cause of each. Explorers replay the events of the real run; there is no second implementation.
+"""What inference did, event by event, with the cause of each. Explorers replay the events of the real run;
+there is no second implementation.
 
 A recorder is off by default: the solver then holds None and tests for it once a step.
 """
@@ -15,14 +16,15 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """Why two types must be one: `kind` says which rule asks for it, `at` is the expression that the rule speaks of, `index` the argument or field number.
+    """Why two types must be one: `kind` says which rule asks for it, `at` is the expression that the rule
+    speaks of, `number` that of the argument or clause, from 0.
 
     `left` and `right` are the expressions whose types they are, where there are such.
     """
 
-    kind: str  # argument · callee · result · let · branches · condition · clause · scrutinee · pattern · annotation · ref · return · recursion
+    kind: str  # argument · callee · let · branches · condition · clause · pattern · ref · return
     at: Expr
-    index: int = -1
+    number: int = -1
     left: Expr | None = None
     right: Expr | None = None
 
@@ -35,7 +37,9 @@ class FunctionEntered(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """`expr` was given a type: one already known (an annotation, a constant), a fresh variable, or a type built of both."""
+    """`expr` was given a type: one already known (an annotation, a constant), a fresh variable, or a type
+    built of both.
+    """
 
     expr: Expr
     type: Type
@@ -55,7 +59,9 @@ class Started(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The run is over. `done`: the relation holds and is finished; otherwise it went to the end of the queue, to wait."""
+    """The run is over. `done`: the relation holds and is finished; otherwise it went to the end of the queue,
+    to wait.
+    """
 
     relation: Constraint
     done: bool
@@ -84,7 +90,9 @@ class Merged(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """`relation` moved to the front of the queue, since the class of variable `because` changed. `waited`: it had been run before, in vain."""
+    """`relation` moved to the front of the queue, since the class of variable `because` changed. `waited`: it
+    had been run before, in vain.
+    """
 
     relation: Constraint
     because: int
@@ -94,7 +102,8 @@ class Moved(NamedTuple):
 class Refused(NamedTuple):
     """Inference failed.
 
-    `left` and `right` are the types that disagree, `left_expr` and `right_expr` the expressions that have them (where there are such).
+    `left` and `right` are the types that disagree, `left_expr` and `right_expr` the expressions that have
+    them (where there are such).
     """
 
     message: str
@@ -114,4 +123,16 @@ class Annotated(NamedTuple):
     functions: tuple[str, ...]
 
 
-Event = FunctionEntered | Typed | Queued | Started | Ended | Unifying | Bound | Merged | Moved | Refused | Annotated
+Event = (
+    FunctionEntered
+    | Typed
+    | Queued
+    | Started
+    | Ended
+    | Unifying
+    | Bound
+    | Merged
+    | Moved
+    | Refused
+    | Annotated
+)

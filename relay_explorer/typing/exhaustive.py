@@ -1,6 +1,7 @@
 """Whether the clauses of a match cover every value, and if not, a value that they miss.
 
-The usual recursion over a matrix of patterns: specialise it by each constructor of the first column's type, or, where a column names no constructor, drop the column.
+The usual recursion over a matrix of patterns: specialise it by each constructor of the first column's type,
+or, where a column names no constructor, drop the column.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from ..ir.module import IRModule
 
 Row = tuple[Pattern, ...]
 _ANY = PatternWildcard()
-_MOST_STEPS = 100_000  # the problem is exponential in the worst case; beyond this, the match is taken to be complete
+_MOST_STEPS = (
+    100_000  # the problem is exponential in the worst case; beyond this, the match is taken to be complete
+)
 
 
 def missing_case(patterns: Sequence[Pattern], module: IRModule) -> str | None:

@@ -1,6 +1,7 @@
 """A recording of inference, read as a sequence of steps, each with its causes.
 
-A step is what a reader sees as one thing: an expression is given its type and its relation is queued; two types are unified, and what follows; a relation is run.
+A step is what a reader sees as one thing: an expression is given its type and its relation is queued; two
+types are unified, and what follows; a relation is run.
 """
 
 from __future__ import annotations
@@ -11,7 +12,20 @@ from typing import NamedTuple
 from ..ir.expr import Expr, Let, Var
 from ..ir.span import Span
 from ..ir.types import TensorType, Type
-from .events import Annotated, Bound, Ended, Event, FunctionEntered, Merged, Moved, Queued, Refused, Started, Typed, Unifying
+from .events import (
+    Annotated,
+    Bound,
+    Ended,
+    Event,
+    FunctionEntered,
+    Merged,
+    Moved,
+    Queued,
+    Refused,
+    Started,
+    Typed,
+    Unifying,
+)
 from .narrate import Sentence, cause
 from .solver import operand_exprs
 from .unknown import Unknown, parts_of, with_parts
@@ -21,7 +35,9 @@ Opening = FunctionEntered | Typed | Started | Unifying | Refused | Annotated
 
 @dataclass
 class Step:
-    """One step. `main` is the event that opens it, `events` are all of it, `because` the earlier steps from which it had what it used."""
+    """One step. `main` is the event that opens it, `events` are all of it, `because` the earlier steps from
+    which it had what it used.
+    """
 
     index: int
     main: Opening
@@ -76,12 +92,21 @@ class History:
 
     def add(self, event: Event) -> None:
         """Replays one more event."""
-        if isinstance(event, (Bound, Merged, Moved, Ended)) or (isinstance(event, Queued) and self._belongs(event)):
-            self.steps[-1].events.append(event)
-        elif isinstance(event, Refused) and self.steps and isinstance(self.steps[-1].main, (Started, Unifying)) and not self._ended():
+        if (
+            isinstance(event, (Bound, Merged, Moved, Ended))
+            or (isinstance(event, Queued) and self._belongs(event))
+            or (
+                isinstance(event, Refused)
+                and self.steps
+                and isinstance(self.steps[-1].main, (Started, Unifying))
+                and not self._ended()
+            )
+        ):
             self.steps[-1].events.append(event)
         elif isinstance(event, Queued):
-            self.steps.append(Step(len(self.steps), Typed(event.relation.call, event.relation.args[-1]), [event]))
+            self.steps.append(
+                Step(len(self.steps), Typed(event.relation.call, event.relation.args[-1]), [event])
+            )
         else:
             step = Step(len(self.steps), event, [event])
             step.because = self._causes(event)
@@ -150,7 +175,9 @@ class History:
         return list(dict.fromkeys(i for i in found if i is not None))
 
     def chain(self, expr: Expr, longest: int) -> list[Link]:
-        """How the type of `expr` became known: the latest step first, then what it used, first operands first."""
+        """How the type of `expr` became known: the latest step first, then what it used, first operands
+        first.
+        """
         while isinstance(expr, Let):
             expr = expr.body
         found = self.typed.get(expr)

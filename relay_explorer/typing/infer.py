@@ -13,17 +13,21 @@ from ..ir.walk import free_vars, post_order
 from .annotate import Annotator
 from .constraints import Generator
 from .events import Annotated, Event, FunctionEntered, Refused
-from .solver import Refusal, Solver
-from .unknown import TypeTooLarge, resolve, unknowns_in
+from .patterns import check_matches
+from .solver import RefusalError, Solver
+from .unknown import TypeTooLargeError, resolve, unknowns_in
 
 
 class Inference:
     """What inference found, and, if it was recorded, how.
 
-    `module` is the typed copy, or None where inference failed; `error` then explains why. `source` is the module that was given. `events` is empty unless recorded.
+    `module` is the typed copy, or None where inference failed; `error` then explains why. `source` is the
+    module that was given. `events` is empty unless recorded.
     """
 
-    def __init__(self, source: IRModule, module: IRModule | None, error: RelayError | None, events: list[Event]) -> None:
+    def __init__(
+        self, source: IRModule, module: IRModule | None, error: RelayError | None, events: list[Event]
+    ) -> None:
         self.source = source
         self.module = module
         self.error = error
@@ -39,7 +43,9 @@ class Inference:
 
 
 def infer_types(module: IRModule) -> IRModule:
-    """A copy of `module` in which every expression has its type. Raises TypeInferenceError where there is no such typing, or more than one."""
+    """A copy of `module` in which every expression has its type. Raises TypeInferenceError where there is no
+    such typing, or more than one.
+    """
     result = run(module, None)
     if result.module is None:
         assert result.error is not None
@@ -61,9 +67,9 @@ def run(module: IRModule, events: list[Event] | None) -> Inference:
     try:
         for group in _groups(module):
             _infer_group(group, module, generator, annotator, copies)
-    except Refusal as refusal:
+    except RefusalError as refusal:
         return Inference(module, None, _explained(module, refusal.event, events), events or [])
-    except TypeTooLarge as problem:
+    except TypeTooLargeError as problem:
         return Inference(module, None, TypeInferenceError(str(problem)), events or [])
     for var in module.functions:
         typed.add_function(var, copies[var])
@@ -71,7 +77,11 @@ def run(module: IRModule, events: list[Event] | None) -> Inference:
 
 
 def _infer_group(
-    group: list[GlobalVar], module: IRModule, generator: Generator, annotator: Annotator, copies: dict[GlobalVar, Function]
+    group: list[GlobalVar],
+    module: IRModule,
+    generator: Generator,
+    annotator: Annotator,
+    copies: dict[GlobalVar, Function],
 ) -> None:
     """Infers the types of functions that call one another (mostly, of one)."""
     solver = generator.solver
@@ -85,7 +95,7 @@ def _infer_group(
         _check_scope(module.functions[var], generator)
     solver.solve()
     _check_solved(generator, first_constraint, first_expr)
-    generator.check_matches()
+    check_matches(generator)
     for var in group:
         function = module.functions[var]
         annotator.copy(function.body)
@@ -118,21 +128,37 @@ def _check_solved(generator: Generator, first_constraint: int, first_expr: int) 
         message = f"the program does not say enough: `{name}` cannot be typed, since {unknown}"
         left_expr = _first_unknown(generator, constraint.call)
         raise solver.refuse(
-            Refused(message, (_how_to_annotate(left_expr),), constraint.call, None, None, left_expr, None, constraint, None)
+            Refused(
+                message,
+                (_how_to_annotate(left_expr),),
+                constraint.call,
+                None,
+                None,
+                left_expr,
+                None,
+                constraint,
+                None,
+            )
         )
     for expr in list(generator.types)[first_expr:] if first_expr else generator.types:
         type_ = generator.types[expr]
         if type_.__class__ is not TensorType and _open(solver, expr, type_):
             message = f"the program does not say enough: the type of {describe(expr)} cannot be found"
-            raise solver.refuse(Refused(message, (_how_to_annotate(expr, type_),), expr, type_, None, expr, None, None, None))
+            raise solver.refuse(
+                Refused(message, (_how_to_annotate(expr, type_),), expr, type_, None, expr, None, None, None)
+            )
 
 
 def _open(solver: Solver, expr: Expr, type_: Type) -> bool:
     """Whether something in the type of `expr` is not known."""
     try:
         return bool(unknowns_in(type_))
-    except TypeTooLarge as problem:
-        raise solver.refuse(Refused(f"{describe(expr)} cannot be typed: {problem}", (), expr, None, None, None, None, None, None)) from None
+    except TypeTooLargeError as problem:
+        raise solver.refuse(
+            Refused(
+                f"{describe(expr)} cannot be typed: {problem}", (), expr, None, None, None, None, None, None
+            )
+        ) from None
 
 
 def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
@@ -147,14 +173,16 @@ def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
 def _how_to_annotate(expr: Expr | None, known: Type | None = None) -> str:
     name = getattr(expr, "name_hint", None)
     if name is not None and isinstance(expr, Var):
-        shape = "Tensor[(…), float32]" if known is None else show_type(resolve(known))
-        return f"give `%{name}` a type: `%{name}: {'Tensor[(…), float32]' if shape == '_' else shape.replace('_', '…')}`"
+        shape = "_" if known is None else show_type(resolve(known))
+        example = "Tensor[(…), float32]" if shape == "_" else shape.replace("_", "…")
+        return f"give `%{name}` a type: `%{name}: {example}`"
     return "annotate a parameter or a `let` on the way to it"
 
 
 def describe(expr: Expr | None) -> str:
     """An expression in a few words, for messages."""
-    from ..ir import adt, expr as e
+    from ..ir import adt
+    from ..ir import expr as e
     from ..ir.op import Op
 
     match expr:
@@ -173,14 +201,22 @@ def describe(expr: Expr | None) -> str:
         case e.Constant():
             return "a constant"
     words = {
-        "Tuple": "the tuple", "Function": "the function", "Let": "the let", "If": "the if", "Match": "the match",
-        "RefCreate": "the reference", "RefRead": "the read", "RefWrite": "the write",
-    }  # fmt: skip
+        "Tuple": "the tuple",
+        "Function": "the function",
+        "Let": "the let",
+        "If": "the if",
+        "Match": "the match",
+        "RefCreate": "the reference",
+        "RefRead": "the read",
+        "RefWrite": "the write",
+    }
     return words.get(type(expr).__name__, "the expression")
 
 
 def _explained(module: IRModule, event: Refused, events: list[Event] | None) -> RelayError:
-    """The error for a failure. The chain of steps that led to it comes from a recording: inference is run again where none was made."""
+    """The error for a failure. The chain of steps that led to it comes from a recording: inference is run
+    again where none was made.
+    """
     from .explain import explain
 
     if events is None:
@@ -192,7 +228,9 @@ def _explained(module: IRModule, event: Refused, events: list[Event] | None) -> 
 
 
 def _groups(module: IRModule) -> Iterable[list[GlobalVar]]:
-    """The strongly connected components of the call graph, callees first (Tarjan's algorithm, without recursion)."""
+    """The strongly connected components of the call graph, callees first (Tarjan's algorithm, without
+    recursion).
+    """
     names = {v.name_hint: v for v in module.functions}
     if len(names) == 1:
         yield list(module.functions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..ir.module import IRModule
+from ..ir.show import counted
 from ..ir.types import GlobalTypeVar, Type, TypeCall
 from .unknown import DEEPEST_TYPE, parts_of
 
@@ -33,5 +34,5 @@ def _declared(var: GlobalTypeVar, given: int, module: IRModule) -> str | None:
         return f"there is no type `{var.name_hint}`" + (f"; the module declares {known}" if known else "")
     takes = len(data.type_vars)
     if given != takes:
-        return f"the type `{var.name_hint}` takes {takes} type argument{'s' * (takes != 1)}, and is given {given}"
+        return f"the type `{var.name_hint}` takes {counted(takes, 'type argument')}, and is given {given}"
     return None

@@ -1,11 +1,27 @@
-"""Sentences about inference. A sentence is a template and its arguments; arguments are names, types and operators, and are set as code."""
+"""Sentences about inference. A sentence is a template and its arguments; arguments are names, types and
+operators, and are set as code.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from ..ir import adt
-from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ..ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from ..ir.op import Op
 from ..ir.show import ordinal, show_type
 from ..ir.types import IncompleteType, RefType, TensorType, Type
@@ -31,7 +47,11 @@ def label(expr: Expr | None) -> str:
         case Op():
             return expr.name
         case Call():
-            return f"{label(expr.op)}(…)" if expr.args or not isinstance(expr.op, adt.Constructor) else label(expr.op)
+            return (
+                f"{label(expr.op)}(…)"
+                if expr.args or not isinstance(expr.op, adt.Constructor)
+                else label(expr.op)
+            )
         case TupleGetItem():
             return f"{label(expr.tuple_value)}.{expr.index}"
         case Constant():
@@ -39,7 +59,11 @@ def label(expr: Expr | None) -> str:
         case Let():
             return label(expr.body)
         case Tuple():
-            return f"({', '.join(label(f) for f in expr.fields[:3])}{', …' * (len(expr.fields) > 3)})" if expr.fields else "()"
+            return (
+                f"({', '.join(label(f) for f in expr.fields[:3])}{', …' * (len(expr.fields) > 3)})"
+                if expr.fields
+                else "()"
+            )
         case Function():
             return "fn (…)"
         case If():
@@ -108,7 +132,11 @@ def refusal(event: Refused) -> tuple[Sentence, list[str]]:
     """What a failure says, and what to try."""
     if event.relation is not None or event.reason is None:
         name = getattr(getattr(event.at, "op", None), "name", None)
-        if event.relation is not None and name is not None and not event.message.startswith("the program does not say"):
+        if (
+            event.relation is not None
+            and name is not None
+            and not event.message.startswith("the program does not say")
+        ):
             return ("{0}: " + _escape(event.message), name), list(event.help)
         return (_escape(event.message),), list(event.help)
     return _disagreement(event, event.reason), [*event.help, *_advice(event)]
@@ -119,32 +147,77 @@ def _escape(text: str) -> str:
 
 
 def _disagreement(event: Refused, reason: Reason) -> Sentence:
-    assert event.left is not None and event.right is not None
+    assert event.left is not None
+    assert event.right is not None
     left, right = show_type(event.left), show_type(event.right)
     detail = _escape(f" ({event.message})" if event.message else "")
     match reason.kind:
         case "argument":
-            return f"the {ordinal(reason.index)} argument of {{0}} must be {{1}}, and {{2}} is {{3}}{detail}", label(reason.left), left, label(reason.right), right
+            return (
+                f"the {ordinal(reason.number)} argument of {{0}} must be {{1}}, and {{2}} is {{3}}{detail}",
+                label(reason.left),
+                left,
+                label(reason.right),
+                right,
+            )
         case "callee" if isinstance(event.left, IncompleteType):
             return f"{{0}} cannot be called like this{detail}", label(reason.left)
         case "callee":
             return f"{{0}} is called as {{2}}, but its type is {{1}}{detail}", label(reason.left), left, right
         case "let":
-            return f"{{0}} is declared {{1}}, and is bound to {{2}}, which is {{3}}{detail}", label(reason.left), left, label(reason.right), right
+            return (
+                f"{{0}} is declared {{1}}, and is bound to {{2}}, which is {{3}}{detail}",
+                label(reason.left),
+                left,
+                label(reason.right),
+                right,
+            )
         case "return":
-            return f"the function is declared to give {{0}}, and its body {{1}} gives {{2}}{detail}", left, label(reason.right), right
+            return (
+                f"the function is declared to give {{0}}, and its body {{1}} gives {{2}}{detail}",
+                left,
+                label(reason.right),
+                right,
+            )
         case "branches":
-            return f"the branches of an {{0}} must have one type: one is {{1}}, the other {{2}}{detail}", "if", left, right
+            return (
+                f"the branches of an {{0}} must have one type: one is {{1}}, the other {{2}}{detail}",
+                "if",
+                left,
+                right,
+            )
         case "condition":
-            return f"the condition of an {{0}} must be a scalar {{1}}, and {{2}} is {{3}}{detail}", "if", left, label(reason.right), right
+            return (
+                f"the condition of an {{0}} must be a scalar {{1}}, and {{2}} is {{3}}{detail}",
+                "if",
+                left,
+                label(reason.right),
+                right,
+            )
         case "clause":
-            return f"the clauses of a {{0}} must have one type: clause {reason.index + 1} gives {{2}}, those before it {{1}}{detail}", "match", left, right
+            return (
+                f"the clauses of a {{0}} must have one type: clause {reason.number + 1} gives {{2}}, "
+                f"those before it {{1}}{detail}",
+                "match",
+                left,
+                right,
+            )
         case "pattern":
-            return f"the pattern of clause {reason.index + 1} matches {{1}}, but what is matched is {{0}}{detail}", left, right
+            return (
+                f"the pattern of clause {reason.number + 1} matches {{1}}, "
+                f"but what is matched is {{0}}{detail}",
+                left,
+                right,
+            )
         case "ref" if not isinstance(event.left, RefType):
             return f"{{0}} is used as a reference, and is {{1}}{detail}", label(reason.left), left
         case "ref":
-            return f"{{0}} must be a reference that fits {{2}}, and is {{1}}{detail}", label(reason.left), left, right
+            return (
+                f"{{0}} must be a reference that fits {{2}}, and is {{1}}{detail}",
+                label(reason.left),
+                left,
+                right,
+            )
     return f"{{0}} and {{1}} disagree{detail}", left, right
 
 
@@ -155,22 +228,31 @@ def _advice(event: Refused) -> list[str]:
             return [f'convert one of them: relay.cast(…, "{a.dtype}")']
         if a.dtype == b.dtype and len(a.shape) != len(b.shape):
             return ["bring both to one rank: relay.reshape, relay.squeeze or relay.expand_dims"]
-        if a.dtype == b.dtype and sorted(map(str, a.shape)) == sorted(map(str, b.shape)) and a.shape != b.shape:
+        if (
+            a.dtype == b.dtype
+            and sorted(map(str, a.shape)) == sorted(map(str, b.shape))
+            and a.shape != b.shape
+        ):
             return ["the same dimensions in another order: relay.transpose"]
     if "contain itself" in event.message:
-        return ["a function cannot be passed to itself without a declared type that wraps it: type F { Wrap(fn (F) -> …) }"]
+        return [
+            "a function can be passed to itself only inside a declared type: type F { Wrap(fn (F) -> …) }"
+        ]
     return []
 
 
 def opening(event: Event) -> Sentence | None:
     """The sentence for entering a function, and for the end."""
     if isinstance(event, FunctionEntered):
-        return "Inference turns to {0}.\nGenerate: walk the program, give every expression a type, write down what must hold.", f"@{event.name}"
-    if isinstance(event, Annotated):
         return (
-            "The queue is empty and every type is known. **The program is well typed.**\nAnnotate: write the types into the program."
-            if "main" in event.functions or not event.functions
-            else "The queue is empty and every type of {0} is known.\nAnnotate: write the types into the program.",
-            *([] if "main" in event.functions else [", ".join(f"@{f}" for f in event.functions)]),
+            "Inference turns to {0}.\n"
+            "Generate: walk the program, give every expression a type, write down what must hold.",
+            f"@{event.name}",
         )
+    if isinstance(event, Annotated):
+        annotate = "\nAnnotate: write the types into the program."
+        if "main" in event.functions:
+            return ("The queue is empty and every type is known. **The program is well typed.**" + annotate,)
+        names = ", ".join(f"@{f}" for f in event.functions)
+        return "The queue is empty and every type of {0} is known." + annotate, names
     return None

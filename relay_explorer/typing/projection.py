@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any as Anything
 
-from ..ir.op import Relation, RelationFailed, Reporter
+from ..ir.op import Relation, RelationError, Reporter
+from ..ir.show import counted
 from ..ir.types import IncompleteType, TupleType, Type
 
 
@@ -19,11 +20,13 @@ def projection(index: int) -> Relation:
         if isinstance(whole, IncompleteType):
             return False
         if not isinstance(whole, TupleType):
-            raise RelationFailed(f"field {index} is taken of something that is no tuple: its type is {whole}", culprits=(0,))
+            raise RelationError(
+                f"field {index} is taken of something that is no tuple: its type is {whole}", culprits=(0,)
+            )
         if not 0 <= index < len(whole.fields):
             count = len(whole.fields)
-            raise RelationFailed(
-                f"the tuple has {count} field{'s' * (count != 1)}, so there is no field {index}",
+            raise RelationError(
+                f"the tuple has {counted(count, 'field')}, so there is no field {index}",
                 f"fields are counted from 0: the last is `.{count - 1}`" if count else "the tuple is empty",
                 culprits=(0,),
             )

@@ -1,7 +1,10 @@
-"""The solver: unification, and a queue of relations over the bipartite graph of type variables and relations (section 3.2 of the paper).
+"""The solver: unification, and a queue of relations over the bipartite graph of type variables and relations
+(section 3.2 of the paper).
 
-A relation is run when it comes to the front of the queue. It may unify types, and answers whether it is done; if not, it goes to the end, to wait. Whenever a class learns
-something, the relations that read it move to the front. When the relation at the front has waited and nothing that it reads has changed since, no other one can move either:
+A relation is run when it comes to the front of the queue. It may unify types, and answers whether it is done;
+if not, it goes to the end, to wait. Whenever a class learns
+something, the relations that read it move to the front. When the relation at the front has waited and nothing
+that it reads has changed since, no other one can move either:
 then the program does not say enough.
 """
 
@@ -12,18 +15,37 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ..ir.expr import Expr
-from ..ir.op import Relation, RelationFailed
-from ..ir.types import Any, Dim, FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall, TypeVar
+from ..ir.op import Relation, RelationError
+from ..ir.types import (
+    Any,
+    Dim,
+    FuncType,
+    GlobalTypeVar,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeVar,
+)
 from .events import Bound, Ended, Event, Merged, Moved, Queued, Reason, Refused, Started, Typed, Unifying
-from .unknown import DEEPEST_TYPE, TypeTooLarge, Unknown, find, occurs_in, prune, resolve, unknowns_in
+from .unknown import DEEPEST_TYPE, TypeTooLargeError, Unknown, find, occurs_in, resolve, unknowns_in
 
 
 class Constraint:
     """A relation that must hold between `args`, inputs first; `call` is the expression that asks for it."""
 
-    __slots__ = ("args", "attrs", "call", "done", "number", "num_inputs", "relation", "ticket", "waiting")
+    __slots__ = ("args", "attrs", "call", "done", "num_inputs", "number", "relation", "ticket", "waiting")
 
-    def __init__(self, number: int, relation: Relation, args: tuple[Type, ...], num_inputs: int, attrs: Anything, call: Expr) -> None:
+    def __init__(
+        self,
+        number: int,
+        relation: Relation,
+        args: tuple[Type, ...],
+        num_inputs: int,
+        attrs: Anything,
+        call: Expr,
+    ) -> None:
         self.number = number
         self.relation = relation
         self.args = args
@@ -32,10 +54,12 @@ class Constraint:
         self.call = call
         self.done = False
         self.waiting = False  # it was run in vain, and nothing that it reads has changed since
-        self.ticket = 0  # its valid place in the queue: moving it leaves an older ticket behind, which is skipped
+        self.ticket = (
+            0  # its valid place in the queue: moving it leaves an older ticket behind, which is skipped
+        )
 
 
-class Mismatch(Exception):
+class MismatchError(Exception):
     """Two types that cannot be one: the innermost parts that disagree."""
 
     def __init__(self, left: Type, right: Type, why: str = "") -> None:
@@ -45,7 +69,7 @@ class Mismatch(Exception):
         self.why = why
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """Inference failed; holds the event that says how."""
 
     def __init__(self, event: Refused) -> None:
@@ -54,7 +78,7 @@ class Refusal(Exception):
 
 
 class Solver:
-    """Type variables, their classes, and the queue. With `events`, everything that happens is appended to it."""
+    """Type variables, their classes, and the queue. With `events`, everything that happens is noted there."""
 
     def __init__(self, events: list[Event] | None = None) -> None:
         self.events = events
@@ -100,7 +124,7 @@ class Solver:
             root.relations.append(constraint)
 
     def solve(self) -> None:
-        """Runs relations until all are done. Raises Refusal where one cannot hold; returns with `stuck()` not empty where too little is known."""
+        """Runs relations until all are done, or none can move. Raises RefusalError where one cannot hold."""
         queue = self.queue
         while queue:
             constraint, ticket = queue.popleft()
@@ -120,9 +144,9 @@ class Solver:
         constraint.waiting = True
         try:
             done = constraint.relation.rule(args, constraint.num_inputs, constraint.attrs, self)
-        except RelationFailed as failure:
+        except RelationError as failure:
             raise self._relation_refused(constraint, args, failure) from None
-        except Mismatch as mismatch:
+        except MismatchError as mismatch:
             raise self._output_refused(constraint, args, mismatch) from None
         finally:
             self.running = None
@@ -137,32 +161,28 @@ class Solver:
         """A relation says that `target` is `value` (see `ir.op.Reporter`)."""
         self._unify(target, value, 0)
 
-    def stuck(self) -> list[Constraint]:
-        """The relations that are not done."""
-        return [c for c in self.constraints if not c.done]
-
     # -- unification
 
     def unify(self, left: Type, right: Type, reason: Reason) -> Type:
-        """Makes the two types one and returns it; raises Refusal where they cannot be."""
+        """Makes the two types one and returns it; raises RefusalError where they cannot be."""
         if left is right:
             return left
         if self.events is not None:
             self.events.append(Unifying(reason, left, right))
         try:
             return self._unify(left, right, 0)
-        except Mismatch as mismatch:
+        except MismatchError as mismatch:
             raise self._unify_refused(reason, resolve(left), resolve(right), mismatch) from None
 
     def _unify(self, a: Type, b: Type, depth: int) -> Type:
         if a is b:
             return a
         if a.__class__ is Unknown:
-            return self._unify_unknown(find(a), b, depth)  # type: ignore[arg-type]  # the class says so
+            return self._unify_unknown(find(a), b, depth)
         if b.__class__ is Unknown:
-            return self._unify_unknown(find(b), a, depth)  # type: ignore[arg-type]  # the class says so
+            return self._unify_unknown(find(b), a, depth)
         if a.__class__ is TensorType and b.__class__ is TensorType:
-            return self._unify_tensors(a, b)  # type: ignore[arg-type]  # the classes say so
+            return self._unify_tensors(a, b)
         return self._unify_parts(a, b, depth)
 
     def _unify_unknown(self, root: Unknown, other: Type, depth: int) -> Type:
@@ -174,7 +194,7 @@ class Solver:
         known = root.type
         if known is None:
             if other.__class__ is not TensorType and occurs_in(root, other):
-                raise Mismatch(root, resolve(other), "the type would have to contain itself")
+                raise MismatchError(root, resolve(other), "the type would have to contain itself")
             self._bind(root, other)
             return other
         joined = self._unify(known, other, depth)
@@ -192,7 +212,7 @@ class Solver:
         else:
             joined = known_a if known_b is None else known_b
             if joined is not None and (occurs_in(a, joined) or occurs_in(b, joined)):
-                raise Mismatch(a, resolve(joined), "the type would have to contain itself")
+                raise MismatchError(a, resolve(joined), "the type would have to contain itself")
         b.parent = a
         a.size += b.size
         if self.events is not None:
@@ -215,10 +235,10 @@ class Solver:
             self._touch(root, root.relations)
 
     def _touch(self, root: Unknown, relations: list[Constraint]) -> None:
-        """The class changed: the relations that read it move to the front, in the order in which they stand."""
+        """The class changed: the relations that read it move to the front, in their order."""
         known = root.type
         inner = unknowns_in(known) if known is not None and known.__class__ is not TensorType else ()
-        for constraint in reversed(relations):
+        for constraint in reversed(list(dict.fromkeys(relations))):
             if constraint.done or constraint is self.running:
                 continue
             for part in inner:
@@ -235,7 +255,7 @@ class Solver:
 
     def _unify_tensors(self, a: TensorType, b: TensorType) -> TensorType:
         if a.dtype != b.dtype or len(a.shape) != len(b.shape):
-            raise Mismatch(a, b)
+            raise MismatchError(a, b)
         if a.shape == b.shape:
             return a
         joined: list[Dim] = []
@@ -245,25 +265,25 @@ class Solver:
             elif isinstance(x, Any) or isinstance(y, Any):
                 joined.append(Any())
             else:
-                raise Mismatch(a, b)
+                raise MismatchError(a, b)
         shape = tuple(joined)
         return a if shape == a.shape else b if shape == b.shape else TensorType.of(shape, a.dtype)
 
     def _unify_parts(self, a: Type, b: Type, depth: int) -> Type:
         if depth > DEEPEST_TYPE:
-            raise TypeTooLarge(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+            raise TypeTooLargeError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
         if a.__class__ is not b.__class__:
-            raise Mismatch(a, b)
+            raise MismatchError(a, b)
         match a, b:
             case TupleType(), TupleType():
                 if len(a.fields) != len(b.fields):
-                    raise Mismatch(a, b, f"{len(a.fields)} fields against {len(b.fields)}")
+                    raise MismatchError(a, b, f"{len(a.fields)} fields against {len(b.fields)}")
                 return TupleType(self._unify_all(a.fields, b.fields, depth))
             case RefType(), RefType():
                 return RefType(self._unify(a.value, b.value, depth + 1))
             case TypeCall(), TypeCall():
                 if a.func != b.func or len(a.args) != len(b.args):
-                    raise Mismatch(a, b)
+                    raise MismatchError(a, b)
                 return TypeCall(a.func, self._unify_all(a.args, b.args, depth))
             case FuncType(), FuncType():
                 return self._unify_functions(a, b, depth)
@@ -271,42 +291,60 @@ class Solver:
                 return a
             case TypeVar(), TypeVar() if a is b:
                 return a
-        raise Mismatch(a, b)
+        raise MismatchError(a, b)
 
     def _unify_all(self, a: Sequence[Type], b: Sequence[Type], depth: int) -> list[Type]:
         return [self._unify(x, y, depth + 1) for x, y in zip(a, b)]
 
     def _unify_functions(self, a: FuncType, b: FuncType, depth: int) -> FuncType:
         if len(a.arg_types) != len(b.arg_types):
-            raise Mismatch(a, b, f"{len(a.arg_types)} parameters against {len(b.arg_types)}")
+            raise MismatchError(a, b, f"{len(a.arg_types)} parameters against {len(b.arg_types)}")
         if len(a.type_params) != len(b.type_params):
-            raise Mismatch(a, b, f"{len(a.type_params)} type parameters against {len(b.type_params)}")
+            raise MismatchError(a, b, f"{len(a.type_params)} type parameters against {len(b.type_params)}")
         if a.type_params:
             b_open = substitute(b, dict(zip(b.type_params, a.type_params)))
             assert isinstance(b_open, FuncType)
             b = b_open
         args = self._unify_all(a.arg_types, b.arg_types, depth)
-        return FuncType(args, self._unify(a.ret_type, b.ret_type, depth + 1), a.type_params, a.type_constraints)
+        return FuncType(
+            args, self._unify(a.ret_type, b.ret_type, depth + 1), a.type_params, a.type_constraints
+        )
 
     # -- failures
 
-    def refuse(self, event: Refused) -> Refusal:
+    def refuse(self, event: Refused) -> RefusalError:
         """Notes the failure, and gives the exception to raise."""
         if self.events is not None:
             self.events.append(event)
-        return Refusal(event)
+        return RefusalError(event)
 
-    def _relation_refused(self, constraint: Constraint, args: list[Type], failure: RelationFailed) -> Refusal:
+    def _relation_refused(
+        self, constraint: Constraint, args: list[Type], failure: RelationError
+    ) -> RefusalError:
         operands = operand_exprs(constraint.call)
-        culprits = [c for c in failure.culprits if 0 <= c < len(args)] or list(range(min(2, constraint.num_inputs)))
+        culprits = [c for c in failure.culprits if 0 <= c < len(args)] or list(
+            range(min(2, constraint.num_inputs))
+        )
         exprs = [operands[c] if c < len(operands) else None for c in culprits]
         types: list[Type | None] = [resolve(args[c]) for c in culprits]
-        (left, right), (left_expr, right_expr) = (types + [None, None])[:2], (exprs + [None, None])[:2]
+        (left, right), (left_expr, right_expr) = [*types, None, None][:2], [*exprs, None, None][:2]
         return self.refuse(
-            Refused(failure.message, failure.help, constraint.call, left, right, left_expr, right_expr, constraint, None)
+            Refused(
+                failure.message,
+                failure.help,
+                constraint.call,
+                left,
+                right,
+                left_expr,
+                right_expr,
+                constraint,
+                None,
+            )
         )
 
-    def _output_refused(self, constraint: Constraint, args: list[Type], mismatch: Mismatch) -> Refusal:
+    def _output_refused(
+        self, constraint: Constraint, args: list[Type], mismatch: MismatchError
+    ) -> RefusalError:
         """A relation gave a type that disagrees with what another place demands of the same expression."""
         demanded, given = resolve(mismatch.left), resolve(mismatch.right)
         message = f"it gives {given}, where {demanded} is demanded"
@@ -314,10 +352,16 @@ class Solver:
             message += f": {mismatch.why}"
         operands = operand_exprs(constraint.call)
         source = operands[0] if operands else None
-        return self.refuse(Refused(message, (), constraint.call, demanded, given, constraint.call, source, constraint, None))
+        return self.refuse(
+            Refused(message, (), constraint.call, demanded, given, constraint.call, source, constraint, None)
+        )
 
-    def _unify_refused(self, reason: Reason, left: Type, right: Type, mismatch: Mismatch) -> Refusal:
-        return self.refuse(Refused(mismatch.why, (), reason.at, left, right, reason.left, reason.right, None, reason))
+    def _unify_refused(
+        self, reason: Reason, left: Type, right: Type, mismatch: MismatchError
+    ) -> RefusalError:
+        return self.refuse(
+            Refused(mismatch.why, (), reason.at, left, right, reason.left, reason.right, None, reason)
+        )
 
 
 def operand_exprs(call: Expr) -> Sequence[Expr]:
@@ -339,6 +383,6 @@ def substitute(type_: Type, replacements: dict[TypeVar, Type], depth: int = 0) -
     if not parts:
         return type_
     if depth > DEEPEST_TYPE:
-        raise TypeTooLarge(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+        raise TypeTooLargeError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
     new = [substitute(p, replacements, depth + 1) for p in parts]
     return type_ if all(x is y for x, y in zip(parts, new)) else with_parts(type_, new)

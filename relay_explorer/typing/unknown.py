@@ -1,6 +1,7 @@
 """Type variables in a union-find forest (section 3.2 of the paper).
 
-An `Unknown` is a type still to be found. Two that must be the same are put into one class; the class has a representative, its root, which holds what is known of the type, and
+An `Unknown` is a type still to be found. Two that must be the same are put into one class; the class has a
+representative, its root, which holds what is known of the type, and
 the relations that wait to know more.
 """
 
@@ -9,21 +10,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall, TypeKind, TypeRelation
+from ..ir.types import (
+    FuncType,
+    IncompleteType,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeKind,
+    TypeRelation,
+)
 
 if TYPE_CHECKING:
     from .solver import Constraint
 
-DEEPEST_TYPE = 128  # levels: beyond, a type is refused, since every walk over types may then recurse without care
+DEEPEST_TYPE = (
+    128  # levels: beyond, a type is refused, since every walk over types may then recurse without care
+)
 LARGEST_TYPE = 50_000  # parts, shared ones counted each time
 
 
-class TypeTooLarge(Exception):
+class TypeTooLargeError(Exception):
     """A type nested deeper, or with more parts, than any program needs."""
 
 
 class Unknown(IncompleteType):
-    """A type variable. `parent` leads to the root of its class; a root's `type` is what is known of the class, or None."""
+    """A type variable. `parent` leads to the root of its class; a root's `type` is what is known of the
+    class, or None.
+    """
 
     __slots__ = ("number", "parent", "relations", "size", "type")
 
@@ -90,7 +105,7 @@ def resolve(type_: Type, depth: int = 0) -> Type:
     if not parts:
         return type_
     if depth > DEEPEST_TYPE:
-        raise TypeTooLarge(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+        raise TypeTooLargeError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
     resolved = [resolve(p, depth + 1) for p in parts]
     return type_ if all(map(_same, parts, resolved)) else with_parts(type_, resolved)
 
@@ -111,7 +126,7 @@ def unknowns_in(type_: Type) -> list[Unknown]:
         elif not isinstance(current, TensorType):
             steps += 1
             if steps > LARGEST_TYPE:
-                raise TypeTooLarge(f"a type has more than {LARGEST_TYPE:,} parts")
+                raise TypeTooLargeError(f"a type has more than {LARGEST_TYPE:,} parts")
             pending.extend(reversed(parts_of(current)))
     return list(found)
 

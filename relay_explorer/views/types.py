@@ -7,15 +7,40 @@ from collections.abc import Iterable
 from ..ir.expr import Expr, Function, Var
 from ..ir.show import short_type, show_type
 from ..ir.types import TensorType, Type
-from ..typing.events import Annotated, Bound, Ended, Event, FunctionEntered, Merged, Moved, Queued, Refused, Started, Typed, Unifying
-from ..typing.history import History, Link
+from ..typing.events import (
+    Annotated,
+    Bound,
+    Ended,
+    Event,
+    FunctionEntered,
+    Merged,
+    Moved,
+    Queued,
+    Refused,
+    Started,
+    Typed,
+    Unifying,
+)
+from ..typing.history import History, Link, step_expr
 from ..typing.history import Step as Played
-from ..typing.history import step_expr
 from ..typing.infer import Inference
 from ..typing.narrate import label, refusal
 from ..typing.solver import Constraint
 from ..typing.unknown import Unknown, parts_of
-from .format import ChainLink, Change, Conflict, FunctionRows, Mark, RelationBox, Row, RowKind, Side, Step, TypesView, TypeVariable
+from .format import (
+    ChainLink,
+    Change,
+    Conflict,
+    FunctionRows,
+    Mark,
+    RelationBox,
+    Row,
+    RowKind,
+    Side,
+    Step,
+    TypesView,
+    TypeVariable,
+)
 from .rows import ProgramRows, program_rows
 from .types_say import Speaker
 
@@ -62,9 +87,16 @@ class _Builder:
         rows = self.program.filled(lambda expr: self.by_expr.get(expr, -1))
         functions = tuple(_functions(rows))
         return TypesView(
-            title=title or "type inference", summary=self._summary(), rows=rows, variables=tuple(self.variables),
-            relations=tuple(self.relations), steps=tuple(self.steps), functions=functions, conflict=self._conflict(), start=self._start(),
-        )  # fmt: skip
+            title=title or "type inference",
+            summary=self._summary(),
+            rows=rows,
+            variables=tuple(self.variables),
+            relations=tuple(self.relations),
+            steps=tuple(self.steps),
+            functions=functions,
+            conflict=self._conflict(),
+            start=self._start(),
+        )
 
     # -- names
 
@@ -95,7 +127,9 @@ class _Builder:
         return [self.variables[m].name for m in self.members.get(self.now.root(type_.number), ()) if m != own]
 
     def _numbered(self, number: int) -> int:
-        """The variable that stands for the solver's variable `number`; one without an expression of its own appears when it is first spoken of."""
+        """The variable that stands for the solver's variable `number`; one without an expression of its own
+        appears when it is first spoken of.
+        """
         found = self.by_number.get(number)
         if found is None:
             found = self.by_number[number] = self._appear(self._next_greek(), self.row, "a type to be found")
@@ -106,7 +140,9 @@ class _Builder:
         letters = "αβγδεζηθικλμνξοπρστυφχψω"
         index, turn = self.greek % len(letters), self.greek // len(letters)
         self.greek += 1
-        return letters[index] + (str(turn).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")) if turn else "")
+        return letters[index] + (
+            str(turn).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")) if turn else ""
+        )
 
     # -- variables and relations
 
@@ -137,7 +173,7 @@ class _Builder:
         self.by_expr[expr] = variable
 
     def _show_type(self, variable: int, type_: Type) -> None:
-        """Writes down what a variable's class is now known to be, and remembers which classes the text names."""
+        """Writes down what a variable's class is known to be, and remembers which classes the text names."""
         self.shown[variable] = type_
         resolved = self.now.resolve(type_)
         short, full = short_type(resolved, self._variable_name), show_type(resolved, self._variable_name)
@@ -177,7 +213,11 @@ class _Builder:
         for position, arg in enumerate(constraint.args):
             expr = operands[position] if position < len(operands) else constraint.call
             found = self.by_expr.get(expr) if expr is not None else None
-            names.append(self.variables[found].name if found is not None else short_type(self.now.resolve(arg), self._variable_name))
+            names.append(
+                self.variables[found].name
+                if found is not None
+                else short_type(self.now.resolve(arg), self._variable_name)
+            )
         law = constraint.relation.law.replace("{out}", names[-1])
         for position, text in enumerate(names[:-1]):
             law = law.replace(f"{{{position}}}", text)
@@ -197,7 +237,9 @@ class _Builder:
             for event in one.events:
                 self._event(event)
         say = self.speaker.parameters(played) if len(played) > 1 else self.speaker.say(first, before)
-        because = tuple(dict.fromkeys(self.renumbered[b] for one in played for b in one.because if b in self.renumbered))
+        because = tuple(
+            dict.fromkeys(self.renumbered[b] for one in played for b in one.because if b in self.renumbered)
+        )
         self.steps.append(Step(_mark(first), self.row, say, because, tuple(self.changes)))
 
     def _event(self, event: Event) -> None:
@@ -254,12 +296,19 @@ class _Builder:
     def _side(self, type_: Type | None, expr: Expr | None) -> Side:
         links: list[Link] = self.history.chain(expr, LONGEST_CHAIN) if expr is not None else []
         chain = tuple(
-            ChainLink(self.renumbered.get(k.step, 0), self.program.row(k.expr) if k.expr is not None else -1, k.sentence) for k in links
+            ChainLink(
+                self.renumbered.get(k.step, 0),
+                self.program.row(k.expr) if k.expr is not None else -1,
+                k.sentence,
+            )
+            for k in links
         )
         return Side(self.show(type_) if type_ is not None else "", chain)
 
     def _start(self) -> int | None:
-        """The step that is shown first: where something that waited could go on, as that tells most; the conflict, where there is one."""
+        """The step that is shown first: where something that waited could go on, as that tells most; the
+        conflict, where there is one.
+        """
         if not self.inference.succeeded or len(self.steps) > MOST_STEPS_TO_START_INSIDE:
             return None
         for mark in (Mark.REQUEUE, Mark.SOLVE):
@@ -286,7 +335,12 @@ def _told(steps: list[Played]) -> list[Played]:
     told = []
     for step, after in zip(steps, [*steps[1:], None], strict=True):
         main, next_main = step.main, after.main if after is not None else None
-        bound = isinstance(next_main, Unifying) and next_main.reason.kind == "let" and isinstance(main, Typed) and next_main.reason.right is main.expr
+        bound = (
+            isinstance(next_main, Unifying)
+            and next_main.reason.kind == "let"
+            and isinstance(main, Typed)
+            and next_main.reason.right is main.expr
+        )
         if not (bound and isinstance(main, Typed) and isinstance(main.expr, Function)):
             told.append(step)
     return told

@@ -20,15 +20,22 @@ Show = Callable[[Type], str]
 class Speaker:
     """Makes sentences about steps.
 
-    `name` gives an expression's printed name; `variable` the name of the type variable of an expression (or of a solver's variable without one); `show` a type as it is known at
-    this moment, variables by their names; `known` whether all of a type is known; `classmates` the names of the other variables in the class of a type; `law` a relation's law
+    `name` gives an expression's printed name; `variable` the name of the type variable of an expression (or
+    of a solver's variable without one); `show` a type as it is known at
+    this moment, variables by their names; `known` whether all of a type is known; `classmates` the names of
+    the other variables in the class of a type; `law` a relation's law
     with the names put in.
     """
 
     def __init__(
-        self, name: Callable[[Expr], str], variable: Callable[[Expr, Type], str], show: Show, known: Callable[[Type], bool],
-        classmates: Callable[[Expr, Type], list[str]], law: Callable[[Constraint], str],
-    ) -> None:  # fmt: skip
+        self,
+        name: Callable[[Expr], str],
+        variable: Callable[[Expr, Type], str],
+        show: Show,
+        known: Callable[[Type], bool],
+        classmates: Callable[[Expr, Type], list[str]],
+        law: Callable[[Constraint], str],
+    ) -> None:
         self.name = name
         self.variable = variable
         self.show = show
@@ -60,7 +67,11 @@ class Speaker:
         """Several annotated variables at once."""
         names = [self.name(s.main.expr) for s in steps if isinstance(s.main, Typed)]
         if len(names) > 4:
-            return f"{{0}}, {{1}} and {len(names) - 2} more are annotated: their types are known from the start.", *names[:2]
+            return (
+                f"{{0}}, {{1}} and {len(names) - 2} more are annotated: "
+                "their types are known from the start.",
+                *names[:2],
+            )
         return f"{_listed(len(names))} are annotated: their types are known from the start.", *names
 
     # -- kinds of steps
@@ -71,10 +82,19 @@ class Speaker:
         if queued:
             constraint = queued[0].relation
             own = self.variable(expr, main.type)
-            return "{0} gets {1}, and a relation: {2}. It joins the queue.", _operator(constraint), own, self.law(constraint)
+            return (
+                "{0} gets {1}, and a relation: {2}. It joins the queue.",
+                _operator(constraint),
+                own,
+                self.law(constraint),
+            )
         if isinstance(expr, Var):
             if isinstance(main.type, Unknown):
-                return "{0} has no annotation. It gets a variable, {1}: a type still to be found.", name, shown
+                return (
+                    "{0} has no annotation. It gets a variable, {1}: a type still to be found.",
+                    name,
+                    shown,
+                )
             return "{0} is annotated: its type, {1}, is known from the start.", name, shown
         if isinstance(expr, Tuple):
             return "A tuple has the types of its fields: {0}.", shown
@@ -119,7 +139,11 @@ class Speaker:
             case "return":
                 return "The function gives what its body, {0}, gives", right
             case "let" if isinstance(reason.right, Function):
-                return "The function's type is put together from its parameters and its body, and {0} is bound to it", left
+                return (
+                    "The function's type is put together from its parameters and its body, "
+                    "and {0} is bound to it",
+                    left,
+                )
             case "let":
                 return "{0} is bound to its value", left
             case "branches":
@@ -127,9 +151,12 @@ class Speaker:
             case "condition":
                 return "The condition, {0}, must be a {1}", right, "bool"
             case "clause":
-                return f"All clauses of a {{0}} must have one type; this is clause {reason.index + 1}", "match"
+                return (
+                    f"All clauses of a {{0}} must have one type; this is clause {reason.number + 1}",
+                    "match",
+                )
             case "pattern":
-                return f"The pattern of clause {reason.index + 1} must fit {{0}}", left
+                return f"The pattern of clause {reason.number + 1} must fit {{0}}", left
             case "ref":
                 return "{0} is used as a reference", left
         return ("Two types must be one",)
@@ -140,14 +167,24 @@ class Speaker:
         if not step.done:
             waits = list(dict.fromkeys(self.name(e) for e, t in operands if not self.known(t)))[:3]
             who = _listed(len(waits), 1)
-            reason = f"the type{'s' * (len(waits) > 1)} of {who} {'are' if len(waits) > 1 else 'is'} not known" if waits else "too little is known"
-            return f"{{0}} cannot say anything yet: {reason}. It goes to the end of the queue, to wait.", operator, *waits
+            reason = (
+                f"the type{'s' * (len(waits) > 1)} of {who} {'are' if len(waits) > 1 else 'is'} not known"
+                if waits
+                else "too little is known"
+            )
+            return (
+                f"{{0}} cannot say anything yet: {reason}. It goes to the end of the queue, to wait.",
+                operator,
+                *waits,
+            )
         output = constraint.args[-1]
         if not self.known(output):
             return (
-                "{0} is done at once: {1}, whatever that will be.\nThe two become one class, still unknown." + self._moved(step, " "),
-                operator, self.law(constraint),
-            )  # fmt: skip
+                "{0} is done at once: {1}, whatever that will be.\nThe two become one class, still unknown."
+                + self._moved(step, " "),
+                operator,
+                self.law(constraint),
+            )
         inputs = list(dict.fromkeys(self.name(e) for e, _ in operands))[:3]
         own, found = self.variable(call, output), self.show(output)
         args = [operator, own, found, *inputs]
@@ -163,7 +200,9 @@ class Speaker:
         waited = list(dict.fromkeys(_operator(m.relation) for m in step.moved if m.waited))
         if not waited:
             return ""
-        who = ", ".join(waited[:3]).replace("{", "{{").replace("}", "}}") + (f" and {len(waited) - 3} more" if len(waited) > 3 else "")
+        who = ", ".join(waited[:3]).replace("{", "{{").replace("}", "}}") + (
+            f" and {len(waited) - 3} more" if len(waited) > 3 else ""
+        )
         return f"{lead}What waited for this moves to the front of the queue: {who}."
 
 

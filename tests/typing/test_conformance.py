@@ -1,4 +1,4 @@
-"""Our answers against the reference's: every program typed as TVM 0.14 typed it, and the ill-typed refused."""
+"""Against the reference: every program typed as TVM 0.14 typed it, and the ill-typed refused."""
 
 from __future__ import annotations
 
@@ -7,8 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from relay_explorer.ir import Call, GlobalTypeVar, IRModule, Op, TensorType, TupleType, Type, TypeCall, TypeInferenceError, TypeVar
-from relay_explorer.ir import difference, post_order
+from relay_explorer.ir import (
+    Call,
+    GlobalTypeVar,
+    IRModule,
+    Op,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeInferenceError,
+    TypeVar,
+    difference,
+    post_order,
+)
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
 
@@ -18,7 +30,9 @@ ILL_TYPED = [name for name, case in CASES.items() if not case["well_typed"]]
 
 
 def spelled(type_: Type) -> str:
-    """A type as the reference's `str` wrote it: tensors in Relay's format, everything else as constructor calls."""
+    """A type as the reference's `str` wrote it: tensors in Relay's format, everything else as constructor
+    calls.
+    """
     return str(type_) if isinstance(type_, TensorType) else _nested(type_)
 
 
@@ -46,7 +60,9 @@ def _argument(type_: Type) -> str:
 
 def calls(module: IRModule, function: str) -> list[list[str]]:
     found = [n for n in post_order(module[function]) if isinstance(n, Call)]
-    return [[c.op.name if isinstance(c.op, Op) else type(c.op).__name__, spelled(c.checked_type)] for c in found]
+    return [
+        [c.op.name if isinstance(c.op, Op) else type(c.op).__name__, spelled(c.checked_type)] for c in found
+    ]
 
 
 @pytest.mark.parametrize("name", WELL_TYPED)

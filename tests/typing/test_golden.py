@@ -1,4 +1,6 @@
-"""Each file in `programs/` holds a program and, after a line `==`, what inference makes of it: the typed program, or the error."""
+"""Each file in `programs/` holds a program and, after a line `==`, what inference makes of it: the typed
+program, or the error.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from relay_explorer.ir import Function, If, IRModule, Let, RelayError, TensorType, Tuple, TupleGetItem, TupleType, TypeInferenceError, const, var
+from relay_explorer.ir import (
+    Function,
+    If,
+    IRModule,
+    Let,
+    RelayError,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    TypeInferenceError,
+    const,
+    var,
+)
 from relay_explorer.ir.expr import Call, Expr
 from relay_explorer.ir.op import Op
 from relay_explorer.typing import infer_types
@@ -47,7 +60,7 @@ def test_tuples_nested_too_deep_are_refused() -> None:
     body: Expr = x
     for _ in range(LEVELS):
         body = Tuple([body])
-    with pytest.raises(TypeInferenceError, match="nested deeper than 128 levels|more than 50,000 parts"):
+    with pytest.raises(TypeInferenceError, match="nested deeper than 128 levels"):
         typed(body, x)
 
 
@@ -74,7 +87,7 @@ def test_functions_nested_too_deep_are_refused() -> None:
     body: Expr = const(1.0)
     for _ in range(LEVELS):
         body = Function([], body)
-    with pytest.raises(TypeInferenceError, match="nested deeper than 128 levels|more than 50,000 parts"):
+    with pytest.raises(TypeInferenceError, match="nested deeper than 128 levels"):
         typed(body)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay_explorer.ir import IRModule, Var, structural_equal
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types, record
-from relay_explorer.typing.events import Ended, Event, Merged, Moved, Queued, Refused, Started, Typed
+from relay_explorer.typing.events import Ended, Event, Moved, Queued, Refused, Started, Typed
 from relay_explorer.typing.history import History
 from relay_explorer.typing.unknown import Unknown
 
@@ -28,7 +28,9 @@ def test_a_relation_that_cannot_move_waits_and_is_run_again_when_its_variable_is
 
 
 def test_the_affected_relation_moves_to_the_front() -> None:
-    """Three sums wait; what becomes known concerns the last one only, which is therefore run next, before the others are tried again."""
+    """Three sums wait; what becomes known concerns the last one only, which is therefore run next, before the
+    others are tried again.
+    """
     program = """
     def @main(%x: Tensor[(2), float32]) {
       let %f = fn (%a) { add(%a, %a) };
@@ -45,7 +47,11 @@ def test_the_affected_relation_moves_to_the_front() -> None:
         ("add", False), ("subtract", False), ("multiply", False),
         ("exp", True), ("multiply", True), ("log", True), ("subtract", True), ("sqrt", True), ("add", True),
     ]  # fmt: skip
-    assert [e.relation.call.op.name for e in events if isinstance(e, Moved) and e.waited] == ["multiply", "subtract", "add"]
+    assert [e.relation.call.op.name for e in events if isinstance(e, Moved) and e.waited] == [
+        "multiply",
+        "subtract",
+        "add",
+    ]
 
 
 def test_every_relation_in_a_straight_program_is_run_once() -> None:
@@ -55,22 +61,34 @@ def test_every_relation_in_a_straight_program_is_run_once() -> None:
 
 
 def test_runs_grow_linearly_where_relations_are_written_down_in_the_worst_order() -> None:
-    """Each function waits for the one after it. Without moving to the front, every round would solve one relation only."""
+    """Each function waits for the one after it. Without moving to the front, every round would solve one
+    relation only.
+    """
 
     def count(n: int) -> int:
         lets = "".join(f"let %f{i} = fn (%a{i}, %b{i}) {{ add(%a{i}, %b{i}) }};\n" for i in range(n))
         calls = "".join(f"let %y{i + 1} = %f{n - 1 - i}(%y{i}, %x);\n" for i in range(n))
-        return sum(isinstance(e, Started) for e in record(parse(f"def @main(%x: float32) {{ let %y0 = exp(%x); {lets} {calls} %y{n} }}")).events)
+        return sum(
+            isinstance(e, Started)
+            for e in record(
+                parse(f"def @main(%x: float32) {{ let %y0 = exp(%x); {lets} {calls} %y{n} }}")
+            ).events
+        )
 
     assert count(10) == 10 + 1 + 10
     assert count(100) == 100 + 1 + 100
 
 
 def test_variables_that_must_be_one_type_are_one_class() -> None:
-    events = record(parse("def @main(%x: float32) { let %f = fn (%a) { %a }; let %g = fn (%b) { %f(%b) }; %g(%x) }")).events
-    numbers = {e.expr.name_hint: e.type.number for e in events if isinstance(e, Typed) and isinstance(e.expr, Var) and isinstance(e.type, Unknown)}
+    events = record(
+        parse("def @main(%x: float32) { let %f = fn (%a) { %a }; let %g = fn (%b) { %f(%b) }; %g(%x) }")
+    ).events
+    numbers = {
+        e.expr.name_hint: e.type.number
+        for e in events
+        if isinstance(e, Typed) and isinstance(e.expr, Var) and isinstance(e.type, Unknown)
+    }
     history = History(events)
-    assert sum(isinstance(e, Merged) for e in events) == 1
     assert numbers["a"] != numbers["b"]
     assert history.root(numbers["a"]) == history.root(numbers["b"])
 
@@ -83,7 +101,9 @@ def test_every_relation_is_queued_once_and_every_run_ends() -> None:
 
 
 def test_a_failed_inference_ends_with_the_refusal() -> None:
-    result = record(parse("def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(exp(%x), %y) }"))
+    result = record(
+        parse("def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(exp(%x), %y) }")
+    )
     assert result.module is None
     last = result.events[-1]
     assert isinstance(last, Refused)
@@ -95,7 +115,9 @@ def test_causes_lead_back_to_what_was_known() -> None:
     run = {s.main.relation.call.op.name: s for s in history.steps if isinstance(s.main, Started)}
     assert run["exp"].index in run["tanh"].because
     (source,) = [history.steps[i] for i in run["exp"].because]
-    assert isinstance(source.main, Typed) and isinstance(source.main.expr, Var) and source.main.expr.name_hint == "x"
+    assert isinstance(source.main, Typed)
+    assert isinstance(source.main.expr, Var)
+    assert source.main.expr.name_hint == "x"
 
 
 def test_recording_changes_no_answer() -> None:

@@ -21,6 +21,7 @@ def __getattr__(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(name)
     raise AttributeError(
-        f"tvm.{name} is not part of relay_explorer.compat.tvm, which has what Relay programs need: {', '.join(__all__)}; "
+        f"tvm.{name} is not part of relay_explorer.compat.tvm, which has what Relay programs need: "
+        f"{', '.join(__all__)}; "
         "for the rest, the TVM of today is `import tvm`"
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ... import transform
 from ...ir.adt import Constructor, TypeData
 from ...ir.attrs import Attrs, DictAttrs
 from ...ir.equal import assert_structural_equal, structural_equal, structural_hash
+from ...ir.expr import Function as BaseFunc
 from ...ir.expr import GlobalVar, RelayExpr
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -23,12 +25,35 @@ from ...ir.types import (
     TypeRelation,
     TypeVar,
 )
-from ...relay import Function as BaseFunc
 from ...transform import PassContext, Sequential
-from ... import transform
 
 __all__ = [
-    "Attrs", "BaseFunc", "Constructor", "DictAttrs", "FuncType", "GlobalTypeVar", "GlobalVar", "IRModule", "IncompleteType", "Op", "PassContext",
-    "RelayExpr", "RelayRefType", "Sequential", "Span", "TensorType", "TupleType", "Type", "TypeCall", "TypeConstraint", "TypeData", "TypeKind",
-    "TypeRelation", "TypeVar", "assert_structural_equal", "structural_equal", "structural_hash", "transform",
-]  # fmt: skip
+    "Attrs",
+    "BaseFunc",
+    "Constructor",
+    "DictAttrs",
+    "FuncType",
+    "GlobalTypeVar",
+    "GlobalVar",
+    "IRModule",
+    "IncompleteType",
+    "Op",
+    "PassContext",
+    "RelayExpr",
+    "RelayRefType",
+    "Sequential",
+    "Span",
+    "TensorType",
+    "TupleType",
+    "Type",
+    "TypeCall",
+    "TypeConstraint",
+    "TypeData",
+    "TypeKind",
+    "TypeRelation",
+    "TypeVar",
+    "assert_structural_equal",
+    "structural_equal",
+    "structural_hash",
+    "transform",
+]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from ...ir.types import Any, SizeVar
 
 
-def Var(name: str, dtype: str = "int32") -> SizeVar:
+def Var(  # noqa: N802 - the name that old code uses
+    name: str, dtype: str = "int32"
+) -> SizeVar:
     """A named dimension whose size is not known."""
     return SizeVar(name, str(dtype))
 

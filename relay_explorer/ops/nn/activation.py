@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import Flops, Op, OpPattern, Relation, RelationFailed, Reporter, flops_per_output, size_of
+from ...ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, size_of
 from ...ir.types import IncompleteType, Type
 from ..arguments import expr
 from ..declare import declare
@@ -49,7 +49,7 @@ def relu(data: Expr) -> Call:
 def _leaky(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Output like the input."""
     if attrs.alpha < 0:
-        raise RelationFailed(f"alpha={attrs.alpha} must not be negative", "a slope of 0 is nn.relu")
+        raise RelationError(f"alpha={attrs.alpha} must not be negative", "a slope of 0 is nn.relu")
     return IDENTITY.rule(types, num_inputs, attrs, reporter)
 
 
@@ -84,7 +84,7 @@ def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
         return False
     data = tensor(data, 0, "data")
     if attrs.axis < 0:
-        raise RelationFailed(
+        raise RelationError(
             f"axis={attrs.axis} must not be negative",
             f"count from the front: the data has {many(len(data.shape), 'axis', 'axes')}",
         )

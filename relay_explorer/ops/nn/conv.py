@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, DType, Ints, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import OpPattern, Relation, RelationFailed, Reporter
+from ...ir.op import OpPattern, Relation, RelationError, Reporter
 from ...ir.types import IncompleteType, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
@@ -99,13 +99,13 @@ def _convolution(name: str, data_axes: str, kernel_axes: str) -> Relation:
 def _groups_need(axes: int, weight: Type, attrs: Anything) -> None:
     """The reference types a grouped convolution only where it is told this much."""
     if axes == 2 and isinstance(weight, IncompleteType):
-        raise RelationFailed(
+        raise RelationError(
             f"the weight's type cannot be inferred with groups={attrs.groups}",
             "give the weight a type: relay.var(…, shape=…)",
             culprits=(1,),
         )
     if axes == 1 and (attrs.channels is None or attrs.kernel_size is None):
-        raise RelationFailed(
+        raise RelationError(
             f"with groups={attrs.groups}, conv1d needs `channels` and `kernel_size`",
             "give both",
             culprits=(1,),

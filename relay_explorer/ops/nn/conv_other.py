@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, DType, Ints, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import OpPattern, Relation, RelationFailed, Reporter, size_of
+from ...ir.op import OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
@@ -60,7 +60,7 @@ def _deformable(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
     shape = data_layout.forward(data.shape, 0, "the data")
     per_group(shape[1], attrs.deformable_groups)
     if isinstance(weight, TensorType) and weight.dtype != data.dtype:
-        raise RelationFailed(
+        raise RelationError(
             f"the weight holds {weight.dtype}, but the data {data.dtype}",
             f'convert one of them: relay.cast(…, "{data.dtype}")',
             culprits=(0, 2),
@@ -91,7 +91,7 @@ def _check_offset(offset: Type, wanted: Shape) -> None:
         return
     have = tensor(offset, 1, "offset").shape
     if len(have) != len(wanted) or not all(map(same_dim, have, wanted)):
-        raise RelationFailed(
+        raise RelationError(
             f"the offsets have shape {show_shape(have)}, but this call needs {show_shape(wanted)}",
             "there are two offsets for each kernel element, deformable group and place of the output",
             culprits=(1,),
@@ -164,7 +164,7 @@ def _backward_weight(types: Sequence[Type], num_inputs: int, attrs: Anything, re
     upper = layout_map(attrs.data_layout, "NCHW").forward(grad.shape, 0, "the gradient")
     shape = layout_map(attrs.kernel_layout, "NCHW").forward(data.shape, 1, "the data")
     if attrs.kernel_size is None:
-        raise RelationFailed(
+        raise RelationError(
             "`kernel_size` is needed: several kernels give an output of the gradient's size",
             "give the convolution's kernel_size",
         )
@@ -172,7 +172,7 @@ def _backward_weight(types: Sequence[Type], num_inputs: int, attrs: Anything, re
     places = window_places(shape[2:], attrs.kernel_size, attrs.strides, attrs.dilation, padding)
     wanted = (shape[0], upper[1] if attrs.channels is None else attrs.channels, *places)
     if not all(map(same_dim, upper, wanted)):
-        raise RelationFailed(
+        raise RelationError(
             f"the gradient {show_shape(upper)} is not that of this convolution, whose output is "
             f"{show_shape(wanted)}",
             "give the strides, padding, dilation and kernel_size of the convolution",

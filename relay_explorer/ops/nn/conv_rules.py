@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any as Anything
 
-from ...ir.op import Flops, RelationFailed, Reporter, size_of
+from ...ir.op import Flops, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..relation import same_dim, tensor
@@ -69,29 +69,29 @@ def conv_weight(
 
 
 def check_sizes(channels: int | None, size: tuple[int, ...] | None, axes: int) -> None:
-    """A RelationFailed where the attributes `channels` or `kernel_size` cannot be those of a kernel."""
+    """A RelationError where the attributes `channels` or `kernel_size` cannot be those of a kernel."""
     if channels is not None and channels < 1:
-        raise RelationFailed(f"channels={channels} must be positive")
+        raise RelationError(f"channels={channels} must be positive")
     if size is not None:
         matching_size("kernel_size", size, axes)
         if min(size) < 1:
-            raise RelationFailed(f"kernel_size={list(size)} must be positive")
+            raise RelationError(f"kernel_size={list(size)} must be positive")
 
 
 def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> None:
-    """A RelationFailed where the weight, which `makes` so many channels, is not what `channels` and
+    """A RelationError where the weight, which `makes` so many channels, is not what `channels` and
     `kernel_size` say.
     """
     channels, size = attrs.channels, attrs.kernel_size
     if channels is not None and not same_dim(makes, channels):
-        raise RelationFailed(
+        raise RelationError(
             f"channels={channels}, but the weight makes {makes} channels",
             f"give channels={makes}, or leave it out",
             culprits=(operand,),
         )
     if size is not None and not all(map(same_dim, have[2:], size)):
         given = list(have[2:])
-        raise RelationFailed(
+        raise RelationError(
             f"kernel_size={list(size)}, but the weight's kernel is {given}",
             f"give kernel_size={given}, or leave it out",
             culprits=(operand,),
@@ -101,7 +101,7 @@ def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> No
 def per_group(channels: Dim, groups: int) -> Dim:
     """The input channels of each group."""
     if groups < 1:
-        raise RelationFailed(f"groups={groups} must be positive")
+        raise RelationError(f"groups={groups} must be positive")
     return divided(
         channels,
         groups,
@@ -117,7 +117,7 @@ def _depthwise(
     channels, size = attrs.channels, attrs.kernel_size
     if channels is None or size is None:
         if not same_dim(have[1], 1):
-            raise RelationFailed(
+            raise RelationError(
                 f"the weight makes {have[1]} outputs of each of the {have[0]} channels, so `channels` and "
                 "`kernel_size` are needed",
                 f"give channels={have[0]} * {have[1]} and the kernel's size",
@@ -133,12 +133,12 @@ def _depthwise(
     )
     if not same_dim(have[1], each):
         if isinstance(have[1], int) and isinstance(each, int) and each > 1 and have[1] == 1:
-            raise RelationFailed(
+            raise RelationError(
                 f"channels={channels}, but the weight makes {have[0]} channels",
                 f"give channels={have[0]}",
                 culprits=(operand,),
             )
-        raise RelationFailed(
+        raise RelationError(
             f"channels={channels} are {each} for each of the data's {shape[1]}, but the weight "
             f"{show_shape(known.shape)} is for {have[1]}",
             f"a weight for this call has shape {show_shape(layout.backward((have[0], each, *size)))}",
@@ -148,8 +148,8 @@ def _depthwise(
     return (channels, 1, *size)
 
 
-def _uneven(channels: int, groups: int) -> RelationFailed:
-    return RelationFailed(
+def _uneven(channels: int, groups: int) -> RelationError:
+    return RelationError(
         f"the {channels} output channels do not divide into {groups} groups",
         "groups must divide the channels of data and output",
         culprits=(1,),
@@ -165,7 +165,7 @@ def _wrong_inputs(
     operand: int,
     layout: LayoutMap,
     attrs: Anything,
-) -> RelationFailed:
+) -> RelationError:
     """The data's channels are not those that the weight is for."""
     groups, total, takes = attrs.groups, shape[1], have[1]
     if groups == 1:
@@ -207,7 +207,7 @@ def _wrong_inputs(
         help.append(
             f"a weight for this data has shape {show_shape(layout.backward((have[0], inputs, *have[2:])))}"
         )
-    return RelationFailed(message, *help, culprits=(0, operand))
+    return RelationError(message, *help, culprits=(0, operand))
 
 
 def _divides(dim: Dim, number: int) -> bool:

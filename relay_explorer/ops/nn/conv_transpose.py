@@ -9,7 +9,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, DType, Ints, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import Op, OpPattern, Relation, RelationFailed, Reporter, size_of
+from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
@@ -119,7 +119,7 @@ def _weight(
     )
     check_sizes(channels, size, len(shape) - 2)
     if channels is None and groups != 1:
-        raise RelationFailed(
+        raise RelationError(
             f"with groups={groups}, `channels` is needed",
             "give the number of output channels of all groups together",
         )
@@ -127,7 +127,7 @@ def _weight(
     have = None if known is None else layout.forward(known.shape, 1, "the weight")
     if known is not None and have is not None:
         if not same_dim(have[0], shape[1]):
-            raise RelationFailed(
+            raise RelationError(
                 f"the data has {shape[1]} channels, but the weight {show_shape(known.shape)} is for "
                 f"{have[0]}",
                 f"the kernel layout is {layout.name}: a transposed convolution's weight has its input "
@@ -161,7 +161,7 @@ def _spread(dims: Shape, kernel: Shape, padding: tuple[int, ...], attrs: Anythin
             + attrs.output_padding[i]
         )
         if length < 1:
-            raise RelationFailed(
+            raise RelationError(
                 f"the padding cuts off {padding[i]}, but the windows cover only {length + padding[i]}",
                 "use less padding",
                 culprits=(0,),

@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, DType, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import OpPattern, Relation, RelationFailed, Reporter, flops_per_output, size_of
+from ...ir.op import OpPattern, Relation, RelationError, Reporter, flops_per_output, size_of
 from ...ir.show import show_shape
 from ...ir.types import Any, Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
@@ -53,7 +53,7 @@ def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
     data = tensor(data, 0, "data")
     shape = data.shape
     if not shape:
-        raise RelationFailed(
+        raise RelationError(
             "the data is a single number, but must have at least one axis, its features", culprits=(0,)
         )
     units, features = attrs.units, shape[-1]
@@ -78,21 +78,21 @@ def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
 
 def _check_units(units: int | None) -> None:
     if units is not None and units < 1:
-        raise RelationFailed(f"units={units} must be positive")
+        raise RelationError(f"units={units} must be positive")
 
 
-def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> RelationFailed:
+def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> RelationError:
     """What is wrong with dense's weight for data of this shape."""
     have, features = weight.shape, shape[-1]
     if len(have) != 2:
-        return RelationFailed(
+        return RelationError(
             f"the weight {show_shape(have)} has {many(len(have), 'axis', 'axes')}, but must have two, "
             "(units, input features)",
             f"for this data its shape is ({'units' if units is None else units}, {features})",
             culprits=(1,),
         )
     if same_dim(have[1], features):
-        return RelationFailed(
+        return RelationError(
             f"units={units}, but the weight {show_shape(have)} makes {have[0]} features",
             f"give units={have[0]}, or leave it out",
             culprits=(1,),
@@ -111,7 +111,7 @@ def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> Relati
         )
     else:
         help = f"a weight for this data has shape ({have[0] if units is None else units}, {features})"
-    return RelationFailed(message, help, culprits=(0, 1))
+    return RelationError(message, help, culprits=(0, 1))
 
 
 def _dense_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
@@ -148,7 +148,7 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
         return False
     a = tensor(a, 0, "tensor_a")
     if len(a.shape) < (2 if attrs.transpose_a else 1):
-        raise RelationFailed(
+        raise RelationError(
             f"the first argument {show_shape(a.shape)} has too few axes for a matrix product", culprits=(0,)
         )
     shape = (*a.shape[:-2], a.shape[-1], a.shape[-2]) if attrs.transpose_a else a.shape
@@ -161,7 +161,7 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     else:
         b = tensor(b, 1, "tensor_b")
         if len(b.shape) != 2:
-            raise RelationFailed(
+            raise RelationError(
                 f"the second argument {show_shape(b.shape)} must be a matrix",
                 "relay.nn.batch_matmul multiplies batches of matrices",
                 culprits=(1,),
@@ -170,7 +170,7 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
         if not same_dim(rows, inner):
             raise _wrong_inner(a.shape, b.shape, inner, rows, columns)
         if units is not None and not same_dim(columns, units):
-            raise RelationFailed(
+            raise RelationError(
                 f"units={units}, but the second matrix has {columns} columns",
                 f"give units={columns}, or leave it out",
                 culprits=(1,),
@@ -180,14 +180,14 @@ def _matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     return True
 
 
-def _wrong_inner(a: Shape, b: Shape, inner: Dim, rows: Dim, columns: Dim) -> RelationFailed:
+def _wrong_inner(a: Shape, b: Shape, inner: Dim, rows: Dim, columns: Dim) -> RelationError:
     message = f"the inner dimensions differ: {inner} of {show_shape(a)} and {rows} of {show_shape(b)}"
     help = (
         "transpose_b=True reads the second matrix transposed"
         if columns == inner
         else "the first argument's columns must be the second's rows"
     )
-    return RelationFailed(message, help, culprits=(0, 1))
+    return RelationError(message, help, culprits=(0, 1))
 
 
 def _matmul_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
@@ -243,7 +243,7 @@ def _batch_matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, repor
     a, b = tensor(a, 0, "tensor_a"), tensor(b, 1, "tensor_b")
     for operand, type_ in enumerate((a, b)):
         if len(type_.shape) != 3:
-            raise RelationFailed(
+            raise RelationError(
                 f"argument {operand} has shape {show_shape(type_.shape)}, but must have three axes: batch, "
                 "rows, columns",
                 "relay.reshape makes the leading axes one"
@@ -263,7 +263,7 @@ def _batch_matmul(types: Sequence[Type], num_inputs: int, attrs: Anything, repor
             if columns == inner
             else _BATCH_HELP
         )
-        raise RelationFailed(message, help, culprits=(0, 1))
+        raise RelationError(message, help, culprits=(0, 1))
     batch = _batch(a.shape[0], b.shape[0])
     reporter.assign(out, TensorType.of((batch, rows, columns), attrs.out_dtype or a.dtype))
     return True
@@ -282,7 +282,7 @@ def _batch(a: Dim, b: Dim) -> Dim:
         return Any()
     if a == 1 or b == 1:
         return b if a == 1 else a
-    raise RelationFailed(
+    raise RelationError(
         f"the batches differ: {a} and {b} matrices",
         "the two must be equal, or one of them 1",
         culprits=(0, 1),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 
-from ...ir.op import RelationFailed
+from ...ir.op import RelationError
 from ...ir.show import show_shape
 from ...ir.types import Any, Dim, Shape
 
@@ -21,7 +21,7 @@ def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
     """The axes of a layout in order: ("C", 1) is a whole axis or its count of blocks, ("c", 4) the place
     within a block of 4.
 
-    A RelationFailed where `name` is not a layout.
+    A RelationError where `name` is not a layout.
     """
     axes: list[tuple[str, int]] = []
     number = ""
@@ -37,11 +37,11 @@ def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
             axes.append((letter, int(number or 1)))
             number = ""
         else:
-            raise RelationFailed(f'"{name[:40]}" is not a layout', _SYNTAX)
+            raise RelationError(f'"{name[:40]}" is not a layout', _SYNTAX)
     letters = [letter for letter, _ in axes]
     whole = {letter for letter in letters if letter.isupper()}
     if number or not axes or len(set(letters)) < len(letters) or not {x.upper() for x in letters} <= whole:
-        raise RelationFailed(f'"{name[:40]}" is not a layout', _SYNTAX)
+        raise RelationError(f'"{name[:40]}" is not a layout', _SYNTAX)
     return tuple(axes)
 
 
@@ -57,7 +57,7 @@ class LayoutMap:
         axes = parse_layout(name)
         order = {letter: place for place, (letter, _) in enumerate(axes)}
         if {letter for letter in order if letter.isupper()} != set(canonical):
-            raise RelationFailed(
+            raise RelationError(
                 f'the layout "{name[:40]}" does not have exactly the axes {", ".join(canonical)}',
                 f'an order of these axes is needed, such as "{canonical}"',
             )
@@ -70,11 +70,11 @@ class LayoutMap:
         self.identity = name == canonical
 
     def forward(self, shape: Shape, operand: int, argument: str) -> Shape:
-        """`shape`, which is in this layout, in canonical order; a RelationFailed where it does not fit the
+        """`shape`, which is in this layout, in canonical order; a RelationError where it does not fit the
         layout.
         """
         if len(shape) != self.rank:
-            raise RelationFailed(
+            raise RelationError(
                 f"{argument} has {many(len(shape), 'axis', 'axes')}, {show_shape(shape)}, but its "
                 f"layout {self.name} names "
                 f"{self.rank}",
@@ -85,7 +85,7 @@ class LayoutMap:
             return shape
         for dim, (letter, factor) in zip(shape, self.axes, strict=True):
             if letter.islower() and isinstance(dim, int) and dim != factor:
-                raise RelationFailed(
+                raise RelationError(
                     f"{argument} has blocks of {dim} on axis {letter}, but its layout {self.name} says "
                     f"blocks of {factor}",
                     "relay.layout_transform changes a tensor's layout",
@@ -96,7 +96,7 @@ class LayoutMap:
         )
 
     def backward(self, shape: Shape) -> Shape:
-        """`shape`, which is in canonical order, in this layout; a RelationFailed where an axis does not
+        """`shape`, which is in canonical order, in this layout; a RelationError where an axis does not
         divide into blocks.
         """
         if self.identity:
@@ -140,13 +140,13 @@ def times(dim: Dim, factor: int) -> Dim:
 
 
 def divided(dim: Dim, factor: int, what: str, *help: str) -> Dim:
-    """`dim` divided by `factor`; a RelationFailed that speaks of `what` where there is a rest."""
+    """`dim` divided by `factor`; a RelationError that speaks of `what` where there is a rest."""
     if factor == 1:
         return dim
     if not isinstance(dim, int):
         return UNKNOWN
     if dim % factor:
-        raise RelationFailed(f"{what} is {dim}, which {factor} does not divide", *help)
+        raise RelationError(f"{what} is {dim}, which {factor} does not divide", *help)
     return dim // factor
 
 

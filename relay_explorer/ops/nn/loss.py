@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr, required
 from ...ir.expr import Call, Expr
-from ...ir.op import Flops, Op, OpPattern, Relation, RelationFailed, Reporter, size_of
+from ...ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import IncompleteType, TensorType, Type
 from ..arguments import expr
@@ -28,7 +28,7 @@ def _cross_entropy(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
     predictions, targets = tensor(predictions, 0, "predictions"), tensor(targets, 1, "targets")
     a, b = predictions.shape, targets.shape
     if len(a) != 2 or len(b) != 2 or not all(map(same_dim, a, b)):
-        raise RelationFailed(
+        raise RelationError(
             f"predictions have shape {show_shape(a)} and targets {show_shape(b)}, but both must be the same "
             "(examples, classes)",
             "relay.one_hot turns class numbers into such targets"
@@ -37,7 +37,7 @@ def _cross_entropy(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
             culprits=(0, 1),
         )
     if predictions.dtype != targets.dtype:
-        raise RelationFailed(
+        raise RelationError(
             f"predictions hold {predictions.dtype}, but targets {targets.dtype}",
             f'convert one: relay.cast(…, "{predictions.dtype}")',
             culprits=(0, 1),
@@ -105,21 +105,21 @@ def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
         or not all(map(same_dim, (shape[0], *shape[2:]), targets.shape))
     ):
         wanted = show_shape((shape[0], *shape[2:])) if shape else "the batch"
-        raise RelationFailed(
+        raise RelationError(
             f"targets have shape {show_shape(targets.shape)}, but for predictions {show_shape(shape)} must "
             f"have {wanted}",
             "a target is a class number for each example; the classes are axis 1 of the predictions",
             culprits=(0, 1),
         )
     if len(weights.shape) != 1 or not same_dim(weights.shape[0], shape[1]):
-        raise RelationFailed(
+        raise RelationError(
             f"weights have shape {show_shape(weights.shape)}, but there are {shape[1]} classes",
             "give one weight for each class",
             culprits=(0, 2),
         )
     _check_dtypes(predictions, targets, weights)
     if attrs.reduction not in ("mean", "sum", "none"):
-        raise RelationFailed(
+        raise RelationError(
             f'reduction="{attrs.reduction[:40]}" is not known', 'the reductions are "mean", "sum" and "none"'
         )
     reporter.assign(
@@ -130,14 +130,14 @@ def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 def _check_dtypes(predictions: TensorType, targets: TensorType, weights: TensorType) -> None:
     if predictions.dtype != weights.dtype or "float" not in predictions.dtype:
-        raise RelationFailed(
+        raise RelationError(
             f"predictions hold {predictions.dtype} and weights {weights.dtype}, but both must be of one "
             "floating-point type",
             'convert them: relay.cast(…, "float32")',
             culprits=(0, 2),
         )
     if not targets.dtype.startswith("int"):
-        raise RelationFailed(
+        raise RelationError(
             f"targets hold {targets.dtype}, but class numbers are integers",
             'convert them: relay.cast(…, "int32")',
             culprits=(1,),

@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, Ints, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import OpPattern, Relation, RelationFailed, Reporter, size_of
+from ...ir.op import OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import Any, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
@@ -24,7 +24,7 @@ def _batch_flatten(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
         return False
     data = tensor(data, 0, "data")
     if not data.shape:
-        raise RelationFailed(
+        raise RelationError(
             "the data is a single number, but needs a batch axis", "relay.expand_dims adds one", culprits=(0,)
         )
     rest = data.shape[1:]
@@ -68,18 +68,18 @@ def _fifo_buffer(types: Sequence[Type], num_inputs: int, attrs: Anything, report
     if len(a) != len(b) or not all(
         i == axis or same_dim(x, y) for i, (x, y) in enumerate(zip(a, b, strict=True))
     ):
-        raise RelationFailed(
+        raise RelationError(
             f"the data {show_shape(a)} and the buffer {show_shape(b)} differ not only on axis {axis}",
             "they must be alike on all other axes",
             culprits=(0, 1),
         )
     new, held = a[axis], b[axis]
     if isinstance(new, int) and isinstance(held, int) and new >= held:
-        raise RelationFailed(
+        raise RelationError(
             f"axis {axis} of the data is {new}, but must be shorter than the buffer's {held}", culprits=(0, 1)
         )
     if data.dtype != buffer.dtype:
-        raise RelationFailed(
+        raise RelationError(
             f"the data holds {data.dtype}, but the buffer {buffer.dtype}",
             f'convert one: relay.cast(…, "{buffer.dtype}")',
             culprits=(0, 1),
@@ -130,17 +130,17 @@ def _correlation(types: Sequence[Type], num_inputs: int, attrs: Anything, report
         or not all(map(same_dim, a.shape, b.shape))
         or a.dtype != b.dtype
     ):
-        raise RelationFailed(
+        raise RelationError(
             f"the images are {a} and {b}, but must have one type with axes N, C, H, W", culprits=(0, 1)
         )
     if attrs.layout != "NCHW":
-        raise RelationFailed(
+        raise RelationError(
             f'layout="{attrs.layout[:40]}" is not possible', "relay.layout_transform brings images to NCHW"
         )
     if attrs.kernel_size < 1 or attrs.kernel_size % 2 == 0:
-        raise RelationFailed(f"kernel_size={attrs.kernel_size} must be odd", "a patch has a centre")
+        raise RelationError(f"kernel_size={attrs.kernel_size} must be odd", "a patch has a centre")
     if min(attrs.stride1, attrs.stride2) < 1 or attrs.max_displacement < 0:
-        raise RelationFailed(
+        raise RelationError(
             f"stride1={attrs.stride1}, stride2={attrs.stride2} and "
             f"max_displacement={attrs.max_displacement} must not be negative, nor a stride 0"
         )
@@ -157,7 +157,7 @@ def _correlated(shape: Shape, padding: tuple[int, ...], attrs: Anything) -> Shap
     for dim, pad in zip(shape[2:], padding, strict=True):
         room = dim + pad - 2 * border if isinstance(dim, int) else UNKNOWN
         if isinstance(room, int) and room < 1:
-            raise RelationFailed(
+            raise RelationError(
                 f"the border of {border} on both sides leaves nothing of an axis of {dim} with {pad} of "
                 "padding",
                 "use more padding",

@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, Ints, attr, required
 from ...ir.expr import Call, Expr
-from ...ir.op import Flops, Op, OpPattern, Relation, RelationFailed, Reporter, size_of
+from ...ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.tuple_wrapper import TupleWrapper
 from ...ir.types import IncompleteType, TensorType, TupleType, Type
 from ..arguments import expr
@@ -83,7 +83,7 @@ def _batch_norm(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
         return False
     data = tensor(data, 0, "data")
     if attrs.axis < -1:
-        raise RelationFailed(
+        raise RelationError(
             f"axis={attrs.axis} must be counted from the front, or be -1",
             f"the data has {many(len(data.shape), 'axis', 'axes')}",
         )
@@ -140,7 +140,7 @@ def _scaled(name: str, least_rank: int = 1) -> Relation:
             return False
         data = tensor(data, 0, "data")
         if len(data.shape) < least_rank:
-            raise RelationFailed(
+            raise RelationError(
                 f"the data has {many(len(data.shape), 'axis', 'axes')}, but needs batch, channels and "
                 "at least one more",
                 culprits=(0,),
@@ -159,11 +159,11 @@ def _scaled(name: str, least_rank: int = 1) -> Relation:
 def _check_groups(data: TensorType, axis: int, groups: int) -> None:
     channels = data.shape[axis]
     if groups < 1:
-        raise RelationFailed(
+        raise RelationError(
             f"num_groups={groups} must be positive", "give a number that divides the channels"
         )
     if isinstance(channels, int) and channels % groups:
-        raise RelationFailed(
+        raise RelationError(
             f"num_groups={groups} does not divide the {channels} channels",
             "give a number that divides them",
             culprits=(0,),
@@ -325,7 +325,7 @@ def _dropout(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: 
         return False
     data = tensor(data, 0, "data")
     if not 0 <= attrs.rate < 1:
-        raise RelationFailed(
+        raise RelationError(
             f"rate={attrs.rate} must be at least 0 and less than 1",
             "it is the share of elements that are dropped",
         )

@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, Ints, Pairs, attr, required
 from ...ir.expr import Call, Expr, const
-from ...ir.op import OpPattern, Relation, RelationFailed, Reporter, size_of
+from ...ir.op import OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
@@ -39,11 +39,11 @@ class DilateAttrs(Attrs, key="relay.attrs.DilateAttrs"):
 
 
 def _padded(shape: Shape, widths: Pairs) -> Shape:
-    """`shape` with `widths` more elements; a RelationFailed where that is not one pair an axis, or less than
+    """`shape` with `widths` more elements; a RelationError where that is not one pair an axis, or less than
     nothing stays.
     """
     if len(widths) != len(shape):
-        raise RelationFailed(
+        raise RelationError(
             f"pad_width has {many(len(widths), 'pair', 'pairs')}, but the data {show_shape(shape)} "
             f"has {many(len(shape), 'axis', 'axes')}",
             "give a pair (before, after) for each axis",
@@ -51,12 +51,12 @@ def _padded(shape: Shape, widths: Pairs) -> Shape:
     out: list[Dim] = []
     for axis, (dim, pair) in enumerate(zip(shape, widths, strict=True)):
         if len(pair) != 2:
-            raise RelationFailed(
+            raise RelationError(
                 f"pad_width of axis {axis} is {list(pair)}, not a pair", "give (before, after)"
             )
         new = plus(dim, pair[0] + pair[1])
         if isinstance(new, int) and new < 0:
-            raise RelationFailed(
+            raise RelationError(
                 f"pad_width of axis {axis} takes away {-pair[0] - pair[1]} elements, but the data has only "
                 f"{dim}",
                 culprits=(0,),
@@ -72,9 +72,9 @@ def _pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Repo
         return False
     data = tensor(data, 0, "data")
     if not isinstance(value, IncompleteType) and size_of(tensor(value, 1, "pad_value")) != 1:
-        raise RelationFailed(f"pad_value must be one number, not {value}", culprits=(1,))
+        raise RelationError(f"pad_value must be one number, not {value}", culprits=(1,))
     if attrs.pad_mode not in ("constant", "edge", "reflect"):
-        raise RelationFailed(
+        raise RelationError(
             f'pad_mode="{attrs.pad_mode[:40]}" is not known', 'the modes are "constant", "edge" and "reflect"'
         )
     reporter.assign(out, TensorType.of(_padded(data.shape, attrs.pad_width), data.dtype))
@@ -113,19 +113,19 @@ def _mirror_pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
         return False
     data = tensor(data, 0, "data")
     if attrs.mode not in ("SYMMETRIC", "REFLECT"):
-        raise RelationFailed(
+        raise RelationError(
             f'mode="{attrs.mode[:40]}" is not known', 'the modes are "SYMMETRIC" and "REFLECT"'
         )
     shape = _padded(data.shape, attrs.pad_width)
     for axis, (dim, pair) in enumerate(zip(data.shape, attrs.pad_width, strict=True)):
         if min(pair) < 0:
-            raise RelationFailed(
+            raise RelationError(
                 f"pad_width of axis {axis} is {list(pair)}, and must not be negative",
                 "relay.strided_slice cuts edges off",
             )
         most = dim - (attrs.mode == "REFLECT") if isinstance(dim, int) else max(pair)
         if max(pair) > most:
-            raise RelationFailed(
+            raise RelationError(
                 f"pad_width of axis {axis} is {list(pair)}, but {dim} elements mirror to {most} at most",
                 "use less padding",
                 culprits=(0,),
@@ -160,13 +160,13 @@ def _dilate(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     data = tensor(data, 0, "data")
     strides = attrs.strides
     if len(strides) != len(data.shape):
-        raise RelationFailed(
+        raise RelationError(
             f"strides has {many(len(strides), 'value', 'values')}, but the data {show_shape(data.shape)} has "
             f"{many(len(data.shape), 'axis', 'axes')}",
             "give one for each axis",
         )
     if any(stride < 1 for stride in strides):
-        raise RelationFailed(f"strides={list(strides)} must be positive")
+        raise RelationError(f"strides={list(strides)} must be positive")
     reporter.assign(out, TensorType.of(tuple(map(_dilated, data.shape, strides)), data.dtype))
     return True
 

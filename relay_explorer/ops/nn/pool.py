@@ -7,7 +7,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, Ints, attr, required
 from ...ir.expr import Call, Expr
-from ...ir.op import Op, OpPattern, Relation, RelationFailed, Reporter, size_of
+from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import IncompleteType, TensorType, Type
 from ..arguments import expr
@@ -274,7 +274,7 @@ def _pool_grad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter
     grad, data = tensor(grad, 0, "out_grad"), tensor(data, 1, "data")
     wanted = pooled(data.shape, attrs, "HW")
     if len(grad.shape) != len(wanted) or not all(map(same_dim, grad.shape, wanted)):
-        raise RelationFailed(
+        raise RelationError(
             f"the gradient has shape {show_shape(grad.shape)}, but the pool of the data has "
             f"{show_shape(wanted)}",
             "give the pool's own pool_size, strides and padding",

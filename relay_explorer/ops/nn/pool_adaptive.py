@@ -9,7 +9,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, Ints, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import Op, OpPattern, Relation, RelationFailed, Reporter, flops_per_input
+from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, flops_per_input
 from ...ir.types import Dim, IncompleteType, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
@@ -68,13 +68,13 @@ def _sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
     """The asked sizes, one an axis; none where the data's size stays."""
     sizes: tuple[int, ...] = (1,) if isinstance(attrs, GlobalPool2DAttrs) else attrs.output_size
     if len(sizes) not in (0, 1, axes):
-        raise RelationFailed(
+        raise RelationError(
             f"output_size={list(sizes)} has {many(len(sizes), 'value', 'values')} for "
             f"{many(axes, 'axis', 'axes')}",
             f"give one, or {axes}",
         )
     if any(size < 1 for size in sizes):
-        raise RelationFailed(f"output_size={list(sizes)} must be positive")
+        raise RelationError(f"output_size={list(sizes)} must be positive")
     return sizes * axes if len(sizes) == 1 else sizes
 
 

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import Any as Anything
 
-from ...ir.op import RelationFailed
+from ...ir.op import RelationError
 from ...ir.types import Dim, Shape
 from .layout import layout_map, many
 from .window import matching_size, total_padding, window_places
 
 
 def spatial_places(attrs: Anything, axes: str, rank: int, argument: str = "the data") -> tuple[int, ...]:
-    """Where the spatial `axes` ("HW") lie in a tensor of the layout `attrs.layout`; a RelationFailed where
+    """Where the spatial `axes` ("HW") lie in a tensor of the layout `attrs.layout`; a RelationError where
     that is not such a layout.
     """
     layout = layout_map(attrs.layout, "NC" + axes)
     if rank != layout.rank:
-        raise RelationFailed(
+        raise RelationError(
             f"{argument} has {many(rank, 'axis', 'axes')}, but its layout {layout.name} names {layout.rank}",
             "give the layout that the data has",
             culprits=(0,),
         )
     if attrs.out_layout and attrs.out_layout != attrs.layout:
-        raise RelationFailed(
+        raise RelationError(
             f'out_layout="{attrs.out_layout[:40]}" is not the data\'s layout "{layout.name}"',
             "relay.layout_transform changes a tensor's layout",
         )
     if any(factor != 1 for factor in layout.factors[2:]):
-        raise RelationFailed(
+        raise RelationError(
             f'the layout "{layout.name}" has blocks on an axis that the window slides over',
             "only N and C may be in blocks",
         )

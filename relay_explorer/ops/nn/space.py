@@ -8,7 +8,7 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, Ints, Pairs, attr, required
 from ...ir.expr import Call, Constant, Expr
-from ...ir.op import Op, OpPattern, Relation, RelationFailed, Reporter, flops_per_output, no_flops
+from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
 from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
@@ -70,7 +70,7 @@ def _scaled(name: str, axes: str, factors: tuple[str, ...], methods: tuple[str, 
             return False
         data = tensor(data, 0, "data")
         if attrs.method not in methods:
-            raise RelationFailed(
+            raise RelationError(
                 f'method="{attrs.method[:40]}" is not known', f"the methods are {', '.join(methods)}"
             )
         layout = layout_map(attrs.layout, "NC" + axes)
@@ -84,7 +84,7 @@ def _scaled(name: str, axes: str, factors: tuple[str, ...], methods: tuple[str, 
 
 def _times(dim: Dim, factor: float, name: str) -> Dim:
     if not 0 < factor < 1e9:
-        raise RelationFailed(f"{name}={factor} must be positive", "a factor of 1 keeps the size")
+        raise RelationError(f"{name}={factor} must be positive", "a factor of 1 keeps the size")
     if factor == 1:
         return dim
     return round(dim * factor) if isinstance(dim, int) else UNKNOWN
@@ -178,9 +178,9 @@ def _sub_pixel(types: Sequence[Type], attrs: Anything, reporter: Reporter, to_sp
     data = tensor(data, 0, "data")
     block = attrs.block_size
     if block < 1:
-        raise RelationFailed(f"block_size={block} must be positive")
+        raise RelationError(f"block_size={block} must be positive")
     if attrs.mode not in ("DCR", "CRD"):
-        raise RelationFailed(f'mode="{attrs.mode[:40]}" is not known', 'the modes are "DCR" and "CRD"')
+        raise RelationError(f'mode="{attrs.mode[:40]}" is not known', 'the modes are "DCR" and "CRD"')
     layout = layout_map(attrs.layout, "NCHW")
     batch, channels, height, width = layout.forward(data.shape, 0, "the data")
     if to_space:
@@ -245,26 +245,26 @@ def space_to_depth(data: Expr, block_size: int, layout: str = "NCHW") -> Call:
 
 
 def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> None:
-    """A RelationFailed where there is not one block size and one pair for each spatial axis, or one is
+    """A RelationError where there is not one block size and one pair for each spatial axis, or one is
     negative.
     """
     if len(pairs) != len(block_shape):
-        raise RelationFailed(
+        raise RelationError(
             f"block_shape has {many(len(block_shape), 'size', 'sizes')}, but {name} "
             f"{many(len(pairs), 'pair', 'pairs')}",
             "give both for each spatial axis",
         )
     if len(shape) <= len(block_shape):
-        raise RelationFailed(
+        raise RelationError(
             f"block_shape has {many(len(block_shape), 'size', 'sizes')}, but the data "
             f"{show_shape(shape)} has "
             f"{many(max(0, len(shape) - 1), 'axis', 'axes')} after the batch",
             culprits=(0,),
         )
     if any(size < 1 for size in block_shape):
-        raise RelationFailed(f"block_shape={list(block_shape)} must be positive")
+        raise RelationError(f"block_shape={list(block_shape)} must be positive")
     if any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
-        raise RelationFailed(
+        raise RelationError(
             f"{name}={[list(p) for p in pairs]} must hold pairs (before, after) that are not negative"
         )
 
@@ -303,7 +303,7 @@ def _batch_to_space(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
     for axis, (block, pair) in enumerate(zip(blocks, attrs.crops, strict=True), 1):
         size = plus(times(shape[axis], block), -sum(pair))
         if isinstance(size, int) and size < 0:
-            raise RelationFailed(
+            raise RelationError(
                 f"crops of axis {axis} cut off {sum(pair)} elements, but there are only {size + sum(pair)}",
                 culprits=(0,),
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.op import RelationFailed, Reporter
+from ...ir.op import RelationError, Reporter
 from ...ir.types import IncompleteType, TensorType, Type
 from ..relation import same_dim, tensor
 from .layout import many
@@ -12,14 +12,14 @@ def axis_vector(
     type_: Type, operand: int, name: str, data: TensorType, axis: int, reporter: Reporter
 ) -> None:
     """Argument `operand` is a vector as long as the data's `axis`: told to the reporter where it is not
-    known, a RelationFailed where it is otherwise.
+    known, a RelationError where it is otherwise.
     """
     dim = data.shape[axis]
     if isinstance(type_, TensorType):
         if type_.shape == (dim,) and type_.dtype == data.dtype:
             return
         if type_.dtype != data.dtype:
-            raise RelationFailed(
+            raise RelationError(
                 f"{name} holds {type_.dtype}, but the data {data.dtype}",
                 f'convert one of them: relay.cast(…, "{data.dtype}")',
                 culprits=(0, operand),
@@ -32,10 +32,10 @@ def axis_vector(
         tensor(type_, operand, name)
 
 
-def _wrong_length(type_: TensorType, operand: int, name: str, data: TensorType, axis: int) -> RelationFailed:
+def _wrong_length(type_: TensorType, operand: int, name: str, data: TensorType, axis: int) -> RelationError:
     dim = data.shape[axis]
     if len(type_.shape) != 1:
-        return RelationFailed(
+        return RelationError(
             f"{name} has {many(len(type_.shape), 'axis', 'axes')}, but must be a vector of {dim}, the "
             "length of the data's "
             f"axis {axis}",
@@ -46,6 +46,6 @@ def _wrong_length(type_: TensorType, operand: int, name: str, data: TensorType, 
     values = many(length, "value", "values") if isinstance(length, int) else f"{length} values"
     fits = [i for i, d in enumerate(data.shape) if d == length]
     help = f"axis={fits[-1]} has {length}" if fits else f"give a vector of {dim}, or another axis"
-    return RelationFailed(
+    return RelationError(
         f"{name} has {values}, but axis {axis} of the data has {dim}", help, culprits=(0, operand)
     )

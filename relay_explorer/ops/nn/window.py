@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any as Anything
 
 from ...ir.errors import AttributeSchemaError
-from ...ir.op import RelationFailed
+from ...ir.op import RelationError
 from ...ir.types import Dim, Shape, SizeVar
 from .layout import UNKNOWN, many
 
@@ -49,19 +49,19 @@ def total_padding(
 ) -> tuple[int, ...]:
     """How much padding each axis gets on both sides together.
 
-    A RelationFailed where strides, dilation or padding do not describe windows over `axes` axes.
+    A RelationError where strides, dilation or padding do not describe windows over `axes` axes.
     """
     for name, values in (("strides", strides), ("dilation", dilation)):
         if len(values) != axes:
-            raise RelationFailed(
+            raise RelationError(
                 f"{name}={list(values)} has {many(len(values), 'value', 'values')} for "
                 f"{many(axes, 'axis', 'axes')}",
                 f"give {axes}",
             )
         if min(values) < 1:
-            raise RelationFailed(f"{name}={list(values)} must be positive")
+            raise RelationError(f"{name}={list(values)} must be positive")
     if any(p < 0 for p in padding):
-        raise RelationFailed(
+        raise RelationError(
             f"padding={list(padding)} must not be negative", "relay.strided_slice cuts edges off"
         )
     if len(padding) == 1:
@@ -70,7 +70,7 @@ def total_padding(
         return tuple(2 * p for p in padding)
     if len(padding) == 2 * axes:
         return tuple(padding[i] + padding[i + axes] for i in range(axes))
-    raise RelationFailed(
+    raise RelationError(
         f"padding={list(padding)} has {many(len(padding), 'value', 'values')} for "
         f"{many(axes, 'axis', 'axes')}",
         f"give {axes} or {2 * axes} values",
@@ -88,7 +88,7 @@ def window_places(
     """How many places the window takes on each axis. `padding` is each axis's total; `ceil_mode` counts a
     last window that sticks out.
 
-    A RelationFailed where the window is larger than the padded axis.
+    A RelationError where the window is larger than the padded axis.
     """
     out: list[Dim] = []
     for dim, size, stride, step, pad in zip(dims, kernel, strides, dilation, padding, strict=True):
@@ -106,10 +106,10 @@ def window_places(
 
 def _too_large(dim: int, pad: int, size: int, step: int) -> None:
     if size < 1:
-        raise RelationFailed(f"a window of size {size} is empty", "give a size of at least 1", culprits=(0,))
+        raise RelationError(f"a window of size {size} is empty", "give a size of at least 1", culprits=(0,))
     window = f"{size} wide" if step == 1 else f"{step * (size - 1) + 1} wide ({size} at dilation {step})"
     room = f"{dim} wide" if pad == 0 else f"{dim + pad} wide ({dim} and {pad} of padding)"
-    raise RelationFailed(
+    raise RelationError(
         f"the window is {window}, but the axis is only {room}",
         "use a smaller window or more padding",
         culprits=(0,),
@@ -117,8 +117,8 @@ def _too_large(dim: int, pad: int, size: int, step: int) -> None:
 
 
 def matching_size(name: str, sizes: Sequence[int], axes: int) -> None:
-    """A RelationFailed where `sizes` does not have one value an axis."""
+    """A RelationError where `sizes` does not have one value an axis."""
     if len(sizes) != axes:
         given = many(len(sizes), "value", "values")
         wanted = many(axes, "axis", "axes")
-        raise RelationFailed(f"{name}={list(sizes)} has {given} for {wanted}", f"give {axes}")
+        raise RelationError(f"{name}={list(sizes)} has {given} for {wanted}", f"give {axes}")

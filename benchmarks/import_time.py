@@ -1,0 +1,54 @@
+"""How long `import relay_explorer` takes in a fresh process, beside `import numpy` and `import torch`; and
+what it loads.
+
+python benchmarks/import_time.py
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from common import alternate, median, report, table
+
+HEAVY = ("numpy", "torch", "tvm", "lark", "networkx", "anywidget", "IPython")
+STATEMENTS = {
+    "nothing": "pass",
+    "relay_explorer": "import relay_explorer",
+    "relay_explorer.relay, with every operator": "from relay_explorer import relay",
+    "numpy": "import numpy",
+    "torch": "import torch",
+}
+
+
+def run(statement: str) -> None:
+    subprocess.run([sys.executable, "-c", statement], check=True)
+
+
+def loaded() -> list[str]:
+    """Which of the heavy packages the import loads."""
+    code = f"import sys, relay_explorer; print([m for m in {HEAVY!r} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    found: list[str] = eval(out.stdout)
+    return found
+
+
+def main() -> None:
+    times = alternate(
+        {name: (lambda s=statement: run(s)) for name, statement in STATEMENTS.items()}, rounds=9
+    )
+    empty = median(times["nothing"])
+    rows = [
+        (name, f"{median(seconds) * 1e3:.0f} ms", f"{(median(seconds) - empty) * 1e3:.0f} ms")
+        for name, seconds in times.items()
+    ]
+    text = table(["import", "process, median of 9", "without starting Python"], rows)
+    report(
+        "import_time.md",
+        text,
+        f"\nOf {', '.join(HEAVY)}, `import relay_explorer` loads: {', '.join(loaded()) or 'none'}.\n",
+    )
+
+
+if __name__ == "__main__":
+    main()

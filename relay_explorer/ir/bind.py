@@ -1,0 +1,38 @@
+"""Replacing variables by expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .errors import RelayError
+from .expr import Expr, Function, Var
+from .visitor import ExprMutator
+from .walk import all_vars
+
+
+class _Bind(ExprMutator):
+    def __init__(self, values: Mapping[Var, Expr]) -> None:
+        super().__init__()
+        self.values = values
+
+    def visit_var(self, var: Var) -> Expr:
+        return self.values.get(var, var)
+
+
+def bind(expr: Expr, binds: Mapping[Var | str, Expr]) -> Expr:
+    """`expr` with variables replaced; of a function, parameters that are replaced are no longer parameters.
+
+    Variables may be given by name; a name that `expr` does not have is a RelayError.
+    """
+    by_name = {v.name_hint: v for v in all_vars(expr)}
+    values: dict[Var, Expr] = {}
+    for key, value in binds.items():
+        if isinstance(key, str) and key not in by_name:
+            raise RelayError(f"there is no variable `%{key}` to bind")
+        values[by_name[key] if isinstance(key, str) else key] = value
+    if isinstance(expr, Function):
+        params = [p for p in expr.params if p not in values]
+        body = _Bind(values).visit(expr.body)
+        return Function(params, body, None, expr.type_params, expr.attrs, expr.span)
+    bound: Expr = _Bind(values).visit(expr)
+    return bound
