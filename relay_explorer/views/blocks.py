@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from ..analysis.repeats import repeated_blocks
 from ..ir.expr import Constant, Expr, Function, If, Var
 from ..ir.module import IRModule
-from .format import Edge, Group, RowKind
+from .format import Edge, Group, RowKind, TokenClass
 from .rows import ProgramRows
 
 FUNCTION, BLOCK, BRANCH = 0, 1, 2
+LONGEST_LABEL = 60
 _STATEMENTS = (RowKind.BINDING, RowKind.LET, RowKind.RESULT)
 
 
@@ -121,20 +122,34 @@ def _functions_and_branches(program: ProgramRows) -> list[Group]:
         if row.end < 0:
             continue
         expr = program.defines(index)
-        if isinstance(expr, Function):
+        if row.kind == RowKind.FUNCTION:
+            name = next((t.text for t in row.tokens if t.kind == TokenClass.GLOBAL), "fn")
+            found.append(Group(name, -1, index, row.end, FUNCTION))
+        elif isinstance(expr, Function):
             found.append(Group(program.name(expr) or "fn", -1, index, row.end, FUNCTION))
         elif isinstance(expr, If) and row.end > index + 1:
             found.append(Group("then", -1, index + 1, row.end - 1, BRANCH))
         elif row.kind == RowKind.BRANCH and row.text.startswith("} else") and row.end > index + 1:
             found.append(Group("else", -1, index + 1, row.end - 1, BRANCH))
         elif row.kind == RowKind.BRANCH:
-            found.append(Group(row.text.removesuffix(" => {").rstrip("("), -1, index, row.end, BRANCH))
+            found.append(Group(_pattern(program, index), -1, index, row.end, BRANCH))
     return found
+
+
+def _pattern(program: ProgramRows, index: int) -> str:
+    """The pattern of a clause, whose variables may stand on rows of their own."""
+    pieces = [program.rows[index].text]
+    while not pieces[-1].endswith(" => {"):
+        index += 1
+        pieces.append(program.rows[index].text)
+    text = (pieces[0] + " ".join(pieces[1:])).removesuffix(" => {")
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
 
 def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
     found = []
-    functions = {program.row(function): function for function in module.functions.values()}
+    heads = [i for i, row in enumerate(program.rows) if row.kind == RowKind.FUNCTION and row.end >= 0]
+    functions = dict(zip(heads, module.functions.values(), strict=True))
     for head, stretches in _stretches(program).items():
         for block in repeated_blocks(functions[head], stretches):
             rows = [program.row(member) for member in block.members]

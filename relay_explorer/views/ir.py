@@ -176,10 +176,12 @@ class _Builder:
                 return expr.name
             case Constructor():
                 return expr.name_hint
+            case Function():
+                return f"fn {self._name(expr) or ''}".rstrip()
         words: dict[type[Expr], str] = {
             Tuple: "tuple", If: "if", Match: "match", RefCreate: "ref", RefRead: "ref_read", RefWrite: "ref_write",
         }  # fmt: skip
-        return words.get(type(expr)) or self._name(expr) or "fn"
+        return words.get(type(expr)) or self._name(expr) or type(expr).__name__
 
     def _name(self, expr: Expr) -> str | None:
         if isinstance(expr, GlobalVar):
