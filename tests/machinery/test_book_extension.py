@@ -1,4 +1,4 @@
-"""The book's Sphinx extension: the bundle as a classic script, chapters by file name, when pages run again."""
+"""The book's Sphinx extension: the bundle as a classic script, chapters by name, when pages run again."""
 
 from __future__ import annotations
 
