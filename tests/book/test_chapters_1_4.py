@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from figures import forms
 from relay_explorer import relay
 from relay_explorer.compat import tvm
 
@@ -260,6 +261,18 @@ class TestFirstProgram:
         }  # fmt: skip
         for text, built in rows.items():
             assert tvm.ir.structural_equal(relay.parse_expr(text), built), text
+
+    def test_there_are_fifteen_kinds_of_expression(self) -> None:
+        kinds = [
+            kind for kind in relay.Expr.__subclasses__() if kind.__module__.startswith("relay_explorer.")
+        ]
+        assert len(kinds) == 15
+        assert "one of fifteen kinds of thing" in source(self.page)
+
+    def test_the_figure_shows_one_program_in_two_forms(self) -> None:
+        a = relay.var("a", shape=(), dtype="float32")
+        p = relay.exp(a)
+        assert tvm.ir.structural_equal(relay.parse_expr("\n".join(forms.TEXT)), relay.Function([a], p + p))
 
     def test_answer_sharing_keeps_one_exp(self) -> None:
         assert names(self.page)["operators"](names(self.page)["program"]) == {"add": 10, "exp": 1}
