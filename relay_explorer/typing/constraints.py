@@ -31,7 +31,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import counted
 from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall
-from .events import Reason, Refused
+from .events import Named, Reason, Refused
 from .kinds import check_kinds
 from .patterns import bind_pattern
 from .projection import projection
@@ -55,6 +55,7 @@ class Generator:
         self.called: set[str] = set()  # functions whose signature something has relied on
         self.introduced: set[Var] = set()
         self.used: dict[Var, None] = {}
+        self.names: dict[Expr, Var] = {}  # by value: the variable that a `let` without annotation binds to it
         self.extents: dict[
             int, tuple[int, int]
         ] = {}  # by id of a type built here: its depth and its number of parts
@@ -371,7 +372,8 @@ class Generator:
         self.build(function, FuncType([self.types[p] for p in function.params], body, function.type_params))
 
     def open_let(self, let: Let) -> None:
-        self.introduce(let.var)
+        if let.var.type_annotation is not None or isinstance(let.value, Function):
+            self.introduce(let.var)  # before the value: a function may call itself
         self.tasks += (
             (self.close_let, let),
             (self.visit, let.body),
@@ -380,8 +382,16 @@ class Generator:
         )
 
     def bind_let(self, let: Let) -> None:
-        reason = Reason("let", let, left=let.var, right=let.value)
-        self.solver.unify(self.types[let.var], self.types[let.value], reason)
+        value = self.types[let.value]
+        if let.var in self.types:
+            self.introduced.add(let.var)
+            self.solver.unify(self.types[let.var], value, Reason("let", let, left=let.var, right=let.value))
+            return
+        self.introduced.add(let.var)
+        self.types[let.var] = value
+        self.names[let.value] = let.var
+        if self.solver.events is not None:
+            self.solver.events.append(Named(let.var, let.value))
 
     def close_let(self, let: Let) -> None:
         self.types[let] = self.types[let.body]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..ir.expr import Expr, Function
+from ..ir.expr import Expr, Function, Var
 from ..ir.types import Type
 
 if TYPE_CHECKING:
@@ -43,6 +43,13 @@ class Typed(NamedTuple):
 
     expr: Expr
     type: Type
+
+
+class Named(NamedTuple):
+    """`let` without an annotation gave `value` a name: the variable has the value's type."""
+
+    var: Var
+    value: Expr
 
 
 class Queued(NamedTuple):
@@ -126,6 +133,7 @@ class Annotated(NamedTuple):
 Event = (
     FunctionEntered
     | Typed
+    | Named
     | Queued
     | Started
     | Ended

@@ -20,6 +20,7 @@ from .events import (
     FunctionEntered,
     Merged,
     Moved,
+    Named,
     Queued,
     Refused,
     Started,
@@ -82,6 +83,7 @@ class History:
     def __init__(self, events: list[Event]) -> None:
         self.steps: list[Step] = []
         self.typed: dict[Expr, tuple[int, Type]] = {}
+        self.named: dict[Expr, Expr] = {}  # by variable: the value that `let` gave it
         self.parent: dict[int, int] = {}
         self.known: dict[int, Type] = {}  # by root: what the class is known to be
         self.since: dict[int, int] = {}  # by root: the step in which it became known
@@ -93,7 +95,7 @@ class History:
     def add(self, event: Event) -> None:
         """Replays one more event."""
         if (
-            isinstance(event, (Bound, Merged, Moved, Ended))
+            isinstance(event, (Named, Bound, Merged, Moved, Ended))
             or (isinstance(event, Queued) and self._belongs(event))
             or (
                 isinstance(event, Refused)
@@ -123,6 +125,8 @@ class History:
     def _apply(self, event: Event, step: int) -> None:
         if isinstance(event, Typed):
             self.typed.setdefault(event.expr, (step, event.type))
+        elif isinstance(event, Named):
+            self.named[event.var] = event.value
         elif isinstance(event, Merged):
             self.parent[event.loser] = event.winner
             known = self.known.pop(event.loser, None)
@@ -151,12 +155,22 @@ class History:
 
     # -- causes
 
+    def value_of(self, expr: Expr | None) -> Expr | None:
+        """The expression that gave `expr` its type: the body of a `let`, the value of its variable."""
+        while expr is not None:
+            if isinstance(expr, Let):
+                expr = expr.body
+            elif expr in self.named:
+                expr = self.named[expr]
+            else:
+                break
+        return expr
+
     def origin(self, type_: Type | None, expr: Expr | None) -> int | None:
         """The step in which the type of `expr` became known; None where it is not, or needs no cause."""
         if isinstance(type_, Unknown):
             return self.since.get(self.root(type_.number))
-        while isinstance(expr, Let):
-            expr = expr.body
+        expr = self.value_of(expr)
         found = self.typed.get(expr) if expr is not None else None
         return None if found is None else found[0]
 
@@ -178,9 +192,7 @@ class History:
         """How the type of `expr` became known: the latest step first, then what it used, first operands
         first.
         """
-        while isinstance(expr, Let):
-            expr = expr.body
-        found = self.typed.get(expr)
+        found = self.typed.get(self.value_of(expr) or expr)
         if found is None:
             return []
         start = self.origin(found[1], expr)

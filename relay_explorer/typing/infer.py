@@ -143,6 +143,7 @@ def _check_solved(generator: Generator, first_constraint: int, first_expr: int) 
     for expr in list(generator.types)[first_expr:] if first_expr else generator.types:
         type_ = generator.types[expr]
         if type_.__class__ is not TensorType and _open(solver, expr, type_):
+            expr = generator.names.get(expr, expr)
             message = f"the program does not say enough: the type of {describe(expr)} cannot be found"
             raise solver.refuse(
                 Refused(message, (_how_to_annotate(expr, type_),), expr, type_, None, expr, None, None, None)

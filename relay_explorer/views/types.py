@@ -15,6 +15,7 @@ from ..typing.events import (
     FunctionEntered,
     Merged,
     Moved,
+    Named,
     Queued,
     Refused,
     Started,
@@ -247,6 +248,9 @@ class _Builder:
         match event:
             case Typed():
                 self._type_expr(event.expr, event.type)
+            case Named():
+                if event.value in self.by_expr:
+                    self.by_expr[event.var] = self.by_expr[event.value]
             case Queued():
                 number = self._relation(event.relation)
                 self.changes += (("r", number, QUEUED), ("q", number))
