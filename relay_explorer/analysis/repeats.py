@@ -15,13 +15,17 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..ir.adt import Match
+from ..ir.adt import Constructor, Match
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
 from ..ir.op import Op
 from ..ir.walk import children, post_order
+from ..text.printer import program_rows
+from ..text.rows import BINDING, LET, RESULT, TYPE, Row
 
 SHORTEST_BLOCK = 3  # operations
 SHORTEST_SEQUENCE = 12  # operations: a shorter program is read as it stands
+_STATEMENTS = (BINDING, LET, RESULT)
+_LEAVES = frozenset((Var, Constant, GlobalVar, Op, Constructor))
 LONG_LIVED = 128  # a value used this many operations later (a mask, an encoder's output) is not what a block hands to the next
 CANDIDATES = 24  # periods tried
 
@@ -57,12 +61,15 @@ class _Range:
 def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None = None) -> list[Block]:
     """The repeated blocks below `function`, outer ones before those inside them. Each occurs at least twice.
 
-    `order` gives the operations of each straight stretch, in an order in which they can be evaluated; without it, it is that of `stretches`. The members of a block are neighbours in it.
+    `order` gives the operations of each straight stretch, in an order in which they can be evaluated; without it, it is that of the text format. The members of a block are
+    neighbours in it.
     """
+    if order is None:
+        order = [exprs for _, exprs in stretches(program_rows(function))]
     blocks: list[Block] = []
     keys: dict[Hashable, str] = {}
     values: dict[Expr, Expr] = {node.var: node.value for node in post_order(function) if isinstance(node, Let)}
-    for exprs in stretches(function) if order is None else order:
+    for exprs in order:
         if len(exprs) < SHORTEST_SEQUENCE:
             continue
         sequence = _sequence(exprs, values)
@@ -82,40 +89,33 @@ def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None =
     return blocks
 
 
-def stretches(function: Function) -> list[list[Expr]]:
-    """The operations of every body and branch below `function`, each in the order of evaluation; an operation belongs to the first in which it is met."""
-    found: list[list[Expr]] = []
+def stretches(rows: Sequence[Row]) -> list[tuple[int, list[Expr]]]:
+    """The operations of every body and branch of a printed program, in the order of its rows, with the row in which the outermost block around them begins."""
+    found: list[tuple[int, list[Expr]]] = [(-1, [])]
+    open_blocks: list[tuple[int, int, list[Expr]]] = [(len(rows), -1, found[0][1])]
     seen: set[Expr] = set()
-    pending: list[Expr] = [function.body]
-    while pending:
-        root = pending.pop()
-        own: list[Expr] = []
-        stack: list[tuple[Expr, bool]] = [(root, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                own.append(node)
-                continue
-            if node in seen or isinstance(node, (Var, Constant, Op, GlobalVar)):
-                continue
-            seen.add(node)
-            stack.append((node, True))
-            here, inside = _parts(node)
-            pending.extend(reversed(inside))
-            stack.extend((part, False) for part in reversed(here))
-        found.append([n for n in own if not isinstance(n, Let)])
-    return found
+    for index, row in enumerate(rows):
+        while index >= open_blocks[-1][0]:
+            open_blocks.pop()
+        _, outermost, here = open_blocks[-1]
+        if row.kind in _STATEMENTS and row.expr is not None and row.expr.__class__ not in _LEAVES and row.expr not in seen:
+            seen.add(row.expr)
+            here.append(row.expr)
+        if row.end >= 0 and row.kind != TYPE:
+            found.append((index if outermost < 0 else outermost, []))
+            open_blocks.append((row.end, *found[-1]))
+    return [(head, exprs) for head, exprs in found if exprs]
 
 
-def _parts(node: Expr) -> tuple[Sequence[Expr], Sequence[Expr]]:
-    """What is evaluated with `node`, and what in a stretch of its own."""
+def _parts(node: Expr) -> Sequence[Expr]:
+    """What is evaluated with `node`, and not in a stretch of its own."""
     if isinstance(node, Function):
-        return (), (node.body,)
+        return ()
     if isinstance(node, If):
-        return (node.cond,), (node.true_branch, node.false_branch)
+        return (node.cond,)
     if isinstance(node, Match):
-        return (node.data,), [c.rhs for c in node.clauses]
-    return children(node), ()
+        return (node.data,)
+    return children(node)
 
 
 def _sequence(exprs: Sequence[Expr], values: Mapping[Expr, Expr]) -> _Sequence:
@@ -124,7 +124,7 @@ def _sequence(exprs: Sequence[Expr], values: Mapping[Expr, Expr]) -> _Sequence:
     first, last = dict(enumerate(range(len(exprs)))), dict(enumerate(range(len(exprs))))
     outside: dict[Expr, int] = {}
     for i, expr in enumerate(exprs):
-        used = [_value(part, values) for part in _parts(expr)[0] if not isinstance(part, Op)]
+        used = [_value(part, values) for part in _parts(expr) if not isinstance(part, Op)]
         sequence.labels.append(_label(expr))
         sequence.operands.append(tuple(place.get(part, -1) for part in used))
         for part in used:

@@ -1,31 +1,28 @@
-"""Where a variable that `let` binds can be used."""
+"""Where a variable that `let` binds can be used, and where it is."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from ..ir.expr import Expr, Let, Var
-from ..ir.walk import post_order
+from ..ir.walk import children, post_order
 
 
 class LetScope(NamedTuple):
-    """`variable` is bound by `let`; it can be used in `body` and nowhere else. `last` is the expression in which it is used last, or None where it never is."""
+    """`let` binds `variable`, which can be used in `let.body` and nowhere else. `users` are the expressions that use it, a `let` whose value or result it is included."""
 
     let: Let
     variable: Var
-    body: Expr
-    last: Expr | None
+    users: tuple[Expr, ...]
 
 
 def let_scopes(root: Expr) -> list[LetScope]:
-    """The scopes of all `let`s below `root`, in the order of evaluation."""
-    from ..ir.walk import children
-
+    """The scopes of all `let`s below `root`; of those that stand one inside the other, the outer one first."""
     order = post_order(root)
-    lets: dict[Var, Let] = {node.var: node for node in order if isinstance(node, Let)}
-    last: dict[Var, Expr] = {}
+    users: dict[Var, dict[Expr, None]] = {node.var: {} for node in order if isinstance(node, Let)}
     for node in order:
-        for part in children(node):
-            if isinstance(part, Var) and part in lets and lets[part] is not node:
-                last[part] = node
-    return [LetScope(let, variable, let.body, last.get(variable)) for variable, let in lets.items()][::-1]
+        for part in (node.value, node.body) if isinstance(node, Let) else children(node):
+            if isinstance(part, Var) and part in users:
+                users[part][node] = None
+    lets = [node for node in reversed(order) if isinstance(node, Let)]
+    return [LetScope(let, let.var, tuple(users[let.var])) for let in lets]

@@ -6,7 +6,7 @@ import os.path
 import re
 from collections.abc import Sequence
 
-from ..analysis.repeats import repeated_blocks
+from ..analysis.repeats import repeated_blocks, stretches
 from ..ir.expr import Constant, Expr, Function, If, Var
 from ..ir.module import IRModule
 from .format import Edge, Group, RowKind, TokenClass
@@ -14,7 +14,6 @@ from .rows import ProgramRows
 
 FUNCTION, BLOCK, BRANCH = 0, 1, 2
 LONGEST_LABEL = 60
-_STATEMENTS = (RowKind.BINDING, RowKind.LET, RowKind.RESULT)
 
 
 class Groups:
@@ -150,33 +149,15 @@ def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
     found = []
     heads = [i for i, row in enumerate(program.rows) if row.kind == RowKind.FUNCTION and row.end >= 0]
     functions = dict(zip(heads, module.functions.values(), strict=True))
-    for head, stretches in _stretches(program).items():
-        for block in repeated_blocks(functions[head], stretches):
+    order: dict[int, list[list[Expr]]] = {}
+    for head, exprs in stretches(program.source):
+        order.setdefault(head, []).append(exprs)
+    for head, lists in order.items():
+        for block in repeated_blocks(functions[head], lists):
             rows = [program.row(member) for member in block.members]
             end = max(max(r, program.rows[r].end) for r in rows)
             found.append(Group("", -1, min(rows), end, BLOCK, f"{head} {block.key}" if len(functions) > 1 else block.key))
     return found
-
-
-def _stretches(program: ProgramRows) -> dict[int, list[list[Expr]]]:
-    """What the rows of each block of the text define, one list a block, by the row of the function."""
-    found: dict[int, list[list[Expr]]] = {}
-    open_blocks: list[tuple[int, list[Expr]]] = []
-    head = -1
-    for index, row in enumerate(program.rows):
-        while open_blocks and index >= open_blocks[-1][0]:
-            open_blocks.pop()
-        expr = program.defines(index)
-        if open_blocks and expr is not None and row.kind in _STATEMENTS:
-            open_blocks[-1][1].append(expr)
-        if row.end < 0 or row.kind == RowKind.TYPE:
-            continue
-        if not open_blocks:
-            head = index
-        inside: list[Expr] = []
-        found.setdefault(head, []).append(inside)
-        open_blocks.append((row.end, inside))
-    return {head: [exprs for exprs in lists if exprs] for head, lists in found.items()}
 
 
 def _nested(groups: Sequence[Group]) -> list[Group]:
