@@ -13,7 +13,9 @@ ROOT = Path(__file__).parents[1]
 SITE = ROOT / "_build" / "html"
 LOG = ROOT / "_build" / "book.log"
 
-_COMMAND = ["-m", "jupyter_book", "build", ".", "-W", "-n", "--keep-going"]
+# The package cannot be run with -m, and its console script need not be on the path.
+_MAIN = "from jupyter_book.cli.main import main; main()"
+_COMMAND = ["-c", _MAIN, "build", ".", "-W", "-n", "--keep-going"]
 
 
 def build(root: Path = ROOT) -> subprocess.CompletedProcess[str]:
