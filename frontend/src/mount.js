@@ -1,4 +1,5 @@
 // One explorer in one element: checks the data, finds the drawing, connects state, theme and address.
+import { Damage, checkCommon } from "./core/check.js";
 import { h } from "./core/dom.js";
 import { formatHash, formatToken, parseHash, parseToken } from "./core/links.js";
 import { styleRoot } from "./core/style.js";
@@ -58,9 +59,11 @@ export function mount(host, view, { name = "", token = "", address = false, onSt
     },
   };
   try {
+    checkCommon(view);
     drawn = VIEWS.get(view.view)(root, view, ctx);
   } catch (error) {
     stopTheme();
+    if (error instanceof Damage) throw error;
     throw new Error("This view cannot be drawn: its data is damaged. Make it again with relay_explorer.", { cause: error });
   }
   return {

@@ -560,8 +560,12 @@ def test_names_that_are_markup_stay_text(open_view: Opener) -> None:
         ("view.version = 2", "This view has version 2; this page draws version 1"),
         ("view.view = 'fusion'", "This page cannot draw a view called “fusion”."),
         ("view.format = 'other'", "This is not a view of relay_explorer."),
-        ("view.vars = null", "This view cannot be drawn: its data is damaged."),
-        ("view.steps[3] = 7", "This view cannot be drawn: its data is damaged."),
+        ("view.vars = null", "This view cannot be drawn: its data is damaged (vars)."),
+        ("view.steps[3] = 7", "its data is damaged (step 4)."),
+        ("view.steps[5][4].push(['u', 0, 999])", "its data is damaged (step 6)."),
+        ("view.rels[1][3] = [77]", "its data is damaged (relation 1)."),
+        ("view.program.rows[2][4] = 1e6", "its data is damaged (row 3)."),
+        ("view.strings.length = 5", "its data is damaged (row 1)."),
     ],
 )
 def test_what_cannot_be_drawn_says_so_above_the_picture(browser: Browser, change: str, said: str) -> None:
@@ -576,6 +580,7 @@ def test_what_cannot_be_drawn_says_so_above_the_picture(browser: Browser, change
 
 
 def test_an_inference_without_steps_is_an_empty_one(open_view: Opener) -> None:
-    page = open_view(f"Object.assign({WAITING}, {{ steps: [], vars: [], rels: [], conflict: null }})")
+    nothing = "{ steps: [], vars: [], rels: [], start: null, conflict: null }"
+    page = open_view(f"Object.assign({WAITING}, {nothing})")
     expect(page.locator(".say")).to_have_text("No step of this inference was recorded.")
     expect(page.locator(".row")).to_have_count(9)

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from relay_explorer import models, relay
 from relay_explorer.typing.infer import record
 from relay_explorer.views.types import types_view
-from tests.browser.pages import Opener
+from tests.browser.pages import ROOT, Opener
 
 pytestmark = pytest.mark.browser
 
@@ -107,3 +107,40 @@ def test_resnet_50_opens_on_its_layers_and_finds_its_way(open_view: Opener) -> N
     page.locator(".row[aria-selected=true] .chip.var").last.click()
     expect(page.locator(".ask")).to_contain_text("known? Since step")
     assert page.locator(".pane:visible .entry").count() > 10
+
+
+#: Walks up to 120 steps of a view through every pane, asks why of 20 chips, and tells what was left open.
+WALK = """async (json) => {
+  const { mount } = await import("/relay_explorer/widgets/static/relay_explorer.js");
+  const view = JSON.parse(json);
+  const host = document.createElement("div");
+  document.body.append(host);
+  const { root, destroy } = mount(host, view);
+  const press = (key) => root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  const tabs = root.querySelectorAll(".aside .tab");
+  press("Home");
+  for (let step = 0; step < Math.min(view.steps.length, 120); step++) {
+    tabs[step % 3].click();
+    press("ArrowRight");
+  }
+  for (const chip of [...root.querySelectorAll(".chip")].slice(0, 20)) chip.click();
+  press("End");
+  const open = root.querySelectorAll(".chip.var.unknown, .chip.rel:not(.done)").length;
+  const conflict = !root.querySelector(".conflict").hidden;
+  destroy();
+  host.remove();
+  return { open, conflict };
+}"""
+
+
+def test_every_model_and_conformance_program_can_be_walked(open_view: Opener) -> None:
+    data = (ROOT / "tests" / "data" / "conformance.json").read_text("utf-8")
+    reference: dict[str, Any] = json.loads(data)
+    programs = {name: relay.parse(case["text"]) for name, case in reference.items()}
+    programs |= {name: models.load(name) for name in ["lenet", "mobilenet", "transformer", "lstm"]}
+    page = open_view(view_of(BROADCAST))
+    for name, module in programs.items():
+        left = page.evaluate(WALK, types_view(record(module), name).to_json())
+        typed = name not in reference or reference[name]["well_typed"]
+        assert left["conflict"] is not typed, name
+        assert not typed or left["open"] == 0, f"{name}: {left['open']} variables or relations are left open"

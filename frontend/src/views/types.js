@@ -12,6 +12,7 @@ import { createTimeline } from "../core/timeline.js";
 import { createTransport } from "../core/transport.js";
 import { byRow, createDirty, typeColumns } from "./types_chips.js";
 import { conflictRows, drawConflict } from "./types_conflict.js";
+import { checkTypes } from "./types_check.js";
 import { createFinder } from "./types_find.js";
 import { nextStep } from "./types_filter.js";
 import { createLegend, createQueue, drawFoot } from "./types_strips.js";
@@ -33,6 +34,7 @@ const ON_ROWS = [{ id: "program", label: "Program" }, { id: "types", label: "Typ
 const COLUMNS = { program: [], types: ["vars"], relations: ["rels"] };
 
 export function mountTypes(root, view, ctx) {
+  checkTypes(view);
   return new TypesExplorer(root, view, ctx).handle();
 }
 

@@ -31,7 +31,7 @@ export function createFinder(explorer) {
     const narrowed = span || (only && query);
     finder.keep = narrowed ? (row) => inside(row) && (!only || !query || matching.has(row)) : null;
     explorer.rows.filter(finder.keep);
-    explorer.rows.mark("match", query ? finder.matches : []);
+    explorer.rows.mark("match", query && !only ? finder.matches : []);
     explorer.timeline.setKeep(explorer.keepStep());
     if (explorer.ready) explorer.ctx.changed();
     return finder.matches.length;
