@@ -10,7 +10,7 @@ import pytest
 
 from relay_explorer.ir.attrs import KINDS, REQUIRED, Attrs
 from relay_explorer.ir.expr import Call
-from relay_explorer.ir.op import PATTERN_NAMES, Op, RelationFailed
+from relay_explorer.ir.op import PATTERN_NAMES, Op, RelationError
 from relay_explorer.ir.types import (
     Any,
     FuncType,
@@ -71,11 +71,11 @@ def values_for(attrs_class: type[Attrs], turn: int) -> Attrs:
     return attrs_class(**values)
 
 
-def refusal(op: Op, types: list[Type], attrs: Attrs | None) -> RelationFailed | None:
+def refusal(op: Op, types: list[Type], attrs: Attrs | None) -> RelationError | None:
     """How the relation refuses these types; None where it holds, or waits for more to become known."""
     try:
         done = op.relation.rule([*types, IncompleteType()], len(types), attrs, Learner())
-    except RelationFailed as failure:
+    except RelationError as failure:
         return failure
     assert done in (True, False)
     return None

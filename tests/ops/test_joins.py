@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relay_explorer.ir.expr import Expr, Tuple, const
+from relay_explorer.ir.expr import Expr, Function, Let, Tuple, TupleGetItem, const, var
 from relay_explorer.ir.types import Any, SizeVar, TensorType
 from relay_explorer.ops import broadcast, join, slice
-from tests.ops.tensor_programs import bools, ints, refused, t, typed
+from tests.ops.tensor_programs import bools, ints, refused, t, type_of, typed
 
 SHAPE = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 N = SizeVar("n")
@@ -247,3 +247,17 @@ def test_slice_like() -> None:
     assert typed(slice.slice_like(x, t(2, name="y"))) == "Tensor[(2, 6), float32]"
     error = refused(slice.slice_like(x, t(7, 3, name="y")))
     assert error.message == "`slice_like`: axis 0 is 5, which cannot be cut to the 7 of shape_like"
+
+
+def test_a_wrapper_stands_for_its_call_in_every_expression() -> None:
+    x = t(4)
+    parts = join.split(x, 2)
+    both = "(Tensor[(2), float32], Tensor[(2), float32])"
+    assert typed(Tuple([parts])) == f"({both},)"
+    assert typed(TupleGetItem(parts, 1)) == "Tensor[(2), float32]"
+    name = var("p")
+    assert typed(Let(name, parts, TupleGetItem(name, 0))) == "Tensor[(2), float32]"
+    whole = Function([x], parts)
+    assert typed(whole(t(4, name="y"))) == both
+    pair = var("pair", type_of(parts))
+    assert typed(Function([pair], TupleGetItem(pair, 0))(parts)) == "Tensor[(2), float32]"

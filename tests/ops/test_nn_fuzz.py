@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay_explorer.ir.attrs import REQUIRED, Attrs
-from relay_explorer.ir.op import Op, RelationFailed
+from relay_explorer.ir.op import Op, RelationError
 from relay_explorer.ir.types import Any, FuncType, IncompleteType, SizeVar, TensorType, TupleType, Type
 
 NAMES = [name for name in Op.list_op_names() if name.startswith("nn.")]
@@ -93,7 +93,7 @@ def test_it_answers_or_refuses(name: str) -> None:
         failure, done = None, False
         try:
             done = op.relation.rule(given, count, attrs, Told(given))
-        except RelationFailed as caught:
+        except RelationError as caught:
             failure = caught
         if failure is None:
             assert done is True or any(isinstance(t, IncompleteType) for t in given[:-1])
