@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from enum import Enum
+from typing import Any
 
 
 class Host(Enum):
@@ -23,13 +24,18 @@ def current() -> Host:
         return Host.BOOK
     if "google.colab" in sys.modules:
         return Host.COLAB
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = _shell()
     if shell is None or getattr(shell, "kernel", None) is None:
         return Host.PLAIN
     if "__vsc_ipynb_file__" in getattr(shell, "user_ns", {}):
         return Host.VSCODE
     return Host.JUPYTER
+
+
+def _shell() -> Any:
+    """IPython's shell, if this process has one. IPython itself is not imported for it."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
 
 
 def wants_widget(host: Host) -> bool:

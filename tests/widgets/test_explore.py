@@ -1,0 +1,140 @@
+"""What `explore` takes, and what it gives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from relay_explorer import Explorer, explore, models, relay
+from relay_explorer.explorer import LARGEST
+from relay_explorer.ir import Expr, Function, ParseError, RelayError
+from relay_explorer.text import parse
+from relay_explorer.typing import record
+from relay_explorer.views.check import check
+from tests.widgets.programs import SMALL
+
+X = relay.var("x", shape=(2, 3))
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        parse(SMALL),
+        SMALL,
+        Function([X], relay.tanh(X)),
+        relay.tanh(X),
+        relay.split(X, 3, axis=1),
+        record(parse(SMALL)),
+    ],
+    ids=["module", "text", "function", "expression", "several results", "inference"],
+)
+@pytest.mark.parametrize("view", ["ir", "types"])
+def test_what_it_takes(thing: object, view: str) -> None:
+    made = explore(thing, view=view)
+    assert made.view.kind == view
+    assert check(json.loads(made.to_json())) == []
+    assert made.to_dict() == json.loads(made.to_json())
+
+
+def test_an_inference_is_shown_as_one() -> None:
+    assert explore(record(parse(SMALL))).view.kind == "types"
+    assert explore(SMALL).view.kind == "ir"
+
+
+def test_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "small.relay"
+    path.write_text(SMALL)
+    made = explore(path)
+    assert made.view.title == "small"
+    assert made.name.startswith("small-ir")
+
+
+@pytest.mark.parametrize("thing", [None, 3, [1], {"a": 1}, b"def", Explorer])
+def test_what_it_does_not_take(thing: object) -> None:
+    with pytest.raises(TypeError) as caught:
+        explore(thing)
+    assert str(caught.value).startswith(
+        "explore takes a module, a function or another expression, an inference (relay_explorer.typing.record), "
+        "a program's text, or a pathlib.Path to one; this is a"
+    )
+
+
+def test_the_name_of_a_model_is_no_program() -> None:
+    with pytest.raises(ParseError) as caught:
+        explore("resnet50")
+    assert caught.value.help[-1] == 'a string is taken as a program; the model is models.load("resnet50")'
+
+
+def test_the_name_of_a_file_is_no_program() -> None:
+    with pytest.raises(ParseError) as caught:
+        explore("programs/mine.relay")
+    assert "give a pathlib.Path for a file" in caught.value.help[-1]
+
+
+def test_text_that_is_no_program_is_refused_with_its_place() -> None:
+    with pytest.raises(ParseError, match="from_string:3:"):
+        explore("\ndef @main(\n%x: float32 { %x }")
+
+
+def test_an_ill_typed_program_is_shown() -> None:
+    text = "def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }"
+    assert "not well typed" in explore(text).view.summary
+    assert "The program is refused" in explore(text, view="types").view.summary
+
+
+def test_too_large_a_program_is_refused_at_once() -> None:
+    y: Expr = X
+    for _ in range(LARGEST):
+        y = relay.tanh(y)
+    with pytest.raises(RelayError, match=r"the program has 30,00\d expressions, and an explorer shows at most 30,000"):
+        explore(Function([X], y))
+
+
+def test_an_unknown_view() -> None:
+    with pytest.raises(ValueError, match="there is no view 'kernels': views are 'ir', 'types'"):
+        explore(SMALL, view="kernels")
+
+
+def test_names() -> None:
+    assert explore(SMALL, name="ch12-mlp").name == "ch12-mlp"
+    with pytest.raises(ValueError, match="use letters, digits, `-` and `_`"):
+        explore(SMALL, name="chapter 12")
+    first, second = explore(SMALL, title="The Same"), explore(SMALL, title="The Same")
+    assert first.name != second.name
+    assert second.name.startswith("the-same-ir")
+
+
+@pytest.mark.parametrize("given", ["step=3&sel=2", "#rx-cover:step=3&sel=2"])
+def test_a_state_with_and_without_its_address(given: str) -> None:
+    assert explore(SMALL, view="types", state=given).state == "step=3&sel=2"
+
+
+def test_the_summary_is_what_a_terminal_shows() -> None:
+    text = repr(explore(models.load("mlp"), title="an MLP"))
+    assert text == "<Explorer of 'an MLP' (ir): @main: 6 calls, 203,530 parameters, 407,100 floating-point operations.>"
+
+
+def test_saving(tmp_path: Path) -> None:
+    made = explore(SMALL, title='<b>"A & B"</b>')
+    path = made.save(tmp_path / "page")
+    assert path == tmp_path / "page.html"
+    text = path.read_text("utf-8")
+    assert text == made.to_html()
+    assert "<title>&lt;b&gt;&quot;A &amp; B&quot;&lt;/b&gt;</title>" in text
+    assert made.save(str(tmp_path / "other.htm")) == tmp_path / "other.htm"
+
+
+def test_the_package_is_light_until_it_is_used() -> None:
+    code = (
+        "import sys, relay_explorer; "
+        "heavy = {'numpy', 'lark', 'networkx', 'anywidget', 'traitlets', 'IPython', 'tvm', 'json', 'html'}; "
+        "print(sorted(heavy & set(sys.modules)), 'relay_explorer.ir' in sys.modules); "
+        "relay_explorer.explore('def @main(%x: float32) { tanh(%x) }').to_html(); "
+        "print(sorted({'numpy', 'networkx', 'anywidget', 'traitlets', 'IPython', 'tvm'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[] False", "[]"]

@@ -1,0 +1,175 @@
+"""What each kind of host is given."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from relay_explorer import explore, models
+from relay_explorer.explorer import WIDGET_VIEW
+from relay_explorer.views.check import check
+from relay_explorer.widgets import page
+from relay_explorer.widgets.host import Host, current
+from tests.views.programs import MARKUP, hostile
+from tests.widgets.programs import SMALL
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is no notebook and builds no book."""
+    for name in ("RELAY_EXPLORER_BUNDLE", "RELAY_EXPLORER_WIDGET"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("relay_explorer.widgets.host._shell", lambda: None)
+
+
+@pytest.fixture
+def kernel(plain: None, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """As in a kernel, whose widgets find no front end."""
+    shell = SimpleNamespace(kernel=object(), user_ns={})
+    monkeypatch.setattr("relay_explorer.widgets.host._shell", lambda: shell)
+    return shell
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the text of its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append((dict(attrs), ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.lasttag == "script":
+            attrs, text = self.scripts[-1]
+            self.scripts[-1] = (attrs, text + data)
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_script_or_a_terminal() -> None:
+    assert current() is Host.PLAIN
+    bundle = explore(SMALL)._repr_mimebundle_()
+    assert list(bundle) == ["text/plain", "text/html", "image/svg+xml"]
+    assert bundle["image/svg+xml"].startswith("<svg ")
+
+
+@pytest.mark.usefixtures("plain")
+def test_html_is_complete_in_itself() -> None:
+    made = explore(SMALL, name="small", state='step=3"&<x>')
+    seen = Page(made._repr_html_())
+    (host,) = [attrs for tag, attrs in seen.tags if tag == "div"]
+    assert host == {"class": "relay-explorer", "id": "rx-small", "data-state": 'step=3"&<x>'}
+    (data, code) = seen.scripts
+    assert data[0] == {"type": "application/json"}
+    assert check(json.loads(data[1])) == []
+    assert code[0] == {}
+    assert code[1] == page.script()
+    assert not [a for _, attrs in seen.tags for a in attrs if a in ("src", "href")]
+
+
+def test_in_a_book_the_page_has_the_bundle(plain: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_EXPLORER_BUNDLE", "shared")
+    made = explore(models.load("resnet50"), name="resnet50")
+    assert current() is Host.BOOK
+    bundle = made._repr_mimebundle_()
+    assert WIDGET_VIEW not in bundle
+    assert len(Page(bundle["text/html"]).scripts) == 1
+    assert len(bundle["text/html"].encode()) < 400_000
+    assert "%0 = nn.conv2d(%data, %stem_conv_weight" in bundle["text/html"]
+
+
+# Colab's ipykernel and ipywidgets are older than its Python and its traitlets.
+@pytest.mark.filterwarnings("ignore:Parsing dates involving a day of month:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Deprecated in traitlets:DeprecationWarning")
+def test_a_live_widget_beside_the_html(kernel: SimpleNamespace) -> None:
+    assert current() is Host.JUPYTER
+    made = explore(SMALL, view="types", name="live", state="step=2")
+    bundle = made._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", WIDGET_VIEW}
+    widget = made.widget()
+    assert bundle[WIDGET_VIEW] == {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
+    assert (widget.name, widget.state) == ("live", "step=2")
+    assert check(widget.view) == []
+    assert "export" in str(widget._esm)
+    widget.state = "step=5"
+    assert made.state == "step=5"
+    assert 'data-state="step=5"' in made._repr_mimebundle_()["text/html"]
+    assert made.widget() is widget
+
+
+@pytest.mark.parametrize("setting", ["colab", "vscode", "off"])
+def test_where_html_alone_is_safer(kernel: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
+    if setting == "colab":
+        monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
+    elif setting == "vscode":
+        kernel.user_ns["__vsc_ipynb_file__"] = "/a/notebook.ipynb"
+    else:
+        monkeypatch.setenv("RELAY_EXPLORER_WIDGET", "0")
+    assert list(explore(SMALL)._repr_mimebundle_()) == ["text/plain", "text/html", "image/svg+xml"]
+
+
+def test_without_anywidget_all_else_stays(kernel: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    made = explore(SMALL)
+    assert WIDGET_VIEW not in made._repr_mimebundle_()
+    monkeypatch.setattr("relay_explorer.widgets.widget._widget_class", _unavailable)
+    with pytest.raises(ImportError, match=re.escape('pip install "relay_explorer[widget]"')):
+        made.widget()
+
+
+def _unavailable() -> type:
+    raise ImportError("no module named anywidget")
+
+
+def test_it_does_not_display_itself_behind_the_bundle() -> None:
+    """Colab's ipywidgets have `_ipython_display_`, which would bypass the bundle; an explorer has none."""
+    assert not hasattr(explore(SMALL), "_ipython_display_")
+
+
+@pytest.mark.usefixtures("plain")
+def test_include_and_exclude() -> None:
+    made = explore(SMALL)
+    assert list(made._repr_mimebundle_(include={"text/html"})) == ["text/html"]
+    assert "text/html" not in made._repr_mimebundle_(exclude={"text/html"})
+
+
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize("view", ["ir", "types"])
+def test_markup_in_names_makes_no_element(view: str) -> None:
+    made = explore(hostile(), view=view, title=MARKUP, state=MARKUP)
+    for text in (made._repr_html_(), made.to_html()):
+        seen = Page(text)
+        assert not [tag for tag, _ in seen.tags if tag == "img"]
+        assert not [a for _, attrs in seen.tags for a in attrs if a.startswith("on")]
+        (data,) = [t for attrs, t in seen.scripts if attrs.get("type") == "application/json"]
+        assert json.loads(data)["title"] == MARKUP
+
+
+def test_the_bundle_as_a_script_cannot_end_its_element() -> None:
+    code = page.script()
+    assert "</script" not in code.lower()
+    assert "<!--" not in code
+    assert not re.search(r"\bexport\s*\{", code)
+
+
+def test_the_saved_page_allows_one_script_and_no_request() -> None:
+    (policy,) = [
+        attrs["content"] or ""
+        for tag, attrs in Page(explore(SMALL).to_html()).tags
+        if tag == "meta" and attrs.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "http" not in policy
+    assert "unsafe-eval" not in policy
