@@ -61,7 +61,9 @@ class Attrs:
         super().__init_subclass__(**kwargs)
         cls._key = key or cls.__name__
         fields = dict(cls._fields)
-        for name, kind in inspect.get_annotations(cls).items():
+        for name, annotation in inspect.get_annotations(cls).items():
+            # Where annotations are evaluated, as in a notebook's cell, the kind is a class.
+            kind = annotation.__name__ if isinstance(annotation, type) else str(annotation)
             if "ClassVar" in kind:
                 continue
             if kind not in KINDS:
