@@ -142,6 +142,22 @@ def test_slash_finds_and_escape_closes(open_view: Opener) -> None:
     expect(page.locator(".row.is-match")).to_have_count(0)
 
 
+def test_a_relation_tells_its_story(open_view: Opener) -> None:
+    page = open_view(WAITING)
+    page.locator('[data-rel="1"]').click()
+    expect(page.locator(".pane:visible .ask")).to_have_text("What happened to add: γ = β ⊔ α?")
+    assert page.locator(".pane:visible .entry .at").all_inner_texts() == ["4", "8", "10", "11"]
+    again = open_view(WAITING, fragment=state_of(page))
+    expect(again.locator(".pane:visible .soft").first).to_have_text("After this step: waiting.")
+
+
+def test_stepping_on_asks_about_the_steps_again(open_view: Opener) -> None:
+    page = open_view(WAITING)
+    page.locator('[data-var="4"]').click()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".pane:visible .ask")).to_have_text("Why could this step happen?")
+
+
 def test_help_lists_the_keys_and_gives_the_focus_back(open_view: Opener) -> None:
     page = open_view(WAITING)
     focus(page)

@@ -19,7 +19,8 @@ import { createLegend, createQueue, drawFoot } from "./types_strips.js";
 import { MARKS } from "./types_marks.js";
 import { drawClasses, drawConstraints, drawWhy } from "./types_panes.js";
 import { bindings } from "./types_keys.js";
-import { createReplay, finalState, membersOf, relationsOf, touched, uniqueNames } from "./types_state.js";
+import { createReplay, finalState, membersOf, relationsOf, stepsOf, touched, uniqueNames } from "./types_state.js";
+import { createQuestion } from "./types_select.js";
 import { createWires } from "./types_wires.js";
 import conflictCss from "./types_conflict.css";
 import css from "./types.css";
@@ -52,8 +53,9 @@ class TypesExplorer {
     this.relsOn = byRow(view.rels, view.program.rows.length, spare);
     this.dirty = createDirty(view);
     this.byName = uniqueNames(view);
+    this.stepsOf = stepsOf(view);
+    this.question = createQuestion(this);
     this.step = -1;
-    this.sel = -1;
     this.past = [];
     this.hover = null;
     this.narrow = false;
@@ -75,7 +77,7 @@ class TypesExplorer {
     this.timeline = createTimeline({
       kinds: view.steps.map(([mark]) => (MARKS[mark] ? mark : 0)), marks: MARKS, label: "step",
       valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
+      onSeek: (step) => { this.transport.stop(); this.question.clear(); this.go(step); },
     });
     this.counter = h("span", { class: "count" });
     this.finder = createFinder(this);
@@ -86,7 +88,7 @@ class TypesExplorer {
     this.frame.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, h("span", { class: "group tools" }, find, share, help));
     this.conflict = h("div", { class: "conflict", role: "group", "aria-label": "conflict", hidden: true });
     this.queue = h("div", { class: "queue", role: "group", "aria-label": "queue of relations" });
-    this.drawQueue = createQueue(view, this.queue, { onRel: (rel) => this.showRelation(rel), reduced: ctx.reduced });
+    this.drawQueue = createQueue(view, this.queue, { onRel: (rel) => this.question.relation(rel), reduced: ctx.reduced });
     this.buildRows();
     this.buildAside();
     this.body = h("div", { class: "types-body on-rows" }, this.rows.el, this.aside);
@@ -117,14 +119,14 @@ class TypesExplorer {
           this.wire();
         },
         fold: () => this.ctx.changed(),
-        activate: (row) => this.enter(row),
+        activate: (row) => this.question.enter(row),
       },
     });
     this.wires = createWires(this.view, this.rows, this.varsOn, this.relsOn, LINE);
     this.rows.inner.addEventListener("click", (event) => {
       const chip = event.target.closest(".chip");
-      if (chip?.dataset.var) this.why(Number(chip.dataset.var));
-      if (chip?.dataset.rel) this.showRelation(Number(chip.dataset.rel));
+      if (chip?.dataset.var) this.question.why(Number(chip.dataset.var));
+      if (chip?.dataset.rel) this.question.relation(Number(chip.dataset.rel));
     });
     this.rows.inner.addEventListener("focusin", (event) => {
       const chip = event.target.closest(".chip");
@@ -156,7 +158,7 @@ class TypesExplorer {
     const { query, scope, only } = this.search.state();
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, sel: this.sel >= 0 ? `v${this.sel}` : "", row: this.rows.selected >= 0 ? this.rows.selected : "",
+      step: this.step + 1, sel: this.question.token(), row: this.rows.selected >= 0 ? this.rows.selected : "",
       pane: this.tabs.selected === "graph" ? "" : this.tabs.selected, tab: this.narrow && tab !== "types" ? tab : "",
       q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fn: this.finder.fn >= 0 ? this.finder.fn : "", fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
     };
@@ -164,7 +166,7 @@ class TypesExplorer {
 
   restore(state) {
     const step = integer(state.step, this.start() + 1) - 1;
-    this.sel = /^v\d+$/.test(state.sel ?? "") && this.view.vars[Number(state.sel.slice(1))] ? Number(state.sel.slice(1)) : -1;
+    this.question.restore(state.sel);
     this.go(step, true);
     if (state.fold) this.rows.setFolded(parseList(state.fold));
     this.finder.restore(state);
@@ -193,6 +195,8 @@ class TypesExplorer {
     const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
     const to = nextStep(keep, from[0], from[1], this.count);
     if (to === this.step || to < 0 || to >= this.count) return false;
+    // Who steps on asks about the steps again.
+    this.question.clear();
     this.go(to);
     return true;
   }
@@ -263,7 +267,8 @@ class TypesExplorer {
 
   focus() {
     if (this.hover) return this.hover;
-    return { vars: this.sel >= 0 ? new Set([...this.fresh.vars, this.sel]) : this.fresh.vars, rels: this.fresh.rels };
+    const { v, rel } = this.question;
+    return { vars: v >= 0 ? new Set([...this.fresh.vars, v]) : this.fresh.vars, rels: rel >= 0 ? new Set([...this.fresh.rels, rel]) : this.fresh.rels };
   }
 
   wire() {
@@ -279,9 +284,10 @@ class TypesExplorer {
   drawPane() {
     const id = this.pane();
     const pane = this.panes[id];
-    const onVar = (v) => this.why(v);
-    const shared = { state: this.state, focus: this.focus(), window: this.rows.window(), onVar, relsOf: this.relsOf, onRel: (rel) => this.showRelation(rel), width: this.paneWidth };
-    if (id === "why") drawWhy(this.view, pane, { step: this.step, v: this.sel, state: this.state, since: this.since, go: (step) => this.jump(step) });
+    const onVar = (v) => this.question.why(v);
+    const onRel = (rel) => this.question.relation(rel);
+    const shared = { state: this.state, focus: this.focus(), window: this.rows.window(), onVar, onRel, relsOf: this.relsOf, width: this.paneWidth };
+    if (id === "why") drawWhy(this.view, pane, { step: this.step, question: this.question, state: this.state, since: this.since, stepsOf: this.stepsOf, go: (step) => this.jump(step) });
     else if (id === "graph") drawConstraints(this.view, pane, shared);
     else drawClasses(this.view, pane, shared);
   }
@@ -316,37 +322,6 @@ class TypesExplorer {
     if (this.ready && this.pane() === "graph") this.drawPane();
   }
 
-  /** Selects a variable, goes to the step that made it known, and says why. */
-  why(v) {
-    this.sel = v;
-    const row = this.view.vars[v][1];
-    if (row >= 0) this.rows.reveal(row);
-    if (this.since[v] >= 0) this.jump(this.since[v]);
-    this.showPane("why");
-    this.wire();
-    if (row >= 0) this.rows.select(row, { byReader: true });
-  }
-
-  whyHere() {
-    const onRow = this.rows.selected >= 0 ? this.varsOn[this.rows.selected] : [];
-    const v = this.sel >= 0 ? this.sel : onRow.length && this.root.getRootNode().activeElement?.closest?.(".row") ? onRow.at(-1) : -1;
-    if (v >= 0) this.why(v);
-    else this.showPane("why");
-  }
-
-  showRelation(rel) {
-    const row = this.view.rels[rel][1];
-    if (row < 0) return;
-    this.rows.reveal(row);
-    this.rows.select(row, { byReader: true });
-    this.hovered({ row, ref: -1, rel });
-  }
-
-  enter(row) {
-    const last = this.varsOn[row]?.at(-1);
-    if (last !== undefined) this.why(last);
-  }
-
   /** Linked highlighting: what the pointer or the focus is on, in every column. */
   hovered(hit) {
     const v = hit ? Number(hit.target?.closest?.("[data-var]")?.dataset.var ?? hit.ref) : -1;
@@ -373,8 +348,7 @@ class TypesExplorer {
       this.finder.close();
       this.root.focus({ preventScroll: true });
     } else if (this.past.length) this.go(this.past.pop());
-    else if (this.sel >= 0) {
-      this.sel = -1;
+    else if (this.question.clear()) {
       this.wire();
       this.drawPane();
       this.ctx.changed();

@@ -10,6 +10,7 @@ import { variableFace } from "./types_chips.js";
 const EVERYTHING = 34;
 const NEAR = 16;
 const GAP = 25;
+const LONGEST = 40;
 
 /** A step as an entry of a list: its mark, number and sentence; clicking goes there. */
 export function stepEntry(view, step, say, go, note = "") {
@@ -18,15 +19,32 @@ export function stepEntry(view, step, say, go, note = "") {
     glyph(mark), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say, view.strings)), note && h("span", { class: "note" }, note));
 }
 
-/** The chain of causes of `step`, latest first; `v` names the variable that was asked about, or -1. */
-export function drawWhy(view, pane, { step, v, state, since, go }) {
+/** The answer to the question: why a variable is known, what happened to a relation, else why this step could happen. */
+export function drawWhy(view, pane, told) {
+  if (told.question.rel >= 0) drawRelationStory(view, pane, told);
+  else drawCauses(view, pane, told);
+}
+
+function drawRelationStory(view, pane, { step, question: { rel }, state, stepsOf, go }) {
+  const status = STATUS[state.rel[rel]];
+  const steps = stepsOf[rel];
+  fill(pane,
+    h("p", { class: "ask" }, "What happened to ", h("code", null, view.strings[view.rels[rel][2]]), "?"),
+    h("p", { class: "soft" }, status ? `After this step: ${status.word}.` : "It does not exist yet."),
+    h("ol", { class: "chain" }, steps.slice(0, LONGEST).map((at) => h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at][2], go)))),
+    steps.length > LONGEST && h("p", { class: "soft" }, `and ${steps.length - LONGEST} more steps`));
+}
+
+/** The chain of causes, latest first. */
+function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
   const face = v >= 0 ? variableFace(view, state, v) : null;
   const from = v >= 0 && since[v] >= 0 ? since[v] : step;
   const head = [];
   if (face && since[v] >= 0) head.push(h("p", { class: "ask" }, "Why is ", h("code", null, face.name), " known? Since step ", String(from + 1), ":"));
-  else if (face) head.push(h("p", { class: "ask" }, h("code", null, face.name), ` (${face.what}) never becomes known. What happened here:`));
+  else if (face) head.push(h("p", { class: "ask" }, h("code", null, face.name), " never becomes known. What happened here:"));
   else head.push(h("p", { class: "ask" }, "Why could this step happen?"));
-  const { chain, more } = becauseChain(view, from);
+  if (face) head.push(h("p", { class: "soft" }, face.full && [h("code", null, face.full), ", "], `the type of ${face.what}`));
+  const { chain, more } = becauseChain(view, from, LONGEST);
   const ordered = [...chain].sort((a, b) => b.step - a.step);
   const notes = ["", "direct cause"];
   const list = h("ol", { class: "chain" }, ordered.map(({ step: at, depth }) => h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at][2], go, notes[depth] ?? ""))));

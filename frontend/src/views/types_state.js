@@ -123,6 +123,13 @@ export function uniqueNames(view) {
   return names;
 }
 
+/** For each relation the steps that did something to it. */
+export function stepsOf(view) {
+  const out = view.rels.map(() => []);
+  view.steps.forEach(([, , , , changes], step) => { for (const rel of touched(changes).rels) out[rel].push(step); });
+  return out;
+}
+
 /** For each variable the relations that mention it. */
 export function relationsOf(view) {
   const out = view.vars.map(() => []);
