@@ -32,6 +32,11 @@ def tuple_expr(values: object, operator: str) -> Expr:
     return Tuple([expr(value) for value in values])
 
 
+def computed(value: object) -> bool:
+    """Whether the program computes `value`, so that only a `dyn.` operator can take it."""
+    return isinstance(value, Expr) and not isinstance(value, Constant)
+
+
 def static_ints(value: object, name: str) -> list[int]:
     """Integers that must be known when the call is made: a list, one integer, or a constant."""
     if isinstance(value, Constant):

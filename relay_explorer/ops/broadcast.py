@@ -9,7 +9,7 @@ from ..ir.expr import Call, Constant, Expr
 from ..ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, flops_per_input, no_flops
 from ..ir.show import show_shape
 from ..ir.types import IncompleteType, Shape, TensorType, Type
-from .arguments import expr, int_const, static_ints
+from .arguments import computed, expr, int_const, static_ints
 from .create import InitOpAttrs
 from .declare import declare
 from .relation import UNKNOWN, forward, integers, same_dim, same_dtypes, tensor
@@ -133,6 +133,8 @@ _COLLAPSE_SUM_TO = _spread(
 
 def broadcast_to(data: Expr, shape: int | Sequence[int] | Expr) -> Expr:
     """`data` broadcast to `shape`."""
+    if computed(shape):
+        return Call(Op.get("dyn.broadcast_to"), [expr(data), expr(shape)], InitOpAttrs(shape=None))
     return Call(_BROADCAST_TO, [expr(data)], InitOpAttrs(shape=static_ints(shape, "shape")))
 
 

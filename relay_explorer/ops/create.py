@@ -10,7 +10,7 @@ from ..ir.attrs import Attrs, DType, Ints, Number, attr, required
 from ..ir.expr import Call, Constant, Expr, const
 from ..ir.op import Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
 from ..ir.types import Dim, TensorType, Type
-from .arguments import expr, static_ints, unary_builder
+from .arguments import computed, expr, static_ints, unary_builder
 from .declare import declare
 from .relation import IDENTITY, UNKNOWN, forward, integers, normal_axis, scalar, tensor
 
@@ -89,16 +89,23 @@ ones_like = unary_builder(
 
 def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Expr:
     """A tensor of zeros."""
+    if computed(shape):
+        return Call(Op.get("dyn.zeros"), [expr(shape)], InitOpAttrs(shape=None, dtype=dtype))
     return Call(_ZEROS, [], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype))
 
 
 def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Expr:
     """A tensor of ones."""
+    if computed(shape):
+        return Call(Op.get("dyn.ones"), [expr(shape)], InitOpAttrs(shape=None, dtype=dtype))
     return Call(_ONES, [], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype))
 
 
 def full(fill_value: Expr, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Expr:
     """A tensor of `fill_value`, a scalar; its element type is the scalar's unless `dtype` is given."""
+    if computed(shape):
+        attrs = InitOpAttrs(shape=None, dtype=dtype or None)
+        return Call(Op.get("dyn.full"), [expr(fill_value), expr(shape)], attrs)
     return Call(
         _FULL, [expr(fill_value)], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype or None)
     )
@@ -220,6 +227,9 @@ def one_hot(
     indices: Expr, on_value: Expr, off_value: Expr, depth: int | Expr, axis: int, dtype: object
 ) -> Expr:
     """A new axis of extent `depth` for each of `indices`: `on_value` at the index, `off_value` elsewhere."""
+    if computed(depth):
+        values = [expr(indices), expr(on_value), expr(off_value), expr(depth)]
+        return Call(Op.get("dyn.one_hot"), values, OneHotAttrs(axis=axis, dtype=dtype))
     deep = static_ints(depth, "depth")[0]
     return Call(
         _ONE_HOT,

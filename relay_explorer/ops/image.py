@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, DType, Floats, Ints, attr, required
-from ..ir.expr import Call, Expr
+from ..ir.expr import Call, Constant, Expr
+from ..ir.ndarray import NDArray
 from ..ir.op import Flops, Op, OpPattern, RelationError, size_of
 from ..ir.show import show_shape
 from ..ir.types import Dim, Shape, TensorType, Type
-from .arguments import expr, static_ints
+from .arguments import computed, expr, int_const, static_ints
 from .declare import declare
 from .relation import forward, integers, same_dim, tensor
 
@@ -102,11 +103,12 @@ _RESIZE2D = _declare_resize(2, Resize2DAttrs, "NCHW")
 _RESIZE3D = _declare_resize(3, Resize3DAttrs, "NCDHW")
 
 
-def _floats(values: Anything) -> list[float]:
-    return [
-        float(v)
-        for v in (values.data.values() if isinstance(values, Expr) and hasattr(values, "data") else values)
-    ]
+def _corners(roi: Sequence[float] | Expr | None, axes: int) -> Expr:
+    """The part that is resized, from its least corner to its greatest, as an expression."""
+    if isinstance(roi, Expr):
+        return roi
+    numbers = [0.0] * (2 * axes) if roi is None else [float(v) for v in roi]
+    return Constant(NDArray.from_list([*numbers], (len(numbers),), "float32"))
 
 
 def _resize_builder(op: Op, axes: int, attrs_class: type[Attrs], layout_default: str) -> Callable[..., Expr]:
@@ -123,9 +125,11 @@ def _resize_builder(op: Op, axes: int, attrs_class: type[Attrs], layout_default:
         extrapolation_value: float = 0.0,
         out_dtype: object = None,
     ) -> Expr:
+        corners = _corners(roi, axes)
+        dynamic = axes == 2 and (computed(size) or computed(corners))
         attrs = attrs_class(
-            size=static_ints(size, "size"),
-            roi=[0.0] * (2 * axes) if roi is None else _floats(roi),
+            size=None if dynamic else static_ints(size, "size"),
+            roi=corners.data.values() if isinstance(corners, Constant) else None,
             layout=layout,
             method=method,
             coordinate_transformation_mode=coordinate_transformation_mode,
@@ -135,6 +139,8 @@ def _resize_builder(op: Op, axes: int, attrs_class: type[Attrs], layout_default:
             extrapolation_value=extrapolation_value,
             out_dtype=out_dtype,
         )
+        if dynamic:
+            return Call(Op.get("dyn.image.resize2d"), [expr(data), int_const(size), corners], attrs)
         return Call(op, [expr(data)], attrs)
 
     build.__name__ = build.__qualname__ = f"resize{axes}d"

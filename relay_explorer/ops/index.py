@@ -90,9 +90,7 @@ def _gather(attrs: GatherAttrs, data: Type, indices: Type) -> Type:
     axis = normal_axis(attrs.axis, len(x.shape), "gather")
     for other, dim in enumerate(i.shape):
         if other == axis and dim == 0:
-            raise RelationError(
-                f"indices are empty on axis {axis}", "give at least one index", culprits=(1,)
-            )
+            raise RelationError(f"indices are empty on axis {axis}", "give at least one index", culprits=(1,))
         if other != axis and not same_dim(dim, x.shape[other]):
             raise RelationError(
                 f"axis {other} is {x.shape[other]} in the data and {dim} in the indices; only axis "

@@ -11,7 +11,7 @@ from ..ir.op import Op, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, Shape, TensorType, TupleType, Type
-from .arguments import expr, static_ints, tuple_expr
+from .arguments import computed, expr, static_ints, tuple_expr
 from .declare import declare
 from .relation import UNKNOWN, forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields, times
 
@@ -161,9 +161,7 @@ def _split_extents(extent: Dim, cuts: int | tuple[int, ...], axis: int) -> list[
     places = (0, *cuts)
     for before, after in zip(places, cuts, strict=False):
         if after <= before:
-            raise RelationError(
-                f"the places to cut, {list(cuts)}, do not rise: {after} comes after {before}"
-            )
+            raise RelationError(f"the places to cut, {list(cuts)}, do not rise: {after} comes after {before}")
     if isinstance(extent, int) and places[-1] >= extent:
         raise RelationError(
             f"axis {axis} is {extent}, so it cannot be cut at {places[-1]}",
@@ -194,7 +192,7 @@ class RepeatAttrs(Attrs, key="relay.attrs.RepeatAttrs"):
 
 
 class TileAttrs(Attrs, key="relay.attrs.TileAttrs"):
-    reps: Ints = required("How often the whole tensor comes along each axis, aligned at the last.")
+    reps: Ints | None = required("How often the whole tensor comes along each axis, aligned at the last.")
 
 
 def _repeat(attrs: RepeatAttrs, data: Type) -> Type:
@@ -211,7 +209,7 @@ def _repeat(attrs: RepeatAttrs, data: Type) -> Type:
 def _tile(attrs: TileAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if not attrs.reps or min(attrs.reps) < 1:
-        raise RelationError(f"reps={list(attrs.reps)} must be one or more positive numbers")
+        raise RelationError(f"reps={list(attrs.reps or ())} must be one or more positive numbers")
     rank = max(len(x.shape), len(attrs.reps))
     shape: Shape = (1,) * (rank - len(x.shape)) + x.shape
     reps = (1,) * (rank - len(attrs.reps)) + attrs.reps
@@ -239,6 +237,8 @@ def repeat(data: Expr, repeats: int, axis: int) -> Expr:
 
 def tile(data: Expr, reps: int | Sequence[int] | Expr) -> Expr:
     """`data` as often along each axis as `reps` says, aligned at the last axis."""
+    if computed(reps):
+        return Call(Op.get("dyn.tile"), [expr(data), expr(reps)], TileAttrs(reps=None))
     return Call(_TILE, [expr(data)], TileAttrs(reps=static_ints(reps, "reps")))
 
 

@@ -10,13 +10,13 @@ from ..ir.expr import Call, Expr
 from ..ir.op import Op, OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import Dim, Shape, TensorType, Type
-from .arguments import expr, static_ints
+from .arguments import computed, expr, static_ints
 from .declare import declare
 from .relation import UNKNOWN, count, forward, tensor, times
 
 
 class ReshapeAttrs(Attrs, key="relay.attrs.ReshapeAttrs"):
-    newshape: Ints = required(
+    newshape: Ints | None = required(
         "The new shape. 0 copies a dimension, -1 is what is left over, -2 copies all that remain, -3 "
         "merges two, "
         "and -4 splits one into the two that follow."
@@ -152,14 +152,20 @@ def _same_count(source: Shape, shape: Shape) -> None:
         )
 
 
+def _given(attrs: ReshapeAttrs) -> Ints:
+    if attrs.newshape is None:
+        raise RelationError("the new shape is missing", "give it: newshape=(2, -1)")
+    return attrs.newshape
+
+
 def _reshape(attrs: ReshapeAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
-    return TensorType.of(_reshaped(x.shape, attrs.newshape, attrs.allowzero), x.dtype)
+    return TensorType.of(_reshaped(x.shape, _given(attrs), attrs.allowzero), x.dtype)
 
 
 def _reverse_reshape(attrs: ReshapeAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
-    shape = _reshaped(x.shape[::-1], attrs.newshape[::-1], attrs.allowzero)
+    shape = _reshaped(x.shape[::-1], _given(attrs)[::-1], attrs.allowzero)
     return TensorType.of(shape[::-1], x.dtype)
 
 
@@ -227,6 +233,9 @@ _RESHAPE_LIKE = _described(
 
 def reshape(data: Expr, newshape: int | Sequence[int] | Expr, allowzero: bool = False) -> Expr:
     """`data` under the shape `newshape`, in which 0 to -4 have special meanings (see ReshapeAttrs)."""
+    if computed(newshape):
+        attrs = ReshapeAttrs(newshape=None, allowzero=allowzero)
+        return Call(Op.get("dyn.reshape"), [expr(data), expr(newshape)], attrs)
     return Call(
         _RESHAPE, [expr(data)], ReshapeAttrs(newshape=static_ints(newshape, "newshape"), allowzero=allowzero)
     )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ..ir.attrs import Attrs, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import OpPattern, RelationError, no_flops
+from ..ir.op import Op, OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import Dim, TensorType, Type
-from .arguments import expr, int_const, static_ints
+from .arguments import computed, expr, int_const, static_ints
 from .declare import declare
 from .relation import UNKNOWN, forward, integers, normal_axes, normal_axis, same_dtypes, tensor
 
@@ -187,6 +187,8 @@ def strided_slice(
     slice_mode: str = "end",
 ) -> Expr:
     """The box of `data` from `begin` to before `end`, by `strides`; on the first axes, or on `axes`."""
+    if computed(begin) or computed(end) or computed(strides):
+        return _dynamic_slice(data, begin, end, [1] if strides is None else strides, axes, slice_mode)
     first = static_ints(begin, "begin")
     if strides is None or (isinstance(strides, (list, tuple)) and not strides):
         strides = [1] * (len(first) if axes is not None else 1)
@@ -198,6 +200,17 @@ def strided_slice(
         axes=axes,
     )
     return Call(_STRIDED_SLICE, [expr(data)], attrs)
+
+
+def _dynamic_slice(
+    data: Expr, begin: Bounds, end: Bounds, strides: Bounds, axes: Sequence[int] | None, slice_mode: str
+) -> Expr:
+    """`strided_slice` where the program computes a bound."""
+    if axes is not None:
+        raise ValueError("`axes` can be given only where begin, end and strides are known")
+    attrs = StridedSliceAttrs(begin=None, end=None, strides=None, slice_mode=slice_mode, axes=None)
+    bounds = [int_const(bound) for bound in (begin, end, strides)]
+    return Call(Op.get("dyn.strided_slice"), [expr(data), *bounds], attrs)
 
 
 def strided_set(data: Expr, v: Expr, begin: Bounds, end: Bounds, strides: Bounds | None = None) -> Expr:

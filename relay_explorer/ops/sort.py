@@ -8,7 +8,7 @@ from ..ir.op import Op, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import TensorType, TupleType, Type
-from .arguments import expr, static_ints
+from .arguments import computed, expr, static_ints
 from .declare import declare
 from .relation import forward, normal_axis, same_dim, same_dtypes, tensor
 
@@ -164,6 +164,10 @@ def topk(
     dtype: object = "int32",
 ) -> Expr | TupleWrapper:
     """The `k` greatest elements along `axis`, their positions, or, as a tuple, both."""
+    if computed(k):
+        dynamic = TopKAttrs(k=None, axis=axis, ret_type=ret_type, is_ascend=is_ascend, dtype=dtype)
+        found = Call(Op.get("dyn.topk"), [expr(data), expr(k)], dynamic)
+        return TupleWrapper(found, 2) if ret_type == "both" else found
     attrs = TopKAttrs(
         k=static_ints(k, "k")[0], axis=axis, ret_type=ret_type, is_ascend=is_ascend, dtype=dtype
     )

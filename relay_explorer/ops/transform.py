@@ -9,7 +9,7 @@ from ..ir.expr import Call, Expr
 from ..ir.op import Op, OpPattern, Relation, RelationError, flops_per_output, no_flops
 from ..ir.show import show_shape
 from ..ir.types import TensorType, Type
-from .arguments import axes_of, expr
+from .arguments import axes_of, computed, expr, static_ints
 from .declare import declare
 from .relation import forward, integers, normal_axes, normal_axis, same_dim, tensor
 
@@ -214,13 +214,24 @@ def transpose(data: Expr, axes: Sequence[int] | None = None) -> Expr:
     return Call(_TRANSPOSE, [expr(data)], TransposeAttrs(axes=axes))
 
 
-def expand_dims(data: Expr, axis: int, num_newaxis: int = 1) -> Expr:
+def expand_dims(data: Expr, axis: int | Expr, num_newaxis: int = 1) -> Expr:
     """`data` with `num_newaxis` axes of extent 1 inserted at `axis`."""
+    if isinstance(axis, Expr):
+        if computed(axis):
+            from .dynamic import DynExpandDimsAttrs  # dynamic operators stand below this file
+
+            attrs = DynExpandDimsAttrs(num_newaxis=num_newaxis)
+            return Call(Op.get("dyn.expand_dims"), [expr(data), axis], attrs)
+        axis = static_ints(axis, "axis")[0]
     return Call(_EXPAND_DIMS, [expr(data)], ExpandDimsAttrs(axis=axis, num_newaxis=num_newaxis))
 
 
-def squeeze(data: Expr, axis: int | Sequence[int] | None = None) -> Expr:
+def squeeze(data: Expr, axis: int | Sequence[int] | Expr | None = None) -> Expr:
     """`data` without the axes `axis`, each of extent 1; without all such axes where None."""
+    if isinstance(axis, Expr):
+        if computed(axis):
+            return Call(Op.get("dyn.squeeze"), [expr(data), axis], SqueezeAttrs(axis=None))
+        axis = static_ints(axis, "axis")
     return Call(_SQUEEZE, [expr(data)], SqueezeAttrs(axis=axes_of(axis)))
 
 
