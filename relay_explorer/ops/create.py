@@ -197,18 +197,12 @@ class OneHotAttrs(Attrs, key="relay.attrs.OneHotAttrs"):
 
 def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type) -> Type:
     where = integers(indices, 0, "indices")
-    on, off = scalar(on_value, 1, "on_value"), scalar(off_value, 2, "off_value")
-    dtype = attrs.dtype or on.dtype
-    if on.dtype != dtype or off.dtype != dtype:
-        raise RelationError(
-            f"on_value is {on.dtype} and off_value is {off.dtype}, but the result's elements are {dtype}",
-            f'give both as {dtype}: relay.const(1, "{dtype}")',
-            culprits=(1, 2),
-        )
+    on = scalar(on_value, 1, "on_value")
+    scalar(off_value, 2, "off_value")
     if attrs.depth < 1:
         raise RelationError(f"depth is {attrs.depth}, but the new axis needs an extent of at least 1")
     axis = normal_axis(attrs.axis, len(where.shape) + 1, "one_hot")
-    return TensorType.of((*where.shape[:axis], attrs.depth, *where.shape[axis:]), dtype)
+    return TensorType.of((*where.shape[:axis], attrs.depth, *where.shape[axis:]), attrs.dtype or on.dtype)
 
 
 _ONE_HOT = _makes(

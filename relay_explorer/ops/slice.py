@@ -123,6 +123,8 @@ def _slice_like(attrs: SliceLikeAttrs, data: Type, shape_like: Type) -> Type:
                 "name the axes that are cut: relay.slice_like(data, shape_like, axes=(0,))",
                 culprits=(0, 1),
             )
+    elif not attrs.axes:
+        raise RelationError("axes is empty", "leave it out to cut all axes that shape_like has")
     else:
         axes = normal_axes(attrs.axes, len(x.shape), "slice_like")
     shape = list(x.shape)
@@ -173,6 +175,7 @@ _SLICE_LIKE = declare(
     flops=no_flops,
     family="index",
     level=10,
+    laxer_in_reference="The reference ignored axes that shape_like has beyond those of the data.",
 )
 
 Bounds = int | Sequence[int] | Expr

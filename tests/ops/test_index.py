@@ -297,10 +297,13 @@ def test_one_hot() -> None:
     assert typed(create.one_hot(ints(2, 3), on, off, 5, -1, "float32")) == "Tensor[(2, 3, 5), float32]"
     assert typed(create.one_hot(ints(2, 3), on, off, 5, 0, "float32")) == "Tensor[(5, 2, 3), float32]"
     assert typed(create.one_hot(ints(2, 3), on, off, 5, 1, "float32")) == "Tensor[(2, 5, 3), float32]"
-    error = refused(create.one_hot(ints(2), const(1), off, 5, -1, "float32"))
+    assert typed(create.one_hot(ints(2), const(1), off, 5, -1, "float32")) == "Tensor[(2, 5), float32]"
+    error = refused(create.one_hot(ints(2), t(2), off, 5, -1, "float32"))
     assert error.message == (
-        "`one_hot`: on_value is int32 and off_value is float32, but the result's elements are float32"
+        "`one_hot`: on_value must be a single number, but its type is Tensor[(2), float32]"
     )
+    error = refused(create.one_hot(ints(2), on, off, 0, -1, "float32"))
+    assert error.message == "`one_hot`: depth is 0, but the new axis needs an extent of at least 1"
 
 
 # Images

@@ -245,6 +245,7 @@ def test_slice_like() -> None:
     assert typed(slice.slice_like(x, t(2, 3, name="y"))) == "Tensor[(2, 3), float32]"
     assert typed(slice.slice_like(x, t(2, 3, name="y"), axes=[1])) == "Tensor[(5, 3), float32]"
     assert typed(slice.slice_like(x, t(2, name="y"))) == "Tensor[(2, 6), float32]"
+    assert refused(slice.slice_like(x, t(2, name="y"), axes=[])).message == "`slice_like`: axes is empty"
     error = refused(slice.slice_like(x, t(7, 3, name="y")))
     assert error.message == "`slice_like`: axis 0 is 5, which cannot be cut to the 7 of shape_like"
 
