@@ -99,6 +99,9 @@ class Attrs:
                 ) from None
         for name, field in fields.items():
             if name not in store:
+                if field.default is REQUIRED and field.kind.endswith("| None"):
+                    store[name] = None  # TVM printed such attributes always, and its builders filled in None
+                    continue
                 if field.default is REQUIRED:
                     raise AttributeSchemaError(
                         f"attribute `{name}` is missing", help=[f"give `{name}=…`: {field.doc}"]

@@ -173,6 +173,8 @@ def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
 
 def _how_to_annotate(expr: Expr | None, known: Type | None = None) -> str:
     name = getattr(expr, "name_hint", None)
+    if isinstance(expr, GlobalVar):
+        return f"give `@{name}` a result type: `def @{name}(…) -> …`"
     if name is not None and isinstance(expr, Var):
         shape = "_" if known is None else show_type(resolve(known))
         example = "Tensor[(…), float32]" if shape == "_" else shape.replace("_", "…")
