@@ -16,7 +16,7 @@ from ..ir.op import Op
 from ..ir.types import Type
 from .attributes import Given, free_attrs
 from .lexer import near
-from .literals import SPECIAL, scalar, unquote
+from .literals import SPECIAL, scalar
 from .patterns import PatternSyntax
 from .steps import Steps
 
@@ -167,8 +167,7 @@ class ExpressionSyntax(PatternSyntax):
         if kind == "number":
             return self._number(-1)
         if kind == "global":
-            self.advance()
-            return self.global_use(unquote(text[1:]) if text[1] == "`" else text[1:], start)
+            return self.global_use(self.global_name(), start)
         if kind == "name":
             if text in COMPOUND:
                 return None

@@ -48,7 +48,7 @@ class Inline:
                 return [plain("("), *self._atoms(node.fields, layout), end]
             case TupleGetItem():
                 whole = self.atom(node.tuple_value, layout)
-                if whole.text[-1].isdigit() and whole.cls == LITERAL:  # or `1` and `.0` would read as one number
+                if whole.text[-1].isdigit() and whole.cls == LITERAL:  # `1.0` is one number
                     return [plain("("), whole, plain(f").{node.index}")]
                 return [whole, plain(f".{node.index}")]
             case RefCreate():

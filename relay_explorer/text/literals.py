@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 
 from ..ir.ndarray import NDArray
 
@@ -61,7 +60,7 @@ def scalar(text: str, negative: bool = False) -> NDArray:
     value, dtype = number(text, negative)
     try:
         return NDArray.scalar(value, dtype)
-    except ValueError:
+    except (ValueError, OverflowError):
         hint = "; write i64 after it for 64 bits" if text.isdigit() else ""
         raise ValueError(f"does not fit {dtype}{hint}") from None
 
@@ -94,7 +93,7 @@ def float_digits(value: float, data: NDArray) -> str:
         try:
             if NDArray.scalar(float(digits), data.dtype).item() == value:
                 return digits
-        except (ValueError, struct.error):
+        except (ValueError, OverflowError):
             continue
     return repr(value)
 

@@ -27,9 +27,11 @@ from typing import Any
 
 from ..ir.expr import Constant
 from ..ir.ndarray import NDArray, itemsize
+from .literals import SUFFIXES
 
 CONSTANT = "relay.Constant"
 ARRAY = "runtime.NDArray"
+_DTYPES = ("bool", *sorted(set(SUFFIXES.values())))
 _FEW = 64  # elements that are written as numbers
 _TVM_ARRAY = 0xDD5E40F096B4A13F  # the mark that begins a tensor in TVM's files
 
@@ -129,10 +131,14 @@ def _array(entry: object, what: str) -> NDArray:
     shape, dtype = entry["shape"], entry["dtype"]
     if not all(type(d) is int and d >= 0 for d in shape):
         raise ValueError(f"{what} has the shape {shape!r:.60}, which is not a list of dimensions")
+    if dtype not in _DTYPES:
+        raise ValueError(f"{what} has the element type `{dtype[:40]}`; known are {', '.join(_DTYPES)}")
     try:
         if "values" in entry:
             if len(entry["values"]) != math.prod(shape):
                 raise ValueError(f"the shape is {tuple(shape)}, the number of values {len(entry['values'])}")
+            if not all(isinstance(v, (bool, int, float)) for v in entry["values"]):
+                raise TypeError
             return NDArray.from_list(entry["values"], tuple(shape), dtype)
         return NDArray(tuple(shape), dtype, base64.b64decode(entry["base64"], validate=True))
     except KeyError:
@@ -181,6 +187,8 @@ def _tvm_array(blob: bytes) -> NDArray:
             f"a tensor in the `#[metadata]` section has an unknown element type (code {code}, {lanes} lanes)"
         )
     dtype = "bool" if (kind, bits) == ("uint", 1) else f"{kind}{bits}"
+    if dtype not in _DTYPES:
+        raise ValueError(f"a tensor in the `#[metadata]` section has the unsupported element type {dtype}")
     (size,) = struct.unpack_from("<q", blob, at + 8 * rank)
     start = at + 8 * rank + 8
     if size != math.prod(shape) * itemsize(dtype):

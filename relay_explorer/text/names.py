@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from .literals import SPECIAL, quote
 
@@ -65,6 +66,7 @@ def global_name(name: str) -> str:
     return f"@{name}" if LOCAL.fullmatch(name) else f"@{quote(name, '`')}"
 
 
+@lru_cache(1000)
 def plain_name(name: str) -> str:
     """The name of an operator, a type or a constructor; between backquotes where it is odd, or means
     something else.

@@ -12,7 +12,6 @@ from ..ir.module import IRModule
 from ..ir.types import GlobalTypeVar, Type
 from .compound import CompoundSyntax
 from .lexer import METADATA, near
-from .literals import unquote
 from .metadata import MetaTable
 from .scopes import escaped_variable
 from .steps import TooDeepError, run
@@ -147,9 +146,8 @@ class ModuleSyntax(CompoundSyntax):
         if self.kind != "global":
             help = [f"did you mean `@{self.text}`?"] if self.kind == "name" else []
             raise self.error(f"expected a name such as `@main` after `def`, found {self.found()}", help=help)
-        at, end, text = self.start, self.end, self.text
-        name = unquote(text[1:]) if text[1] == "`" else text[1:]
-        self.advance()
+        at, end = self.start, self.end
+        name = self.global_name()
         self._new(name, f"`@{name[:60]}`", at, end)
         variable = self.globals.get(name)
         if variable is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..ir.expr import Expr
@@ -22,12 +23,15 @@ class Token(NamedTuple):
     expr: Expr | None = None
 
 
+@lru_cache(1000)
 def plain(text: str) -> Token:
     """Punctuation."""
     return Token(PLAIN, text)
 
 
+@lru_cache(100)
 def keyword(text: str) -> Token:
+    """A word of the language."""
     return Token(KEYWORD, text)
 
 

@@ -214,11 +214,18 @@ class TypeSyntax(Lexer):
 
     def quoted_name(self) -> str:
         """The name between backquotes that is the current token."""
-        text = self.text.removeprefix("@")
         try:
-            name = unquote(text)
+            name = unquote(self.text.removeprefix("@"))
         except ValueError as error:
             raise self.error(str(error)) from None
+        self.advance()
+        return name
+
+    def global_name(self) -> str:
+        """The name of the `@…` that is the current token."""
+        if self.text[1] == "`":
+            return self.quoted_name()
+        name = self.text[1:]
         self.advance()
         return name
 

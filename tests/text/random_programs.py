@@ -103,7 +103,9 @@ class Programs:
             dims = [self.rng.choice([1, 3, 224, Any(), *self.sizes]) for _ in range(self.rng.randint(0, 3))]
             return TensorType(dims, self.dtype())
         if kind == 3:
-            return self.rng.choice([*self.type_vars, IncompleteType(), *(TypeCall(d.header, []) for d in self.adts)])
+            return self.rng.choice(
+                [*self.type_vars, IncompleteType(), *(TypeCall(d.header, []) for d in self.adts)]
+            )
         parts = [self.type(depth - 1) for _ in range(self.rng.randint(0, 2))]
         if kind <= 5:
             return TupleType(parts)
@@ -139,7 +141,21 @@ class Programs:
         return Function(params, body, ret, own, attrs)
 
     def attribute(self, depth: int) -> object:
-        simple = [0, -7, 2**40, True, False, None, 0.1, -0.0, 1e300, float("inf"), "", self.name(), "</script>"]
+        simple = [
+            0,
+            -7,
+            2**40,
+            True,
+            False,
+            None,
+            0.1,
+            -0.0,
+            1e300,
+            float("inf"),
+            "",
+            self.name(),
+            "</script>",
+        ]
         if depth == 0 or self.chance(0.6):
             return self.rng.choice(simple)
         items = [self.attribute(depth - 1) for _ in range(self.rng.randint(0, 3))]
@@ -154,7 +170,18 @@ class Programs:
         if dtype == "bool":
             return Constant(NDArray(shape, dtype, bytes(self.rng.randint(0, 1) for _ in range(count))))
         if dtype == "float32" and not shape:
-            special = [0.0, -0.0, 1.0, 0.1, 1e-45, 3.4e38, float("inf"), float("-inf"), float("nan"), 16777217.0]
+            special = [
+                0.0,
+                -0.0,
+                1.0,
+                0.1,
+                1e-45,
+                3.4e38,
+                float("inf"),
+                float("-inf"),
+                float("nan"),
+                16777217.0,
+            ]
             return Constant(NDArray(shape, dtype, struct.pack("<f", self.rng.choice(special))))
         return Constant(NDArray(shape, dtype, self.rng.randbytes(count)))
 

@@ -9,7 +9,9 @@ import pytest
 from relay_explorer.ir import ParseError
 from relay_explorer.text import parse, parse_expr
 
-CASES = [c.split("\n----\n") for c in (Path(__file__).parent / "errors.txt").read_text("utf-8").split("====\n")]
+CASES = [
+    c.split("\n----\n") for c in (Path(__file__).parent / "errors.txt").read_text("utf-8").split("====\n")
+]
 
 
 @pytest.mark.parametrize(("program", "message"), CASES, ids=[c[1].split("\n")[0][:60] for c in CASES])
@@ -28,7 +30,10 @@ def test_there_are_enough_of_them() -> None:
     [
         (b"\x89PNG\r\n\x1a\n\x00\x00", "p.relay: byte 0 is not UTF-8: is this a binary file?"),
         ("\x7fELF\x02\x01", "p.relay:1:1: error: the character U+007F means nothing in a Relay program"),
-        (b"def @main() { 1 }\x00", "p.relay:1:18: error: the character U+0000 means nothing in a Relay program"),
+        (
+            b"def @main() { 1 }\x00",
+            "p.relay:1:18: error: the character U+0000 means nothing in a Relay program",
+        ),
     ],
 )
 def test_binary_files(binary: str | bytes, message: str) -> None:
@@ -64,5 +69,7 @@ def test_a_program_is_text() -> None:
 
 def test_a_name_that_the_module_has_already() -> None:
     library = parse("def @main() { 1 }")
-    with pytest.raises(ParseError, match="`@main` is defined already, in the module that the program is added to"):
+    with pytest.raises(
+        ParseError, match="`@main` is defined already, in the module that the program is added to"
+    ):
         parse("def @main() { 2 }", init_module=library)
