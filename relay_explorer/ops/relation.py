@@ -93,6 +93,20 @@ def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
     return None
 
 
+def _broadcast_help(longer: Shape, shorter: Shape) -> list[str]:
+    """What to try where two shapes do not broadcast: the usual slips first."""
+    help = ["make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)"]
+    if len(shorter) == 1 and len(longer) > 1 and shorter[0] in longer:
+        axis = longer.index(shorter[0])
+        help.insert(
+            0,
+            f"a vector lies along the last axis; relay.nn.bias_add(…, axis={axis}) puts it along axis {axis}",
+        )
+    elif len(longer) == len(shorter) == 2 and longer == shorter[::-1]:
+        help.insert(0, "one looks like the transpose of the other: relay.transpose")
+    return help
+
+
 def broadcast_shapes(a: Shape, b: Shape, culprits: tuple[int, ...] = (0, 1)) -> Shape:
     """The shape that both broadcast to, aligned at the last axis, as in NumPy."""
     if a == b:
@@ -107,7 +121,7 @@ def broadcast_shapes(a: Shape, b: Shape, culprits: tuple[int, ...] = (0, 1)) -> 
             raise RelationError(
                 f"the shapes {show_shape(a)} and {show_shape(b)} do not broadcast: "
                 f"axis {axis - len(longer)} is {of_a} in one and {of_b} in the other",
-                "make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)",
+                *_broadcast_help(longer, shorter),
                 culprits=culprits,
             )
         out[axis] = both

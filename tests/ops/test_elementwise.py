@@ -74,14 +74,24 @@ def test_two_names_for_a_dimension_do_not_agree() -> None:
 
 
 def test_shapes_that_do_not_broadcast() -> None:
-    error = refused(binary.add(t(2, 3), t(2, name="y")))
+    error = refused(binary.add(t(2, 3), t(4, name="y")))
     assert (
         error.message
-        == "`add`: the shapes (2, 3) and (2) do not broadcast: axis -1 is 3 in one and 2 in the other"
+        == "`add`: the shapes (2, 3) and (4) do not broadcast: axis -1 is 3 in one and 4 in the other"
     )
     assert error.help == (
         "make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)",
     )
+
+
+def test_the_usual_slips_have_their_own_help() -> None:
+    error = refused(binary.add(t(1, 64, 7, 7), t(64, name="bias")))
+    assert (
+        error.help[0]
+        == "a vector lies along the last axis; relay.nn.bias_add(…, axis=1) puts it along axis 1"
+    )
+    error = refused(binary.add(t(2, 3), t(3, 2, name="y")))
+    assert error.help[0] == "one looks like the transpose of the other: relay.transpose"
 
 
 def test_the_sides_are_named_in_order_whichever_is_longer() -> None:
