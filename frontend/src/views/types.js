@@ -218,6 +218,7 @@ class TypesExplorer {
     this.rows.mark("now", row >= 0 ? [row] : []);
     const failed = this.view.conflict && to >= this.view.conflict.step;
     this.conflict.hidden = !failed;
+    this.body.classList.toggle("failed", Boolean(failed));
     const [a, b] = failed ? conflictRows(this.view.conflict) : [[], []];
     this.rows.mark("a", a);
     this.rows.mark("b", b);
