@@ -15,9 +15,12 @@ from relay_explorer import _project
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<marks>`{3,}|~{3,}|:{3,})(?P<rest>.*)$")
 _DIRECTIVE = re.compile(r"^\{(?P<name>[\w-]+)\}\s*(?P<argument>.*)$")
-_ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]*)`")
-# A code span or a link, whichever begins first: a link may hold code, code may hold what looks like a link.
-_INLINE = re.compile(r"(`+)[^`]+\1|(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)(?:\{[^{}]*\})?")
+# A role, a code span or a link, whichever begins first: code may hold what looks like the others.
+_INLINE = re.compile(
+    r"\{(?P<role>[a-zA-Z][\w:-]*)\}`(?P<content>[^`]*)`"
+    r"|(`+)[^`]+\3"
+    r"|(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)(?:\{[^{}]*\})?"
+)
 _TARGET = re.compile(r"^\([\w-]+\)=\s*$")
 _REMARKS = {"note": "Note", "tip": "Tip", "warning": "Warning", "important": "Important"}
 
@@ -123,17 +126,18 @@ class Translator:
         return [*_trimmed(self._lines(list(block.body))), "", link]
 
     def _inline(self, text: str) -> str:
-        """Roles and links in prose; a code span that stands outside of a link stays as it is."""
-        return _INLINE.sub(
-            lambda found: self._link(found) if found["target"] else found[0], _ROLE.sub(self._role, text)
-        )
+        """Roles and links; a code span that stands outside of them stays as it is."""
+        return _INLINE.sub(self._piece, text)
 
-    def _role(self, found: re.Match[str]) -> str:
-        if found["name"] != "repo":
-            raise MarkupError(
-                f"{self.page}: the role {{{found['name']}}} has no plain equivalent; see CONTRIBUTING"
-            )
-        return f"[`{found['text']}`]({_project.REPOSITORY}/blob/{_project.TAG}/{found['text']})"
+    def _piece(self, found: re.Match[str]) -> str:
+        if found["role"]:
+            return self._role(found["role"], found["content"])
+        return self._link(found) if found["target"] else found[0]
+
+    def _role(self, name: str, content: str) -> str:
+        if name != "repo":
+            raise MarkupError(f"{self.page}: the role {{{name}}} has no plain equivalent; see CONTRIBUTING")
+        return f"[`{content}`]({_project.REPOSITORY}/blob/{_project.TAG}/{content})"
 
     def _link(self, found: re.Match[str]) -> str:
         target = found["target"]

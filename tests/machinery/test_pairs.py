@@ -95,7 +95,7 @@ def test_link_over_the_end_of_a_line() -> None:
 
 
 def test_code_is_left_alone() -> None:
-    text = "`[a](nowhere)` and\n```python\nx = [a](b)\n```"
+    text = "`[a](nowhere)` and `{0}` or `{x}` then\n```python\nx = [a](b)\n```"
     assert plain(text) == text
 
 
