@@ -1,0 +1,55 @@
+"""What tests of chapters share: a page's cells, run, with what each prints and shows."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+BOOK = Path(__file__).parents[2] / "book"
+CELL = re.compile(r"^```\{code-cell\} python\n((?::\w+:[^\n]*\n)*)(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@cache
+def source(page: str) -> str:
+    return (BOOK / f"{page}.md").read_text("utf-8")
+
+
+def cells(page: str) -> list[str]:
+    """The code of a page's cells."""
+    return [found[2] for found in CELL.finditer(source(page))]
+
+
+@cache
+def executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object, ...]]:
+    """The names that a page's cells define, what each cell prints, and what each shows."""
+    names: dict[str, Any] = {}
+    printed, shown = [], []
+    for cell in cells(page):
+        tree = ast.parse(cell)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(tree, page, "exec", dont_inherit=True), names)
+            value = eval(compile(ast.Expression(last.value), page, "eval"), names) if last else None
+        printed.append(out.getvalue())
+        shown.append(value)
+    return names, tuple(printed), tuple(shown)
+
+
+def names(page: str) -> dict[str, Any]:
+    return executed(page)[0]
+
+
+def output(page: str, start: str) -> str:
+    """What the cell prints that begins so."""
+    (number,) = [i for i, cell in enumerate(cells(page)) if cell.startswith(start)]
+    return executed(page)[1][number]
+
+
+def explorers(page: str) -> dict[str, Any]:
+    """The explorers that a page shows, by name."""
+    return {value.name: value for value in executed(page)[2] if type(value).__name__ == "Explorer"}
