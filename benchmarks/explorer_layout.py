@@ -1,40 +1,44 @@
 """The explorer's layout, first paint and panning, beside Netron's, for the same graphs in the same run.
 
-    python -m benchmarks.explorer_layout            prints the table
-    python -m benchmarks.explorer_layout --write    and writes it to benchmarks/explorer_layout.md
-
-*Layout* is the time of the layout function alone, the middle one of seven. *First paint* runs from opening the page to the first
-complete drawing, so it holds the page, the data, the layout and the painting. *Pan* is a drag of the mouse over the drawing for
-three seconds: frames a second, and the time under which 95 of 100 frames stayed. The browser is Chromium with software rendering.
+python -m benchmarks.explorer_layout                    prints the table and writes it to explorer_layout.md
+python -m benchmarks.explorer_layout --only 100 1,000   prints it for these graphs only
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import itertools
 import json
-import os
-import platform
 import socket
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, ViewportSize, sync_playwright
+
+from benchmarks.common import report, table
 
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-SIZE = {"width": 1280, "height": 800}
+SIZE: ViewportSize = {"width": 1280, "height": 800}
 PAN_SECONDS = 3.0
-GRAPHS = {"ResNet-50": "resnet()", "100": "ofSize(100)", "1,000": "ofSize(1000)", "10,000": "ofSize(10000)"}
+GRAPHS = {
+    "ResNet-50": "",  # the package's own
+    "100": "ofSize(100)",
+    "1,000": "ofSize(1000)",
+    "10,000": "ofSize(10000)",
+    "10,000, joined at random": "scattered(10000)",
+}
 
 FRAMES = """() => {
   const frames = (window.__frames = []);
@@ -85,8 +89,27 @@ def site() -> Iterator[str]:
         server.shutdown()
 
 
+def made_up(browser: Browser, origin: str, call: str) -> str:
+    """The view of a graph that the front end's fixtures make."""
+    page = browser.new_page()
+    page.goto(origin)
+    module = "/frontend/test/fixtures/ir_views.js"
+    text = page.evaluate(f"async () => JSON.stringify((await import('{module}')).{call})")
+    page.close()
+    return str(text)
+
+
+def resnet50() -> str:
+    """The view of the package's ResNet-50."""
+    from relay_explorer import models
+    from relay_explorer.views.ir import ir_view
+
+    view = ir_view(models.load("resnet50"), "resnet50").to_json()
+    return view if isinstance(view, str) else json.dumps(view)
+
+
 def write_onnx(view: dict[str, Any], path: Path) -> None:
-    """The calls of a view as an ONNX graph: every value that something computes is a node, parameters are inputs or initializers."""
+    """The calls of a view as an ONNX graph: what something computes is a node, the rest inputs, weights."""
     import onnx
     from onnx import TensorProto, helper
 
@@ -135,7 +158,7 @@ def pan(page: Page, x: float, y: float) -> tuple[float, float]:
         page.mouse.move(x + at / 3, y + at)
     frames = page.evaluate("() => { cancelAnimationFrame(window.__timer); return window.__frames; }")
     page.mouse.up()
-    gaps = sorted(b - a for a, b in zip(frames, frames[1:], strict=False))
+    gaps = sorted(b - a for a, b in itertools.pairwise(frames))
     if not gaps:
         return 0.0, PAN_SECONDS * 1000
     return 1000 * len(gaps) / sum(gaps), gaps[int(0.95 * (len(gaps) - 1))]
@@ -148,7 +171,11 @@ LAYOUT = """async (whole) => {
   const model = createModel(await (await fetch("/view.json")).json());
   const spec = specOf(model, { folded: whole ? new Set() : foldAtStart(model), aside: asideAtStart(model) });
   const times = [];
-  for (let i = 0; i < 7; i++) { const start = performance.now(); layout(spec); times.push(performance.now() - start); }
+  for (let i = 0; i < 7; i++) {
+    const start = performance.now();
+    layout(spec);
+    times.push(performance.now() - start);
+  }
   return times.sort((a, b) => a - b)[3];
 }"""
 
@@ -179,7 +206,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-# Netron takes `eval` away, which Playwright needs; and it is drawn once its page leaves the welcome state with nodes in place.
+# Netron takes `eval` away, which Playwright needs; it is drawn once its page leaves the welcome state with
+# nodes in place.
 NETRON_PAGE = """{
   const kept = window.eval;
   Object.defineProperty(window, "eval", { get: () => kept, set: () => {} });
@@ -192,12 +220,13 @@ NETRON_PAGE = """{
 }"""
 
 
-def measure_netron(browser: Browser, path: Path) -> dict[str, float]:
-    """The same graph in Netron."""
-    import netron
+def measure_netron(browser: Browser, path: Path) -> dict[str, float] | None:
+    """The same graph in Netron; None when it did not draw it."""
+    import netron  # type: ignore[import-untyped]
 
     port = free_port()
-    netron.start(str(path), address=("127.0.0.1", port), browse=False)
+    with redirect_stdout(io.StringIO()):
+        netron.start(str(path), address=("127.0.0.1", port), browse=False)
     page = browser.new_page(viewport=SIZE, bypass_csp=True)
     page.context.add_cookies([{"name": "consent", "value": "1", "url": f"http://127.0.0.1:{port}"}])
     page.add_init_script(NETRON_PAGE)
@@ -206,74 +235,65 @@ def measure_netron(browser: Browser, path: Path) -> dict[str, float]:
             "**/*", lambda route: route.continue_() if "127.0.0.1" in route.request.url else route.abort()
         )
         page.goto(f"http://127.0.0.1:{port}/")
-        page.wait_for_function("window.__drawn > 0", timeout=180_000)
+        try:
+            page.wait_for_function("window.__drawn > 0", timeout=180_000)
+        except Error:
+            return None
         out = {"paint": page.evaluate("window.__drawn") / 1000}
         page.wait_for_timeout(1000)
         out["fps"], out["slow"] = pan(page, 640, 400)
         return out
     finally:
         page.close()
-        netron.stop(("127.0.0.1", port))
+        with redirect_stdout(io.StringIO()):
+            netron.stop(("127.0.0.1", port))
 
 
-def machine() -> str:
-    """What this ran on, in one line."""
-    names = [
-        line.split(":")[1].strip()
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if line.startswith("model name")
+def row(name: str, ours: dict[str, float], theirs: dict[str, float] | None) -> list[str]:
+    """A row of the table; a pan is frames a second and, in brackets, how long the 95th of 100 frames took."""
+
+    def pace(fps: float, slow: float) -> str:
+        return f"{fps:.0f}/s ({slow:.0f} ms)"
+
+    return [
+        name,
+        f"{1000 * ours['layout']:.0f} ms",
+        f"{ours['paint']:.2f} s",
+        pace(ours["fps"], ours["slow"]),
+        pace(ours["fps_far"], ours["slow_far"]),
+        f"{theirs['paint']:.2f} s" if theirs else "none: the page crashed or took over 3 minutes",
+        pace(theirs["fps"], theirs["slow"]) if theirs else "–",
     ]
-    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
 
 
-def table(rows: dict[str, tuple[dict[str, float], dict[str, float]]]) -> str:
-    """The measurements as Markdown."""
-    lines = [
-        "| graph | layout | first paint | pan, near | pan, all in view | Netron: first paint | Netron: pan |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, (ours, theirs) in rows.items():
-        lines.append(
-            f"| {name} | {1000 * ours['layout']:.0f} ms | {ours['paint']:.2f} s | {ours['fps']:.0f}/s ({ours['slow']:.0f} ms) | "
-            f"{ours['fps_far']:.0f}/s ({ours['slow_far']:.0f} ms) | {theirs['paint']:.2f} s | {theirs['fps']:.0f}/s ({theirs['slow']:.0f} ms) |"
-        )
-    return "\n".join(lines)
+HEADINGS = ["graph", "layout", "first paint", "pan", "pan, all in view", "Netron: first paint", "Netron: pan"]
 
 
-def main(write: bool = False, only: list[str] | None = None) -> str:
-    """Runs everything and returns the table."""
-    rows = {}
+def main(only: list[str] | None = None) -> None:
+    """Measures; a part (`only`) is printed and not written."""
+    rows = []
     with sync_playwright() as playwright, site() as origin, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        version = browser.version
         for name, call in GRAPHS.items():
             if only and name not in only:
                 continue
-            maker = browser.new_page()
-            maker.goto(origin)
-            text = maker.evaluate(
-                f"async () => JSON.stringify((await import('/frontend/test/fixtures/ir_views.js')).{call})"
-            )
-            maker.close()
+            text = made_up(browser, origin, call) if call else resnet50()
             Site.view = text.encode()
-            path = Path(folder) / f"{name.replace(',', '')}.onnx"
+            path = Path(folder) / "graph.onnx"
             write_onnx(json.loads(text), path)
-            rows[name] = (measure_ours(browser, origin), measure_netron(browser, path))
+            rows.append(row(name, measure_ours(browser, origin), measure_netron(browser, path)))
+        version = browser.version
         browser.close()
     import netron
 
-    text = f"{table(rows)}\n\nChromium {version}, software rendering, window of {SIZE['width']} by {SIZE['height']}; Netron {netron.__version__}. {machine()}."
-    print(text)
-    if write:
-        (ROOT / "benchmarks" / "explorer_layout.md").write_text(
-            f"# The explorer's drawing, beside Netron's\n\n{__doc__.split('*Layout*', 1)[0].splitlines()[0]}\n\n{text}\n\n*Layout*{__doc__.split('*Layout*', 1)[1].rstrip()}\n"
-        )
-    return text
+    if only:
+        print(table(HEADINGS, rows))
+    else:
+        tail = f"\nChromium {version}, software rendering; Netron {netron.__version__}.\n"
+        report("explorer_layout.md", table(HEADINGS, rows), tail)
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--write", action="store_true", help="write benchmarks/explorer_layout.md")
+    arguments = argparse.ArgumentParser(description="Measure the explorer's drawing beside Netron's.")
     arguments.add_argument("--only", nargs="*", help="names of graphs")
-    chosen = arguments.parse_args()
-    main(chosen.write, chosen.only)
+    main(arguments.parse_args().only)

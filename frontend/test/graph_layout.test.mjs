@@ -189,6 +189,16 @@ test("the longest chain is one vertical line, and a skip is a straight lane besi
   assert.ok(xs[1] > l.x[0] + 40 || xs[2] > l.x[0] + 40);
 });
 
+test("an edge over too many layers is a stub at both ends", () => {
+  const edges = Array.from({ length: 299 }, (_, i) => [i, i + 1]).flat();
+  const l = layout({ count: 300, edges: [...edges, 0, 299] });
+  assert.equal(l.paths.length, 299);
+  assert.deepEqual(l.stubs.map(({ source, to, back }) => [source, to, back]), [[0, 299, false]]);
+  assert.deepEqual([l.stubs[0].x, l.stubs[0].y], [l.x[0] + 9, l.y[0] + 28]);
+  assert.ok(l.stubs[0].tx > l.x[299]);
+  assert.equal(l.stubs[0].ty, l.y[299]);
+});
+
 test("a cycle is cut and drawn as a stub", () => {
   const l = layout({ count: 3, edges: [0, 1, 1, 2, 2, 0] });
   assert.equal(l.stubs.filter((s) => s.back).length, 1);

@@ -222,7 +222,20 @@ class GraphView {
     this.proxy.el.focus({ preventScroll: true });
   }
 
+  #stubAt(sx, sy) {
+    const { k, x, y } = this.camera;
+    const stub = k > 0.4 ? this.scene?.stubAt((sx - x) / k, (sy - y) / k, 3 / k) : null;
+    if (!stub) return null;
+    // Where the other end is the border of a group, the first of the far users stands for it.
+    return stub.to >= 0 ? stub : { ...stub, to: this.near(stub.from).users.at(-1) ?? -1 };
+  }
+
   #tap(sx, sy) {
+    const stub = this.#stubAt(sx, sy);
+    if (stub?.to >= 0) {
+      this.hooks.select(stub.to, true);
+      return this.reveal(stub.to, { centre: true });
+    }
     const item = this.#at(sx, sy);
     if (!item) return this.hooks.select(-1, true);
     const twist = item.group >= 0 && sx < (item.x + 26) * this.camera.k + this.camera.x;
@@ -236,11 +249,11 @@ class GraphView {
   }
 
   #hover(sx, sy) {
-    const item = Number.isNaN(sx) ? null : this.#at(sx, sy);
+    const stub = Number.isNaN(sx) ? null : this.#stubAt(sx, sy), item = Number.isNaN(sx) ? null : this.#at(sx, sy);
     const id = item?.id ?? -1;
-    this.top.style.cursor = item ? "pointer" : "grab";
+    this.top.style.cursor = item || stub ? "pointer" : "grab";
     if (id !== this.state.hovered) this.hooks.hover(id);
-    const lines = id >= 0 ? this.hooks.tip(id) : [];
+    const lines = stub?.to >= 0 ? ["a long edge: press to jump to", ...this.hooks.tip(stub.to).slice(0, 1)] : id >= 0 ? this.hooks.tip(id) : [];
     this.tip.hidden = !lines.length;
     if (!lines.length) return;
     this.tip.replaceChildren(...lines.map((line, i) => h(i ? "div" : "b", null, line)));

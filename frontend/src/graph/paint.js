@@ -1,5 +1,6 @@
 // Painting one stretch of a scene at one scale: labels near by, shapes further away, density from afar.
 
+import { STUB } from "./scene.js";
 import { outline } from "./shapes.js";
 
 export const FONT = 12; // of labels at scale 1, pixels
@@ -97,8 +98,8 @@ function stubs(g, scene, palette, [x0, y0, x1, y1]) {
   g.strokeStyle = g.fillStyle = palette.accent;
   g.lineWidth = 1.2;
   for (const { x, y, tx, ty } of scene.layout.stubs) {
-    if (x >= x0 && x <= x1 && y >= y0 - 12 && y <= y1) stub(g, x, y, y + 7);
-    if (tx >= x0 && tx <= x1 && ty >= y0 && ty <= y1 + 12) stub(g, tx, ty, ty - 7);
+    if (x >= x0 && x <= x1 && y >= y0 - 12 && y <= y1) stub(g, x, y, y + STUB);
+    if (tx >= x0 && tx <= x1 && ty >= y0 && ty <= y1 + 12) stub(g, tx, ty, ty - STUB);
   }
 }
 

@@ -6,7 +6,7 @@ import { GAP, LANE } from "./blocks.js";
 export function placeFresh(roots, layers) {
   const edge = new Float64Array(layers).fill(-Infinity);
   for (const root of roots) {
-    const all = around(root, layers);
+    const all = around(root);
     let shift = edge[0] === -Infinity && root === roots[0] ? 0 : -Infinity;
     for (const b of all) for (const [from, to, left] of b.pieces) for (let l = from; l <= to; l++) shift = Math.max(shift, edge[l] - (b.x - left));
     if (shift === -Infinity) shift = 0;
@@ -17,49 +17,38 @@ export function placeFresh(roots, layers) {
   }
 }
 
-function around(root, layers) {
+/** The blocks of a component around its spine: each as near to what it hangs on as there is room, on its side. */
+function around(root) {
   root.x = 0;
-  const out = [root];
+  const out = [root], slots = new Slots(root.from, root.to);
+  slots.takeAll(root.pieces, 0);
   for (const side of [1, -1]) {
-    const contour = new Float64Array(layers);
-    raise(contour, root, side);
-    for (const block of walk(root, side)) {
-      let x = 0;
-      for (const [from, to, left, right] of block.pieces) {
-        for (let l = from; l <= to; l++) x = Math.max(x, contour[l] + (side > 0 ? left : right));
-      }
-      block.x = side * x;
-      raise(contour, block, side);
+    for (const [block, near] of walk(root, side)) {
+      block.x = slots.towards(block.pieces, near.x, side);
+      slots.takeAll(block.pieces, block.x);
       out.push(block);
     }
   }
   return out;
 }
 
-function raise(contour, block, side) {
-  for (const [from, to, left, right] of block.pieces) {
-    const reach = side * block.x + (side > 0 ? right : left);
-    for (let l = from; l <= to; l++) contour[l] = Math.max(contour[l], reach);
-  }
-}
-
-/** The blocks of one half, inner before outer: of two, the one that spans less is nearer to what they hang on. */
+/** The blocks of one half, inner before outer, each with the placed one that it hangs on: of two, the one that spans less comes first. */
 function* walk(root, half) {
   const byReach = (a, b) => a.to - a.from - (b.to - b.from) || a.id - b.id;
   const stack = [];
-  const open = (block, isRoot) => {
+  const open = (block, isRoot, near) => {
     const children = isRoot ? block.children.filter((c) => c.side === half) : block.children;
     const outer = children.filter((c) => isRoot || c.side === half).sort(byReach);
     const inner = isRoot ? [] : children.filter((c) => c.side !== half).sort(byReach).reverse();
-    for (const c of outer.reverse()) stack.push([c, false]);
-    if (!isRoot) stack.push([block, true]);
-    for (const c of inner.reverse()) stack.push([c, false]);
+    for (const c of outer.reverse()) stack.push([c, false, block]);
+    if (!isRoot) stack.push([block, true, near]);
+    for (const c of inner.reverse()) stack.push([c, false, near]);
   };
-  open(root, true);
+  open(root, true, root);
   while (stack.length) {
-    const [block, ready] = stack.pop();
-    if (ready) yield block;
-    else open(block, false);
+    const [block, ready, near] = stack.pop();
+    if (ready) yield [block, near];
+    else open(block, false, near);
   }
 }
 
@@ -70,7 +59,7 @@ export function placeKept(level, layering, made, previous) {
   const rows = Array.from({ length: layering.count }, () => []);
   x.forEach((at, v) => Number.isNaN(at) || rows[layering.layer[v]].push(v));
   makeRoom(level, rows, x);
-  const slots = new Slots(layering.count);
+  const slots = new Slots(0, layering.count - 1);
   rows.forEach((row, l) => row.forEach((v) => slots.take(l, l, x[v] - level.left[v] - GAP, x[v] + level.right[v] + GAP)));
   const lanes = new Float64Array(level.nets.length).fill(NaN);
   const wanted = (v) => {
@@ -81,15 +70,15 @@ export function placeKept(level, layering, made, previous) {
   for (const v of sorted) {
     if (!Number.isNaN(x[v])) continue;
     const up = made.up[v] >= 0 ? x[made.up[v]] : NaN, l = layering.layer[v];
-    x[v] = slots.nearest(l, l, level.left[v] + GAP, level.right[v] + GAP, Number.isNaN(up) ? wanted(v) : up);
-    slots.take(l, l, x[v] - level.left[v] - GAP, x[v] + level.right[v] + GAP);
+    const piece = [[l, l, level.left[v] + GAP, level.right[v] + GAP]];
+    x[v] = slots.nearest(piece, Number.isNaN(up) ? wanted(v) : up);
+    slots.takeAll(piece, x[v]);
   }
   level.nets.forEach((net, k) => {
     if (!net.lane) return;
-    const first = layering.layer[net.from] + 1;
-    const near = previous.lanes.get(level.netRefs[k]) ?? x[net.from];
-    lanes[k] = slots.nearest(first, net.lane, LANE, LANE, near);
-    slots.take(first, net.lane, lanes[k] - LANE, lanes[k] + LANE);
+    const piece = [[layering.layer[net.from] + 1, net.lane, LANE, LANE]];
+    lanes[k] = slots.nearest(piece, previous.lanes.get(level.netRefs[k]) ?? x[net.from]);
+    slots.takeAll(piece, lanes[k]);
   });
   return { x, lanes };
 }
@@ -116,38 +105,55 @@ function spread(level, row, x) {
   for (let i = 1; i < row.length; i++) x[row[i]] = Math.max(x[row[i]], x[row[i - 1]] + level.right[row[i - 1]] + 2 * GAP + level.left[row[i]]);
 }
 
-/** Which stretches of each layer are taken. */
+/** Which stretches of each layer are taken: sorted, and apart. */
 class Slots {
-  constructor(layers) {
-    this.rows = Array.from({ length: layers }, () => []);
+  constructor(first, last) {
+    this.first = first;
+    this.rows = Array.from({ length: last - first + 1 }, () => []);
   }
 
   take(from, to, a, b) {
     for (let l = from; l <= to; l++) {
-      const row = this.rows[l];
-      let i = row.length;
-      while (i > 0 && row[i - 1][0] > a) i--;
-      row.splice(i, 0, [a, b]);
+      const row = this.rows[l - this.first];
+      row.splice(this.#after(row, a), 0, [a, b]);
     }
   }
 
-  /** The x nearest to `wish` at which a piece that reaches `left` and `right` of it is free in all the layers. */
-  nearest(from, to, left, right, wish) {
-    const go = (dir) => {
-      let x = wish;
-      for (let moved = true; moved; ) {
-        moved = false;
+  takeAll(pieces, x) {
+    for (const [from, to, left, right] of pieces) this.take(from, to, x - left, x + right);
+  }
+
+  /** The index of the first stretch that ends beyond `a`. */
+  #after(row, a) {
+    let low = 0, high = row.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (row[middle][1] > a + 1e-6) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** The first x from `start` on, to the right (`side` 1) or left (-1), at which all `pieces` are free. */
+  towards(pieces, start, side) {
+    let x = start;
+    for (let moved = true; moved; ) {
+      moved = false;
+      for (const [from, to, left, right] of pieces) {
         for (let l = from; l <= to; l++) {
-          for (const [a, b] of this.rows[l]) {
-            if (x - left >= b - 1e-6 || x + right <= a + 1e-6) continue;
-            x = dir > 0 ? b + left : a - right;
-            moved = true;
-          }
+          const row = this.rows[l - this.first], hit = row[this.#after(row, x - left)];
+          if (!hit || hit[0] >= x + right - 1e-6) continue;
+          x = side > 0 ? hit[1] + left : hit[0] - right;
+          moved = true;
         }
       }
-      return x;
-    };
-    const r = go(1), l = go(-1);
+    }
+    return x;
+  }
+
+  /** The x nearest to `wish` at which all `pieces` are free. */
+  nearest(pieces, wish) {
+    const r = this.towards(pieces, wish, 1), l = this.towards(pieces, wish, -1);
     return r - wish <= wish - l ? r : l;
   }
 }

@@ -44,6 +44,7 @@ function departure(level, net, k, t) {
   if (level.kind[v] === PORT_IN) return { x: level.x[v], y: 0 };
   const inner = level.inner[v], y = level.tops[l] + level.height[v];
   if (inner) return { x: level.x[v] + inner.x[inner.local.get(`out${net.source}`)], y };
+  if (net.stub[net.at.get(t)]) return { x: level.x[v] + Math.min(9, level.right[v] / 2), y };
   const lane = level.layering.layer[t] > l + 1 && net.lane ? level.lanes[k] : NaN;
   const aside = Number.isNaN(lane) || Math.abs(lane - level.x[v]) < 1 ? 0 : Math.sign(lane - level.x[v]) * Math.min(9, level.right[v] / 2);
   return { x: level.x[v] + aside, y };
@@ -53,7 +54,7 @@ function departure(level, net, k, t) {
 function arrivals(level) {
   const places = new Map();
   const { layer } = level.layering;
-  const approach = (k, t) => (layer[t] > layer[level.nets[k].from] + 1 && level.nets[k].lane ? level.lanes[k] : leaving(level, level.nets[k]));
+  const approach = (k, t) => (level.nets[k].stub[level.nets[k].at.get(t)] ? Infinity : layer[t] > layer[level.nets[k].from] + 1 && level.nets[k].lane ? level.lanes[k] : leaving(level, level.nets[k]));
   const spread = (t) => {
     const nets = level.ins[t].map((k) => [approach(k, t) - level.x[t], k]).sort((a, b) => a[0] - b[0]);
     const left = nets.filter(([x]) => x < -0.5), right = nets.filter(([x]) => x > 0.5);

@@ -1,5 +1,7 @@
 // What the canvas draws: the shown items and paths of a layout, and which of them are near a place.
 
+export const STUB = 7; // length of a stub, in the drawing's own units
+const STUB_REACH = 5; // how near to its end counts as on it
 const CELL = 320; // side of a square of the index, in the drawing's own units
 
 /** `items`: {id, x, y, w, h, …}; `id` below `model.count` is a node, above it a group. Frames (open groups) come first, outermost first. */
@@ -34,6 +36,15 @@ export function createScene(model, layout) {
     hit(x, y, reach = 0) {
       const found = this.itemsIn(x - reach, y - reach, x + reach, y + reach).reverse();
       return found.find((it) => x >= it.x - reach && x <= it.x + it.w + reach && y >= it.y - reach && y <= it.y + (it.frame ? 24 : it.h) + reach) ?? null;
+    },
+    /** The stub at a place: {from, to} in the direction of a jump. */
+    stubAt(x, y, reach) {
+      const close = (sx, sy) => Math.hypot(x - sx, y - sy) <= STUB_REACH + reach;
+      for (const { source, to, x: ax, y: ay, tx, ty } of layout.stubs) {
+        if (close(ax, ay + STUB)) return { from: source, to };
+        if (close(tx, ty - STUB)) return { from: to, to: source };
+      }
+      return null;
     },
     /** Whether something bends where text right of the beginning of the edges of `source` would stand. */
     busyRight: (source) => right().has(source),

@@ -190,7 +190,8 @@ class IrExplorer {
     fill(this.frame.say, words);
     this.tools.update();
     if (quiet) return;
-    this.frame.announce(this.frame.say.textContent);
+    // Along the arrows in the graph, the list's own active option is what is read.
+    if (from !== "keys") this.frame.announce(this.frame.say.textContent);
     this.ctx.changed();
   }
 
