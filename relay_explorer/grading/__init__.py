@@ -1,0 +1,12 @@
+"""Checks of a learner's answer, with feedback that shows the smallest program that it gets wrong.
+
+from relay_explorer.grading import check
+check("type_relation", distances)
+"""
+
+from __future__ import annotations
+
+from .check import check, grade
+from .feedback import Failure, Feedback, WrongAnswerError
+
+__all__ = ["Failure", "Feedback", "WrongAnswerError", "check", "grade"]

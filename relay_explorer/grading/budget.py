@@ -1,0 +1,92 @@
+"""Running a learner's code for a limited time, in this process.
+
+It runs in a thread of its own, so that it can be stopped wherever Python runs: in a notebook's kernel, on
+Windows, and inside another thread, where alarms do not work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import io
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+MOST_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
+_STACK = 64 << 20  # bytes; threads of some systems have room for a few hundred calls only
+_PATIENCE = 1.0  # seconds in which code must stop once it is told to
+
+
+class OutOfTimeError(Exception):
+    """The code did not finish within its time."""
+
+
+class _Stop(BaseException):
+    """Raised inside the code to end it; not an Exception, so that `except Exception` does not swallow it."""
+
+
+class Outcome(NamedTuple):
+    """What code did: the value it gave, or the error that it raised; and what it printed."""
+
+    value: Any
+    error: BaseException | None
+    printed: str
+
+
+class _Tail(io.TextIOBase):
+    """A stream that remembers the end of what is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        self.text = (self.text + text)[-MOST_PRINTED:]
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
+    """Runs `code(*args)` for at most `seconds`. What it raises is in the outcome, OutOfTimeError among it.
+
+    Code that spends its time inside one call of a C function cannot be stopped before that call returns.
+    """
+    box: dict[str, Any] = {}
+    tail = _Tail()
+
+    def work() -> None:
+        with contextlib.suppress(_Stop):  # one that arrives when all is done
+            try:
+                box["value"] = code(*args)
+            except _Stop:
+                box["error"] = OutOfTimeError(f"it did not finish within {seconds:g} seconds")
+            except BaseException as error:
+                box["error"] = error
+
+    before = threading.stack_size(_STACK)
+    try:
+        thread = threading.Thread(target=work, daemon=True)
+        with contextlib.redirect_stdout(tail):
+            thread.start()
+            thread.join(seconds)
+            if thread.is_alive():
+                _stop(thread)
+    finally:
+        threading.stack_size(before)
+    if not box:
+        box["error"] = OutOfTimeError(
+            f"it did not finish within {seconds:g} seconds, and could not be stopped"
+        )
+    return Outcome(box.get("value"), box.get("error"), tail.text)
+
+
+def _stop(thread: threading.Thread) -> None:
+    """Tells the thread to end, again and again: it may catch what it is told."""
+    deadline = time.monotonic() + _PATIENCE
+    while thread.is_alive() and time.monotonic() < deadline:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop))
+        thread.join(0.02)

@@ -1,0 +1,196 @@
+"""`check`: an exercise's properties, tried one after the other on an answer; `grade`: the same, for graded cells."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from .budget import OutOfTimeError, Outcome, limited
+from .feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError
+
+EXERCISES = {"type_relation": "type_relation_checks", "unification": "unification_checks"}
+CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
+SHRINK_SECONDS = 4.0
+_PACKAGE = str(Path(__file__).parents[1])
+PROGRAMS = 60  # cases of each property, unless asked otherwise
+
+Case = TypeVar("Case")
+
+
+@dataclass(frozen=True)
+class Property:
+    """One thing that must hold of an answer. `test(answer, rng, count)` tries `count` cases and gives the
+    failure, or None.
+    """
+
+    name: str
+    says: str
+    test: Callable[[Any, random.Random, int], Failure | None]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise, or a part of one that has an answer of its own: a function called `takes`."""
+
+    title: str
+    takes: str
+    properties: tuple[Property, ...]
+
+
+def exercise(name: str) -> Exercise:
+    """The exercise called `name` (`type_relation`), or one of its parts (`unification.occurs`)."""
+    head, _, part = name.partition(".")
+    if head in EXERCISES:
+        found: dict[str, Exercise] = importlib.import_module(f".{EXERCISES[head]}", __package__).EXERCISE
+        if part in found:
+            return found[part]
+        known = [f"{head}.{p}" if p else head for p in found]
+    else:
+        known = list(EXERCISES)
+    raise ValueError(f"there is no exercise {name!r}: there are {', '.join(map(repr, known))}")
+
+
+def check(
+    name: str, answer: Any, only: str | None = None, *, seed: int = 0, programs: int = PROGRAMS
+) -> Feedback:
+    """Tries the answer to the exercise `name`, and gives feedback that shows itself in a notebook.
+
+    The properties are tried in order, up to the first that fails; `only` names one to try alone. The random
+    programs follow from `seed`.
+    """
+    found = exercise(name)
+    chosen = [p for p in found.properties if only in (None, p.name)]
+    if not chosen:
+        names = ", ".join(repr(p.name) for p in found.properties)
+        raise ValueError(f"{name} has no property {only!r}: it has {names}")
+    states = dict.fromkeys([p.name for p in chosen], WAITING)
+    failure = _not_callable(found, answer)
+    for prop in chosen:
+        if failure is None:
+            failure = prop.test(answer, random.Random(f"{seed}:{prop.name}"), programs)
+            states[prop.name] = PASSED
+        if failure is not None:
+            states[prop.name] = FAILED
+            break
+    lines = [Line(p.name, p.says, states[p.name]) for p in chosen]
+    return Feedback(found.title, lines, failure, None if failure is None else _drawn(failure))
+
+
+def grade(
+    name: str, answer: Any, only: str | None = None, *, seed: int = 0, programs: int = PROGRAMS
+) -> None:
+    """Like `check`, for a graded cell: shows the feedback and raises WrongAnswerError where the answer is wrong."""
+    feedback = check(name, answer, only, seed=seed, programs=programs)
+    if not feedback.passed:
+        _show(feedback)
+        raise WrongAnswerError(feedback)
+
+
+def _not_callable(found: Exercise, answer: Any) -> Failure | None:
+    if callable(answer):
+        return None
+    what = "the result of calling it" if answer is not None else "None"
+    return Failure(
+        f"the answer itself, {answer!r:.200}",
+        f"a function, `{found.takes}`",
+        f"a {type(answer).__name__}",
+        f"Give the function, not {what}: write its name without parentheses."
+        if answer is not None
+        else "Give the function itself: write its name without parentheses, and run the cell that defines it first.",
+    )
+
+
+def _drawn(failure: Failure) -> Any:
+    """The explorer of the failing program; of its text alone where inference cannot be replayed."""
+    if failure.program is None:
+        return None
+    from ..explorer import explore
+
+    for view in dict.fromkeys((failure.view, "ir")):
+        made = limited(
+            CASE_SECONDS,
+            lambda view=view: explore(failure.program, view=view, title="The program that breaks it"),
+        )
+        if made.error is None:
+            return made.value
+    return None
+
+
+def _show(feedback: Feedback) -> None:
+    """Displays the feedback where there is a notebook."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ImportError:
+        return
+    if get_ipython() is not None:
+        display(feedback)
+
+
+# -- for the exercises
+
+
+class Search(Generic[Case]):
+    """Looks for the smallest case that an answer gets wrong.
+
+    `judge(case)` gives the failure or None; `smaller(case)` gives simpler cases, the simplest first.
+    """
+
+    def __init__(
+        self, judge: Callable[[Case], Failure | None], smaller: Callable[[Case], Iterable[Case]]
+    ) -> None:
+        self.judge = judge
+        self.smaller = smaller
+
+    def __call__(self, cases: Iterable[Case]) -> Failure | None:
+        for case in cases:
+            failure = self.judge(case)
+            if failure is not None:
+                return self._shrunk(case, failure)
+        return None
+
+    def _shrunk(self, case: Case, failure: Failure) -> Failure:
+        """The failure of a smaller case; of `case` where no smaller one fails, or time is up."""
+        deadline = time.monotonic() + SHRINK_SECONDS
+        candidates = iter(self.smaller(case))
+        while (candidate := next(candidates, None)) is not None and time.monotonic() < deadline:
+            found = self.judge(candidate)
+            if found is not None:
+                failure, candidates = found, iter(self.smaller(candidate))
+        return failure
+
+
+def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
+    """The failure of an answer that raised an error or did not come to an end."""
+    error = outcome.error
+    assert error is not None
+    if isinstance(error, OutOfTimeError):
+        failure = Failure(
+            case, expected, f"no answer: {error}",
+            "A loop whose condition never changes, or a function that calls itself on the same argument, never ends.",
+        )  # fmt: skip
+    elif isinstance(error, RecursionError):
+        failure = Failure(
+            case, expected, "a RecursionError: it called itself too often",
+            "Each call of itself must be on something smaller. On what does it call itself here?",
+        )  # fmt: skip
+    else:
+        message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        failure = Failure(case, expected, f"an exception, {message:.500}", trace=own_lines(error))
+    return replace(failure, printed=outcome.printed, **{k: v for k, v in more.items() if v})
+
+
+def own_lines(error: BaseException) -> str:
+    """The lines of the learner's own code on the way to `error`, without those of this package."""
+    shown = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename.startswith(_PACKAGE):
+            continue
+        shown.append(f"line {frame.lineno} of {frame.name}: {frame.line or ''}".rstrip(": "))
+    return "\n".join(shown[-5:])

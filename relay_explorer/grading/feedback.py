@@ -1,0 +1,159 @@
+"""What a check tells a learner: as text, and as HTML with the program drawn by an explorer.
+
+Whatever comes from the learner's code (messages, printed text, names) is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..explorer import Explorer
+    from ..ir.module import IRModule
+
+PASSED, FAILED, WAITING = "holds", "fails", "not tried"
+MARKS = {PASSED: "✓", FAILED: "✗", WAITING: "·"}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How an answer fails, on the smallest case that was found.
+
+    `case` is what was tried, `expected` and `got` what should and did come of it, `hint` the mistake that
+    explains it, where one does. `program` is drawn, as the explorer's view `view`; `printed` is what the
+    answer printed, `trace` where its own code raised an error.
+    """
+
+    case: str
+    expected: str
+    got: str
+    hint: str = ""
+    program: IRModule | None = None
+    view: str = "types"
+    printed: str = ""
+    trace: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One property of an answer: its name, what it says, and whether it holds."""
+
+    name: str
+    says: str
+    state: str
+
+
+class Feedback:
+    """The result of a check. As the last expression of a cell it shows itself."""
+
+    def __init__(
+        self, title: str, lines: Sequence[Line], failure: Failure | None, picture: Explorer | None
+    ) -> None:
+        self.title = title
+        self.lines = tuple(lines)
+        self.failure = failure
+        self.picture = picture
+
+    @property
+    def passed(self) -> bool:
+        return self.failure is None
+
+    @property
+    def failed(self) -> str | None:
+        """The name of the property that fails, or None."""
+        return next((line.name for line in self.lines if line.state == FAILED), None)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __str__(self) -> str:
+        head = f"{self.title}: {self._summary()}"
+        parts = [head, *(f"  {MARKS[line.state]} {line.name}: {line.says}" for line in self.lines)]
+        if self.failure is not None:
+            for label, text in self._details(self.failure):
+                parts += ["", f"{label}:", _indented(text)]
+        return "\n".join(parts)
+
+    __repr__ = __str__
+
+    def _summary(self) -> str:
+        if self.passed:
+            return "everything that was checked holds"
+        held = sum(line.state == PASSED for line in self.lines)
+        return f"{held} of {len(self.lines)} hold, and {self.failed} does not"
+
+    @staticmethod
+    def _details(failure: Failure) -> list[tuple[str, str]]:
+        pairs = [
+            ("On", failure.case),
+            ("Expected", failure.expected),
+            ("Got", failure.got),
+            ("Your code", failure.trace),
+            ("It printed", failure.printed),
+            ("Hint", failure.hint),
+        ]
+        return [(label, text) for label, text in pairs if text]
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<li data-state="{line.state}"><b>{MARKS[line.state]} {escape(line.name)}</b> '
+            f"<span>{escape(line.says)} <i>({line.state})</i></span></li>"
+            for line in self.lines
+        )
+        details = ""
+        if self.failure is not None:
+            details = "".join(
+                f"<dt>{label}</dt><dd>{_block(label, text)}</dd>"
+                for label, text in self._details(self.failure)
+            )
+            details = f"<dl>{details}</dl>"
+        state = PASSED if self.passed else FAILED
+        box = (
+            f'<style>{_STYLE}</style><section class="rx-feedback" data-state="{state}">'
+            f"<h4>{escape(self.title)}: {escape(self._summary())}</h4><ul>{rows}</ul>{details}</section>"
+        )
+        return box if self.picture is None else box + self.picture._repr_html_()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {"text/plain": str(self), "text/html": self._repr_html_()}
+
+
+class WrongAnswerError(AssertionError):
+    """A graded cell's answer is wrong; holds the feedback."""
+
+    def __init__(self, feedback: Feedback) -> None:
+        super().__init__(str(feedback))
+        self.feedback = feedback
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints in place of a traceback, which would only show the checker's own code."""
+        return str(self).splitlines()
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+def _block(label: str, text: str) -> str:
+    """Prose as prose; programs, types and output as they are."""
+    if label == "Hint":
+        return f"<p>{escape(text)}</p>"
+    return f"<pre>{escape(text)}</pre>"
+
+
+# Colours of the surroundings, so that the box fits light and dark notebooks; the marks and words tell the states apart.
+_STYLE = (
+    ".rx-feedback{border:1px solid #8888;border-left:4px solid #8888;border-radius:6px;padding:.6em 1em;"
+    "margin:.5em 0;max-width:60em;font:14px/1.5 system-ui,sans-serif}"
+    ".rx-feedback[data-state=holds]{border-left-color:#2b8a3e}.rx-feedback[data-state=fails]{border-left-color:#d9480f}"
+    ".rx-feedback h4{margin:.1em 0 .4em;font-size:1.05em}"
+    ".rx-feedback ul{list-style:none;margin:0;padding:0}.rx-feedback li[data-state='not tried']{opacity:.65}"
+    ".rx-feedback li i{font-size:.9em}"
+    ".rx-feedback dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.3em 1em;margin:.8em 0 0}"
+    ".rx-feedback dt{font-weight:600}.rx-feedback dd{margin:0}.rx-feedback dd p{margin:0}"
+    ".rx-feedback pre{margin:0;white-space:pre-wrap;overflow-wrap:anywhere;background:none;color:inherit;"
+    "font:13px/1.5 ui-monospace,monospace;padding:0}"
+)
