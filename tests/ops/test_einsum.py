@@ -16,8 +16,8 @@ EXTENT = {"a": 2, "b": 3, "i": 4, "j": 5, "k": 6}
 @pytest.mark.parametrize(
     "equation",
     [
-        "ij,jk->ik", "bij,bjk->bik", "ij->ji", "ij->", "ii->i", "ij,jk", "b i , i -> b", "ij,ij->i", "i,j,k->kji",
-        "bij,bkj->bik",
+        "ij,jk->ik", "bij,bjk->bik", "ij->ji", "ij->", "ii->i", "ij,jk", "b i , i -> b", "ij,ij->i",
+        "i,j,k->kji", "bij,bkj->bik",
     ],
 )  # fmt: skip
 def test_shapes_are_torchs(equation: str) -> None:
