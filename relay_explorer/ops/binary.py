@@ -70,7 +70,7 @@ def _bits(attrs: None, lhs: Type, rhs: Type) -> Type:
 
 
 _BITS = forward("BroadcastBits", "{out} = {0} ⊔ {1}, of integers", _bits)
-_LAXER = "The reference accepted elements of every type."
+_LAXER = "It accepted elements of every type."
 
 
 def _bitwise(name: str, description: str, formula: str) -> Callable[[Expr, Expr], Expr]:

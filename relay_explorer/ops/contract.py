@@ -99,7 +99,7 @@ _EINSUM = declare(
     flops=_flops,
     family="matmul",
     level=1,
-    laxer_in_reference="The reference understood an ellipsis, and broadcast axes of extent 1.",
+    laxer_in_reference="It understood an ellipsis, and broadcast axes of extent 1.",
 )
 
 

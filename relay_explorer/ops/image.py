@@ -192,7 +192,7 @@ _CROP_AND_RESIZE = declare(
     flops=lambda attrs, inputs, output: 8 * size_of(output) if attrs.method == "bilinear" else 0,
     family="image",
     level=5,
-    laxer_in_reference="The reference did not look at the shapes of boxes and box_indices.",
+    laxer_in_reference="It did not look at the shapes of boxes and box_indices.",
 )
 
 
@@ -300,7 +300,7 @@ _GRID_SAMPLE = declare(
     flops=_grid_flops,
     family="image",
     level=5,
-    laxer_in_reference="The reference did not compare the grid's batch and coordinates with the data.",
+    laxer_in_reference="It did not compare the grid's batch and coordinates with the data.",
 )
 
 

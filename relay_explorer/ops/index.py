@@ -224,7 +224,7 @@ def _argwhere(attrs: None, condition: Type) -> Type:
 _TAKE = _indexes(
     "take", "The slices at given indices along an axis.", r"y_{a\, i\, b} = x_{a\, \mathit{indices}_i\, b}",
     forward("Take", "{out} = {0} with `axis` replaced by {1}", _take), ("data", "indices"), TakeAttrs,
-    laxer_in_reference="The reference did not compare the batch axes of data and indices.",
+    laxer_in_reference="It did not compare the batch axes of data and indices.",
 )  # fmt: skip
 _GATHER = _indexes(
     "gather", "For each place the element at an index of its own along an axis.",
@@ -242,7 +242,7 @@ _SCATTER_ELEMENTS = _indexes(
     r"y_{a\, \mathit{indices}_{a i b}\, b} = u_{a\, i\, b}, \quad y_j = x_j \text{ elsewhere}",
     forward("ScatterElements", "{out} = {0}, if {1} and {2} agree", _scatter_elements),
     ("data", "indices", "updates"), ScatterElementsAttrs, pattern=OpPattern.OPAQUE,
-    laxer_in_reference="The reference compared neither the shapes nor the element types of its arguments.",
+    laxer_in_reference="It compared neither the shapes nor the element types of its arguments.",
 )  # fmt: skip
 _SCATTER_ND = _indexes(
     "scatter_nd",
@@ -252,9 +252,7 @@ _SCATTER_ND = _indexes(
     ("data", "indices", "updates"),
     ScatterNDAttrs,
     pattern=OpPattern.OPAQUE,
-    laxer_in_reference=(
-        "The reference did not compare element types, and compared shapes without acting on it."
-    ),
+    laxer_in_reference=("It did not compare element types, and compared shapes without acting on it."),
 )
 _ADV_INDEX = _indexes(
     "adv_index",
@@ -267,7 +265,7 @@ _UNRAVEL_INDEX = _indexes(
     "unravel_index", "The coordinates of places that are counted in row-major order.",
     r"\sum_k y_k \prod_{l > k} n_l = x", forward("UnRavelIndex", "{out} = {1}, then {0}", _unravel_index),
     ("indices", "shape"),
-    laxer_in_reference="The reference took indices of any rank, and looked at their first axis only.",
+    laxer_in_reference="It took indices of any rank, and looked at their first axis only.",
 )  # fmt: skip
 _ARGWHERE = _indexes(
     "argwhere",

@@ -114,9 +114,7 @@ _STACK = _joins(
     r"y_{\dots k \dots} = x^{(k)}_{\dots}",
     forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
     StackAttrs,
-    laxer_in_reference=(
-        "The reference did not compare the extents on the axis of the old tensors that `axis` numbers."
-    ),
+    laxer_in_reference=("It did not compare the extents on the axis of the old tensors that `axis` numbers."),
 )
 
 

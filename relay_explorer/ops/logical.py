@@ -55,7 +55,7 @@ _TRUTHS = forward("BroadcastLogical", "{out} = {0} ⊔ {1}, of booleans", _truth
 
 
 def _logical(name: str, description: str, formula: str) -> Callable[[Expr, Expr], Expr]:
-    laxer = "The reference accepted elements of every type."
+    laxer = "It accepted elements of every type."
     return _compared(name, description, formula, relation=_TRUTHS, laxer_in_reference=laxer)
 
 

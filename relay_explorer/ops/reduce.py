@@ -134,7 +134,7 @@ def _reduction(
     )  # fmt: skip
 
 
-_LAXER_TRUTH = "The reference accepted elements of every type."
+_LAXER_TRUTH = "It accepted elements of every type."
 _SUM = _reduction("sum", "The sum over axes.", r"y = \sum_{i \in \mathit{axis}} x_i")
 _PROD = _reduction("prod", "The product over axes.", r"y = \prod_{i \in \mathit{axis}} x_i")
 _MEAN = _reduction(
@@ -163,7 +163,7 @@ _VARIANCE = _reduction(
     r"y = \frac{1}{n} \sum_{i \in \mathit{axis}} (x_i - \mu)^2",
     forward("Variance", "{out} = {0} without `axis`, if {1} is its mean", _variance),
     VarianceAttrs, ("data", "mean"), _variance_flops,
-    laxer_in_reference="The reference compared only the ranks of data and mean, not their shapes and types.",
+    laxer_in_reference="It compared only the ranks of data and mean, not their shapes and types.",
 )  # fmt: skip
 
 

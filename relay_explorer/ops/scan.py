@@ -52,7 +52,7 @@ def _scan(attrs: ScanopAttrs, data: Type) -> Type:
 
 
 _SCAN = forward("Scanop", "{out} = {0}, flattened unless `axis` is given", _scan)
-_LAXER_AXIS = "The reference did not check that the tensor has the axis."
+_LAXER_AXIS = "It did not check that the tensor has the axis."
 _CUMSUM = _row(
     "cumsum",
     "The sum of all elements up to each place along an axis.",
@@ -134,7 +134,7 @@ _INVERT_PERMUTATION = _row(
     "invert_permutation", "The permutation that undoes another.", r"y_{x_i} = i",
     forward("InvertPermutation", "{out} = {0}, a vector of integers", _invert_permutation), None,
     pattern=OpPattern.INJECTIVE, level=1,
-    laxer_in_reference="The reference accepted tensors of every shape and element type.",
+    laxer_in_reference="It accepted tensors of every shape and element type.",
 )  # fmt: skip
 
 
@@ -226,7 +226,7 @@ _TRILU = _row(
     r"y_{i j} = \begin{cases} x_{i j} & j - i \ge k \\ 0 & j - i < k \end{cases} \quad \text{for the upper}",
     forward("Trilu", "{out} = {0}, if {1} is one integer", _trilu), TriluAttrs, inputs=("data", "k"),
     pattern=OpPattern.ELEMWISE,
-    laxer_in_reference="The reference accepted data of fewer than two axes, and a k that is no integer.",
+    laxer_in_reference="It accepted data of fewer than two axes, and a k that is no integer.",
 )  # fmt: skip
 
 

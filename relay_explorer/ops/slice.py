@@ -160,9 +160,7 @@ _STRIDED_SET = declare(
     flops=no_flops,
     family="index",
     level=4,
-    laxer_in_reference=(
-        "The reference looked neither at the value's type nor at those of begin, end and strides."
-    ),
+    laxer_in_reference=("It looked neither at the value's type nor at those of begin, end and strides."),
 )
 _SLICE_LIKE = declare(
     "slice_like",
@@ -175,7 +173,7 @@ _SLICE_LIKE = declare(
     flops=no_flops,
     family="index",
     level=10,
-    laxer_in_reference="The reference ignored axes that shape_like has beyond those of the data.",
+    laxer_in_reference="It ignored axes that shape_like has beyond those of the data.",
 )
 
 Bounds = int | Sequence[int] | Expr

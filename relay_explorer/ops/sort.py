@@ -111,7 +111,7 @@ def _searchsorted(attrs: SearchSortedAttrs, sorted_sequence: Type, values: Type)
 
 
 _ORDERED = r"y_i = x_{\pi(i)}, \quad y_i \le y_{i + 1}"
-_LAXER = "The reference did not check that the tensor has the axis."
+_LAXER = "It did not check that the tensor has the axis."
 _SORT = _sorts(
     "sort",
     "The elements in order along an axis.",
@@ -132,7 +132,7 @@ _TOPK = _sorts(
     "topk", "The k greatest elements along an axis, and their positions.",
     r"y = (x_{\pi(0)}, \dots, x_{\pi(k - 1)}), \quad x_{\pi(i)} \ge x_{\pi(i + 1)}",
     forward("TopK", "{out} = `k` of {0} along `axis`", _topk), TopKAttrs,
-    laxer_in_reference="The reference let k exceed the axis.",
+    laxer_in_reference="It let k exceed the axis.",
 )  # fmt: skip
 _SEARCHSORTED = _sorts(
     "searchsorted",
@@ -141,7 +141,7 @@ _SEARCHSORTED = _sorts(
     forward("SearchSorted", "{out} = a place in {0} for each of {1}", _searchsorted),
     SearchSortedAttrs,
     ("sorted_sequence", "values"),
-    laxer_in_reference="The reference did not compare the element types of the sequence and the values.",
+    laxer_in_reference="It did not compare the element types of the sequence and the values.",
 )
 
 

@@ -99,7 +99,7 @@ _REINTERPRET = declare(
     flops=no_flops,
     family="shape",
     level=3,
-    laxer_in_reference="The reference did not compare the widths of the two element types.",
+    laxer_in_reference="It did not compare the widths of the two element types.",
 )
 
 
@@ -205,7 +205,7 @@ _SQUEEZE = _moves(
     "squeeze", "The same elements without axes of extent 1.",
     r"y_{\dots} = x_{\dots 1 \dots}", forward("Squeeze", "{out} = {0} without axes of 1", _squeeze),
     attrs=SqueezeAttrs,
-    laxer_in_reference="The reference let an axis be named twice.",
+    laxer_in_reference="It let an axis be named twice.",
 )  # fmt: skip
 
 

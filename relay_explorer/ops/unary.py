@@ -140,12 +140,12 @@ def _bits(attrs: None, data: Type) -> Type:
 logical_not = _unary(
     "logical_not", "True where the element is false, and false where it is true.", r"y = \lnot x",
     level=4, family="comparison", relation=forward("LogicalNot", "{out} = {0}, of booleans", _truth),
-    laxer_in_reference="The reference accepted elements of every type.",
+    laxer_in_reference="It accepted elements of every type.",
 )  # fmt: skip
 bitwise_not = _unary(
     "bitwise_not", "Each element with all its bits flipped.", r"y = \mathord{\sim} x", level=4,
     relation=forward("BitwiseNot", "{out} = {0}, of integers", _bits),
-    laxer_in_reference="The reference accepted elements of every type.",
+    laxer_in_reference="It accepted elements of every type.",
 )  # fmt: skip
 
 
