@@ -1,0 +1,134 @@
+"""The command `relay-explorer`."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from relay_explorer import _project, models
+from relay_explorer.cli import main
+from relay_explorer.views.check import check
+
+PROGRAM = "def @main(%x: Tensor[(2), float32]) { tanh(%x) }\n"
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_model(here: Path, capsys: Output) -> None:
+    assert main(["explore", "mlp", "--view", "types", "-o", "out.html"]) == 0
+    assert capsys.readouterr().out == "out.html: " + _summary("out.html")
+    assert "<title>mlp</title>" in (here / "out.html").read_text("utf-8")
+
+
+def _summary(path: str) -> str:
+    text = Path(path).read_text("utf-8")
+    data = text.split('<script type="application/json">')[1].split("</script>")[0]
+    return str(json.loads(data)["summary"]) + "\n"
+
+
+def test_the_output_has_a_name_of_its_own(here: Path, capsys: Output) -> None:
+    (here / "my net.relay").write_text(PROGRAM)
+    assert main(["explore", "my net.relay"]) == 0
+    assert main(["explore", "my net.relay", "--json", "--view", "types"]) == 0
+    assert {p.name for p in here.iterdir()} == {"my net.relay", "my-net-ir.html", "my-net-types.json"}
+    assert check(json.loads((here / "my-net-types.json").read_text("utf-8"))) == []
+    assert capsys.readouterr().out.startswith("my-net-ir.html: @main: 1 call, ")
+
+
+def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PROGRAM.encode())))
+    assert main(["explore", "-", "--json", "-o", "-", "--title", "piped"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "piped"
+
+
+def test_a_file_goes_before_a_model(here: Path) -> None:
+    (here / "mlp").write_text(PROGRAM)
+    assert main(["explore", "mlp", "--json", "-o", "view.json"]) == 0
+    assert json.loads((here / "view.json").read_text("utf-8"))["totals"]["calls"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["explore", "nothing"], f"error: there is neither a file nor a model called `nothing`\nhelp: the models are {', '.join(models.names())}\n"),
+        (["explore", "nothing.relay"], "error: there is no file `nothing.relay`\n"),
+        (["explore", "."], "error: `.` is a folder\nhelp: give a file in Relay's text format\n"),
+        (["explore", "mlp", "-o", "no/such/folder.html"], "error: no/such/folder.html: No such file or directory\n"),
+    ],
+)
+def test_what_cannot_be_used(here: Path, capsys: Output, arguments: list[str], error: str) -> None:
+    assert main(arguments) == 1
+    assert capsys.readouterr().err == error
+
+
+@pytest.mark.parametrize("content", [b"def @main(%x", b"\x7fELF\x00\x01\xff\xfe", b"%" * 100, b"\xff" * 50])
+def test_a_bad_program_is_a_diagnostic_with_its_place(here: Path, capsys: Output, content: bytes) -> None:
+    (here / "bad.relay").write_bytes(content)
+    assert main(["explore", "bad.relay"]) == 1
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    assert "bad.relay" in seen.err
+    assert "error: " in seen.err
+    assert "Traceback" not in seen.err
+    assert [p.name for p in here.iterdir()] == ["bad.relay"]
+
+
+def test_fifty_megabytes_are_refused_quickly(here: Path, capsys: Output) -> None:
+    (here / "large.relay").write_bytes(b"/* " + b"x" * 50_000_000 + b" */")
+    assert main(["explore", "large.relay"]) == 1
+    assert "16" in capsys.readouterr().err
+
+
+def test_an_ill_typed_program_is_shown(here: Path, capsys: Output) -> None:
+    (here / "ill.relay").write_text("def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }")
+    assert main(["explore", "ill.relay", "--view", "types"]) == 0
+    assert "ill-types.html: The program is refused: " in capsys.readouterr().out
+
+
+def test_the_models_are_listed(capsys: Output) -> None:
+    assert main(["models"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == models.names()
+
+
+@pytest.mark.parametrize("arguments", [["explore"], ["explore", "mlp", "--view", "kernels"], ["nonsense"]])
+def test_a_wrong_command_line(arguments: list[str], capsys: Output) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 2
+    assert "usage: relay-explorer" in capsys.readouterr().err
+
+
+def test_without_a_command_there_is_help(capsys: Output) -> None:
+    assert main([]) == 0
+    assert "explore" in capsys.readouterr().out
+
+
+def test_version_from_a_shell() -> None:
+    done = subprocess.run([sys.executable, "-m", "relay_explorer", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"relay-explorer {_project.VERSION}\n"
+
+
+def test_a_reader_that_hangs_up() -> None:
+    """As in `relay-explorer explore - -o - | head -0`: the reader is gone before the first byte."""
+    command = [sys.executable, "-m", "relay_explorer", "explore", "-", "-o", "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        running.stdin.write(PROGRAM.encode())
+        running.stdin.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 1

@@ -1,0 +1,171 @@
+"""An explorer in real kernels and in real JupyterLab and Notebook servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
+
+from relay_explorer import explore
+from relay_explorer.explorer import WIDGET_VIEW
+from tests.widgets.programs import SMALL
+
+ROOT = Path(__file__).resolve().parents[2]
+CELL = f'import relay_explorer\nmade = relay_explorer.explore("""{SMALL}""", view="types")\nmade'
+
+
+def ask_kernel(*cells: str) -> list[dict[str, Any]]:
+    """The displayed data of each cell, run in a kernel of this interpreter."""
+    from jupyter_client.manager import KernelManager
+
+    manager = KernelManager(kernel_name="python3")
+    assert manager.kernel_spec is not None
+    manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    manager.start_kernel(cwd=str(ROOT))
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=60)
+        return [_shown(client, cell) for cell in cells]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def _shown(client: Any, cell: str) -> dict[str, Any]:
+    request = client.execute(cell)
+    found: dict[str, Any] = {}
+    while True:
+        message = client.get_iopub_msg(timeout=60)
+        if message["parent_header"].get("msg_id") != request:
+            continue
+        content = message["content"]
+        if message["msg_type"] == "error":
+            raise AssertionError("\n".join(content["traceback"]))
+        if message["msg_type"] in ("execute_result", "display_data"):
+            found.update(content["data"])
+        if message["msg_type"] == "status" and content["execution_state"] == "idle":
+            return found
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_in_a_kernel() -> None:
+    """IPython's own formatter, of this environment's version, takes the whole bundle; on Colab, all but the widget."""
+    colab = "import sys, types; sys.modules['google.colab'] = types.ModuleType('google.colab')\nmade"
+    here, there = ask_kernel(CELL, colab)
+    assert set(here) == {"text/plain", "text/html", "image/svg+xml", WIDGET_VIEW}
+    assert set(there) == {"text/plain", "text/html", "image/svg+xml"}
+    assert here["text/html"].startswith('<div class="relay-explorer"')
+
+
+def test_in_marimo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """marimo is given the live widget; without anywidget, the saved page in a frame."""
+    marimo = ModuleType("marimo")
+    marimo.ui = SimpleNamespace(anywidget=lambda widget: ("live", widget))  # type: ignore[attr-defined]  # a stand-in
+    marimo.iframe = lambda html, height: ("frame", html)  # type: ignore[attr-defined]  # a stand-in
+    monkeypatch.setitem(sys.modules, "marimo", marimo)
+    made = explore(SMALL)
+    monkeypatch.setattr(type(made), "widget", lambda self: "the widget")
+    assert made._display_() == ("live", "the widget")
+    monkeypatch.setattr("relay_explorer.widgets.widget.available", lambda: False)
+    assert made._display_() == ("frame", made.to_html())
+
+
+# -- servers
+
+
+@contextmanager
+def server(application: str, folder: Path, **settings: str) -> Iterator[str]:
+    """The address of a running `jupyter lab` or `jupyter notebook`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    home = folder / "home"
+    home.mkdir()
+    environment = {**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT), **settings}
+    environment.pop("RELAY_EXPLORER_BUNDLE", None)
+    command = [sys.executable, "-m", application, "--no-browser", "--allow-root", f"--port={port}"]
+    options = ["--IdentityProvider.token=", f"--ServerApp.root_dir={folder}", "--LabApp.news_url=None"]
+    log = (folder / "server.log").open("w")
+    running = subprocess.Popen([*command, *options], env=environment, stdout=log, stderr=subprocess.STDOUT)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(address, folder / "server.log")
+        yield address
+    finally:
+        running.terminate()
+        running.wait(30)
+        log.close()
+
+
+def _wait_for(address: str, log: Path) -> None:
+    for _ in range(240):
+        try:
+            with urllib.request.urlopen(f"{address}/api", timeout=2):
+                return
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError(f"no server:\n{log.read_text()[-2000:]}")
+
+
+def notebook(path: Path, *cells: str) -> None:
+    made = [
+        {"cell_type": "code", "id": f"cell{i}", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+        for i, source in enumerate(cells)
+    ]
+    spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": made}))
+
+
+def run_until(page: Page, number: int, output: Locator) -> None:
+    """Runs a cell until its output is there: what is asked for before the kernel is ready is lost."""
+    for _ in range(12):
+        page.locator(".jp-Notebook .jp-CodeCell").nth(number).locator(".cm-content").click()
+        page.keyboard.press("Shift+Enter")
+        try:
+            output.wait_for(state="visible", timeout=8_000)
+            return
+        except TimeoutError:
+            continue
+    raise AssertionError(f"cell {number} gave nothing: {page.locator('.jp-Notebook').inner_text()}")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("application", "path", "widget"),
+    [("jupyterlab", "lab/tree", "1"), ("notebook", "notebooks", "1"), ("jupyterlab", "lab/tree", "0")],
+    ids=["JupyterLab, live", "Notebook 7, live", "JupyterLab, HTML"],
+)
+def test_in_a_notebook(browser: Browser, tmp_path: Path, application: str, path: str, widget: str) -> None:
+    notebook(tmp_path / "small.ipynb", CELL, 'print("the state is", made.state)')
+    with server(application, tmp_path, RELAY_EXPLORER_WIDGET=widget) as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 1200})
+        outside: list[str] = []
+        page.on("request", lambda request: outside.append(request.url))
+        page.goto(f"{address}/{path}/small.ipynb")
+        expect(page.locator(".jp-Notebook .jp-CodeCell").first).to_be_visible(timeout=120_000)
+        slider = page.get_by_role("slider").first
+        run_until(page, 0, slider)
+        before = int(slider.get_attribute("aria-valuenow") or "")
+        slider.focus()
+        page.keyboard.press("ArrowLeft")
+        expect(slider).to_have_attribute("aria-valuenow", str(before - 1))
+        if widget == "1":  # what the reader does reaches Python
+            page.wait_for_timeout(1500)
+            run_until(page, 1, page.get_by_text("the state is step="))
+        page.close()
+    assert [u for u in outside if not u.startswith((address, address.replace("http", "ws"), "data:", "blob:"))] == []
