@@ -176,3 +176,13 @@ test("the scene finds what is under a place, and what lies in a box", () => {
     if (points[1] > 0 && points[1] < 200 && Math.abs(points[0]) < 100) assert.ok(some.has(i));
   });
 });
+
+test("groups nested without end are drawn to a depth, and nothing is lost", () => {
+  const depth = 5000, view = ofSize(depth + 10);
+  view.groups = Array.from({ length: depth }, (_, g) => [0, g - 1, g, depth, 0, 0]);
+  view.nodes.forEach((n, i) => (n[9] = Math.min(i, depth - 1)));
+  const model = createModel(view), l = layout(specOf(model, { folded: new Set(), aside: false }));
+  assert.equal(l.boxes.filter(Boolean).length, 23, "one function is the whole, the others have frames");
+  assert.equal(l.x.some(Number.isNaN), false);
+  assert.equal(deriveProgram(view, model).groupRow.size, 24);
+});

@@ -27,7 +27,7 @@ export function makeSpec({
 }
 
 /** A group whose parents run in a circle, or point nowhere, stands at the top. */
-function soundParents(parents) {
+export function soundParents(parents) {
   const sound = Int32Array.from(parents, (p) => (p >= 0 && p < parents.length ? p : -1));
   const state = new Uint8Array(parents.length);
   for (let start = 0; start < sound.length; start++) {

@@ -1,7 +1,11 @@
 // An IR view (FORMAT.md) as a graph: operands and users by number, groups made sound, equal neighbours gathered into runs.
 
+import { soundParents } from "./levels.js";
+
 const LABEL = 0, FAMILY = 1, ROW = 2, TYPE = 3, SHORT = 4, PARAMS = 5, FLOPS = 6, BYTES = 7, ATTRS = 8, GROUP = 9, USES = 10, DETAIL = 11;
 const RUNS_ABOVE = 60; // a smaller graph is clearer without them
+const DEEPEST = 24; // levels of groups inside groups that are drawn
+const EMPTY = -1; // the kind of a group that is not drawn
 const RUN = 3; // the kind of a group that is made here: the same block several times in a row
 
 export const KIND_NAMES = ["function", "block", "branch", "repeated blocks"];
@@ -16,8 +20,8 @@ export function createModel(view) {
     operands[to].push(from);
     if (users[from].at(-1) !== to) users[from].push(to);
   }
-  const groups = soundGroups(view);
-  const group = Int32Array.from(nodes, (n) => (n[GROUP] >= 0 && n[GROUP] < groups.length ? n[GROUP] : -1));
+  const groups = soundGroups(view), within = shallow(groups);
+  const group = Int32Array.from(nodes, (n) => (n[GROUP] >= 0 && n[GROUP] < groups.length ? within[n[GROUP]] : -1));
   const aside = findAside(count, edges, operands);
   if (count - aside.reduce((n, a) => n + a, 0) > RUNS_ABOVE) addRuns(groups, group, operands);
   drawIn(groups, group, operands, users, aside);
@@ -55,17 +59,27 @@ function soundGroups({ groups, strings }) {
   const list = groups.map(([label, parent, first, last, kind, key]) => ({
     label: strings[label] ?? "", parent: parent < groups.length ? parent : -1, first, last, kind, key: strings[key] ?? "", times: 1,
   }));
-  list.forEach((g, i) => {
-    const seen = new Set([i]);
-    for (let p = g.parent; p >= 0; p = list[p].parent) {
-      if (seen.has(p)) {
-        g.parent = -1;
-        break;
-      }
-      seen.add(p);
-    }
-  });
+  const parents = soundParents(list.map((g) => g.parent));
+  list.forEach((g, i) => (g.parent = parents[i]));
   return list;
+}
+
+/** For each group the one that stands for it: itself, or, where groups nest deeper than a drawing can show, the last one that it shows. The rest become empty. */
+function shallow(groups) {
+  const depth = new Int32Array(groups.length), within = new Int32Array(groups.length).fill(-2);
+  for (let start = 0; start < groups.length; start++) {
+    const walk = [];
+    for (let g = start; g >= 0 && within[g] === -2; g = groups[g].parent) walk.push(g);
+    for (const g of walk.reverse()) {
+      const p = groups[g].parent;
+      depth[g] = p < 0 ? 1 : depth[p] + 1;
+      within[g] = depth[g] > DEEPEST ? within[p] : g;
+    }
+  }
+  groups.forEach((g, i) => {
+    if (within[i] !== i) Object.assign(g, { parent: -1, first: -1, last: -1, kind: EMPTY, key: "" });
+  });
+  return within;
 }
 
 /** Values that nothing computes and that are only ever a later operand: weights and the like, which a large drawing leaves out. */

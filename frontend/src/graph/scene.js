@@ -23,14 +23,19 @@ export function createScene(model, layout) {
   }
   const byId = new Map(items.map((item) => [item.id, item]));
   const grid = new Grid();
-  items.forEach((item, i) => grid.add("items", i, item.x, item.y, item.x + item.w, item.y + item.h));
+  const frames = items.filter((item) => item.frame);
+  items.forEach((item, i) => item.frame || grid.add("items", i, item.x, item.y, item.x + item.w, item.y + item.h));
   layout.paths.forEach((path, i) => addPath(grid, i, path.points));
   const unique = (list) => [...new Set(list)].sort((a, b) => a - b);
   const right = busyOnTheRight(layout);
   return {
     layout, items, byId,
     bounds: { x: layout.left, y: 0, w: layout.width, h: layout.height },
-    itemsIn: (x0, y0, x1, y1) => unique(grid.near("items", x0, y0, x1, y1)).map((i) => items[i]),
+    // Frames hold much and are few: they are looked through one by one.
+    itemsIn: (x0, y0, x1, y1) => [
+      ...frames.filter((it) => it.x <= x1 && it.x + it.w >= x0 && it.y <= y1 && it.y + it.h >= y0),
+      ...unique(grid.near("items", x0, y0, x1, y1)).map((i) => items[i]),
+    ],
     pathsIn: (x0, y0, x1, y1) => unique(grid.near("paths", x0, y0, x1, y1)),
     /** The topmost item at a place: a node or a folded group; or, on its head, an open one. */
     hit(x, y, reach = 0) {

@@ -21,7 +21,7 @@ export function deriveProgram(view, model) {
   for (const row of out) if (row[4] >= 0) row[4] = shownOf[row[4]] ?? -1;
   for (const [at, last] of ends) out[at][4] = shownOf[last];
   model.groups.forEach((g, id) => {
-    if (groupRow.has(id) || !rows[g.first]) return;
+    if (groupRow.has(id) || !rows[g.first] || g.last < g.first) return;
     const at = shownOf[g.first];
     if (groupOfRow.has(at)) return;
     if (out[at][4] < 0 && g.last > g.first && rows[g.last]) out[at][4] = shownOf[g.last];

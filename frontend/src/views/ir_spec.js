@@ -83,7 +83,7 @@ export function neighbourhood(model, root, radius) {
 /** The input of `layout`. `near`: only these nodes, without groups; `aside`: leave weights out. */
 export function specOf(model, { folded, aside, near = null }) {
   const { count, groups } = model;
-  const top = [...groups.keys()].filter((g) => groups[g].parent < 0);
+  const top = [...groups.keys()].filter((g) => groups[g].parent < 0 && groups[g].kind >= 0);
   // A program of one function needs no frame around it.
   const alone = top.length === 1 && groups[top[0]].kind === 0 && !folded.has(top[0]) && model.group.every((g) => g >= 0) ? top[0] : -2;
   const inside = near ? () => -1 : (g) => (g === alone ? -1 : g);
