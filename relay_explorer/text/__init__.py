@@ -1,4 +1,19 @@
-"""Relay's text format 0.0.5: programs as text, and text as programs."""
+"""Relay's text format 0.0.5: programs as text, and text as programs.
+
+What TVM 0.14 printed is read, and printed again to the letter, save that functions stay in the order of
+their definition, where TVM sorted them by name. So that any program can be read back, some things are written
+that TVM did not write:
+
+* names that are no identifiers stand between backquotes: @`my function`, with the escapes of strings;
+* `2i8`, `3u16`, `1.5f16`, `1bf16`, `inff`, `-inff64`, `nanf` are constants of those types; other constants
+  stand in the metadata, as readable JSON (see metadata.py; TVM's own is read too);
+* `Nil[]` is a constructor that is not called, where `Nil` calls it;
+* `f[T](x)` gives type arguments, printed where inference has not run;
+* attributes may be tuples, `(1, 2)`, dictionaries, `{"key": 1}`, and types, `type(Tensor[(3), float32])`.
+
+A name in a shape, `Tensor[(n, 4), float32]`, is an unknown size, the same one in the whole text. Infix
+operators, `ref(T)` or `Ref[T]`, comments, and a missing version line are read.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +56,11 @@ def parse_expr(
     init_meta_table: Mapping[str, Any] | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Expr:
-    """The one expression that `source` is; it may use what `init_module` defines. Otherwise as `parse`."""
+    """The one expression that `source` is.
+
+    It may use what `init_module` defines; without one, functions (`@f`) may be named that nothing defines.
+    Otherwise as `parse`.
+    """
     from .parser import parse_expression
 
     return parse_expression(source, source_name, init_module, init_meta_table, max_bytes)

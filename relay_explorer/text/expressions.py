@@ -34,8 +34,9 @@ class ExpressionSyntax(PatternSyntax):
     """Reads expressions. Functions that may nest are generators (see steps.py)."""
 
     def block(self) -> Steps[Expr]:
-        """`let`s, graph bindings and sequenced expressions, then the expression that is the value; up to the
-        closing bracket, which is left.
+        """`let`s, graph bindings and sequenced expressions, then the expression that is the value.
+
+        It ends where no `;` follows; the closing bracket is left.
         """
         mark = len(self.undo)
         lets: list[tuple[Var, Expr, int]] = []
@@ -105,8 +106,9 @@ class ExpressionSyntax(PatternSyntax):
         self.expect(";", f"after `free_var {name}`")
 
     def expression(self, node: Expr | None = None, start: int = -1) -> Steps[Expr]:
-        """Operands joined by infix operators; `node` is the first one where it is read already, from `start`
-        on.
+        """Operands joined by infix operators.
+
+        `node` is the first one where it is read already, and `start` where it began.
         """
         operands: list[tuple[Expr, int]] = []
         operators: list[str] = []

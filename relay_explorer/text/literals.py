@@ -83,9 +83,7 @@ def scalar_text(data: NDArray) -> str | None:
 
 
 def float_digits(value: float, data: NDArray) -> str:
-    """The fewest digits that read back as the same element of `data`'s type, at least six, as C++ prints
-    them.
-    """
+    """The fewest digits, but at least six as in C++, that read back as the same element of `data`'s type."""
     if not math.isfinite(value):
         return "inf" if math.isinf(value) else "nan"
     for precision in range(6, 18):

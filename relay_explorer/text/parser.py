@@ -58,7 +58,7 @@ def parse_expression(
         ) from None
     if parser.kind != "end":
         raise parser.error(f"expected the end of the text after the expression, found {parser.found()}")
-    parser.check_uses()
+    parser.check_uses(init_module is not None)
     return value
 
 
@@ -275,8 +275,8 @@ class ModuleSyntax(CompoundSyntax):
         self.expect("}", "or `,` after a constructor", opened)
         return found
 
-    def check_uses(self) -> None:
-        """What was used before it was defined must be defined by now."""
+    def check_uses(self, functions: bool = True) -> None:
+        """What was used before it was defined must be defined by now: types, and if asked for, `functions`."""
         for name, (start, end) in self.adt_uses.items():
             raise self.error(
                 f"there is no type called `{name[:60]}`",
@@ -284,6 +284,8 @@ class ModuleSyntax(CompoundSyntax):
                 end,
                 help=near(name, [*self.adts, "Tensor", "float32", "int32", "bool"]),
             )
+        if not functions:
+            return
         defined = [n for n in self.globals if n not in self.global_uses]
         for name, (start, end) in self.global_uses.items():
             raise self.error(

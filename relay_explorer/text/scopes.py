@@ -1,10 +1,10 @@
 """Which expressions get a number (`%0`), and in which scope each is written.
 
 An expression is written in place where it ends a scope (a body, a branch, the value of a `let`) and is used
-once. Any other that is not a name or a constant is a graph binding,
-`%0 = …`. It stands in the innermost scope that holds all its uses, so that a node shared by two branches is
-written before the `if`. Numbers follow the order in which
-TVM 0.14 gave them: an operand gets its number when the expression that uses it is reached.
+once. Any other that is not a name or a constant is a graph binding, `%0 = …`. It stands in the innermost
+scope that holds all its uses, so that a node shared by two branches is written before the `if`. Numbers
+follow the order in which TVM 0.14 gave them: an operand gets its number when the expression that uses it is
+reached.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Layout:
         ] = {}  # the scopes that an expression opens, by its number among them
         self._uses: dict[int, int] = {}
         self._ends: set[int] = set()  # expressions that end a scope somewhere
-        self._order: list[Expr] = []  # each after its parts
+        self.order: list[Expr] = []  # each after its parts
         self._asked: list[Expr] = []  # in the order in which numbers are given
         if self._reach(root, True):
             run(self._visit(root))
@@ -138,7 +138,7 @@ class Layout:
         else:
             for part, ends in _parts(node):
                 yield self._operand(part, ends)
-        self._order.append(node)
+        self.order.append(node)
 
     def _operands(self, visited: tuple[Expr, ...], numbered: tuple[Expr, ...]) -> Steps[None]:
         for part in visited:
@@ -165,14 +165,15 @@ class Layout:
             yield self._visit(node)
         for let in reversed(chain):
             self._asked.append(let.body)
-            self._order.append(let)
+            self.order.append(let)
 
     def _scopes(self, root: Expr) -> dict[int, Scope]:
-        """The scope of every visited expression: the innermost that holds all its uses. Users come before
-        what they use in the reversed order.
+        """The scope of every visited expression: the innermost that holds all its uses.
+
+        In the reversed order, users come before what they use.
         """
         found: dict[int, Scope] = {id(root): self.root}
-        for node in reversed(self._order):
+        for node in reversed(self.order):
             here = found[id(node)]
             for number, (part, ends) in enumerate(_parts(node)):
                 scope = here
@@ -213,18 +214,19 @@ def _parts(node: Expr) -> list[tuple[Expr, bool]]:
     return []
 
 
-class _NoNames:
+class NoNames:
     def enter(self, binder: Function | Let | Clause) -> None: ...
     def used(self, variable: Var) -> None: ...
 
 
 def escaped_variable(root: Expr) -> Var | None:
-    """A variable that is used where it is not in scope, if there is one: in a node that is shared across
-    scopes.
+    """A variable that is used where it is not in scope, if there is one.
+
+    Nodes can carry it there that are shared across scopes.
     """
-    layout = Layout(root, _NoNames())
+    layout = Layout(root, NoNames())
     home: dict[Var, Scope] = {}
-    for node in layout._order:
+    for node in layout.order:
         if isinstance(node, Function):
             home.update(dict.fromkeys(node.params, layout.inner[id(node), 0]))
         elif isinstance(node, Let):
@@ -233,7 +235,7 @@ def escaped_variable(root: Expr) -> Var | None:
         elif isinstance(node, Match):
             for number, clause in enumerate(node.clauses, 1):
                 home.update(dict.fromkeys(pattern_vars(clause.lhs), layout.inner[id(node), number]))
-    for node in layout._order:
+    for node in layout.order:
         here = layout.scope_of[id(node)]
         for number, (part, _) in enumerate(_parts(node)):
             if isinstance(part, Var) and part in home:

@@ -192,6 +192,8 @@ class Spelling:
                 return self.reference(CONSTANT, value)
             case NDArray():
                 return self.reference(ARRAY, value)
+        if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of NumPy's
+            return self.value(value.item(), free)
         return self.reference(f"python.{re.sub(r'[^A-Za-z0-9_]', '_', type(value).__name__)}", value)
 
     def pattern(self, pattern: Pattern) -> list[Token]:
@@ -227,9 +229,7 @@ class Spelling:
 
 
 def is_computed(expr: Expr) -> bool:
-    """Whether a type is printed after the expression: where something is computed whose type the text does
-    not show.
-    """
+    """Whether a type is printed after the expression: where the text does not show it."""
     return not isinstance(expr, (Var, Function, Let, Constant)) or (
         isinstance(expr, Constant) and bool(expr.data.shape)
     )

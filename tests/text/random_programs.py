@@ -1,4 +1,7 @@
-"""Random programs: every construct, sharing across and within scopes, odd names, odd constants. They need not be well typed."""
+"""Random programs: every construct, sharing within and across scopes, odd names, odd constants.
+
+They need not be well typed.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +51,14 @@ from relay_explorer.ir import (
 from relay_explorer.ir.ndarray import itemsize
 
 ODD_NAMES = [
-    "", "x", "x1", "_", "0", "9lives", "a.b", "layer1.0.weight", "a.0", "let", "if", "<b>hi</b>", "日本", "naïve", "a b",
-    '"quoted"', "`", "\\", "new\nline", "‮", "inff", "True", "float32", "n", "%0", "@x", "*/", "/*", "²", "e\u0301",
+    "", "x", "x1", "_", "0", "9lives", "a.b", "layer1.0.weight", "a.0", "let", "if", "<b>hi</b>", "日本",
+    "naïve", "a b", '"quoted"', "`", "\\", "new\nline", "‮", "inff", "True", "float32", "n",
+    "%0", "@x", "*/", "/*", "²", "e\u0301",
 ]  # fmt: skip
-DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64"]  # fmt: skip
+DTYPES = [
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+    "float16", "bfloat16", "float32", "float64",
+]  # fmt: skip
 
 
 class Programs:
@@ -213,7 +220,18 @@ class Programs:
         self.budget -= 1
         if self.budget <= 0 or self.chance(0.1):
             return self.leaf()
-        made = self.rng.choice([self.call, self.call, self.operator, self.operator, self.tuple, self.let, self.branch, self.function, self.match, self.reference])()  # fmt: skip
+        often = [self.call, self.operator]
+        makers = [
+            *often,
+            *often,
+            self.tuple,
+            self.let,
+            self.branch,
+            self.function,
+            self.match,
+            self.reference,
+        ]
+        made = self.rng.choice(makers)()
         self.scopes[-1].append(made)
         return made
 
@@ -227,10 +245,15 @@ class Programs:
         kind = self.rng.randint(0, 3)
         if kind == 0:
             return Call(Op.get("add"), [self.expr(), self.expr()])
-        name, attrs = self.rng.choice(
-            [("nn.softmax", {"axis": self.rng.randint(-1, 1)}), ("cast", {"dtype": self.dtype()}), ("nn.leaky_relu", {"alpha": self.rng.random()}),
-             ("clip", {"a_min": float("-inf"), "a_max": 6.0}), ("transpose", {"axes": (1, 0)}), ("exp", {})]
-        )  # fmt: skip
+        choices: list[tuple[str, dict[str, object]]] = [
+            ("nn.softmax", {"axis": self.rng.randint(-1, 1)}),
+            ("cast", {"dtype": self.dtype()}),
+            ("nn.leaky_relu", {"alpha": self.rng.random()}),
+            ("clip", {"a_min": float("-inf"), "a_max": 6.0}),
+            ("transpose", {"axes": (1, 0)}),
+            ("exp", {}),
+        ]
+        name, attrs = self.rng.choice(choices)
         op = Op.get(name)
         return Call(op, [self.expr()], op.attrs_class(**attrs) if op.attrs_class else None)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import pytest
 
-from relay_explorer.ir import RefRead, difference
+from relay_explorer.ir import Call, Function, GlobalVar, Op, RefRead, Var, const, difference
 from relay_explorer.text import astext, fromtext, parse, parse_expr, show
+from relay_explorer.typing import infer_types
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.relay"), key=lambda p: p.stem)
 
@@ -50,7 +52,7 @@ def body(text: str, params: str = "%x: float32, %y: float32, %c: bool") -> str:
         ("((((%x))))", "%x"),
         ("{ let %z = %x; { %z } }", "let %z = %x;\n%z"),
         ("exp((let %z = %x; %z))", "%0 = (\n  let %z = %x;\n  %z\n);\nexp(%0)"),
-        ("if (%c) { %x } else { if (%c) { %y } else { %x } }", "if (%c) {\n  %x\n} else {\n  if (%c) {\n    %y\n  } else {\n    %x\n  }\n}"),
+        ("if (%c) { %x } else { { %y } }", "if (%c) {\n  %x\n} else {\n  %y\n}"),
         ("/* a /* nested */ comment */ %x // and one to the end\n", "%x"),
         ("%x /* ty=float32 */ /* span=from_string:1:2 */", "%x"),
         ("(%x, %y,)", "(%x, %y)"),
@@ -106,6 +108,47 @@ def test_definitions_are_added_to_a_module() -> None:
     assert [v.name_hint for v in module.functions] == ["one", "main"]
     assert [v.name_hint for v in library.functions] == ["one"]
     assert module["main"].body.fields[0].op is library.get_global_var("one")  # type: ignore[attr-defined]
+
+
+def test_an_expression_alone_may_name_functions() -> None:
+    function = parse_expr("fn (%x: float32) { @f(%x) }")
+    assert show(parse_expr(show(function))) == show(function)
+
+
+def test_attributes_of_another_operator() -> None:
+    """Passes make calls whose attributes are not of the operator's own class."""
+    softmax = Op.get("nn.softmax").attrs_class
+    assert softmax is not None
+    x = Var("x")
+    for callee in (Op.get("exp"), Op.get("nn.relu"), GlobalVar("f")):
+        call = Call(callee, [x], softmax(axis=1))
+        text = show(call)
+        assert text.endswith('(%x, axis=1, attrs_type_key="relay.attrs.SoftmaxAttrs")')
+        assert difference(call, parse_expr(text), map_free_vars=True) is None
+
+
+def test_numpy_numbers_as_attributes() -> None:
+    attrs = {"a": numpy.int64(3), "b": numpy.float32(0.5), "c": numpy.bool_(True)}
+    assert show(Function([], const(1), attrs=attrs)) == "fn (a=3, b=0.5f, c=True) {\n  1\n}"
+
+
+def test_annotations_stay_comments() -> None:
+    x = Var("x")
+    call = Call(Op.get("exp"), [Call(Op.get("log"), [x])])
+    text = astext(call, annotate=lambda e: "a */ b /* c" if e is call else "")
+    assert text.endswith("%0 = log(%x);\nexp(%0) /* a * / b / * c */\n")
+    assert difference(call, parse_expr(text), map_free_vars=True) is None
+
+
+def test_types_that_inference_found_are_printed() -> None:
+    module = infer_types(parse("def @main(%x: Tensor[(2), float32]) { let %y = exp(%x); (%y, 1f, log(%y)) }"))
+    assert show(module).split("\n") == [
+        "def @main(%x: Tensor[(2), float32]) -> (Tensor[(2), float32], float32, Tensor[(2), float32]) {",
+        "  let %y: Tensor[(2), float32] = exp(%x);",
+        "  %0 = log(%y) /* ty=Tensor[(2), float32] */;",
+        "  (%y, 1f, %0) /* ty=(Tensor[(2), float32], float32, Tensor[(2), float32]) */",
+        "}",
+    ]
 
 
 def test_printing_is_deterministic() -> None:
