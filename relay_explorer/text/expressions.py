@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..ir.errors import Note, UnknownOperatorError
 from ..ir.expr import (
     Call,
@@ -25,6 +27,8 @@ INFIX = {
     "<": (2, "less"), ">": (2, "greater"), "<=": (2, "less_equal"), ">=": (2, "greater_equal"),
     "==": (1, "equal"), "!=": (1, "not_equal"),
 }  # fmt: skip
+_DECLARATION = re.compile(r"\btype\b[^{}]*\{([^{}]*)\}")
+_AHEAD = 100_000  # characters in which a late declaration is looked for
 _GOES_ON = frozenset(
     ("(", "[", "field", *INFIX)
 )  # what may follow an operand and belongs to the same expression
@@ -212,6 +216,9 @@ class ExpressionSyntax(PatternSyntax):
             return [f"did you mean `%{name}`?"]
         if name in self.globals:
             return [f"did you mean `@{name}`?"]
+        for declared in _DECLARATION.finditer(self.content, self.last, self.last + _AHEAD):
+            if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", declared[1]):
+                return [f"move the type that declares `{name}` above its first use"]
         return [h for h in near(name, self.constructors) if h.startswith("did")]
 
     def _number(self, sign: int) -> Constant:

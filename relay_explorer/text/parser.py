@@ -276,7 +276,7 @@ class ModuleSyntax(CompoundSyntax):
         return found
 
     def check_uses(self, functions: bool = True) -> None:
-        """What was used before it was defined must be defined by now: types, and if asked for, `functions`."""
+        """What was used before it was defined must be defined by now: types, and if asked, `functions`."""
         for name, (start, end) in self.adt_uses.items():
             raise self.error(
                 f"there is no type called `{name[:60]}`",
