@@ -175,6 +175,8 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
             case, expected, f"no answer: {error}",
             "A loop whose condition never changes, or a function that calls itself on the same argument, never ends.",
         )  # fmt: skip
+    elif isinstance(error, NotImplementedError):
+        failure = Failure(case, expected, "nothing yet", "It is not written yet: run the cell again after you have.")
     elif isinstance(error, RecursionError):
         failure = Failure(
             case, expected, "a RecursionError: it called itself too often",

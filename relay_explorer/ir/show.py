@@ -51,7 +51,7 @@ def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
         case TypeVar() | GlobalTypeVar():
             return type_.name_hint
         case IncompleteType():
-            return "_"
+            return getattr(type_, "name_hint", "_")
         case FuncType():
             params = f"[{', '.join(map(inner, type_.type_params))}]" if type_.type_params else ""
             args = ", ".join(map(inner, type_.arg_types))

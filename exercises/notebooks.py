@@ -1,0 +1,126 @@
+"""From `exercises/NAME.md` to three notebooks: nbgrader's source, what learners receive, and the solution.
+
+A cell of an exercise says in its options what it is: `answer` (the name of an answer, with the solution
+between `### BEGIN SOLUTION` and `### END SOLUTION`), or `graded` (the name of what is tested) with `points`,
+and hidden tests between `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`. All other cells are free.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+
+from relay_explorer import _project
+
+HERE = Path(__file__).parent
+KINDS = ("source", "release", "solution")
+STUB = "# Your code here.\nraise NotImplementedError"
+_MARKER = re.compile(r"^[ \t]*### (BEGIN|END) (SOLUTION|HIDDEN TESTS)[ \t]*\n?", re.MULTILINE)
+
+
+def names() -> list[str]:
+    """The exercises, in the order of the alphabet."""
+    return sorted(path.stem for path in HERE.glob("*.md"))
+
+
+def path_of(kind: str, name: str) -> Path:
+    """Where the notebook of that kind (one of KINDS) lies."""
+    return HERE / kind / name / f"{name}.ipynb"
+
+
+def source(name: str) -> NotebookNode:
+    """nbgrader's source notebook: everything in it, and its metadata on every cell."""
+    written = jupytext.reads((HERE / f"{name}.md").read_text("utf-8"), fmt="md:myst")
+    cells = [nbformat.v4.new_code_cell(_project.install_cell())]
+    cells[0].metadata["nbgrader"] = _nbgrader("install", locked=True)
+    for cell in written.cells:
+        made = nbformat.v4.new_code_cell(cell.source) if cell.cell_type == "code" else nbformat.v4.new_markdown_cell(cell.source)
+        made.metadata.update(_metadata(name, cell))
+        cells.append(made)
+    for number, cell in enumerate(cells):
+        # An identifier that an edit elsewhere in the notebook leaves alone.
+        cell.id = hashlib.sha256(f"{name}:{number}:{cell.source}".encode()).hexdigest()[:12]
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    notebook.nbformat_minor = 5
+    return notebook
+
+
+def _metadata(name: str, cell: NotebookNode) -> dict[str, Any]:
+    """What the options of a cell mean to nbgrader."""
+    given = {key: value for key, value in cell.metadata.items() if key != "tags"}
+    answer, graded = given.pop("answer", None), given.pop("graded", None)
+    points = given.pop("points", None)
+    if given or (answer and graded) or (graded is None) != (points is None):
+        raise ValueError(f"{name}.md: a cell has `answer`, or `graded` and `points`; this one has {dict(cell.metadata)}")
+    if answer:
+        return {"nbgrader": _nbgrader(str(answer), solution=True)}
+    if graded:
+        return {"nbgrader": _nbgrader(str(graded), grade=True, locked=True, points=points)}
+    return {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
+
+
+def _nbgrader(grade_id: str, **fields: Any) -> dict[str, Any]:
+    plain = {"grade": False, "locked": False, "solution": False, "task": False}
+    return {"cell_type": "code", "grade_id": grade_id, "schema_version": 3, **plain, **fields}
+
+
+def release(made: NotebookNode) -> NotebookNode:
+    """What learners receive: nbgrader's own steps for an assignment, without solutions and hidden tests."""
+    from nbgrader.preprocessors import (
+        ClearHiddenTests,
+        ClearOutput,
+        ClearSolutions,
+        ComputeChecksums,
+        LockCells,
+    )
+
+    notebook, resources = copy.deepcopy(made), {}
+    solutions = ClearSolutions(code_stub={"python": STUB})
+    for step in (LockCells(), solutions, ClearOutput(), ComputeChecksums(), ClearHiddenTests(), ComputeChecksums()):
+        notebook, resources = step.preprocess(notebook, resources)
+    return notebook
+
+
+def solution(made: NotebookNode) -> NotebookNode:
+    """The notebook with solutions and all tests, as plain cells."""
+    notebook = copy.deepcopy(made)
+    for cell in notebook.cells:
+        cell.metadata.pop("nbgrader", None)
+        cell.source = _MARKER.sub("", cell.source)
+    return notebook
+
+
+def text(notebook: NotebookNode) -> str:
+    """A notebook as it is written to its file."""
+    return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+
+
+def generated(name: str) -> Iterator[tuple[Path, str]]:
+    """The three notebooks of an exercise: their paths and their texts."""
+    made = source(name)
+    for kind, notebook in zip(KINDS, (made, release(made), solution(made))):
+        yield path_of(kind, name), text(notebook)
+
+
+def write_all() -> list[Path]:
+    """Writes every notebook, and gives the paths of those that changed."""
+    changed = []
+    for name in names():
+        for path, content in generated(name):
+            if not path.exists() or path.read_text("utf-8") != content:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(content, "utf-8")
+                changed.append(path)
+    return changed
