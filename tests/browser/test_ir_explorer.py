@@ -369,7 +369,7 @@ def test_two_fingers_zoom(open_view: Opener) -> None:
         "sel=300&near=300.2",
         "weights=1&fam=0.3",
         "tab=details&q=dense&in=op",
-        "zoom=0.900_20_400",
+        "sel=330&fold=none&zoom=0.900_20_400",
     ],
 )
 def test_a_link_restores_the_exact_state(open_view: Opener, token: str) -> None:

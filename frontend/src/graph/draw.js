@@ -176,6 +176,7 @@ class GraphView {
   /** Puts a place of the drawing into the middle of the window, now or as soon as there is a window. */
   lookAt(k, x, y) {
     const [w, height] = this.size();
+    cancelAnimationFrame(this.gliding);
     this.placed = true;
     this.atFit = false;
     if (w && height) this.move({ k: clampZoom(k), x: w / 2 - x * k, y: height / 2 - y * k }, "step");

@@ -1,6 +1,6 @@
 // What changes with the pointer and the selection, drawn above the bitmaps: rings, the edges of one node, the numbers of its operands.
 
-import { arrow, beside, label, trace } from "./paint.js";
+import { arrow, beside, label, operandsOf, trace } from "./paint.js";
 
 const MOST = 400; // edges lit at once
 
@@ -8,17 +8,11 @@ const MOST = 400; // edges lit at once
 export function edgesOf(id, scene, near, model) {
   const out = [], { users, operands } = near(id);
   const add = (from, to, outgoing) => {
-    for (const i of scene.layout.pathsOf(from, to)) out.push({ path: scene.layout.paths[i], outgoing, operand: operandNumbers(model, from, to) });
+    for (const i of scene.layout.pathsOf(from, to)) out.push({ path: scene.layout.paths[i], outgoing, operand: operandsOf(model, from, to) });
   };
   for (const u of operands.slice(0, MOST)) add(u, id, false);
   for (const t of users.slice(0, MOST)) add(id, t, true);
   return out;
-}
-
-/** As which operands a value arrives: "0", "0, 1" for one used twice; nothing for a folded group. */
-function operandNumbers(model, from, to) {
-  if (from >= model.count || to >= model.count || model.operands[to].length < 2) return "";
-  return model.operands[to].flatMap((u, k) => (u === from ? [k] : [])).join(", ");
 }
 
 /** Draws on `g`, which is in the scene's units. `lit`: what `edgesOf` gave for the selection and for what is hovered. */

@@ -82,7 +82,28 @@ function paths(g, scene, model, palette, scale, box, dim) {
     arrow(g, path.points.at(-2), path.points.at(-1));
   }
   stubs(g, scene, palette, box);
-  if (scale >= 0.85) shapesOnEdges(g, scene, model, palette, [...plain, ...many]);
+  if (scale < 0.85) return;
+  shapesOnEdges(g, scene, model, palette, [...plain, ...many]);
+  operandNumbers(g, model, palette, [...plain, ...many]);
+}
+
+/** At the heads of the edges, where several arrive: which operand each is. */
+function operandNumbers(g, model, palette, list) {
+  g.font = `9px ${palette.ui}`;
+  g.textAlign = "left";
+  g.textBaseline = "middle";
+  const arriving = new Map();
+  for (const { to } of list) arriving.set(to, (arriving.get(to) ?? 0) + 1);
+  for (const { source, to, points } of list) {
+    if (to < 0 || arriving.get(to) < 2) continue;
+    label(g, operandsOf(model, source, to), points.at(-2) + 5, points.at(-1) - 6, palette);
+  }
+}
+
+/** As which operands a value arrives: "0", "0, 1" for one used twice; nothing for a folded group. */
+export function operandsOf(model, from, to) {
+  if (from >= model.count || to >= model.count || model.operands[to].length < 2) return "";
+  return model.operands[to].flatMap((u, k) => (u === from ? [k] : [])).join(", ");
 }
 
 export function arrow(g, x, y, size = 4) {
