@@ -10,6 +10,7 @@ default is declared with `required("…")`.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any as Anything
 from typing import ClassVar, NamedTuple
@@ -231,15 +232,22 @@ def _str(value: Value) -> str:
     raise TypeError
 
 
+_DTYPE = re.compile(r"(?:(?:float|bfloat|int|uint)\d+|bool|handle|void)(?:x\d+)?|custom\w*|e\dm\d\w*|")
+
+
 def _dtype(value: Value) -> str:
     """An element type's name, also given as `numpy.float32`, a NumPy dtype, or Python's int, float, bool."""
     if isinstance(value, str):
-        return str(value)
-    if isinstance(value, type):
-        return {"int": "int32", "float": "float32"}.get(value.__name__, value.__name__)
-    if hasattr(value, "name"):
-        return str(value.name)
-    raise TypeError
+        name = str(value)
+    elif isinstance(value, type):
+        name = {"int": "int32", "float": "float32"}.get(value.__name__, value.__name__)
+    elif hasattr(value, "name"):
+        name = str(value.name)
+    else:
+        raise TypeError
+    if not _DTYPE.fullmatch(name):
+        raise ValueError(f"there is no element type called {name[:40]!r}")
+    return name
 
 
 def _ints(value: Value) -> tuple[int, ...]:

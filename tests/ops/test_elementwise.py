@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Function, const, var
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
@@ -175,6 +176,16 @@ def test_casts() -> None:
     error = refused(transform.reinterpret(t(2), "int8"))
     assert error.message == "`reinterpret`: float32 has 32 bits an element and int8 has 8"
     assert error.help == ("reinterpret keeps the bits; relay.cast converts the numbers",)
+
+
+def test_element_types_that_do_not_exist() -> None:
+    with pytest.raises(RelayError, match="attribute `dtype` takes the name of an element type, not 'banana'"):
+        transform.cast(t(2), "banana")
+    with pytest.raises(ValueError, match="there is no element type called 'banana'"):
+        var("x", shape=(2,), dtype="banana")
+    assert typed(transform.cast(t(2), np.float16)) == "Tensor[(2), float16]"
+    assert typed(transform.cast(t(2), np.dtype("int8"))) == "Tensor[(2), int8]"
+    assert typed(transform.cast(t(2), bool)) == "Tensor[(2), bool]"
 
 
 def test_python_operators_and_numbers() -> None:
