@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit status: 0, 1 for a program or file that cannot be used, 2 for a wrong command line."""
+    """Runs the command; returns its exit status: 0, 1 for a program or file that cannot be used, 2 for a
+    wrong command line.
+    """
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
@@ -41,14 +43,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="relay-explorer", description="Watch a deep-learning compiler work.")
+    parser = argparse.ArgumentParser(
+        prog="relay-explorer", description="Watch a deep-learning compiler work."
+    )
     parser.add_argument("--version", action="version", version=f"relay-explorer {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("models", help="list the models that `explore` knows")
     explore = commands.add_parser("explore", help="write an explorer of a program as one HTML file")
-    explore.add_argument("program", metavar="PROGRAM|MODEL", help="a file in Relay's text format, `-` for the standard input, or a model's name")
-    explore.add_argument("--view", choices=("ir", "types"), default="ir", help="ir: text and graph; types: type inference, step by step (default: ir)")
-    explore.add_argument("-o", "--output", metavar="FILE", help="the file to write, `-` for the standard output (default: PROGRAM-VIEW.html, or .json)")
+    explore.add_argument(
+        "program",
+        metavar="PROGRAM|MODEL",
+        help="a file in Relay's text format, `-` for the standard input, or a model's name",
+    )
+    explore.add_argument(
+        "--view",
+        choices=("ir", "types"),
+        default="ir",
+        help="ir: text and graph; types: type inference, step by step (default: ir)",
+    )
+    explore.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the file to write, `-` for the standard output (default: PROGRAM-VIEW.html, or .json)",
+    )
     explore.add_argument("--json", action="store_true", help="write the view's data instead of a page")
     explore.add_argument("--title", help="the heading (default: the file's or the model's name)")
     return parser
@@ -106,5 +124,6 @@ def _load(program: str) -> tuple[IRModule, str]:
     if path.suffix or len(path.parts) > 1:
         raise RelayError(f"there is no file `{program}`")
     raise RelayError(
-        f"there is neither a file nor a model called `{program}`", help=[f"the models are {', '.join(models.names())}"]
+        f"there is neither a file nor a model called `{program}`",
+        help=[f"the models are {', '.join(models.names())}"],
     )

@@ -19,13 +19,17 @@ from .widgets import host, page, widget
 
 VIEWS = ("ir", "types")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-_TAKES = "a module, a function or another expression, an inference (relay_explorer.typing.record), a program's text, or a pathlib.Path to one"
+_TAKES = (
+    "a module, a function or another expression, an inference (relay_explorer.typing.record), "
+    "a program's text, or a pathlib.Path to one"
+)
 LARGEST = 30_000  # expressions; a larger program is refused at once, instead of filling the reader's memory
 _names: dict[str, itertools.count[int]] = {}
 
 
 class Explorer:
-    """An explorer of one view. As the last expression of a cell it shows itself: in JupyterLab, Notebook 7, VS Code, marimo, Colab and built pages.
+    """An explorer of one view. As the last expression of a cell it shows itself: in JupyterLab, Notebook 7,
+    VS Code, marimo, Colab and built pages.
 
     `view` is the data, `name` what the addresses of a page call the explorer (`#rx-NAME:STATE`).
     """
@@ -56,7 +60,7 @@ class Explorer:
         return page.page(self.view, self.name, self.state)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes `to_html()` to a file, and returns its path. `.html` is added to a name without an ending."""
+        """Writes `to_html()` to a file and returns its path; a name without an ending gets `.html`."""
         target = Path(path)
         if not target.suffix:
             target = target.with_suffix(".html")
@@ -85,10 +89,13 @@ class Explorer:
             "image/svg+xml": picture.svg(self.view),
         }
         if host.wants_widget(host.current()) and widget.available():
-            # Named by its id, and not displayed by itself: widgets of ipywidgets 7 would replace the whole bundle.
+            # Named by its id, and not displayed by itself: widgets of ipywidgets 7 would replace the whole
+            # bundle.
             found[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
         return {
-            mime: data for mime, data in found.items() if (not include or mime in include) and mime not in (exclude or ())
+            mime: data
+            for mime, data in found.items()
+            if (not include or mime in include) and mime not in (exclude or ())
         }
 
     def _display_(self) -> Any:
@@ -110,11 +117,15 @@ def explore(
     title: str | None = None,
     name: str | None = None,
 ) -> Explorer:
-    """An explorer of `x`: a module, a function or other expression, an inference, the text of a program, or the path of a file that holds one.
+    """An explorer of `x`: a module, a function or other expression, an inference, the text of a program, or
+    the path of a file that holds one.
 
-    `view` is "ir" (the program as text and graph) or "types" (type inference, step by step); an inference is shown as "types" unless asked otherwise, all else as "ir". `state` is a
-    token that an explorer gave ("copy link"), without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
-    Text that is not a program is a ParseError, a program of more than LARGEST expressions a RelayError. A program that is not well typed is shown all the same, with the reason.
+    `view` is "ir" (the program as text and graph) or "types" (type inference, step by step); an inference is
+    shown as "types" unless asked otherwise, all else as "ir". `state` is a
+    token that an explorer gave ("copy link"), without or with its `#rx-NAME:`. `title` is the heading. `name`
+    is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
+    Text that is not a program is a ParseError, a program of more than LARGEST expressions a RelayError. A
+    program that is not well typed is shown all the same, with the reason.
     """
     if view is not None and view not in VIEWS:
         raise ValueError(f"there is no view {view!r}: views are {', '.join(map(repr, VIEWS))}")
@@ -205,7 +216,9 @@ def _not_a_program(error: ParseError, text: str) -> RelayError:
         hint = f'a string is taken as a program; the model is models.load("{text}")'
     else:
         hint = "a string is taken as a program; give a pathlib.Path for a file, or models.load(…) for a model"
-    return ParseError(error.message, error.span, [Note(n.message, n.span) for n in error.notes], [*error.help, hint])
+    return ParseError(
+        error.message, error.span, [Note(n.message, n.span) for n in error.notes], [*error.help, hint]
+    )
 
 
 def _name(view: View) -> str:

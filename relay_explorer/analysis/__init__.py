@@ -8,6 +8,7 @@ from .repeats import Block, repeated_blocks
 from .scopes import LetScope, let_scopes
 
 __all__ = [
-    "Block", "Cost", "LetScope", "all_vars", "bound_vars", "call_cost", "costs", "free_type_vars", "free_vars", "let_scopes", "post_order_visit",
+    "Block", "Cost", "LetScope", "all_vars", "bound_vars", "call_cost", "costs", "free_type_vars",
+    "free_vars", "let_scopes", "post_order_visit",
     "repeated_blocks", "total_cost", "weights",
 ]  # fmt: skip

@@ -3,12 +3,16 @@
 The conventions:
 
 * A multiplication and an addition are two operations; each operator declares its own count (`Op.flops`).
-* An operator call reads each of its arguments once and writes its result once, as if nothing were fused or kept in a cache. Tuples, projections, `let` and calls of functions and
+* An operator call reads each of its arguments once and writes its result once, as if nothing were fused or
+  kept in a cache. Tuples, projections, `let` and calls of functions and
   constructors move nothing themselves.
-* An expression counts once, however often it is used, and both branches of an `if` and all clauses of a `match` count: it is the cost of the program as written, not of a run.
+* An expression counts once, however often it is used, and both branches of an `if` and all clauses of a
+  `match` count: it is the cost of the program as written, not of a run.
 * An unknown dimension counts as 1; `Cost.exact` is then False, and the numbers are lower bounds.
-* Relay does not say which parameters of a function were learnt. Counted as such are constants of more than one element, and variables that some operator call takes as its weight, bias, scale or
-  statistics, as the table of an embedding (`take`), or as the operand of an arithmetic operator that is stretched to the other one's shape.
+* Relay does not say which parameters of a function were learnt. Counted as such are constants of more than
+  one element, and variables that some operator call takes as its weight, bias, scale or
+  statistics, as the table of an embedding (`take`), or as the operand of an arithmetic operator that is
+  stretched to the other one's shape.
 """
 
 from __future__ import annotations
@@ -23,11 +27,15 @@ from ..ir.op import Op, size_of
 from ..ir.types import FuncType, TensorType, TupleType, Type
 from ..ir.walk import post_order
 
-LEARNT = frozenset({"weight", "bias", "gamma", "beta", "alpha", "moving_mean", "moving_var"})  # names of operators' arguments
+LEARNT = frozenset(
+    {"weight", "bias", "gamma", "beta", "alpha", "moving_mean", "moving_var"}
+)  # names of operators' arguments
 
 
 class Cost(NamedTuple):
-    """FLOPs, bytes read, bytes written, parameter scalars read; `exact` is False where a dimension is unknown, and the numbers are lower bounds."""
+    """FLOPs, bytes read, bytes written, parameter scalars read; `exact` is False where a dimension is
+    unknown, and the numbers are lower bounds.
+    """
 
     flops: int = 0
     bytes_read: int = 0
@@ -45,7 +53,9 @@ NOTHING = Cost()
 
 
 def elements(type_: Type | None) -> int:
-    """How many numbers a value of `type_` holds: those of all fields of a tuple; an unknown dimension counts as 1; no numbers for functions, references and ADTs."""
+    """How many numbers a value of `type_` holds: those of all fields of a tuple; an unknown dimension counts
+    as 1; no numbers for functions, references and ADTs.
+    """
     if isinstance(type_, TensorType):
         return size_of(type_)
     return sum(map(elements, type_.fields)) if isinstance(type_, TupleType) else 0
@@ -65,7 +75,7 @@ def _exact(type_: Type | None) -> bool:
 
 
 def weights(roots: Iterable[Expr]) -> dict[Expr, int]:
-    """The learnt parameters below `roots`, each with its number of scalars. The expressions must have types."""
+    """The learnt parameters below `roots`, with their sizes; the expressions must have types."""
     found: dict[Expr, int] = {}
     for root in roots:
         for node in post_order(root):
@@ -82,7 +92,11 @@ def _learnt(call: Call, op: Op) -> list[Var]:
     """The variables that `call` takes as parameters."""
     names = op.inputs or ()
     found = [a for name, a in zip(names, call.args, strict=False) if name in LEARNT and isinstance(a, Var)]
-    if op.name == "take" and isinstance(call.args[0], Var) and size_of(_type(call.args[0])) > size_of(_type(call)):
+    if (
+        op.name == "take"
+        and isinstance(call.args[0], Var)
+        and size_of(_type(call.args[0])) > size_of(_type(call))
+    ):
         found.append(call.args[0])
     if op.family == "arithmetic" and len(call.args) == 2:
         out = _type(call)
@@ -103,7 +117,9 @@ def _stretched(operand: Type, out: Type) -> bool:
 
 
 def call_cost(call: Call, learnt: Collection[Expr] = ()) -> Cost:
-    """The cost of one operator call; nothing for other calls, and where types are not known. `learnt` are the parameters, as `weights` gives them."""
+    """The cost of one operator call; nothing for other calls, and where types are not known. `learnt` are the
+    parameters, as `weights` gives them.
+    """
     op = call.op
     out = call._checked_type
     types = [a._checked_type for a in call.args]

@@ -1,12 +1,18 @@
-"""Finds the blocks that a program repeats: residual blocks, encoder layers, the steps of an unrolled recurrence.
+"""Finds the blocks that a program repeats: residual blocks, encoder layers, the steps of an unrolled
+recurrence.
 
-Each straight stretch of program (a function's body, a branch) is a sequence of operations in the order of evaluation. Three observations find its blocks in near-linear time:
+Each straight stretch of program (a function's body, a branch) is a sequence of operations in the order of
+evaluation. Three observations find its blocks in near-linear time:
 
-* Where only one value is alive, the sequence can be cut. Between two such cuts stands either a single operation or a block with a shape of its own, such as a residual block.
-* Segments that follow one another periodically are a larger block, such as the attention and the feed-forward part of an encoder layer.
-* Where more than one value is alive throughout, as in a recurrence, the operations themselves are searched for a period, and cut where the fewest values are alive.
+* Where only one value is alive, the sequence can be cut. Between two such cuts stands either a single
+  operation or a block with a shape of its own, such as a residual block.
+* Segments that follow one another periodically are a larger block, such as the attention and the feed-forward
+  part of an encoder layer.
+* Where more than one value is alive throughout, as in a recurrence, the operations themselves are searched
+  for a period, and cut where the fewest values are alive.
 
-Two blocks are the same when they do the same operations, wired in the same way; shapes and most attributes may differ.
+Two blocks are the same when they do the same operations, wired in the same way; shapes and most attributes
+may differ.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ..ir.adt import Constructor, Match
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
@@ -26,13 +33,16 @@ SHORTEST_BLOCK = 3  # operations
 SHORTEST_SEQUENCE = 12  # operations: a shorter program is read as it stands
 _STATEMENTS = (BINDING, LET, RESULT)
 _LEAVES = frozenset((Var, Constant, GlobalVar, Op, Constructor))
-LONG_LIVED = 128  # a value used this many operations later (a mask, an encoder's output) is not what a block hands to the next
+# A value used this many operations later (a mask, an encoder's output) is not what a block hands to the next.
+LONG_LIVED = 128
 CANDIDATES = 24  # periods tried
 
 
 @dataclass
 class Block:
-    """One occurrence of a repeated block: its operations, in order; the number of the block around it, or -1; the key that blocks of the same structure share."""
+    """One occurrence of a repeated block: its operations, in order; the number of the block around it, or -1;
+    the key that blocks of the same structure share.
+    """
 
     members: list[Expr]
     parent: int
@@ -41,7 +51,9 @@ class Block:
 
 @dataclass
 class _Sequence:
-    """The operations of one stretch: what each does, its operands (positions, -1 for what comes from outside), and how many values are alive before each."""
+    """The operations of one stretch: what each does, its operands (positions, -1 for what comes from
+    outside), and how many values are alive before each.
+    """
 
     exprs: Sequence[Expr]
     labels: list[Hashable] = field(default_factory=list)
@@ -61,14 +73,17 @@ class _Range:
 def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None = None) -> list[Block]:
     """The repeated blocks below `function`, outer ones before those inside them. Each occurs at least twice.
 
-    `order` gives the operations of each straight stretch, in an order in which they can be evaluated; without it, it is that of the text format. The members of a block are
+    `order` gives the operations of each straight stretch, in an order in which they can be evaluated; without
+    it, it is that of the text format. The members of a block are
     neighbours in it.
     """
     if order is None:
         order = [exprs for _, exprs in stretches(program_rows(function))]
     blocks: list[Block] = []
     keys: dict[Hashable, str] = {}
-    values: dict[Expr, Expr] = {node.var: node.value for node in post_order(function) if isinstance(node, Let)}
+    values: dict[Expr, Expr] = {
+        node.var: node.value for node in post_order(function) if isinstance(node, Let)
+    }
     for exprs in order:
         if len(exprs) < SHORTEST_SEQUENCE:
             continue
@@ -90,7 +105,9 @@ def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None =
 
 
 def stretches(rows: Sequence[Row]) -> list[tuple[int, list[Expr]]]:
-    """The operations of every body and branch of a printed program, in the order of its rows, with the row in which the outermost block around them begins."""
+    """The operations of every body and branch of a printed program, in the order of its rows, with the row in
+    which the outermost block around them begins.
+    """
     found: list[tuple[int, list[Expr]]] = [(-1, [])]
     open_blocks: list[tuple[int, int, list[Expr]]] = [(len(rows), -1, found[0][1])]
     seen: set[Expr] = set()
@@ -98,7 +115,12 @@ def stretches(rows: Sequence[Row]) -> list[tuple[int, list[Expr]]]:
         while index >= open_blocks[-1][0]:
             open_blocks.pop()
         _, outermost, here = open_blocks[-1]
-        if row.kind in _STATEMENTS and row.expr is not None and row.expr.__class__ not in _LEAVES and row.expr not in seen:
+        if (
+            row.kind in _STATEMENTS
+            and row.expr is not None
+            and row.expr.__class__ not in _LEAVES
+            and row.expr not in seen
+        ):
             seen.add(row.expr)
             here.append(row.expr)
         if row.end >= 0 and row.kind != TYPE:
@@ -182,7 +204,11 @@ def _find(sequence: _Sequence) -> list[_Range]:
     segments = _segments(sequence)
     structures = [_structure(sequence, s) for s in segments]
     counts = Counter(structures)
-    known = {s for s, structure in zip(segments, structures, strict=True) if len(s) >= SHORTEST_BLOCK and counts[structure] > 1}
+    known = {
+        s
+        for s, structure in zip(segments, structures, strict=True)
+        if len(s) >= SHORTEST_BLOCK and counts[structure] > 1
+    }
     known.update(_periodic(sequence, segments, structures))
     found = list(known)
     for rest in _uncovered(known, len(sequence.exprs)):
@@ -207,15 +233,19 @@ def _segments(sequence: _Sequence) -> list[_Range]:
     """The stretches between the places where at most one value is alive."""
     cuts = [i for i in range(1, len(sequence.exprs)) if sequence.alive[i] <= 1]
     edges = [0, *cuts, len(sequence.exprs)]
-    segments = [_Range(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    segments = [_Range(a, b) for a, b in pairwise(edges)]
     return _with_followers(sequence, segments)
 
 
 def _with_followers(sequence: _Sequence, segments: Sequence[_Range]) -> list[_Range]:
-    """A single operation that follows every block, such as the activation after a residual addition, belongs to the block."""
+    """A single operation that follows every block, such as the activation after a residual addition, belongs
+    to the block.
+    """
     after = {s.first: s for s in segments}
     large = {s for s in segments if len(s) >= SHORTEST_BLOCK}
-    next_labels = {sequence.labels[s.end] if s.end in after and len(after[s.end]) == 1 else None for s in large}
+    next_labels = {
+        sequence.labels[s.end] if s.end in after and len(after[s.end]) == 1 else None for s in large
+    }
     if len(next_labels) != 1 or None in next_labels:
         return list(segments)
     taken = {s.end for s in large}
@@ -234,12 +264,17 @@ def _periodic(sequence: _Sequence, segments: Sequence[_Range], tokens: Sequence[
     numbers: dict[Hashable, int] = {}
     code = [numbers.setdefault((tokens[a], b - a), len(numbers)) for a, b in merged]
     spans = [_Range(segments[a].first, segments[b - 1].end) for a, b in merged]
-    runs = [(start, period, count) for period in _periods(code) for start, period, count in _runs(code, period)]
+    runs = [
+        (start, period, count) for period in _periods(code) for start, period, count in _runs(code, period)
+    ]
     runs.sort(key=lambda r: (-(r[2] // r[1] - 1) * r[1], r[1], r[0]))
     taken = [False] * len(code)
     found: list[_Range] = []
     for start, period, length in runs:
-        if any(taken[start : start + length]) or len(_Range(spans[start].first, spans[start + period - 1].end)) < SHORTEST_BLOCK:
+        if (
+            any(taken[start : start + length])
+            or len(_Range(spans[start].first, spans[start + period - 1].end)) < SHORTEST_BLOCK
+        ):
             continue
         first = _phase(sequence, spans, start, period, length)
         for at in range(first, start + length - period + 1, period):
@@ -262,7 +297,9 @@ def _periods(code: Sequence[int]) -> list[int]:
 
 
 def _runs(code: Sequence[int], period: int) -> list[tuple[int, int, int]]:
-    """The maximal stretches (start, period, length) of at least two periods; none whose period is itself periodic."""
+    """The maximal stretches (start, period, length) of at least two periods; none whose period is itself
+    periodic.
+    """
     found: list[tuple[int, int, int]] = []
     start = 0
     for i in range(len(code) - period + 1):
@@ -281,11 +318,16 @@ def _is_power(word: Sequence[int]) -> bool:
 
 
 def _phase(sequence: _Sequence, spans: Sequence[_Range], start: int, period: int, length: int) -> int:
-    """Where in a run the first block starts: where the fewest values are handed from block to block, and as late as that allows."""
+    """Where in a run the first block starts: where the fewest values are handed from block to block, and as
+    late as that allows.
+    """
     spare = length % period
 
     def handed(first: int) -> int:
-        return sum(sequence.alive[spans[at].first] for at in range(first + period, start + length - period + 1, period))
+        return sum(
+            sequence.alive[spans[at].first]
+            for at in range(first + period, start + length - period + 1, period)
+        )
 
     return min(range(start, start + spare + 1), key=lambda first: (handed(first), -first))
 

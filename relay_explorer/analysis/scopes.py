@@ -9,7 +9,9 @@ from ..ir.walk import children, post_order
 
 
 class LetScope(NamedTuple):
-    """`let` binds `variable`, which can be used in `let.body` and nowhere else. `users` are the expressions that use it, a `let` whose value or result it is included."""
+    """`let` binds `variable`, which can be used in `let.body` and nowhere else. `users` are the expressions
+    that use it, a `let` whose value or result it is included.
+    """
 
     let: Let
     variable: Var
@@ -17,7 +19,7 @@ class LetScope(NamedTuple):
 
 
 def let_scopes(root: Expr) -> list[LetScope]:
-    """The scopes of all `let`s below `root`; of those that stand one inside the other, the outer one first."""
+    """The scopes of all `let`s below `root`; of two, one inside the other, the outer one comes first."""
     order = post_order(root)
     users: dict[Var, dict[Expr, None]] = {node.var: {} for node in order if isinstance(node, Let)}
     for node in order:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 from collections.abc import Sequence
 
@@ -17,9 +16,13 @@ LONGEST_LABEL = 60
 
 
 class Groups:
-    """`groups`, outer ones first; `of`, the group of every expression; `blocks`, how many are repeated blocks (those inside others not counted)."""
+    """`groups`, outer ones first; `of`, the group of every expression; `blocks`, how many are repeated blocks
+    (those inside others not counted).
+    """
 
-    def __init__(self, program: ProgramRows, module: IRModule, exprs: Sequence[Expr], edges: Sequence[Edge]) -> None:
+    def __init__(
+        self, program: ProgramRows, module: IRModule, exprs: Sequence[Expr], edges: Sequence[Edge]
+    ) -> None:
         self.program = program
         found = _functions_and_branches(program)
         found += _blocks(program, module)
@@ -64,7 +67,9 @@ class Groups:
         return found
 
     def _place_leaves(self, exprs: Sequence[Expr], edges: Sequence[Edge]) -> None:
-        """Parameters and constants that only one block uses are part of it; what some operator takes first is an input, and stays outside."""
+        """Parameters and constants that only one block uses are part of it; what some operator takes first is
+        an input, and stays outside.
+        """
         users: dict[int, list[int]] = {}
         first = {edge.source for edge in edges if edge.operand == 0}
         for edge in edges:
@@ -75,7 +80,9 @@ class Groups:
             self.of[leaf] = group
 
     def _shared(self, own: int, users: Sequence[int]) -> int:
-        """The innermost block inside `own`, through blocks only, that holds all users; `own` where there is none."""
+        """The innermost block inside `own`, through blocks only, that holds all users; `own` where there is
+        none.
+        """
         common = self._blocks_around(users[0])
         if not common or self.groups[common[-1]].parent != own:
             return own
@@ -85,7 +92,9 @@ class Groups:
         return common[0] if common else own
 
     def _label_blocks(self, exprs: Sequence[Expr]) -> None:
-        """A block is called what the names of its parameters begin with, where these agree and tell it from others."""
+        """A block is called what the names of its parameters begin with, where these agree and tell it from
+        others.
+        """
         names: dict[int, list[str]] = {}
         for expr, place in zip(exprs, self.of, strict=True):
             if isinstance(expr, Var):
@@ -103,16 +112,21 @@ class Groups:
             label = stems.get(number, "")
             same = owners.get(label, [])
             # The outermost of several blocks, one inside the other, has the name.
-            if not label or same[0] != number or any(number not in self._blocks_around(other) for other in same):
+            if (
+                not label
+                or same[0] != number
+                or any(number not in self._blocks_around(other) for other in same)
+            ):
                 label = f"{group.repeat} · {seen[group.repeat]}"
             self.groups[number] = group._replace(label=label)
 
 
 def _stem(names: Sequence[str]) -> str:
-    """What names have in common up to a separator: `stage1_unit2` of `stage1_unit2_conv`, `stage1_unit2_bias`."""
-    prefix = os.path.commonprefix(list(names))
-    cut = max((m.end() for m in re.finditer(r"[._/]", prefix)), default=0)
-    return prefix[:cut].rstrip("._/")
+    """What names have in common up to a separator: `unit2` of `unit2_conv` and `unit2_bias`."""
+    low, high = min(names), max(names)
+    same = next((i for i, (a, b) in enumerate(zip(low, high)) if a != b), min(len(low), len(high)))
+    cut = max((m.end() for m in re.finditer(r"[._/]", low[:same])), default=0)
+    return low[:cut].rstrip("._/")
 
 
 def _functions_and_branches(program: ProgramRows) -> list[Group]:
@@ -156,7 +170,11 @@ def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
         for block in repeated_blocks(functions[head], lists):
             rows = [program.row(member) for member in block.members]
             end = max(max(r, program.rows[r].end) for r in rows)
-            found.append(Group("", -1, min(rows), end, BLOCK, f"{head} {block.key}" if len(functions) > 1 else block.key))
+            found.append(
+                Group(
+                    "", -1, min(rows), end, BLOCK, f"{head} {block.key}" if len(functions) > 1 else block.key
+                )
+            )
     return found
 
 
@@ -172,4 +190,3 @@ def _nested(groups: Sequence[Group]) -> list[Group]:
         kept.append(group._replace(parent=outer[-1] if outer else -1))
         outer.append(len(kept) - 1)
     return kept
-

@@ -93,7 +93,11 @@ def _check_nesting(c: Checker, ranges: Sequence[tuple[int, int]], what: str) -> 
     for first, last in sorted(ranges, key=lambda r: (r[0], -r[1])):
         while open_ends and open_ends[-1] <= first:
             open_ends.pop()
-        c.need(not open_ends or last <= open_ends[-1], f"{what} {first}", f"its block, to {last}, crosses the end of another")
+        c.need(
+            not open_ends or last <= open_ends[-1],
+            f"{what} {first}",
+            f"its block, to {last}, crosses the end of another",
+        )
         open_ends.append(last)
 
 
@@ -126,13 +130,19 @@ def _check_ir(c: Checker, view: dict[str, Json]) -> None:
         c.need(first <= last, where, "ends before it starts")
         if 0 <= parent < number:
             _, _, outer_first, outer_last, _, _ = view["groups"][parent]
-            c.need(outer_first <= first and last <= outer_last, where, f"is not inside its parent, group {parent}")
+            c.need(
+                outer_first <= first and last <= outer_last,
+                where,
+                f"is not inside its parent, group {parent}",
+            )
     for number, (row, first, last) in enumerate(view["scopes"]):
         for place in (row, first, last):
             c.index(place, c.rows, f"scope {number}")
         c.need(row < first <= last, f"scope {number}", "must come after its `let`")
     totals = view["totals"]
-    c.need(list(totals) == ["nodes", "calls", "params", "flops", "bytes"], "totals", "must name the five sums")
+    c.need(
+        list(totals) == ["nodes", "calls", "params", "flops", "bytes"], "totals", "must name the five sums"
+    )
     for name, value in totals.items():
         c.count(value, f"totals: {name}")
     c.need(totals.get("nodes") == nodes, "totals", "counts other nodes than there are")

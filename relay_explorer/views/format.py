@@ -1,4 +1,6 @@
-"""The view format, version 1, as `frontend/FORMAT.md` describes it: frozen dataclasses that turn into JSON. Strings are interned on the way out."""
+"""The view format, version 1, as `frontend/FORMAT.md` describes it: frozen dataclasses that turn into JSON.
+Strings are interned on the way out.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ class TokenClass(IntEnum):
 
 
 class Token(NamedTuple):
-    """A stretch of a row's text. `ref` is what it names: a node of an IR view, a type variable of a types view, or -1."""
+    """A stretch of a row's text. `ref` is what it names: a node of an IR view, a type variable of a types
+    view, or -1.
+    """
 
     kind: int
     text: str
@@ -54,7 +58,9 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the program. `node` is what it defines (IR view), `end` the closing row of the block that it opens; -1 is none."""
+    """One line of the program. `node` is what it defines (IR view), `end` the closing row of the block that
+    it opens; -1 is none.
+    """
 
     kind: int
     depth: int
@@ -106,12 +112,15 @@ class View(ABC):
         rows = [[int(r.kind), r.depth, _tokens(r.tokens, intern), r.node, r.end] for r in self.rows]
         own = self._fields(intern)
         return {
-            "format": NAME, "version": VERSION, "view": self.kind, "title": _text(self.title), "summary": _text(self.summary),
+            "format": NAME, "version": VERSION, "view": self.kind,
+            "title": _text(self.title), "summary": _text(self.summary),
             "strings": intern.strings, "program": {"rows": rows}, **own,
         }  # fmt: skip
 
     def to_json(self) -> str:
-        """The view as compact JSON (UTF-8, not safe inside HTML: see `relay_explorer.widgets.page.script_json`)."""
+        """The view as compact JSON (UTF-8, not safe inside HTML: see
+        `relay_explorer.widgets.page.script_json`).
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -135,7 +144,9 @@ class Family(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An expression. `params` counts parameter scalars read here, `bytes` those read and written; `uses` are the edges that leave."""
+    """An expression. `params` counts parameter scalars read here, `bytes` those read and written; `uses` are
+    the edges that leave.
+    """
 
     label: str
     family: int
@@ -160,7 +171,9 @@ class Edge(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A function (kind 0), a repeated block (1) or a branch (2), and its rows. Blocks with the same `repeat` are the same again."""
+    """A function (kind 0), a repeated block (1) or a branch (2), and its rows. Blocks with the same `repeat`
+    are the same again.
+    """
 
     label: str
     parent: int
@@ -204,7 +217,10 @@ class IRView(View):
         return {
             "families": [[s(f.name), f.shape, f.hue] for f in self.families],
             "nodes": [
-                [s(n.label), n.family, n.row, s(n.type), s(n.short), n.params, n.flops, n.bytes, s(n.attributes), n.group, n.uses, s(n.detail)]
+                [
+                    s(n.label), n.family, n.row, s(n.type), s(n.short), n.params, n.flops, n.bytes,
+                    s(n.attributes), n.group, n.uses, s(n.detail),
+                ]
                 for n in self.nodes
             ],
             "edges": [number for edge in self.edges for number in edge],
@@ -235,7 +251,9 @@ class TypeVariable(NamedTuple):
 
 
 class RelationBox(NamedTuple):
-    """A relation: the operator's name, its row, its law with the variables put in, and the variables, output last."""
+    """A relation: the operator's name, its row, its law with the variables put in, and the variables, output
+    last.
+    """
 
     name: str
     row: int
@@ -243,7 +261,8 @@ class RelationBox(NamedTuple):
     variables: tuple[int, ...]
 
 
-# ("v", var) · ("t", var, short, full, known) · ("u", var, var) · ("r", rel, status) · ("q", rel) · ("f", rel) · ("p", rel)
+# ("v", var) · ("t", var, short, full, known) · ("u", var, var) · ("r", rel, status) · ("q", rel) · ("f", rel)
+# · ("p", rel)
 Change = tuple[str | int, ...]
 
 
@@ -308,7 +327,8 @@ class TypesView(View):
             "vars": [[s(v.name), v.row, s(v.what)] for v in self.variables],
             "rels": [[s(r.name), r.row, s(r.label), list(r.variables)] for r in self.relations],
             "steps": [
-                [int(t.mark), t.row, s.sentence(t.say), list(t.because), [_change(c, s) for c in t.changes]] for t in self.steps
+                [int(t.mark), t.row, s.sentence(t.say), list(t.because), [_change(c, s) for c in t.changes]]
+                for t in self.steps
             ],
             "functions": [[s(f.name), f.first, f.last] for f in self.functions],
             "conflict": None if self.conflict is None else _conflict(self.conflict, s),
@@ -327,9 +347,13 @@ def _change(change: Change, intern: Interner) -> list[str | int]:
 
 def _conflict(conflict: Conflict, s: Interner) -> dict[str, Json]:
     def side(of: Side) -> dict[str, Json]:
-        return {"type": s(of.type), "chain": [[link.step, link.row, s.sentence(link.say)] for link in of.chain]}
+        return {
+            "type": s(of.type),
+            "chain": [[link.step, link.row, s.sentence(link.say)] for link in of.chain],
+        }
 
     return {
         "step": conflict.step, "row": conflict.row, "say": s.sentence(conflict.say),
-        "left": side(conflict.left), "right": side(conflict.right), "try": [s.sentence(t) for t in conflict.tries],
+        "left": side(conflict.left), "right": side(conflict.right),
+        "try": [s.sentence(t) for t in conflict.tries],
     }  # fmt: skip

@@ -39,7 +39,9 @@ LONGEST_TYPE = 4_000  # characters; a longer type is cut
 
 
 def ir_view(program: IRModule, title: str = "") -> IRView:
-    """The view of a module. Types come from inference, which is run here; a module that is not well typed is shown without them, and the summary says why."""
+    """The view of a module. Types come from inference, which is run here; a module that is not well typed is
+    shown without them, and the summary says why.
+    """
     return _Builder(program).view(title)
 
 
@@ -50,7 +52,9 @@ class _Builder:
         self.module = module
         self.program: ProgramRows = program_rows(module)
         self.types, self.costs, self.learnt, self.error = _inferred(module)
-        self.values = {n.var: n.value for f in module.functions.values() for n in post_order(f) if isinstance(n, Let)}
+        self.values = {
+            n.var: n.value for f in module.functions.values() for n in post_order(f) if isinstance(n, Let)
+        }
         self.patterns: dict[Var, Match] = {}
         self.passed = _passed(module)
         self.exprs = list(self._values())
@@ -102,13 +106,17 @@ class _Builder:
                 yield node
 
     def _drawn(self, node: Expr) -> bool:
-        """A `let` and its variable are drawn as the value; operators and constructors are, where they are passed on as values."""
+        """A `let` and its variable are drawn as the value; operators and constructors are, where they are
+        passed on as values.
+        """
         if isinstance(node, Let) or node in self.values:
             return False
         return not isinstance(node, (*NAMES, GlobalVar)) or node in self.passed
 
     def _value(self, expr: Expr) -> Expr:
-        """What an expression's value is the value of: a `let` gives its body's, a variable that it binds the bound one's."""
+        """What an expression's value is the value of: a `let` gives its body's, a variable that it binds the
+        bound one's.
+        """
         while True:
             if isinstance(expr, Let):
                 expr = expr.body
@@ -179,7 +187,8 @@ class _Builder:
             case Function():
                 return f"fn {self._name(expr) or ''}".rstrip()
         words: dict[type[Expr], str] = {
-            Tuple: "tuple", If: "if", Match: "match", RefCreate: "ref", RefRead: "ref_read", RefWrite: "ref_write",
+            Tuple: "tuple", If: "if", Match: "match",
+            RefCreate: "ref", RefRead: "ref_read", RefWrite: "ref_write",
         }  # fmt: skip
         return words.get(type(expr)) or self._name(expr) or type(expr).__name__
 
@@ -192,7 +201,9 @@ class _Builder:
         if isinstance(expr, Call):
             return "".join(t.text for t in self.spelling.call_attrs(expr))
         if isinstance(expr, Function):
-            return ", ".join("".join(t.text for t in pair) for pair in self.spelling.function_attrs(expr.attrs))
+            return ", ".join(
+                "".join(t.text for t in pair) for pair in self.spelling.function_attrs(expr.attrs)
+            )
         return ""
 
     # -- references from the text
@@ -204,7 +215,9 @@ class _Builder:
         return self.number.get(expr, -1)
 
     def _scopes(self) -> Iterator[Scope]:
-        """Where each `let` can be used: from the row after it, and what its value opens, to the end of its block."""
+        """Where each `let` can be used: from the row after it, and what its value opens, to the end of its
+        block.
+        """
         rows = self.program.rows
         closes = _block_ends(self.program)
         for variable in self.values:
@@ -221,11 +234,15 @@ class _Builder:
         names = [f"@{v.name_hint}" for v in self.module.functions]
         what = names[0] if len(names) == 1 else counted(len(names), "function")
         shared = sum(
-            uses > 1 and not isinstance(e, (Var, Constant)) for e, uses in zip(self.exprs, self.uses, strict=True)
+            uses > 1 and not isinstance(e, (Var, Constant))
+            for e, uses in zip(self.exprs, self.uses, strict=True)
         )
         parts = [counted(totals.calls, "call")]
         if self.error is None:
-            parts += [f"{count(totals.params)} parameters", f"{count(totals.flops)} floating-point operations"]
+            parts += [
+                f"{count(totals.params)} parameters",
+                f"{count(totals.flops)} floating-point operations",
+            ]
         if shared:
             parts.append(f"{counted(shared, 'result')} used more than once")
         if groups.blocks:
@@ -243,14 +260,20 @@ def _sentence(error: RelayError) -> str:
 def _inferred(
     module: IRModule,
 ) -> tuple[dict[Expr, Type], dict[Expr, Cost], dict[Expr, int], RelayError | None]:
-    """Types, costs and learnt parameters by expression of the given module, and the error where inference fails."""
+    """Types, costs and learnt parameters by expression of the given module, and the error where inference
+    fails.
+    """
     from ..typing.infer import infer_types
 
     given = {node for function in module.functions.values() for node in post_order(function)}
     try:
         typed = infer_types(module)
     except RelayError as error:
-        known: dict[Expr, Type] = {n: n._checked_type for n in given if n._checked_type is not None and n.__class__ in (Var, Constant)}
+        known: dict[Expr, Type] = {
+            n: n._checked_type
+            for n in given
+            if n._checked_type is not None and n.__class__ in (Var, Constant)
+        }
         return known, {}, {}, error
     source: dict[Expr, Expr] = {}
     for function in typed.functions.values():
@@ -311,4 +334,3 @@ def _block_ends(program: ProgramRows) -> list[int]:
         if row.end >= 0:
             open_blocks.append(row.end)
     return ends
-

@@ -1,7 +1,10 @@
-"""A view as a still picture: the program's rows and what stands beside them. For places that run no script, and for the moment before it runs."""
+"""A view as a still picture: the program's rows and what stands beside them. For places that run no script,
+and for the moment before it runs.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import NamedTuple
@@ -14,7 +17,19 @@ DEEPEST = 20  # levels that are still indented
 WIDEST_ROW, WIDEST_NOTE = 84, 44  # characters
 CHAR, LINE, TOP, LEFT = 7.8, 21, 64, 16  # pixels
 
-_COLOURS = ("#1d1d1f", "#7b2d8e", "#1d1d1f", "#1f4fa3", "#8a3a00", "#0a6964", "#2b6a1e", "#5c5c63", "#8f2458", "#5c5c63")
+_COLOURS = (
+    "#1d1d1f",
+    "#7b2d8e",
+    "#1d1d1f",
+    "#1f4fa3",
+    "#8a3a00",
+    "#0a6964",
+    "#2b6a1e",
+    "#5c5c63",
+    "#8f2458",
+    "#5c5c63",
+)
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _NOTE_COLOUR, _SOFT = "#0a6964", "#5c5c63"
 
 
@@ -140,20 +155,25 @@ def svg(view: View) -> str:
     width = int(note_x + (WIDEST_NOTE if with_notes else 0) * CHAR + LEFT)
     height = TOP + LINE * len(drawn) + LEFT
     summary = _cut(view.summary, int(width / 6.6))
+    size = f'width="{width}" height="{height}"'
+    sans = 'font-family="system-ui,sans-serif"'
+    mono = "font-family=\"ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace\""
+    title = _xml(_cut(view.title, 80))
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}" role="img">',
         f"<title>{_xml(view.title)}</title><desc>{_xml(view.summary)}</desc>",
-        f'<rect width="{width}" height="{height}" rx="10" fill="#ffffff" stroke="#dcdcd6"/>',
-        f'<text x="{LEFT}" y="27" font-family="system-ui,sans-serif" font-size="15" font-weight="700" fill="#1d1d1f">{_xml(_cut(view.title, 80))}</text>',
-        f'<text x="{LEFT}" y="47" font-family="system-ui,sans-serif" font-size="12.5" fill="{_SOFT}">{_xml(summary)}</text>',
-        '<g font-family="ui-monospace,Menlo,Consolas,\'DejaVu Sans Mono\',monospace" font-size="13" style="white-space:pre">',
+        f'<rect {size} rx="10" fill="#ffffff" stroke="#dcdcd6"/>',
+        f'<text x="{LEFT}" y="27" {sans} font-size="15" font-weight="700" fill="#1d1d1f">{title}</text>',
+        f'<text x="{LEFT}" y="47" {sans} font-size="12.5" fill="{_SOFT}">{_xml(summary)}</text>',
+        f'<g {mono} font-size="13" style="white-space:pre">',
     ]
     for number, line in enumerate(drawn):
         y = TOP + LINE * number + 15
         x = LEFT + len(line.indent) * CHAR
         parts.append(f'<text x="{x:.1f}" y="{y}">{_spans(line)}</text>')
         if line.note:
-            parts.append(f'<text x="{note_x:.0f}" y="{y}" fill="{_NOTE_COLOUR}">{_xml(_cut(line.note, WIDEST_NOTE))}</text>')
+            note = _xml(_cut(line.note, WIDEST_NOTE))
+            parts.append(f'<text x="{note_x:.0f}" y="{y}" fill="{_NOTE_COLOUR}">{note}</text>')
     return "".join(parts) + "</g></svg>"
 
 
@@ -172,4 +192,4 @@ def _spans(line: Line) -> str:
 
 def _xml(text: str) -> str:
     """Escaped, and without the characters that XML cannot hold."""
-    return escape("".join(c if c in "\t\n" or (ord(c) >= 32 and not 0xD800 <= ord(c) <= 0xDFFF and ord(c) not in (0xFFFE, 0xFFFF)) else "�" for c in text))
+    return escape(_NOT_XML.sub("\ufffd", text))

@@ -1,4 +1,6 @@
-"""The program as the rows of a view, from the printer's rows; and which row, and which name, an expression has."""
+"""The program as the rows of a view, from the printer's rows; and which row, and which name, an expression
+has.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,10 @@ _BINDERS = frozenset(
 class ProgramRows:
     """The canonical print of a module or an expression.
 
-    `rows` are view rows with all references -1; `row(expr)` is the index of the row that defines an expression (or, for what no row defines, of the first that mentions it), -1
-    for an expression that is not in the program; `name(expr)` is what the program calls its value (`%x`, `%3`, `@main`), or None; `defines(index)` is the expression that
+    `rows` are view rows with all references -1; `row(expr)` is the index of the row that defines an
+    expression (or, for what no row defines, of the first that mentions it), -1
+    for an expression that is not in the program; `name(expr)` is what the program calls its value (`%x`,
+    `%3`, `@main`), or None; `defines(index)` is the expression that
     row `index` defines. `filled` gives the rows with references to nodes or type variables put in.
     """
 
@@ -51,7 +55,9 @@ class ProgramRows:
         return self.filled(lambda expr: -1)
 
     def _define(self, index: int, row: printed.Row) -> None:
-        for token in row.tokens:  # what `let` and patterns bind; a mention of what has a row already changes nothing
+        for (
+            token
+        ) in row.tokens:  # what `let` and patterns bind; a mention of what has a row already changes nothing
             if token.expr is not None and (row.kind, token.cls) in _BINDERS:
                 self._row.setdefault(token.expr, index)
                 self._name.setdefault(token.expr, token.text)
@@ -80,8 +86,12 @@ class ProgramRows:
         expr = self.source[index].expr
         return expr if expr is not None and self._row.get(expr) == index else None
 
-    def filled(self, ref: Callable[[Expr], int], node: Callable[[Expr], int] = lambda expr: -1) -> tuple[Row, ...]:
-        """The rows, with `ref(expr)` in each token that names an expression, and `node(expr)` in each row that defines one."""
+    def filled(
+        self, ref: Callable[[Expr], int], node: Callable[[Expr], int] = lambda expr: -1
+    ) -> tuple[Row, ...]:
+        """The rows, with `ref(expr)` in each token that names an expression, and `node(expr)` in each row
+        that defines one.
+        """
         found = []
         for index, row in enumerate(self.source):
             tokens = tuple([Token(t.cls, t.text, -1 if t.expr is None else ref(t.expr)) for t in row.tokens])
@@ -92,7 +102,9 @@ class ProgramRows:
 
 
 def program_rows(program: IRModule | Expr) -> ProgramRows:
-    """The rows of a program, for any view: `program_rows(module).rows`, then `.row(expr)` for where an expression stands. A program that is nested too deeply is a RelayError."""
+    """The rows of a program, for any view: `program_rows(module).rows`, then `.row(expr)` for where an
+    expression stands. A program that is nested too deeply is a RelayError.
+    """
     try:
         return ProgramRows(print_rows(program))
     except TooDeepError:

@@ -41,6 +41,7 @@ def _shell() -> Any:
 def wants_widget(host: Host) -> bool:
     """Whether a live widget is offered beside the HTML.
 
-    Colab and VS Code fetch the code of widgets from a network; the HTML output needs none. `RELAY_EXPLORER_WIDGET=0` turns widgets off everywhere.
+    Colab and VS Code fetch the code of widgets from a network; the HTML output needs none.
+    `RELAY_EXPLORER_WIDGET=0` turns widgets off everywhere.
     """
     return host is Host.JUPYTER and os.environ.get("RELAY_EXPLORER_WIDGET", "1") != "0"

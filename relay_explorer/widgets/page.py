@@ -1,4 +1,6 @@
-"""A view as HTML: an element for a page that loads the bundle itself, an output of a notebook, and a file of its own. Everything that a program can name is escaped."""
+"""A view as HTML: an element for a page that loads the bundle itself, an output of a notebook, and a file of
+its own. Everything that a program can name is escaped.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def script_json(text: str) -> str:
 
 
 def element(view: View, name: str, state: str = "") -> str:
-    """The explorer's element: its data, and the picture that is seen until the bundle draws. `name` is what addresses call it."""
+    """The explorer's element: its data, and the picture that is seen until the bundle draws. `name` is what
+    addresses call it.
+    """
     data_state = f' data-state="{escape(state)}"' if state else ""
     return (
         f'<div class="relay-explorer" id="rx-{escape(name)}"{data_state}>'
@@ -39,12 +43,16 @@ def element(view: View, name: str, state: str = "") -> str:
 
 
 def output(view: View, name: str, state: str = "") -> str:
-    """The element and the bundle: what a notebook keeps as the output of a cell. It needs no network and no kernel."""
+    """The element and the bundle: what a notebook keeps as the output of a cell. It needs no network and no
+    kernel.
+    """
     return f"{element(view, name, state)}<script>{script()}</script>"
 
 
 def page(view: View, name: str, state: str = "") -> str:
-    """A whole HTML document that needs nothing else. Its own security policy forbids every request, and every script but the bundle."""
+    """A whole HTML document that needs nothing else. Its own security policy forbids every request, and every
+    script but the bundle.
+    """
     code = script()
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     policy = (
@@ -62,11 +70,16 @@ def page(view: View, name: str, state: str = "") -> str:
 
 @cache
 def script() -> str:
-    """The bundle as a classic script: unlike a module it also runs in outputs whose host inserts them as text, and from a file."""
+    """The bundle as a classic script: unlike a module it also runs in outputs whose host inserts them as
+    text, and from a file.
+    """
     code, count = _EXPORTS.subn("", bundle())
     if count != 1 or "import.meta" in code:
-        raise RuntimeError("relay_explorer.js is not one module that ends in its exports: build it with `make frontend`")
-    # Inside a script element these would end or hide it; in JavaScript strings and expressions the backslash changes nothing.
+        raise RuntimeError(
+            "relay_explorer.js is not one module that ends in its exports: build it with `make frontend`"
+        )
+    # Inside a script element these would end or hide it; in JavaScript strings and expressions the backslash
+    # changes nothing.
     code = re.sub(r"</(script)", r"<\\/\1", code, flags=re.IGNORECASE).replace("<!--", "<\\!--")
     return f"(()=>{{{code}\n}})();"
 
@@ -77,4 +90,6 @@ def bundle() -> str:
     try:
         return BUNDLE.read_text("utf-8")
     except FileNotFoundError:
-        raise RuntimeError("the explorers' bundle is missing from this installation: `make frontend` builds it") from None
+        raise RuntimeError(
+            "the explorers' bundle is missing from this installation: `make frontend` builds it"
+        ) from None

@@ -16,7 +16,7 @@ def available() -> bool:
 
 
 def make(view: dict[str, Any], name: str, state: str) -> Any:
-    """A widget that shows `view`; its `state` follows what the reader does, and may be set. Needs anywidget."""
+    """A widget of `view`; its `state` follows what the reader does, and may be set. Needs anywidget."""
     try:
         cls = _widget_class()
     except ImportError:

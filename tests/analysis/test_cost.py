@@ -16,17 +16,25 @@ def typed(text: str) -> IRModule:
 
 
 def of(module: IRModule, name: str) -> Cost:
-    (found,) = [c for e, c in costs(module).items() if isinstance(e, Call) and isinstance(e.op, Op) and e.op.name == name]
+    (found,) = [
+        c
+        for e, c in costs(module).items()
+        if isinstance(e, Call) and isinstance(e.op, Op) and e.op.name == name
+    ]
     return found
 
 
 def test_a_dense_layer() -> None:
     module = typed(
-        "def @main(%x: Tensor[(2, 784), float32], %w: Tensor[(128, 784), float32], %b: Tensor[(128), float32]) {"
+        "def @main(%x: Tensor[(2, 784), float32], %w: Tensor[(128, 784), float32],"
+        " %b: Tensor[(128), float32]) {"
         " nn.bias_add(nn.dense(%x, %w, units=128), %b) }"
     )
     assert of(module, "nn.dense") == Cost(
-        flops=2 * 2 * 784 * 128, bytes_read=4 * (2 * 784 + 128 * 784), bytes_written=4 * 2 * 128, parameters=128 * 784
+        flops=2 * 2 * 784 * 128,
+        bytes_read=4 * (2 * 784 + 128 * 784),
+        bytes_written=4 * 2 * 128,
+        parameters=128 * 784,
     )
     assert of(module, "nn.bias_add") == Cost(2 * 128, 4 * (2 * 128 + 128), 4 * 2 * 128, 128)
     total = total_cost(module)
@@ -47,7 +55,8 @@ def test_tuples_count_all_their_fields() -> None:
 
 def test_a_shared_weight_counts_once_in_the_total() -> None:
     module = typed(
-        "def @main(%x: Tensor[(1, 8), float32], %w: Tensor[(8, 8), float32]) { nn.dense(nn.dense(%x, %w), %w) }"
+        "def @main(%x: Tensor[(1, 8), float32], %w: Tensor[(8, 8), float32]) {"
+        " nn.dense(nn.dense(%x, %w), %w) }"
     )
     assert [c.parameters for c in costs(module).values()] == [64, 64]
     assert total_cost(module).parameters == 64

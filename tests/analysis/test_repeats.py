@@ -65,7 +65,7 @@ def test_a_straight_program_with_a_period() -> None:
 
 def test_nothing_repeats() -> None:
     x = relay.var("x", shape=(2,))
-    assert keys(Function([x], chain(x, "abcdeaebdc" "ebacdbecad"))) == []
+    assert keys(Function([x], chain(x, "abcdeaebdcebacdbecad"))) == []
 
 
 def test_a_short_program_is_left_alone() -> None:
@@ -129,7 +129,9 @@ letters = st.text("abcde", min_size=0, max_size=12)
 @settings(max_examples=60, deadline=None)
 @given(letters, st.text("abcde", min_size=3, max_size=9), st.integers(3, 8), letters)
 def test_a_block_said_several_times_is_found(before: str, block: str, times: int, after: str) -> None:
-    """Whatever stands around it: every block occurs at least twice, blocks nest, and most of the repetition is covered."""
+    """Whatever stands around it: every block occurs at least twice, blocks nest, and most of the repetition
+    is covered.
+    """
     x = relay.var("x", shape=(2,))
     function = Function([x], chain(x, before + block * times + after))
     blocks = repeated_blocks(function)
@@ -140,13 +142,17 @@ def test_a_block_said_several_times_is_found(before: str, block: str, times: int
     members = [m for b in outer(blocks) for m in b.members]
     assert len(members) == len(set(members))
     small = len(before) + len(block) * times + len(after) < 12
-    primitive = all(block != block[:d] * (len(block) // d) for d in (1, 2) if len(block) % d == 0 and d < len(block))
+    primitive = all(
+        block != block[:d] * (len(block) // d) for d in (1, 2) if len(block) % d == 0 and d < len(block)
+    )
     if not small and primitive and "".join(dict.fromkeys(block)) == block:
         assert len(members) >= len(block) * (times - 1)
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 1)), min_size=1, max_size=60))
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 1)), min_size=1, max_size=60)
+)
 def test_any_graph_is_divided_soundly(plan: list[tuple[int, int, int]]) -> None:
     x = relay.var("x", shape=(2,))
     values: list[Expr] = [x]

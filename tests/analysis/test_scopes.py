@@ -28,7 +28,11 @@ def test_who_uses_a_variable() -> None:
         v: [u.op.name if isinstance(u, Call) and isinstance(u.op, Op) else type(u).__name__ for u in found]
         for v, found in users.items()
     }
-    assert {v: sorted(found) for v, found in names.items()} == {"a": ["add", "exp"], "b": ["Let", "add"], "d": []}
+    assert {v: sorted(found) for v, found in names.items()} == {
+        "a": ["add", "exp"],
+        "b": ["Let", "add"],
+        "d": [],
+    }
 
 
 def test_a_variable_that_is_the_result_is_used_by_its_let() -> None:

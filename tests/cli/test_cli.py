@@ -61,10 +61,17 @@ def test_a_file_goes_before_a_model(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["explore", "nothing"], f"error: there is neither a file nor a model called `nothing`\nhelp: the models are {', '.join(models.names())}\n"),
+        (
+            ["explore", "nothing"],
+            "error: there is neither a file nor a model called `nothing`\n"
+            f"help: the models are {', '.join(models.names())}\n",
+        ),
         (["explore", "nothing.relay"], "error: there is no file `nothing.relay`\n"),
         (["explore", "."], "error: `.` is a folder\nhelp: give a file in Relay's text format\n"),
-        (["explore", "mlp", "-o", "no/such/folder.html"], "error: no/such/folder.html: No such file or directory\n"),
+        (
+            ["explore", "mlp", "-o", "no/such/folder.html"],
+            "error: no/such/folder.html: No such file or directory\n",
+        ),
     ],
 )
 def test_what_cannot_be_used(here: Path, capsys: Output, arguments: list[str], error: str) -> None:
@@ -91,7 +98,9 @@ def test_fifty_megabytes_are_refused_quickly(here: Path, capsys: Output) -> None
 
 
 def test_an_ill_typed_program_is_shown(here: Path, capsys: Output) -> None:
-    (here / "ill.relay").write_text("def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }")
+    (here / "ill.relay").write_text(
+        "def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }"
+    )
     assert main(["explore", "ill.relay", "--view", "types"]) == 0
     assert "ill-types.html: The program is refused: " in capsys.readouterr().out
 
@@ -116,14 +125,18 @@ def test_without_a_command_there_is_help(capsys: Output) -> None:
 
 
 def test_version_from_a_shell() -> None:
-    done = subprocess.run([sys.executable, "-m", "relay_explorer", "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "relay_explorer", "--version"], capture_output=True, text=True, check=True
+    )
     assert done.stdout == f"relay-explorer {_project.VERSION}\n"
 
 
 def test_a_reader_that_hangs_up() -> None:
     """As in `relay-explorer explore - -o - | head -0`: the reader is gone before the first byte."""
     command = [sys.executable, "-m", "relay_explorer", "explore", "-", "-o", "-"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
         assert running.stdin is not None
         assert running.stdout is not None
         assert running.stderr is not None

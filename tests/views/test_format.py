@@ -32,7 +32,12 @@ def test_what_python_makes_is_a_view(view: dict[str, Any]) -> None:
 def test_the_header() -> None:
     view = ir()
     assert list(view)[:7] == ["format", "version", "view", "title", "summary", "strings", "program"]
-    assert (view["format"], view["version"], view["view"], view["title"]) == ("relay-explorer", 1, "ir", "shared")
+    assert (view["format"], view["version"], view["view"], view["title"]) == (
+        "relay-explorer",
+        1,
+        "ir",
+        "shared",
+    )
 
 
 def test_strings_are_kept_once() -> None:

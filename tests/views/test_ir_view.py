@@ -139,9 +139,7 @@ def test_an_empty_module() -> None:
 
 
 def test_an_operator_passed_as_a_value_is_a_node() -> None:
-    view = ir_view(
-        program("def @main(%x: Tensor[(2), float32]) { let %f = fn (%g) { %g(%x) }; %f(tanh) }")
-    )
+    view = ir_view(program("def @main(%x: Tensor[(2), float32]) { let %f = fn (%g) { %g(%x) }; %f(tanh) }"))
     assert operands(view, "%f") == ["tanh", "fn %f"]
     assert view.families[node(view, "tanh").family].name == "activation"
 
@@ -164,7 +162,9 @@ def test_names_that_are_markup_are_only_text() -> None:
 def test_the_blocks_of_a_residual_network() -> None:
     view = ir_view(models.load("resnet50"))
     blocks = [g for g in view.groups if g.kind == 1]
-    assert [b.label for b in blocks] == [f"stage{s}_unit{u}" for s, n in enumerate((3, 4, 6, 3), 1) for u in range(1, n + 1)]
+    assert [b.label for b in blocks] == [
+        f"stage{s}_unit{u}" for s, n in enumerate((3, 4, 6, 3), 1) for u in range(1, n + 1)
+    ]
     assert len({b.repeat for b in blocks}) == 2
     weight = next(n for n in view.nodes if n.label == "%stage2_unit3_2_conv_weight")
     assert view.groups[weight.group].label == "stage2_unit3"
@@ -175,4 +175,9 @@ def test_the_blocks_of_a_residual_network() -> None:
 def test_parameter_counts_of_known_networks() -> None:
     """The published sizes; ResNet's and MobileNet's with the running statistics of their normalizations."""
     sizes = {n: ir_view(models.load(n)).totals.params for n in ("lenet", "vgg16", "resnet50", "mobilenet")}
-    assert sizes == {"lenet": 61_706, "vgg16": 138_357_544, "resnet50": 25_557_032 + 53_120, "mobilenet": 4_231_976 + 21_888}
+    assert sizes == {
+        "lenet": 61_706,
+        "vgg16": 138_357_544,
+        "resnet50": 25_557_032 + 53_120,
+        "mobilenet": 4_231_976 + 21_888,
+    }

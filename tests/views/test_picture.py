@@ -66,4 +66,7 @@ def test_markup_and_control_characters_stay_text() -> None:
 def test_text_that_is_too_wide_is_cut() -> None:
     module = program(SHARED)
     module["f" * 300] = module["main"]
-    assert max(map(len, picture.text(ir_view(module)).splitlines())) <= picture.WIDEST_ROW + 2 + picture.WIDEST_NOTE
+    assert (
+        max(map(len, picture.text(ir_view(module)).splitlines()))
+        <= picture.WIDEST_ROW + 2 + picture.WIDEST_NOTE
+    )

@@ -58,8 +58,8 @@ def test_what_it_does_not_take(thing: object) -> None:
     with pytest.raises(TypeError) as caught:
         explore(thing)
     assert str(caught.value).startswith(
-        "explore takes a module, a function or another expression, an inference (relay_explorer.typing.record), "
-        "a program's text, or a pathlib.Path to one; this is a"
+        "explore takes a module, a function or another expression, "
+        "an inference (relay_explorer.typing.record), a program's text, or a pathlib.Path to one; this is a"
     )
 
 
@@ -90,7 +90,9 @@ def test_too_large_a_program_is_refused_at_once() -> None:
     y: Expr = X
     for _ in range(LARGEST):
         y = relay.tanh(y)
-    with pytest.raises(RelayError, match=r"the program has 30,00\d expressions, and an explorer shows at most 30,000"):
+    with pytest.raises(
+        RelayError, match=r"the program has 30,00\d expressions, and an explorer shows at most 30,000"
+    ):
         explore(Function([X], y))
 
 
@@ -115,7 +117,9 @@ def test_a_state_with_and_without_its_address(given: str) -> None:
 
 def test_the_summary_is_what_a_terminal_shows() -> None:
     text = repr(explore(models.load("mlp"), title="an MLP"))
-    assert text == "<Explorer of 'an MLP' (ir): @main: 6 calls, 203,530 parameters, 407,100 floating-point operations.>"
+    assert text == (
+        "<Explorer of 'an MLP' (ir): @main: 6 calls, 203,530 parameters, 407,100 floating-point operations.>"
+    )
 
 
 def test_saving(tmp_path: Path) -> None:

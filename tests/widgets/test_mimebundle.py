@@ -109,7 +109,9 @@ def test_a_live_widget_beside_the_html(kernel: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize("setting", ["colab", "vscode", "off"])
-def test_where_html_alone_is_safer(kernel: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
+def test_where_html_alone_is_safer(
+    kernel: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
     if setting == "colab":
         monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
     elif setting == "vscode":

@@ -63,7 +63,9 @@ def _shown(client: Any, cell: str) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_in_a_kernel() -> None:
-    """IPython's own formatter, of this environment's version, takes the whole bundle; on Colab, all but the widget."""
+    """IPython's own formatter, of this environment's version, takes the whole bundle; on Colab, all but the
+    widget.
+    """
     colab = "import sys, types; sys.modules['google.colab'] = types.ModuleType('google.colab')\nmade"
     here, there = ask_kernel(CELL, colab)
     assert set(here) == {"text/plain", "text/html", "image/svg+xml", WIDGET_VIEW}
@@ -123,11 +125,20 @@ def _wait_for(address: str, log: Path) -> None:
 
 def notebook(path: Path, *cells: str) -> None:
     made = [
-        {"cell_type": "code", "id": f"cell{i}", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+        {
+            "cell_type": "code",
+            "id": f"cell{i}",
+            "metadata": {},
+            "source": source,
+            "outputs": [],
+            "execution_count": None,
+        }
         for i, source in enumerate(cells)
     ]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": made}))
+    path.write_text(
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": made})
+    )
 
 
 def run_until(page: Page, number: int, output: Locator) -> None:
@@ -168,4 +179,6 @@ def test_in_a_notebook(browser: Browser, tmp_path: Path, application: str, path:
             page.wait_for_timeout(1500)
             run_until(page, 1, page.get_by_text("the state is step="))
         page.close()
-    assert [u for u in outside if not u.startswith((address, address.replace("http", "ws"), "data:", "blob:"))] == []
+    assert [
+        u for u in outside if not u.startswith((address, address.replace("http", "ws"), "data:", "blob:"))
+    ] == []

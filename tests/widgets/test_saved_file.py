@@ -30,7 +30,12 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         page = context.new_page()
         page.on("console", note)
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else wrong.append(request.url))
+        page.on(
+            "request",
+            lambda request: (
+                None if request.url.startswith(("file:", "data:", "blob:")) else wrong.append(request.url)
+            ),
+        )
         page.goto(made.save(tmp_path / "saved.html").as_uri())
         return page
 
@@ -78,8 +83,9 @@ def test_names_that_are_markup_stay_text(opened: Open, view: str) -> None:
     page = opened(explore(hostile(), view=view, title=MARKUP, state=MARKUP))
     expect(page.locator(".rx").first).to_be_visible()
     assert page.evaluate("window.hacked") is None
-    images = "[document, ...[...document.querySelectorAll('*')].map((e) => e.shadowRoot).filter(Boolean)].flatMap((r) => [...r.querySelectorAll('img')])"
-    assert page.evaluate(f"{images}.length") == 0
+    images = """() => [document, ...[...document.querySelectorAll("*")].map((e) => e.shadowRoot)]
+      .filter(Boolean).flatMap((root) => [...root.querySelectorAll("img")]).length"""
+    assert page.evaluate(images) == 0
     assert page.title() == MARKUP
 
 
