@@ -48,7 +48,7 @@ def write(tables: Mapping[str, list[object]]) -> str:
 def _entry(value: object) -> object:
     data = value.data if isinstance(value, Constant) else value
     if not isinstance(data, NDArray):
-        return None  # a Python object that the text format cannot hold; reading it back says so
+        return None  # whatever it is, reading it back says that it was not written
     head: dict[str, object] = {"shape": list(data.shape), "dtype": data.dtype}
     count = math.prod(data.shape)
     if count <= _FEW and data.dtype != "bfloat16":
@@ -93,7 +93,9 @@ class MetaTable:
             raise ValueError(f"`{kind}` has {many}, so there is no number {index}")
         value = entries[index]
         if value is None:
-            raise ValueError(f"entry {index} of `{kind}` is a Python object that the text format cannot hold")
+            raise ValueError(
+                f"entry {index} of `{kind}` is not a tensor, and only tensors are written and read"
+            )
         if kind == CONSTANT and not isinstance(value, Constant):
             return Constant(value)
         return value

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ..ir.adt import Clause, Match, Pattern, TypeData
-from ..ir.expr import Expr, Function, If, Let, Tuple
+from ..ir.expr import Expr, Function, GlobalVar, If, Let
 from ..ir.module import IRModule
 from ..ir.types import Type
 from .inline import Inline
@@ -101,7 +101,8 @@ class Printer:
         elif isinstance(node, Pattern):
             self._row(BRANCH, self.spelling.pattern(node))
         elif isinstance(node, Clause):
-            self.add(Match(Tuple([]), [node], False))
+            match = Match(GlobalVar("_"), [node])  # only the clause is printed
+            self._root(match, lambda layout: self._clause(match, 1, layout, "}"))
         else:
             raise TypeError(f"the text format has no {type(node).__name__}")
 
@@ -253,12 +254,17 @@ class Printer:
         data = self._inline.atom(node.data, layout)
         opening = self._row(kind, [*head, word, plain(" ("), data, plain(") {")], node)
         self._depth += 1
-        for number, clause in enumerate(node.clauses, 1):
-            first = self._clause_head(clause)
-            self._depth += 1
-            yield self._block(layout, layout.inner[id(node), number], clause.rhs)
-            self._close(first, [plain("},")])
+        for number in range(1, len(node.clauses) + 1):
+            yield self._clause(node, number, layout, "},")
         self._close(opening, [plain("}"), *tail])
+
+    def _clause(self, node: Match, number: int, layout: Layout, end: str) -> Steps[None]:
+        """Clause `number`, from 1, of a match."""
+        clause = node.clauses[number - 1]
+        first = self._clause_head(clause)
+        self._depth += 1
+        yield self._block(layout, layout.inner[id(node), number], clause.rhs)
+        self._close(first, [plain(end)])
 
     def _clause_head(self, clause: Clause) -> Row:
         """The rows of a pattern, of which each variable begins one, and ` => {`."""
@@ -277,10 +283,11 @@ class Printer:
             closing.insert(0, pieces[-1].pop())
         first = self._row(BRANCH, pieces[0])
         self._depth += 1
-        for number, piece in enumerate(pieces[1:]):
-            if piece[-1].text == ", ":
-                piece[-1] = plain(",")
-            self._row(PARAM, piece, piece[0].expr, " " if number else "")
+        joins = ""
+        for piece in pieces[1:]:
+            space = piece[-1].text == ", "
+            self._row(PARAM, [*piece[:-1], plain(",")] if space else piece, piece[0].expr, joins)
+            joins = " " if space else ""
         self._depth -= 1
         self._row(BRANCH, [*closing, arrow], None, "")
         return first

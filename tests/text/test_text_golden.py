@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from relay_explorer.ir import Call, Function, GlobalVar, Op, RefRead, Var, const, difference
+from relay_explorer.ir import Call, Function, GlobalVar, Match, Op, RefRead, Var, const, difference
 from relay_explorer.text import astext, fromtext, parse, parse_expr, show
 from relay_explorer.typing import infer_types
 
@@ -149,6 +149,25 @@ def test_types_that_inference_found_are_printed() -> None:
         "  (%y, 1f, %0) /* ty=(Tensor[(2), float32], float32, Tensor[(2), float32]) */",
         "}",
     ]
+
+
+def test_parts_of_a_program_print_alone() -> None:
+    clauses = "C(%h, (%t, _)) => exp(log(%h)), N => 1"
+    module = parse(f"type L[A] {{ C(A, L[A]), N }} def @f[A](%l: L[A]) {{ match (%l) {{ {clauses} }} }}")
+    match = module["f"].body
+    assert isinstance(match, Match)
+    first, second = match.clauses
+    assert show(first) == "C(%h, (%t, _)) => {\n  %0 = log(%h);\n  exp(%0)\n}"
+    assert show(second) == "N => {\n  1\n}"
+    assert show(first.lhs) == "C(%h, (%t, _))"
+    assert show(module["f"].params[0].type_annotation) == "L[A]"
+    assert (
+        show(module.type_definitions[module.get_global_type_var("L")])
+        == "type L[A] {\n  C(A, L[A]),\n  N,\n}"
+    )
+    assert show(module.get_global_var("f")) == "@f"
+    with pytest.raises(TypeError, match="the text format has no int"):
+        show(1)
 
 
 def test_printing_is_deterministic() -> None:
