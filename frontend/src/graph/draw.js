@@ -122,7 +122,6 @@ class GraphView {
   /** Fades every item for which `dimmed(item)` holds. */
   dim(dimmed) {
     this.dimmed = dimmed;
-    this.tiles.clear();
     this.tiles.reset();
     this.minimap.repaint();
     this.refresh();

@@ -42,7 +42,7 @@ export function createLegend(explorer) {
     } }, familyMark(family), family.name, h("small", null, counts.get(f)))];
   });
   return {
-    el: h("div", { class: "legend", role: "group", "aria-label": "operator families: press one to fade the others" }, buttons.map(([, b]) => b)),
+    el: h("div", { class: "ir-legend", role: "group", "aria-label": "operator families: press one to fade the others" }, buttons.map(([, b]) => b)),
     update() {
       for (const [f, b] of buttons) b.setAttribute("aria-pressed", String(explorer.chosen.families.has(f)));
     },

@@ -6,7 +6,7 @@ const SCOPES = [{ id: "all", label: "anywhere" }, { id: "op", label: "operator" 
 const MOST_MARKED = 4000;
 
 export function createFinder(explorer) {
-  const { model, program, rows } = explorer;
+  const { model, rows } = explorer;
   const finder = { found: [], at: -1, state: () => finder.search.state(), restore };
   const fields = {
     op: (i) => model.label(i), name: (i) => model.name(i), type: (i) => model.type(i),
@@ -46,5 +46,5 @@ export function createFinder(explorer) {
   }
 
   finder.search = createSearch({ scopes: SCOPES, onChange: run, onMove: move, placeholder: "operator, name or type" });
-  return Object.assign(finder, { move, program });
+  return finder;
 }
