@@ -244,6 +244,11 @@ class TestInference:
         assert "the same type in both: True" in printed
         assert "runs: 234 here, 234 there" in printed
 
+    def test_the_walk_back_ends_at_what_somebody_wrote(self) -> None:
+        lines = output(self.page, "from relay_explorer.typing.history").splitlines()
+        assert [line.split(":")[0] for line in lines] == ["line 5", "line 7", "line 2"]
+        assert lines[-1].endswith("`%x` is annotated `Tensor[(3, 4), float32]`")
+
     @pytest.mark.parametrize("model", ["mlp", "lenet", "mobilenet", "transformer", "lstm"])
     def test_on_other_models_too(self, model: str) -> None:
         found = names(self.page)
