@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+HANG = 600  # seconds: far more than any test takes, the one that builds the book included
+
+
+@pytest.fixture(autouse=True)
+def no_hang() -> Iterator[None]:
+    """A test that never ends fails, with the place where it hung."""
+
+    def stop(number: int, frame: object) -> None:
+        pytest.fail(f"still running after {HANG} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(HANG)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,6 @@ ROUNDS = 200
 
 def survives(text: str | bytes) -> None:
     """`text` is a module that prints, or a ParseError that renders."""
-    start = time.perf_counter()
     outcome = attempt(text)
     if isinstance(outcome, IRModule):
         astext(outcome)
@@ -36,7 +34,6 @@ def survives(text: str | bytes) -> None:
         assert "fuzz.relay" in shown
         assert len(shown) < 5_000
         assert outcome.span is None or 1 <= outcome.span.line <= outcome.span.end_line
-    assert time.perf_counter() - start < 5  # a few milliseconds on a quiet machine
 
 
 def attempt(text: str | bytes) -> IRModule | ParseError:
