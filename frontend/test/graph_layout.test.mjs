@@ -153,6 +153,20 @@ test("removing a node leaves every other one exactly where it was", () => {
   }
 });
 
+test("removing a node inside groups moves the others only as far as a new lane widens a group", () => {
+  let still = 0, all = 0;
+  for (let seed = 1; seed <= 120; seed++) {
+    const g = grouped(seed), before = layout(g), after = relayout(before, without(g, 1 + (seed % (g.count - 1))));
+    assertSound(after);
+    for (const [dx, dy] of moves(before, after)) {
+      all++;
+      still += dx === 0 && dy === 0;
+      assert.ok(Math.abs(dx) <= 28 && dy === 0, `moved by ${dx}, ${dy}`);
+    }
+  }
+  assert.ok(still / all > 0.98, `${still} of ${all} stayed`);
+});
+
 test("inserting a node moves the others by one layer at most, and never sideways", () => {
   for (let seed = 1; seed <= 60; seed++) {
     const whole = { ...grouped(seed), parents: [], folded: undefined };
