@@ -17,6 +17,7 @@ REMARKS = {
     "jupyter-book": "version 2 renames _config.yml and _toc.yml away and fetches its theme from the network",
     "sphinx": "Jupyter Book 1 allows no newer one",
     "anywidget": "the package must also run with Colab's 0.9.21: requirements-colab.txt",
+    "torch": "a build for the processor alone is enough, where pip finds one",
     "ipywidgets": "the package must also run with Colab's 7.7.1: requirements-colab.txt",
 }
 BOOK = "# The exact set that builds the book, written by `make lock`. The package's needs: pyproject.toml.\n"
@@ -28,7 +29,8 @@ DEVELOPMENT = (
 def _freeze(python: Path) -> dict[str, str]:
     command = [str(python), "-m", "pip", "freeze", "--exclude-editable", "--exclude", "relay_explorer"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    return dict(line.split("==") for line in lines if "==" in line)
+    # A local build (`+cpu`) is a matter of the machine.
+    return dict(line.partition("+")[0].split("==") for line in lines if "==" in line)
 
 
 def _written(pins: dict[str, str]) -> str:
