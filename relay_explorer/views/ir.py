@@ -32,7 +32,7 @@ from .blocks import Groups
 from .families import describe
 from .format import Edge, Family, IRView, Node, Scope, Totals
 from .rows import ProgramRows, program_rows
-from .words import count, counted
+from .words import counted
 
 NAMES = (Op, Constructor)  # what a call names, and is no value of its own there
 LONGEST_TYPE = 4_000  # characters; a longer type is cut
@@ -232,22 +232,23 @@ class _Builder:
 
     def _summary(self, totals: Totals, groups: Groups) -> str:
         names = [f"@{v.name_hint}" for v in self.module.functions]
+        if not names:
+            return "An empty module."
         what = names[0] if len(names) == 1 else counted(len(names), "function")
         shared = sum(
             uses > 1 and not isinstance(e, (Var, Constant))
             for e, uses in zip(self.exprs, self.uses, strict=True)
         )
         parts = [counted(totals.calls, "call")]
+        if totals.params:
+            parts.append(counted(totals.params, "parameter"))
         if self.error is None:
-            parts += [
-                f"{count(totals.params)} parameters",
-                f"{count(totals.flops)} floating-point operations",
-            ]
+            parts.append(counted(totals.flops, "floating-point operation"))
         if shared:
             parts.append(f"{counted(shared, 'result')} used more than once")
         if groups.blocks:
             parts.append(f"{counted(groups.blocks, 'repeated block')}")
-        text = f"{what or 'An empty module'}: {', '.join(parts)}."
+        text = f"{what}: {', '.join(parts)}."
         if self.error is not None:
             text += f" It is not well typed, and so shown without types: {_sentence(self.error)}"
         return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import zip_longest
 
 from ..ir.expr import Expr, Function, Var
 from ..ir.show import short_type, show_type
@@ -337,7 +338,7 @@ def _plain(text: str) -> str:
 def _told(steps: list[Played]) -> list[Played]:
     """The steps that are shown: that a function gets its type is told together with its binding by `let`."""
     told = []
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
+    for step, after in zip_longest(steps, steps[1:]):
         main, next_main = step.main, after.main if after is not None else None
         bound = (
             isinstance(next_main, Unifying)

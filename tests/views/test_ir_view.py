@@ -136,6 +136,7 @@ def test_an_empty_module() -> None:
     view = ir_view(IRModule())
     assert check(view.to_dict()) == []
     assert view.nodes == ()
+    assert view.summary == "An empty module."
 
 
 def test_an_operator_passed_as_a_value_is_a_node() -> None:
