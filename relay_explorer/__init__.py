@@ -1,5 +1,5 @@
-"""Relay, the functional, typed language for deep learning, in readable Python, with explorers that show what
-a compiler does.
+"""Relay, the functional, typed language for deep learning, in readable Python, with explorers that show
+what a compiler does.
 
     from relay_explorer import relay, explore, models
     explore(models.load("lenet"), view="types")

@@ -1,8 +1,6 @@
 """The namespace that `tvm.relay` was, gathered from the folders of this package.
 
-from relay_explorer import relay
-x = relay.var("x", shape=(1, 784))
-y = relay.nn.relu(x)
+from relay_explorer import relay x = relay.var("x", shape=(1, 784)) y = relay.nn.relu(x)
 """
 
 from __future__ import annotations

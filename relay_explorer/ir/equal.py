@@ -1,7 +1,7 @@
 """Structural equality and hashing of types, expressions and modules.
 
-Two programs are equal if they differ in the names of bound variables only. Sharing counts: a value used twice
-is not equal to the same value computed twice.
+Two programs are equal if they differ in the names of bound variables only. Sharing counts: a value used
+twice is not equal to the same value computed twice.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Errors that name the place, say what disagrees, and what to try.
 
-Every error that a user's program can cause is a `RelayError`. It holds the parts (message, span, notes, help)
-so that a view can draw them, and renders
-them as text with the line and a caret.
+Every error that a user's program can cause is a `RelayError`. It holds the parts (message, span, notes,
+help) so that a view can draw them, and renders them as text with the line and a caret.
 """
 
 from __future__ import annotations

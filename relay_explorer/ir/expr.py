@@ -1,8 +1,8 @@
 """Relay's expressions (figure 1 of the paper).
 
 An expression never changes once made. Besides its parts it knows `span`, the place in its source, and
-`origin`, the expressions that it came from: passes set it, so that
-any value can be followed back through a pipeline. `checked_type` is there after type inference.
+`origin`, the expressions that it came from: passes set it, so that any value can be followed back through a
+pipeline. `checked_type` is there after type inference.
 """
 
 from __future__ import annotations
@@ -384,8 +384,8 @@ def var(
     dtype: object = "float32",
     span: Span | None = None,
 ) -> Var:
-    """A variable: `var("x", shape=(3, 4))`, `var("x", TensorType(...))`, `var("s", "int32")` for a scalar, or
-    `var("x")` without a type.
+    """A variable: `var("x", shape=(3, 4))`, `var("x", TensorType(...))`, `var("s", "int32")` for a scalar,
+    or `var("x")` without a type.
     """
     from .attrs import KINDS
 

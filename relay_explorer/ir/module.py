@@ -16,9 +16,9 @@ from .types import GlobalTypeVar
 class IRModule:
     """Global functions and algebraic data types.
 
-    `functions` maps GlobalVar to Function, `type_definitions` GlobalTypeVar to TypeData, both in the order of
-    definition. Setting a function under a name, or under a
-    GlobalVar that the module knows by name, replaces it. Passes never change a module: they make another.
+    `functions` maps GlobalVar to Function, `type_definitions` GlobalTypeVar to TypeData, both in the order
+    of definition. Setting a function under a name, or under a GlobalVar that the module knows by name,
+    replaces it. Passes never change a module: they make another.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class IRModule:
         functions: Mapping[GlobalVar, Function] | None = None,
         type_defs: Mapping[GlobalTypeVar, TypeData] | None = None,
     ) -> IRModule:
-        """A module whose `main` is `expr`; an expression that is not a function becomes the body of one, with
-        its free variables as parameters.
+        """A module whose `main` is `expr`; an expression that is not a function becomes the body of one,
+        with its free variables as parameters.
         """
         if isinstance(expr, IRModule):
             return expr

@@ -63,14 +63,13 @@ Rule = Callable[[Sequence[Type], int, Anything, Reporter], bool]
 
 
 class Relation(NamedTuple):
-    """A type relation: a `rule`, and its `law` as one line, where `{0}`, `{1}` … are the arguments' types and
-    `{out}` the result's.
+    """A type relation: a `rule`, and its `law` as one line, where `{0}`, `{1}` … are the arguments' types
+    and `{out}` the result's.
 
     The rule is given the types of the arguments and of the result (as far as they are known: an
-    IncompleteType is unknown), how many are inputs, the attributes, and a
-    Reporter. It assigns what it learns and answers whether it is done; where too little is known it answers
-    False and is run again when one of its types becomes known.
-    It raises RelationError where it cannot hold.
+    IncompleteType is unknown), how many are inputs, the attributes, and a Reporter. It assigns what it
+    learns and answers whether it is done; where too little is known it answers False and is run again when
+    one of its types becomes known. It raises RelationError where it cannot hold.
     """
 
     name: str
@@ -79,6 +78,9 @@ class Relation(NamedTuple):
 
 
 Flops = Callable[[Anything, Sequence[Type], Type], int]
+Compute = Callable[
+    ..., Anything
+]  # of the attributes and the arguments' values (NumPy arrays, tuples of them)
 
 
 def no_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
@@ -112,17 +114,18 @@ class Op(Expr):
     """An operator. There is one object a name; `Op.get(name)` finds it.
 
     Fields: `name`; `description`, one line; `formula`, its definition; `inputs`, the names of its tensor
-    arguments (None: any number, as one tuple or several
-    arguments); `attrs_class`, its attributes' schema or None; `relation`, its type relation (see
-    `relay_explorer.ops.relation`); `pattern`, an OpPattern;
-    `flops`, how many floating-point operations a call does, from its attributes, argument types
-    and result type; `family`, the group that explorers colour it by; `level`, its place in TVM's list;
-    `laxer_in_reference`, where TVM's relation accepted what this one refuses.
+    arguments (None: any number, as one tuple or several arguments); `attrs_class`, its attributes' schema
+    or None; `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, an OpPattern;
+    `flops`, how many floating-point operations a call does, from its attributes, argument types and result
+    type; `compute`, its meaning in NumPy, or None; `family`, the group that explorers colour it by;
+    `level`, its place in TVM's list; `laxer_in_reference`, where TVM's relation accepted what this one
+    refuses.
     """
 
     __slots__ = (
         "_attrs",
         "attrs_class",
+        "compute",
         "description",
         "family",
         "flops",
@@ -147,6 +150,7 @@ class Op(Expr):
         attrs_class: type[Attrs] | None = None,
         pattern: int = OpPattern.OPAQUE,
         flops: Flops | None = None,
+        compute: Compute | None = None,
         family: str = "other",
         level: int = 10,
         laxer_in_reference: str = "",
@@ -159,6 +163,7 @@ class Op(Expr):
         self.attrs_class = attrs_class
         self.pattern = pattern
         self.flops: Flops = flops or no_flops
+        self.compute = compute
         self.family = family
         self.level = level
         self.laxer_in_reference = laxer_in_reference

@@ -5,9 +5,8 @@
             super().visit_call(call)      # first the parts
             self.found += 1
 
-Each shared expression is visited once. A visitor recurses through Python calls, so that the order is the one
-its author wrote; the limit on recursion is raised to what the
-depth of the expression needs.
+Each shared expression is visited once. A visitor recurses through Python calls, so that the order is the
+one its author wrote; the limit on recursion is raised to what the depth of the expression needs.
 """
 
 from __future__ import annotations
@@ -196,8 +195,8 @@ class ExprMutator(ExprFunctor):
     """Makes a new expression from an old one. Override `visit_…`; `super().visit_call(call)` gives the call
     rebuilt on its mutated parts.
 
-    What does not change is kept, not copied. New expressions carry the span of the old ones and name them as
-    their `origin`.
+    What does not change is kept, not copied. New expressions carry the span of the old ones and name them
+    as their `origin`.
     """
 
     def visit(self, expr: Expr) -> Anything:

@@ -193,8 +193,8 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
 ) -> Anything:
-    """Makes a pass of `f(function, mod, ctx) -> function`, or of a class with such a `transform_function`: it
-    is run on every global function.
+    """Makes a pass of `f(function, mod, ctx) -> function`, or of a class with such a `transform_function`:
+    it is run on every global function.
     """
 
     def each(transform: Body) -> Callable[[IRModule, PassContext], IRModule]:

@@ -1,8 +1,7 @@
 """Generating constraints: every expression gets a type, and what must hold between them is written down.
 
 The walk keeps its own stack, since programs may be 100,000 levels deep. Each kind of expression has an
-`open_…` method, which schedules its parts, and often a `close_…` method,
-which runs when they have types.
+`open_…` method, which schedules its parts, and often a `close_…` method, which runs when they have types.
 """
 
 from __future__ import annotations
@@ -142,8 +141,8 @@ class Generator:
         self.types[expr] = self.solver.typed(expr, type_)
 
     def build(self, expr: Expr, type_: Type) -> None:
-        """Gives `expr` a type made of other expressions' types. One that outgrows the limits is refused here,
-        before every walk over it costs its whole size.
+        """Gives `expr` a type made of other expressions' types. One that outgrows the limits is refused
+        here, before every walk over it costs its whole size.
         """
         depth, size = 0, 1
         for part in parts_of(type_):

@@ -66,8 +66,8 @@ class Started(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The run is over. `done`: the relation holds and is finished; otherwise it went to the end of the queue,
-    to wait.
+    """The run is over. `done`: the relation holds and is finished; otherwise it went to the end of the
+    queue, to wait.
     """
 
     relation: Constraint
@@ -97,8 +97,8 @@ class Merged(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """`relation` moved to the front of the queue, since the class of variable `because` changed. `waited`: it
-    had been run before, in vain.
+    """`relation` moved to the front of the queue, since the class of variable `because` changed. `waited`:
+    it had been run before, in vain.
     """
 
     relation: Constraint

@@ -43,8 +43,8 @@ class Inference:
 
 
 def infer_types(module: IRModule) -> IRModule:
-    """A copy of `module` in which every expression has its type. Raises TypeInferenceError where there is no
-    such typing, or more than one.
+    """A copy of `module` in which every expression has its type. Raises TypeInferenceError where there is
+    no such typing, or more than one.
     """
     result = run(module, None)
     if result.module is None:

@@ -1,11 +1,10 @@
-"""The solver: unification, and a queue of relations over the bipartite graph of type variables and relations
-(section 3.2 of the paper).
+"""The solver: unification, and a queue of relations over the bipartite graph of type variables and
+relations (section 3.2 of the paper).
 
-A relation is run when it comes to the front of the queue. It may unify types, and answers whether it is done;
-if not, it goes to the end, to wait. Whenever a class learns
-something, the relations that read it move to the front. When the relation at the front has waited and nothing
-that it reads has changed since, no other one can move either:
-then the program does not say enough.
+A relation is run when it comes to the front of the queue. It may unify types, and answers whether it is
+done; if not, it goes to the end, to wait. Whenever a class learns something, the relations that read it
+move to the front. When the relation at the front has waited and nothing that it reads has changed since, no
+other one can move either: then the program does not say enough.
 """
 
 from __future__ import annotations

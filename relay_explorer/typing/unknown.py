@@ -1,8 +1,7 @@
 """Type variables in a union-find forest (section 3.2 of the paper).
 
 An `Unknown` is a type still to be found. Two that must be the same are put into one class; the class has a
-representative, its root, which holds what is known of the type, and
-the relations that wait to know more.
+representative, its root, which holds what is known of the type, and the relations that wait to know more.
 """
 
 from __future__ import annotations

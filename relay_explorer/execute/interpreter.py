@@ -1,0 +1,225 @@
+"""The reference interpreter: Relay's meaning, with NumPy for operators.
+
+It keeps its own stack, so that a program may recurse as deep as memory allows; a call whose value is
+returned as it is (a tail call) needs no place on it, so that a loop by recursion runs in constant space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..ir.adt import Constructor, Pattern, PatternConstructor, PatternTuple, PatternVar
+from ..ir.errors import Note, RelayError
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.show import counted
+from .code import Block, ClauseCode, Code, Instruction, Kind, compile_function
+from .values import Closure, ConstructorValue, RefValue, Value, show
+
+DEEPEST_STACK = 1_000_000  # callers that wait; each takes about 200 bytes
+
+Frame = list[Value]
+
+
+class ExecutionError(RelayError):
+    """A program that went wrong while it ran; says where."""
+
+
+class Interpreter:
+    """Runs the functions of one module. Compiled functions are kept."""
+
+    def __init__(self, module: IRModule | None = None) -> None:
+        self.module = module or IRModule()
+        self._globals: dict[str, Closure] = {}
+        self._templates: dict[Code, Frame] = {}
+
+    def call(self, function: Function | str | Closure, args: Sequence[Value]) -> Value:
+        """The value of a function (or of the global function of that name) for `args`."""
+        if isinstance(function, str):
+            callee: Value = self._global(self.module.get_global_var(function))
+        else:
+            callee = function if isinstance(function, Closure) else Closure(compile_function(function), [])
+        return self._run(callee, tuple(args))
+
+    def evaluate(self, expr: Expr, values: Mapping[Var, Value] | None = None) -> Value:
+        """The value of an expression whose free variables have `values`."""
+        given = dict(values or {})
+        return self.call(Function(list(given), expr), list(given.values()))
+
+    # -- the machine
+
+    def _run(self, callee: Value, args: tuple[Value, ...]) -> Value:
+        waiting: list[
+            tuple[Block, int, Frame, int]
+        ] = []  # who goes on, where, with what, and where the value goes
+        code, frame = self._enter(callee, args, None)
+        block, at = code.block, 0
+        while True:
+            if at == len(block.instructions):
+                value = frame[block.result]
+                if not waiting:
+                    return value
+                block, at, frame, target = waiting.pop()
+                frame[target] = value
+                continue
+            instruction = block.instructions[at]
+            at += 1
+            kind = instruction.kind
+            if kind is Kind.OPERATOR:
+                frame[instruction.target] = self._operator(
+                    instruction, [frame[i] for i in instruction.operands]
+                )
+                continue
+            if kind not in _TRANSFERS:
+                frame[instruction.target] = _simple(instruction, frame)
+                continue
+            if kind is Kind.CALL:
+                function, *values = [frame[i] for i in instruction.operands]
+                if not isinstance(function, Closure):
+                    frame[instruction.target] = self._apply(function, values, instruction)
+                    continue
+                code, inner = self._enter(function, tuple(values), instruction)
+                next_block, next_frame = code.block, inner
+            else:
+                next_block, next_frame = self._choose(instruction, frame), frame
+            if at < len(block.instructions) or block.result != instruction.target:
+                waiting.append((block, at, frame, instruction.target))
+                if len(waiting) > DEEPEST_STACK:
+                    raise self._too_deep(instruction)
+            block, at, frame = next_block, 0, next_frame
+
+    def _enter(self, callee: Value, args: tuple[Value, ...], at: Instruction | None) -> tuple[Code, Frame]:
+        assert isinstance(callee, Closure)
+        code = callee.code
+        params = len(code.function.params)
+        if len(args) != params:
+            raise ExecutionError(
+                f"the function takes {counted(params, 'argument')}, and is given {len(args)}",
+                at.node.span if at is not None else code.function.span,
+            )
+        template = self._templates.get(code)
+        if template is None:
+            template = self._templates[code] = self._template(code)
+        frame = template.copy()
+        frame[:params] = args
+        for (_, slot), value in zip(code.captures, callee.captured):
+            frame[slot] = value
+        return code, frame
+
+    def _template(self, code: Code) -> Frame:
+        """A frame before its arguments: constants and global names are in their slots."""
+        frame: Frame = [None] * code.size
+        for slot, expr in code.constants:
+            if isinstance(expr, Constant):
+                array = expr.data.numpy()
+                array.flags.writeable = False
+                frame[slot] = array
+            else:
+                frame[slot] = self._global(expr) if isinstance(expr, GlobalVar) else expr
+        return frame
+
+    def _global(self, var: GlobalVar) -> Closure:
+        found = self._globals.get(var.name_hint)
+        if found is None:
+            found = self._globals[var.name_hint] = Closure(compile_function(self.module[var]), [])
+        return found
+
+    def _operator(self, instruction: Instruction, values: list[Value]) -> Value:
+        op, attrs = instruction.detail
+        return apply_operator(op, attrs, values, instruction.node)
+
+    def _apply(self, callee: Value, values: list[Value], at: Instruction) -> Value:
+        """A call of what is no closure: a constructor, or an operator that was passed as a value."""
+        if isinstance(callee, Constructor):
+            return ConstructorValue(callee, values)
+        if isinstance(callee, Op):
+            attrs = callee.attrs_class() if callee.attrs_class is not None else None
+            return apply_operator(callee, attrs, values, at.node)
+        raise ExecutionError(f"{show(callee)} is called, and is no function", at.node.span)
+
+    def _choose(self, instruction: Instruction, frame: Frame) -> Block:
+        """The branch to go on with."""
+        value = frame[instruction.operands[0]]
+        if instruction.kind is Kind.IF:
+            yes, no = instruction.detail
+            taken: Block = yes if bool(value) else no
+            return taken
+        clauses: list[ClauseCode] = instruction.detail
+        for clause in clauses:
+            bound = match(clause.pattern, value)
+            if bound is not None:
+                for var, part in bound.items():
+                    frame[clause.slots[var]] = part
+                return clause.block
+        raise ExecutionError(f"no clause of the match fits {show(value)}", instruction.node.span)
+
+    def _too_deep(self, instruction: Instruction) -> ExecutionError:
+        callee = instruction.node.op if isinstance(instruction.node, Call) else None
+        name = f"`@{callee.name_hint}`" if isinstance(callee, GlobalVar) else "a function"
+        return ExecutionError(
+            f"{name} has called itself {DEEPEST_STACK:,} levels deep",
+            instruction.node.span,
+            help=["does the recursion end? A loop that returns the call itself needs no stack"],
+        )
+
+
+_TRANSFERS = frozenset({Kind.CALL, Kind.IF, Kind.MATCH})
+
+
+def _simple(instruction: Instruction, frame: Frame) -> Value:
+    """An instruction that only makes or looks at a value."""
+    operands = instruction.operands
+    match instruction.kind:
+        case Kind.TUPLE:
+            return tuple([frame[i] for i in operands])
+        case Kind.FIELD:
+            return frame[operands[0]][instruction.detail]
+        case Kind.CLOSURE:
+            code: Code = instruction.detail
+            closure = Closure(code, [frame[outer] for outer, _ in code.captures])
+            for index, (outer, _) in enumerate(code.captures):
+                if outer == instruction.target:  # the function calls itself by its let's name
+                    closure.captured[index] = closure
+            return closure
+        case Kind.REF:
+            return RefValue(frame[operands[0]])
+        case Kind.READ:
+            return frame[operands[0]].value
+        case Kind.WRITE:
+            frame[operands[0]].value = frame[operands[1]]
+            return ()
+    raise AssertionError(instruction.kind)
+
+
+def match(pattern: Pattern, value: Value) -> dict[Var, Value] | None:
+    """What the pattern's variables are where it fits; None where it does not."""
+    bound: dict[Var, Value] = {}
+    pending = [(pattern, value)]
+    while pending:
+        current, part = pending.pop()
+        if isinstance(current, PatternVar):
+            bound[current.var] = part
+        elif isinstance(current, PatternConstructor):
+            if (
+                not isinstance(part, ConstructorValue)
+                or part.constructor.name_hint != current.constructor.name_hint
+            ):
+                return None
+            pending.extend(zip(current.patterns, part.fields))
+        elif isinstance(current, PatternTuple):
+            pending.extend(zip(current.patterns, part))
+    return bound
+
+
+def apply_operator(op: Op, attrs: Any, values: Sequence[Value], at: Expr | None = None) -> Value:
+    """The value of an operator; an ExecutionError says which call went wrong, and with what."""
+    span = at.span if at is not None else None
+    if op.compute is None:
+        raise ExecutionError(f"`{op.name}` has no NumPy meaning yet, so it cannot be run", span)
+    try:
+        return op.compute(attrs, *values)
+    except (ValueError, TypeError, IndexError, ZeroDivisionError) as problem:
+        notes = [Note(f"argument {k} is {show(v)}") for k, v in enumerate(values)]
+        raise ExecutionError(f"`{op.name}` went wrong: {problem}", span, notes) from None

@@ -1,0 +1,119 @@
+"""What a running program computes with: arrays, tuples, constructed values, references, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..ir.adt import Constructor
+from ..ir.expr import Function
+from ..ir.op import Op
+
+if TYPE_CHECKING:
+    from .code import Code
+
+Value = Any  # numpy.ndarray · tuple of values · ConstructorValue · RefValue · Closure · Constructor · Op
+
+MOST_SHOWN = 200  # parts of a value that its text shows
+
+
+class ConstructorValue:
+    """A value that `constructor` made of `fields`."""
+
+    __slots__ = ("constructor", "fields")
+
+    def __init__(self, constructor: Constructor, fields: Sequence[Value] = ()) -> None:
+        self.constructor = constructor
+        self.fields = tuple(fields)
+
+    @property
+    def tag(self) -> int:
+        """The constructor's number within its type."""
+        return self.constructor.tag
+
+    def __repr__(self) -> str:
+        return show(self)
+
+
+class RefValue:
+    """A mutable cell."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return show(self)
+
+
+class Closure:
+    """A function with the values that it captured where it was made."""
+
+    __slots__ = ("captured", "code")
+
+    def __init__(self, code: Code, captured: list[Value]) -> None:
+        self.code = code
+        self.captured = captured
+
+    @property
+    def function(self) -> Function:
+        return self.code.function
+
+    def __repr__(self) -> str:
+        return show(self)
+
+
+def show(value: Value) -> str:
+    """A value as text, long ones cut: `Cons(1, Cons(2, Nil))`."""
+    parts: list[str] = []
+    pending: list[Value | str] = [value]
+    count = 0
+    while pending:
+        current = pending.pop()
+        if isinstance(current, _Text):
+            parts.append(current)
+            continue
+        count += 1
+        if count > MOST_SHOWN:
+            parts.append("…")
+            continue
+        if isinstance(current, ConstructorValue):
+            parts.append(current.constructor.name_hint)
+            if current.fields:
+                _push(pending, "(", current.fields, ")")
+        elif isinstance(current, tuple):
+            _push(pending, "(", current, ",)" if len(current) == 1 else ")")
+        elif isinstance(current, RefValue):
+            _push(pending, "ref(", (current.value,), ")")
+        elif isinstance(current, Closure):
+            names = ", ".join(f"%{p.name_hint}" for p in current.function.params)
+            parts.append(f"<fn ({names})>")
+        elif isinstance(current, (Constructor, Op)):
+            parts.append(current.name)
+        else:
+            parts.append(_array(current))
+    return "".join(parts)
+
+
+class _Text(str):
+    """Punctuation that waits between values."""
+
+    __slots__ = ()
+
+
+def _push(pending: list[Value | str], opening: str, values: Sequence[Value], closing: str) -> None:
+    pending.append(_Text(closing))
+    for index, value in enumerate(reversed(values)):
+        if index:
+            pending.append(_Text(", "))
+        pending.append(value)
+    pending.append(_Text(opening))
+
+
+def _array(value: Value) -> str:
+    if getattr(value, "shape", None) == ():
+        return str(value.item())
+    if getattr(value, "size", MOST_SHOWN + 1) <= 12:
+        return " ".join(str(value.tolist()).split())
+    return f"<{value.dtype}{list(value.shape)}>"
