@@ -12,7 +12,7 @@ from ..typing.events import Annotated, FunctionEntered, Queued, Reason, Started,
 from ..typing.history import Step
 from ..typing.narrate import Sentence, opening, refusal
 from ..typing.solver import Constraint, operand_exprs
-from ..typing.unknown import Unknown
+from ..typing.unknown import Unknown, parts_of
 
 Show = Callable[[Type], str]
 
@@ -21,10 +21,9 @@ class Speaker:
     """Makes sentences about steps.
 
     `name` gives an expression's printed name; `variable` the name of the type variable of an expression (or
-    of a solver's variable without one); `show` a type as it is known at
-    this moment, variables by their names; `known` whether all of a type is known; `classmates` the names of
-    the other variables in the class of a type; `law` a relation's law
-    with the names put in.
+    of a solver's variable without one); `show` a type as it is known at this moment, variables by their
+    names; `known` whether all of a type is known; `classmates` the names of the other variables in the
+    class of a type; `law` a relation's law with the names put in.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class Speaker:
         if isinstance(main, Unifying):
             return self._unified(main, step, before)
         if isinstance(main, Started):
-            return self._run(main.relation, step)
+            return self._run(main, step)
         assert isinstance(main, (FunctionEntered, Annotated))
         return opening(main) or ("",)
 
@@ -161,7 +160,8 @@ class Speaker:
                 return "{0} is used as a reference", left
         return ("Two types must be one",)
 
-    def _run(self, constraint: Constraint, step: Step) -> Sentence:
+    def _run(self, main: Started, step: Step) -> Sentence:
+        constraint = main.relation
         operator, call = _operator(constraint), constraint.call
         operands = list(zip(operand_exprs(call), constraint.args))
         if not step.done:
@@ -185,16 +185,37 @@ class Speaker:
                 operator,
                 self.law(constraint),
             )
-        inputs = list(dict.fromkeys(self.name(e) for e, _ in operands))[:3]
-        own, found = self.variable(call, output), self.show(output)
-        args = [operator, own, found, *inputs]
+        told = self._told(operands, main)
+        if _complete(main.reads[-1]):
+            if not told:
+                return "{0} holds: all that it reads was known already, and agrees." + self._moved(
+                    step, "\n"
+                ), operator
+            sentence = "{0} can, from its result: " + _are(told, 1)
+            return f"{sentence}." + self._moved(step, "\n"), operator, *told
+        inputs = list(dict.fromkeys(self.name(e) for (e, _), t in zip(operands, main.reads) if _complete(t)))[
+            :3
+        ]
+        args = [operator, self.variable(call, output), self.show(output), *inputs]
         known = f"{_listed(len(inputs), 3)} {'are' if len(inputs) > 1 else 'is'} known, so " if inputs else ""
         sentence = f"{{0}} can: {known}{{1}} is {{2}}"
         mates = self.classmates(call, output)[:3]
         if mates:
             sentence += f", and with it {_listed(len(mates), len(args))}, its class"
             args += mates
-        return f"{sentence}." + self._moved(step, "\n"), *args
+        if told:
+            sentence += f".\nAnd backwards: {_are(told, len(args))}"
+            args += told
+        return f"{sentence}." + self._moved(step, " " if told else "\n"), *args
+
+    def _told(self, operands: list[tuple[Expr, Type]], main: Started) -> list[str]:
+        """The arguments whose type the relation found, and that type; of several types, the first only."""
+        found: dict[str, str] = {}
+        for (expr, type_), read in zip(operands, main.reads):
+            if not _complete(read) and self.known(type_):
+                found[self.name(expr)] = self.show(type_)
+        first = next(iter(found.values()), "")
+        return [*[name for name, shown in found.items() if shown == first], first] if found else []
 
     def _moved(self, step: Step, lead: str) -> str:
         waited = list(dict.fromkeys(_operator(m.relation) for m in step.moved if m.waited))
@@ -210,6 +231,17 @@ def _listed(count: int, start: int = 0) -> str:
     """Placeholders as a list in words: `{0}, {1} and {2}`."""
     places = [f"{{{i}}}" for i in range(start, start + count)]
     return places[0] if count == 1 else f"{', '.join(places[:-1])} and {places[-1]}" if places else ""
+
+
+def _are(told: list[str], start: int) -> str:
+    """`{1} and {2} are {3}`: the last of `told` is the type."""
+    count = len(told) - 1
+    return f"{_listed(count, start)} {'are' if count > 1 else 'is'} {{{start + count}}}"
+
+
+def _complete(read: Type) -> bool:
+    """Whether all of a type was known when a relation read it."""
+    return not isinstance(read, Unknown) and all(map(_complete, parts_of(read)))
 
 
 def _operator(constraint: Constraint) -> str:
