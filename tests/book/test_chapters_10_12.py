@@ -146,6 +146,18 @@ class TestOperators:
         found = [str(p.checked_type) for p in typed["main"].params[1:]]
         assert found == [f"Tensor[{shape}, float32]" for shape in wanted]
 
+    @pytest.mark.parametrize(
+        ("explorer", "step", "words"),
+        [
+            ("ch11-stem", 17, "And backwards: %kernel is Tensor[(64, 3, 7, 7), float32]."),
+            ("ch11-stem", 18, "And backwards: %gamma, %beta, %mean and %var are Tensor[(64), float32]."),
+            ("ch11-turns", 14, "And backwards: %z is Tensor[(2, ?), float32]."),
+            ("ch11-turns", 16, "tanh can, from its result: %b is Tensor[(2, ?), float32]."),
+        ],
+    )
+    def test_steps_say_what_the_text_says_of_them(self, explorer: str, step: int, words: str) -> None:
+        assert words in say(self.page, explorer, step)
+
     def test_all_arithmetic_of_the_attention_broadcasts(self) -> None:
         typed = relay.transform.InferType()(names(self.page)["attention"])
         for call in relay.analysis.costs(typed):
