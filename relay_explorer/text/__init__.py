@@ -4,7 +4,8 @@ What TVM 0.14 printed is read, and printed again to the letter, save that functi
 their definition, where TVM sorted them by name. So that any program can be read back, some things are written
 that TVM did not write:
 
-* names that are no identifiers stand between backquotes: @`my function`, with the escapes of strings;
+* names that are no identifiers stand between backquotes: @`my function`, with the escapes of strings; so does
+  an operator whose name a constructor has taken: `exp`;
 * `2i8`, `3u16`, `1.5f16`, `1bf16`, `inff`, `-inff64`, `nanf` are constants of those types; other constants
   stand in the metadata, as readable JSON (see metadata.py; TVM's own is read too);
 * `Nil[]` is a constructor that is not called, where `Nil` calls it;

@@ -180,20 +180,24 @@ class ExpressionSyntax(PatternSyntax):
             self.advance()
             return self.named(text, start)
         if kind == "quoted":
-            return self.named(self.quoted_name(), start)
+            return self.named(self.quoted_name(), start, True)
         return None
 
-    def named(self, name: str, start: int) -> Expr:
-        """An operator, a constructor, or a word such as `True`; the token is taken already."""
+    def named(self, name: str, start: int, quoted: bool = False) -> Expr:
+        """An operator, a constructor, or a word such as `True`; the token is taken already.
+
+        Where an operator and a constructor have one name, it means the constructor; between backquotes, the
+        operator.
+        """
+        if name in ("True", "False") and not quoted:
+            return Constant(NDArray.scalar(name == "True", "bool"), self.span(start, self.last))
+        if name in SPECIAL and not quoted:
+            return Constant(scalar(name), self.span(start, self.last))
         constructor = self.constructors.get(name)
-        if constructor is not None:
+        if constructor is not None and not (quoted and name in Op.list_op_names()):
             if constructor.inputs or self.kind in ("(", "["):
                 return constructor
             return Call(constructor, [], span=self.span(start, self.last))
-        if name in ("True", "False"):
-            return Constant(NDArray.scalar(name == "True", "bool"), self.span(start, self.last))
-        if name in SPECIAL:
-            return Constant(scalar(name), self.span(start, self.last))
         return self.operator(name, start)
 
     def operator(self, name: str, start: int) -> Op:
@@ -262,17 +266,21 @@ class ExpressionSyntax(PatternSyntax):
         args: list[Expr] = []
         given: Given = {}
         while self.kind != ")":
-            start, text = self.start, self.text
+            start, name = self.start, self.text
             node: Expr | None = None
-            if self.kind == "name" and text not in COMPOUND:
-                self.advance()
+            quoted = self.kind == "quoted"
+            if quoted or (self.kind == "name" and name not in COMPOUND):
+                if quoted:
+                    name = self.quoted_name()
+                else:
+                    self.advance()
                 if self.kind == "=":
-                    self.attribute(text, start, self.last, given)
+                    self.attribute(name, start, self.last, given)
                     if self.kind != ",":
                         break
                     self.advance()
                     continue
-                node = self.named(text, start)
+                node = self.named(name, start, quoted)
             else:
                 node = self.simple()
             if node is None or self.kind in _GOES_ON:

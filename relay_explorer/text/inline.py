@@ -32,7 +32,7 @@ class Inline:
         if isinstance(node, GlobalVar):
             return Token(GLOBAL, global_name(node.name_hint), node)
         if isinstance(node, Op):
-            return Token(OPERATOR, plain_name(node.name), call or node)
+            return Token(OPERATOR, self.spelling.operator(node.name), call or node)
         if isinstance(node, Constructor):
             alone = "[]" if call is None and not node.inputs else ""  # the name alone would be a call of it
             return Token(CONSTRUCTOR, plain_name(node.name_hint) + alone, call or node)

@@ -13,7 +13,7 @@ from ..ir.show import show_type
 from ..ir.types import Any, FuncType, GlobalTypeVar, SizeVar, TensorType, Type, TypeVar
 from .literals import attribute_float, quote, scalar_text
 from .metadata import ARRAY, CONSTANT
-from .names import DTYPE, PLAIN, Names, local_hint, plain_name, type_var_hint
+from .names import DTYPE, KEYWORDS, PLAIN, Names, local_hint, plain_name, type_var_hint
 from .rows import ATTRIBUTE, CONSTRUCTOR, LITERAL, LOCAL, TYPE_NAME, Token
 from .rows import PLAIN as PUNCTUATION
 
@@ -26,6 +26,7 @@ class Spelling:
         self.free: list[Var] = []  # variables that nothing binds, in the order of their first use
         self._variables: dict[Var, str] = {}
         self._locals = Names()
+        self._constructors: set[str] = set()
         self._declared: set[str] = set()  # names of types, which no type variable may take
         self._type_names = Names()
         self._type_vars: dict[int, str] = {}
@@ -36,8 +37,13 @@ class Spelling:
         self._types: dict[int, str] = {}
 
     def declare(self, data: TypeData) -> None:
-        """Keeps type variables from taking the name of a declared type."""
+        """Keeps what a type declares apart from type variables and operators of the same names."""
         self._declared.add(data.header.name_hint)
+        self._constructors.update(c.name_hint for c in data.constructors)
+
+    def operator(self, name: str) -> str:
+        """An operator's name; between backquotes where a constructor has it too."""
+        return quote(name, "`") if name in self._constructors else plain_name(name)
 
     def definition(self) -> None:
         """Begins a definition: the names of type variables are its own."""
@@ -155,7 +161,7 @@ class Spelling:
         for name, value in pairs:
             if tokens:
                 tokens.append(Token(PUNCTUATION, ", "))
-            shown = name if PLAIN.fullmatch(name) else quote(name, "`")
+            shown = name if PLAIN.fullmatch(name) and name not in KEYWORDS else quote(name, "`")
             tokens += [
                 Token(ATTRIBUTE, shown),
                 Token(PUNCTUATION, "="),

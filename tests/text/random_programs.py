@@ -95,6 +95,8 @@ class Programs:
         params = [TypeVar(self.name()) for _ in range(self.rng.randint(0, 2))]
         self.type_vars = params
         names = [f"{self.name()}{number}{k}" for k in range(self.rng.randint(0, 3))]
+        if number == 0 and self.chance(0.3):
+            names.append(self.rng.choice(["exp", "nn.softmax", "True", "inff", "fn"]))
         made = [Constructor(n, [self.type(2) for _ in range(self.rng.randint(0, 2))], header) for n in names]
         data = TypeData(header, params, made)
         self.type_vars = []
@@ -239,7 +241,10 @@ class Programs:
         callee = self.expr()
         args = [self.expr() for _ in range(self.rng.randint(0, 2))]
         types = [] if isinstance(callee, Op) else [self.type(1) for _ in range(self.rng.randint(0, 1))]
-        return Call(callee, args, None, types)
+        attrs = None
+        if self.chance(0.2) and not isinstance(callee, Op):
+            attrs = DictAttrs({self.name(): self.attribute(1)})
+        return Call(callee, args, attrs, types)
 
     def operator(self) -> Expr:
         kind = self.rng.randint(0, 3)
