@@ -1,8 +1,8 @@
 """Relay's text format 0.0.5: programs as text, and text as programs.
 
-What TVM 0.14 printed is read, and printed again to the letter, save that functions stay in the order of
-their definition, where TVM sorted them by name. So that any program can be read back, some things are written
-that TVM did not write:
+It follows TVM 0.14: the texts that it printed for the project's conformance programs are read, and
+printed again to the letter. Functions stay in the order of their definition, where TVM sorted them by
+name. So that any program can be read back, some things are written that TVM did not write:
 
 * names that are no identifiers stand between backquotes: @`my function`, with the escapes of strings; so does
   an operator whose name a constructor has taken: `exp`;
