@@ -50,8 +50,8 @@ figures: $(BOOK_READY)  ## draw the printed figures
 pairs: $(BOOK_READY)  ## write the notebooks that belong to the book's executable pages
 	@$(BIN)/python tools/pair.py
 
-address: $(BOOK_READY)  ## rewrite all that is derived from the project's public address and version
-	@$(BIN)/python tools/address.py && $(BIN)/python tools/pair.py
+address: $(READY)  ## rewrite all that is derived from the project's public address and version
+	@$(BIN)/python tools/address.py && $(BIN)/python tools/pair.py && $(BIN)/python -m exercises
 
 exercises: $(READY)  ## generate the exercises' release and solution notebooks
 	@$(BIN)/python -m exercises

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 SLUG = _project.REPOSITORY.removeprefix("https://github.com/")
 
 # What `make address` and `make exercises` write from it.
-DERIVED = ("CITATION.cff", "README.md", "book/*.ipynb", "exercises/**/*.ipynb", "exercises/*.ipynb")
+DERIVED = ("CITATION.cff", "README.md", "book/*.ipynb", "exercises/*/*/*.ipynb")
 
 
 def tracked() -> list[Path]:
