@@ -10,6 +10,7 @@ import argparse
 import io
 import itertools
 import json
+import os
 import socket
 import tempfile
 import threading
@@ -271,7 +272,7 @@ HEADINGS = ["graph", "layout", "first paint", "pan", "pan, all in view", "Netron
 
 def main(only: list[str] | None = None) -> None:
     """Measures; a part (`only`) is printed and not written."""
-    rows = []
+    rows, load = [], os.getloadavg()[0]
     with sync_playwright() as playwright, site() as origin, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for name, call in GRAPHS.items():
@@ -289,7 +290,8 @@ def main(only: list[str] | None = None) -> None:
     if only:
         print(table(HEADINGS, rows))
     else:
-        tail = f"\nChromium {version}, software rendering; Netron {netron.__version__}.\n"
+        tail = f"\nChromium {version}, software rendering; Netron {netron.__version__}. "
+        tail += f"Load average at the start: {load:.1f}.\n"
         report("explorer_layout.md", table(HEADINGS, rows), tail)
 
 
