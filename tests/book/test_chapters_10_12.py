@@ -87,6 +87,17 @@ class TestTypes:
         assert "course.relay:3:11: note: `%w1`" in printed
         assert re.search(r"error: .* note: .* help: dense's weight is \(units", printed.replace("\n", " "))
 
+    def test_steps_say_what_the_text_says_of_them(self) -> None:
+        assert re.match(
+            r"%network makes a List\[fn \((\w)\) -> (?!\1)\w\]\.", say(self.page, "ch10-kinds", 47)
+        )
+        assert say(self.page, "ch10-kinds", 49).startswith("@apply is called with %network")
+        view = explorers(self.page)["ch10-kinds"].to_dict()
+        runs = [
+            i for i, step in enumerate(view["steps"], 1) if any(c[:1] == ["r"] and c[2] == 2 for c in step[4])
+        ]
+        assert all(number < 30 or number > 49 for number in runs)
+
     def test_both_ways_out_are_well_typed(self) -> None:
         for name in ("MENDED", "TURNED"):
             assert str(infer(names(self.page)[name])["main"].ret_type) == "Tensor[(1, 10), float32]"
@@ -130,7 +141,7 @@ class TestTypes:
         text = text.replace(f"{weight})", f"{weight}, %v: Tensor[(4, 8), float32])")
         with pytest.raises(relay.TypeInferenceError, match=DIFFER) as refused:
             infer(text)
-        assert "`@apply` is called with `%layers`" in str(refused.value)
+        assert "`@apply` is called with `%network`" in str(refused.value)
 
 
 class TestOperators:
