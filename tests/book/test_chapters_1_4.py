@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,41 +12,9 @@ import pytest
 from figures import forms
 from relay_explorer import relay
 from relay_explorer.compat import tvm
+from tests.book.chapters import BOOK, CELL, executed, names, output, source
 
-BOOK = Path(__file__).parents[2] / "book"
 PAGES = ("ch01_phone", "ch02_define_and_run", "ch03_ten_minutes", "ch04_first_program")
-CELL = re.compile(r"^```\{code-cell\} python\n((?::\w+:[^\n]*\n)*)(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-@cache
-def source(page: str) -> str:
-    return (BOOK / f"{page}.md").read_text("utf-8")
-
-
-@cache
-def executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object, ...]]:
-    """The names that a page's cells define, what each cell prints, and what each shows."""
-    names: dict[str, Any] = {}
-    printed, shown = [], []
-    for found in CELL.finditer(source(page)):
-        tree = ast.parse(found[2])
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            exec(compile(tree, page, "exec"), names)
-            value = eval(compile(ast.Expression(last.value), page, "eval"), names) if last else None
-        printed.append(out.getvalue())
-        shown.append(value)
-    return names, tuple(printed), tuple(shown)
-
-
-def names(page: str) -> dict[str, Any]:
-    return executed(page)[0]
-
-
-def output(page: str, start: str) -> str:
-    """What the cell prints that begins so."""
-    (number,) = [i for i, c in enumerate(CELL.finditer(source(page))) if c[2].startswith(start)]
-    return executed(page)[1][number]
 
 
 def infer(text: str) -> relay.IRModule:
