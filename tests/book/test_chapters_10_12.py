@@ -31,6 +31,13 @@ def say(page: str, explorer: str, step: int) -> str:
     return template.format(*arguments)
 
 
+def node(page: str, explorer: str, number: int) -> tuple[str, str]:
+    """The label and the attributes of a node."""
+    view = explorers(page)[explorer].to_dict()
+    found = view["nodes"][number]
+    return view["strings"][found[0]], view["strings"][found[8]]
+
+
 @pytest.mark.parametrize("page", PAGES)
 class TestPage:
     def test_explorers_show_themselves_as_a_page_needs_them(self, page: str) -> None:
@@ -50,9 +57,11 @@ class TestPage:
         figures = re.findall(r"^```\{diagram\} (\w+)", source(page), re.MULTILINE)
         assert [f for f in figures if not (BOOK.parent / f"figures/svg/{f}.light.svg").is_file()] == []
 
-    def test_links_to_steps_lead_somewhere(self, page: str) -> None:
-        for name, step in re.findall(r"\(#rx-([\w-]+):step=(\d+)\)", source(page)):
-            assert say(page, name, int(step))
+    def test_links_into_explorers_lead_somewhere(self, page: str) -> None:
+        links = re.findall(r"\(#rx-([\w-]+):(\w+)=(\d+)\)", source(page))
+        assert len(links) == source(page).count("](#rx-")
+        for name, key, number in links:
+            assert say(page, name, int(number)) if key == "step" else node(page, name, int(number))
 
     def test_nothing_depends_on_the_time_or_on_chance(self, page: str) -> None:
         assert not re.search(r"\b(perf_counter|time\(|random|datetime|id\()", "".join(cells(page)))
@@ -114,6 +123,9 @@ class TestTypes:
         assert shapes[-2] == (1, 2048, 7, 7)
         picture = names(self.page)["resnet"]["main"].params[0]
         assert picture.type_annotation.shape == (1, 3, 224, 224)
+
+    def test_the_two_ways_meet_in_an_addition(self) -> None:
+        assert node(self.page, "ch10-resnet", 287)[0] == "add"
 
     def test_answer_the_wider_layer_is_found_at_the_bias(self) -> None:
         assert "error: `add`: the shapes (1, 300) and (256)" in output(self.page, "show(MENDED")
@@ -182,6 +194,10 @@ class TestOperators:
         grouped = [c.args[1].checked_type.shape[1] for c in convolutions if c.attrs.groups > 1]
         assert grouped == [1] * 13
         assert len(convolutions) == 2 * 13 + 1
+        grouped_one, other = (node(self.page, "ch11-mobilenet", number) for number in (142, 146))
+        assert grouped_one[0] == other[0] == "nn.conv2d"
+        assert "groups=32" in grouped_one[1]
+        assert "groups" not in other[1]
 
     def test_a_relation_may_be_too_early(self) -> None:
         assert output(self.page, "from relay_explorer.relay import IncompleteType").endswith("too early\n")
