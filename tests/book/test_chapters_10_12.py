@@ -362,6 +362,9 @@ class TestInference:
         assert "the first argument of `%f` must be" in printed
         assert re.search(r"late, 200 +201 +201 +400 ", output(self.page, 'compare("late, 200"'))
 
+    def test_a_type_that_doubles_with_every_line_is_refused(self) -> None:
+        assert "more than 50,000 parts" in output(self.page, 'lines = ["let %t0')
+
     def test_any_of_these_would_do(self) -> None:
         """The under-constrained prediction names four solutions."""
         for shape in ("(5, 7)", "(1, 7)", "(7)", "()"):
