@@ -34,9 +34,10 @@ class Explorer:
     `view` is the data, `name` what the addresses of a page call the explorer (`#rx-NAME:STATE`).
     """
 
-    def __init__(self, view: View, name: str, state: str = "") -> None:
+    def __init__(self, view: View, name: str, state: str = "", live: bool = False) -> None:
         self.view = view
         self.name = name
+        self.live = live
         self._state = state
         self._widget: Any = None
 
@@ -88,9 +89,8 @@ class Explorer:
             "text/html": self._repr_html_(),
             "image/svg+xml": picture.svg(self.view),
         }
-        if host.wants_widget(host.current()) and widget.available():
-            # Named by its id, and not displayed by itself: widgets of ipywidgets 7 would replace the whole
-            # bundle.
+        if self.live and host.takes_widgets(host.current()):
+            # Named by its id, not displayed by itself: a widget of ipywidgets 7 replaces the whole bundle.
             found[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
         return {
             mime: data
@@ -116,14 +116,19 @@ def explore(
     state: str | None = None,
     title: str | None = None,
     name: str | None = None,
+    live: bool = False,
 ) -> Explorer:
     """An explorer of `x`: a module, a function or other expression, an inference, the text of a program, or
     the path of a file that holds one.
 
     `view` is "ir" (the program as text and graph) or "types" (type inference, step by step); an inference is
-    shown as "types" unless asked otherwise, all else as "ir". `state` is a
-    token that an explorer gave ("copy link"), without or with its `#rx-NAME:`. `title` is the heading. `name`
-    is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
+    shown as "types" unless asked otherwise, all else as "ir". `state` is a token that an explorer gave
+    ("link"), without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the
+    explorer: letters, digits, `-` and `_`, unique in its page.
+
+    An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
+    one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
+
     Text that is not a program is a ParseError, a program of more than LARGEST expressions a RelayError. A
     program that is not well typed is shown all the same, with the reason.
     """
@@ -133,7 +138,7 @@ def explore(
         raise ValueError(f"{name!r} is no name for an explorer: use letters, digits, `-` and `_`")
     made = _view(x, view, title or "")
     token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
-    return Explorer(made, name or _name(made), token)
+    return Explorer(made, name or _name(made), token, live)
 
 
 def _view(x: object, kind: str | None, title: str) -> View:
@@ -141,7 +146,7 @@ def _view(x: object, kind: str | None, title: str) -> View:
         _fits(x.source)
         if kind == "ir":
             return _ir(x.source, title)
-        return _types(x, title)
+        return _types(x if x.events else record(x.source), title)
     module = _module(x)
     _fits(module)
     return _types(record(module), title) if kind == "types" else _ir(module, title)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from html.parser import HTMLParser
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,8 +21,7 @@ from tests.widgets.programs import SMALL
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is no notebook and builds no book."""
-    for name in ("RELAY_EXPLORER_BUNDLE", "RELAY_EXPLORER_WIDGET"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("RELAY_EXPLORER_BUNDLE", raising=False)
     monkeypatch.setattr("relay_explorer.widgets.host._shell", lambda: None)
 
 
@@ -80,7 +78,7 @@ def test_html_is_complete_in_itself() -> None:
 
 def test_in_a_book_the_page_has_the_bundle(plain: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_EXPLORER_BUNDLE", "shared")
-    made = explore(models.load("resnet50"), name="resnet50")
+    made = explore(models.load("resnet50"), name="resnet50", live=True)
     assert current() is Host.BOOK
     bundle = made._repr_mimebundle_()
     assert WIDGET_VIEW not in bundle
@@ -93,8 +91,8 @@ def test_in_a_book_the_page_has_the_bundle(plain: None, monkeypatch: pytest.Monk
 @pytest.mark.filterwarnings("ignore:Parsing dates involving a day of month:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:Deprecated in traitlets:DeprecationWarning")
 def test_a_live_widget_beside_the_html(kernel: SimpleNamespace) -> None:
-    assert current() is Host.JUPYTER
-    made = explore(SMALL, view="types", name="live", state="step=2")
+    assert current() is Host.NOTEBOOK
+    made = explore(SMALL, view="types", name="live", state="step=2", live=True)
     bundle = made._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", WIDGET_VIEW}
     widget = made.widget()
@@ -108,27 +106,23 @@ def test_a_live_widget_beside_the_html(kernel: SimpleNamespace) -> None:
     assert made.widget() is widget
 
 
-@pytest.mark.parametrize("setting", ["colab", "vscode", "off"])
-def test_where_html_alone_is_safer(
-    kernel: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, setting: str
-) -> None:
-    if setting == "colab":
-        monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
-    elif setting == "vscode":
-        kernel.user_ns["__vsc_ipynb_file__"] = "/a/notebook.ipynb"
-    else:
-        monkeypatch.setenv("RELAY_EXPLORER_WIDGET", "0")
+@pytest.mark.usefixtures("kernel")
+def test_a_notebook_keeps_what_needs_no_kernel() -> None:
+    """A widget's view would be an error when the notebook is opened again; the HTML still works."""
+    assert current() is Host.NOTEBOOK
     assert list(explore(SMALL)._repr_mimebundle_()) == ["text/plain", "text/html", "image/svg+xml"]
 
 
-def test_without_anywidget_all_else_stays(kernel: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setitem(sys.modules, "anywidget", None)
-    made = explore(SMALL)
-    assert WIDGET_VIEW not in made._repr_mimebundle_()
+@pytest.mark.usefixtures("plain")
+def test_without_a_kernel_nothing_is_live() -> None:
+    assert WIDGET_VIEW not in explore(SMALL, live=True)._repr_mimebundle_()
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_live_one_needs_anywidget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relay_explorer.widgets.widget._widget_class", _unavailable)
     with pytest.raises(ImportError, match=re.escape('pip install "relay_explorer[widget]"')):
-        made.widget()
+        explore(SMALL, live=True)._repr_mimebundle_()
 
 
 def _unavailable() -> type:
