@@ -6,12 +6,23 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ..ir.expr import Call, Constant, Expr
-from ..ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, flops_per_input, no_flops
+from ..ir.op import (
+    Compute,
+    Flops,
+    Op,
+    OpPattern,
+    Relation,
+    RelationError,
+    Reporter,
+    flops_per_input,
+    no_flops,
+)
 from ..ir.show import show_shape
 from ..ir.types import IncompleteType, Shape, TensorType, Type
 from .arguments import computed, expr, int_const, static_ints
 from .create import InitOpAttrs
 from .declare import declare
+from .numeric import Array, np, numbers
 from .relation import UNKNOWN, forward, integers, same_dim, same_dtypes, tensor
 
 
@@ -85,10 +96,11 @@ def _spread(
     pattern: int = OpPattern.BROADCAST,
     flops: Flops = no_flops,
     level: int = 10,
+    compute: Compute,
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=flops, family="shape", level=level,
+        flops=flops, compute=compute, family="shape", level=level,
     )  # fmt: skip
 
 
@@ -100,6 +112,7 @@ _BROADCAST_TO = _spread(
     ("data",),
     InitOpAttrs,
     level=4,
+    compute=lambda attrs, x: np.broadcast_to(x, attrs.shape),
 )
 _BROADCAST_TO_LIKE = _spread(
     "broadcast_to_like",
@@ -107,7 +120,18 @@ _BROADCAST_TO_LIKE = _spread(
     r"y_{i_0 i_1 \dots} = x_{i_0 \bmod n_0\, i_1 \bmod n_1 \dots}",
     Relation("BroadCastToLike", _broadcast_to_like, "{out} = {1}, if {0} ⊔ {1} = {1}"),
     ("data", "broadcast_type"),
+    compute=lambda attrs, x, broadcast_type: np.broadcast_to(x, broadcast_type.shape),
 )
+
+
+def _collapsed(x: Array, shape: tuple[int, ...]) -> Array:
+    """`x` summed over the axes along which broadcasting from `shape` repeats."""
+    _check(shape, x.shape, (0, 1))
+    lead = x.ndim - len(shape)
+    repeated = [lead + axis for axis, extent in enumerate(shape) if extent == 1]
+    return np.sum(x, (*range(lead), *repeated), x.dtype).reshape(shape)
+
+
 _COLLAPSE = r"y_i = \sum_{j \text{ broadcast from } i} x_j"
 _COLLAPSE_SUM_LIKE = _spread(
     "collapse_sum_like",
@@ -117,6 +141,7 @@ _COLLAPSE_SUM_LIKE = _spread(
     ("data", "collapse_type"),
     pattern=OpPattern.COMM_REDUCE,
     flops=flops_per_input,
+    compute=lambda attrs, x, collapse_type: _collapsed(x, collapse_type.shape),
 )
 _COLLAPSE_SUM_TO = _spread(
     "collapse_sum_to",
@@ -128,6 +153,7 @@ _COLLAPSE_SUM_TO = _spread(
     pattern=OpPattern.COMM_REDUCE,
     flops=flops_per_input,
     level=4,
+    compute=lambda attrs, x, shape: _collapsed(x, numbers(shape)),
 )
 
 

@@ -12,6 +12,7 @@ from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, TensorType, TupleType, Type
 from .arguments import tuple_expr
 from .declare import declare
+from .numeric import Array, np
 from .relation import forward, meet_dims, same_dim, same_dtypes, tensor_fields
 
 
@@ -89,6 +90,11 @@ def _flops(attrs: EinsumAttrs, inputs: Sequence[Type], output: Type) -> int:
     return places * (len(fields) - 1 + (len(result) < len(extents)))
 
 
+def _summed(attrs: EinsumAttrs, data: tuple[Array, ...]) -> Array:
+    terms, result = _terms(attrs.equation)
+    return np.einsum(f"{','.join(terms)}->{result}", *data)
+
+
 _EINSUM = declare(
     "einsum",
     "The product of tensors, axes of one letter identified, summed over the letters that the result lacks.",
@@ -100,6 +106,7 @@ _EINSUM = declare(
     family="matmul",
     level=1,
     laxer_in_reference="It understood an ellipsis, and broadcast axes of extent 1.",
+    compute=_summed,
 )
 
 

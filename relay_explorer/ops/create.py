@@ -8,10 +8,11 @@ from typing import Any as Anything
 
 from ..ir.attrs import Attrs, DType, Ints, Number, attr, required
 from ..ir.expr import Call, Constant, Expr, const
-from ..ir.op import Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
+from ..ir.op import Compute, Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
 from ..ir.types import Dim, TensorType, Type
 from .arguments import computed, expr, static_ints, unary_builder
 from .declare import declare
+from .numeric import Array, along, element_type, np
 from .relation import IDENTITY, UNKNOWN, forward, integers, normal_axis, scalar, tensor
 
 
@@ -54,16 +55,30 @@ def _makes(
     attrs: type[Attrs] | None = None,
     pattern: int = OpPattern.ELEMWISE,
     level: int = 3,
+    compute: Compute,
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, family="creation", level=level,
+        flops=no_flops, compute=compute, family="creation", level=level,
     )  # fmt: skip
 
 
+def _filled(attrs: InitOpAttrs, fill_value: Array) -> Array:
+    return np.full(attrs.shape, fill_value, element_type(attrs.dtype or fill_value.dtype))
+
+
 _INIT = forward("InitOp", "{out} has `shape` and `dtype`", _init)
-_ZEROS = _makes("zeros", "A tensor of zeros.", r"y_i = 0", _INIT, attrs=InitOpAttrs)
-_ONES = _makes("ones", "A tensor of ones.", r"y_i = 1", _INIT, attrs=InitOpAttrs)
+_ZEROS = _makes(
+    "zeros",
+    "A tensor of zeros.",
+    r"y_i = 0",
+    _INIT,
+    attrs=InitOpAttrs,
+    compute=lambda attrs: _filled(attrs, 0),
+)
+_ONES = _makes(
+    "ones", "A tensor of ones.", r"y_i = 1", _INIT, attrs=InitOpAttrs, compute=lambda attrs: _filled(attrs, 1)
+)
 _FULL = _makes(
     "full",
     "A tensor that holds one number everywhere.",
@@ -71,18 +86,39 @@ _FULL = _makes(
     forward("Full", "{out} has `shape`, and `dtype` or that of {0}", _full),
     inputs=("fill_value",),
     attrs=InitOpAttrs,
+    compute=_filled,
 )
 _FULL_LIKE = _makes(
-    "full_like", "A tensor of another's shape that holds one number everywhere.", r"y_i = v",
-    forward("FullLike", "{out} = {0}, if {1} is one number", _full_like), inputs=("data", "fill_value"),
-)  # fmt: skip
+    "full_like",
+    "A tensor of another's shape that holds one number everywhere.",
+    r"y_i = v",
+    forward("FullLike", "{out} = {0}, if {1} is one number", _full_like),
+    inputs=("data", "fill_value"),
+    compute=lambda attrs, x, fill_value: np.full_like(x, fill_value),
+)
 
 zeros_like = unary_builder(
-    _makes("zeros_like", "Zeros in the shape of a tensor.", r"y_i = 0", IDENTITY, inputs=("data",), level=4),
+    _makes(
+        "zeros_like",
+        "Zeros in the shape of a tensor.",
+        r"y_i = 0",
+        IDENTITY,
+        inputs=("data",),
+        level=4,
+        compute=lambda attrs, x: np.zeros_like(x),
+    ),
     __name__,
 )
 ones_like = unary_builder(
-    _makes("ones_like", "Ones in the shape of a tensor.", r"y_i = 1", IDENTITY, inputs=("data",), level=4),
+    _makes(
+        "ones_like",
+        "Ones in the shape of a tensor.",
+        r"y_i = 1",
+        IDENTITY,
+        inputs=("data",),
+        level=4,
+        compute=lambda attrs, x: np.ones_like(x),
+    ),
     __name__,
 )
 
@@ -152,6 +188,11 @@ def _arange(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     return True
 
 
+def _row(attrs: ArangeAttrs, start: Array, stop: Array, step: Array) -> Array:
+    length = _arange_count(start.item(), stop.item(), step.item())
+    return start + np.arange(length).astype(start.dtype) * step
+
+
 _ARANGE = declare(
     "arange",
     "Evenly spaced values from start to before stop.",
@@ -166,6 +207,7 @@ _ARANGE = declare(
     flops=flops_per_output,
     family="creation",
     level=3,
+    compute=_row,
 )
 
 
@@ -205,6 +247,13 @@ def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type)
     return TensorType.of((*where.shape[:axis], attrs.depth, *where.shape[axis:]), attrs.dtype or on.dtype)
 
 
+def _marks(attrs: OneHotAttrs, indices: Array, on_value: Array, off_value: Array) -> Array:
+    axis = attrs.axis % (indices.ndim + 1)
+    places = along(np.arange(attrs.depth), axis, indices.ndim + 1)
+    marked = np.where(np.expand_dims(indices, axis) == places, on_value, off_value)
+    return marked.astype(element_type(attrs.dtype or on_value.dtype))
+
+
 _ONE_HOT = _makes(
     "one_hot",
     "For every index a vector that holds one value at the index and another elsewhere.",
@@ -214,6 +263,7 @@ _ONE_HOT = _makes(
     attrs=OneHotAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     level=10,
+    compute=_marks,
 )
 
 

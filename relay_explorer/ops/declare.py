@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..ir.attrs import Attrs
-from ..ir.op import Flops, Op, OpPattern, Relation
+from ..ir.op import Compute, Flops, Op, OpPattern, Relation
+from .numeric import meaning
 
 
 def declare(
@@ -16,6 +17,7 @@ def declare(
     attrs: type[Attrs] | None = None,
     pattern: int = OpPattern.OPAQUE,
     flops: Flops | None = None,
+    compute: Compute | None = None,
     family: str,
     level: int,
     laxer_in_reference: str = "",
@@ -23,6 +25,8 @@ def declare(
     """Enters the operator `name`; see `relay_explorer.ir.op.Op` for the fields.
 
     `formula` is LaTeX without dollar signs; `family` one of FAMILIES, by which explorers colour it.
+    `compute` gives the value: of the attributes and the arguments' arrays (a tuple of them for a tuple) it
+    makes the result's array, or a tuple of them, of the shape and element type that `relation` says.
     """
     if family not in FAMILIES:
         raise ValueError(f"{name}: unknown family {family!r}; known are {', '.join(FAMILIES)}")
@@ -36,6 +40,7 @@ def declare(
             attrs_class=attrs,
             pattern=pattern,
             flops=flops,
+            compute=None if compute is None else meaning(compute),
             family=family,
             level=level,
             laxer_in_reference=laxer_in_reference,

@@ -10,17 +10,18 @@ from collections.abc import Callable, Sequence
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, attr
-from ..ir.op import OpPattern, RelationError, no_flops
+from ..ir.op import Compute, Op, OpPattern, RelationError, no_flops
 from ..ir.types import Shape, TensorType, TupleType, Type
 from .create import InitOpAttrs, OneHotAttrs
 from .declare import declare
 from .image import Resize2DAttrs
 from .join import TileAttrs
+from .numeric import Array, numbers
 from .relation import UNKNOWN, forward, integers, normal_axis, scalar, tensor
 from .reshape import ReshapeAttrs
 from .slice import StridedSliceAttrs
 from .sort import TopKAttrs
-from .transform import SqueezeAttrs
+from .transform import ExpandDimsAttrs, SqueezeAttrs
 
 
 def _length(type_: Type, operand: int, name: str) -> int:
@@ -131,6 +132,39 @@ def _resize2d(attrs: Resize2DAttrs, data: Type, size: Type, roi: Type) -> Type:
     return TensorType.of(mapped.backward((*shape[:2], UNKNOWN, UNKNOWN)), attrs.out_dtype or x.dtype)
 
 
+def _with(operator: str, attr: str, at: int = 1, *, single: bool = False) -> Compute:
+    """The meaning of `operator`, to which argument number `at` gives its attribute `attr`: a vector, or a
+    `single` integer.
+    """
+
+    def compute(attrs: Attrs, *values: Array) -> Anything:
+        given = numbers(values[at])
+        known = attrs.replace(**{attr: given[0] if single else given})
+        return _static(operator, known, *values[:at], *values[at + 1 :])
+
+    return compute
+
+
+def _static(operator: str, attrs: Attrs, *values: Array) -> Anything:
+    meaning = Op.get(operator).compute
+    assert meaning is not None
+    return meaning(attrs, *values)
+
+
+def _cut(attrs: StridedSliceAttrs, x: Array, begin: Array, end: Array, strides: Array) -> Anything:
+    bounds = {"begin": numbers(begin), "end": numbers(end), "strides": numbers(strides)}
+    return _static("strided_slice", attrs.replace(**bounds), x)
+
+
+def _with_ones(attrs: DynExpandDimsAttrs, x: Array, axis: Array) -> Anything:
+    known = ExpandDimsAttrs(axis=axis.item(), num_newaxis=attrs.num_newaxis)
+    return _static("expand_dims", known, x)
+
+
+def _resized(attrs: Resize2DAttrs, x: Array, size: Array, roi: Array) -> Anything:
+    return _static("image.resize2d", attrs.replace(size=numbers(size), roi=roi.reshape(-1).tolist()), x)
+
+
 def _dynamic(
     name: str,
     inputs: Sequence[str],
@@ -138,6 +172,7 @@ def _dynamic(
     law: str,
     result: Callable[..., Type],
     attrs: type[Attrs],
+    compute: Compute,
     *,
     pattern: int = OpPattern.INJECTIVE,
     family: str = "shape",
@@ -155,6 +190,7 @@ def _dynamic(
         attrs=attrs,
         pattern=pattern,
         flops=no_flops,
+        compute=compute,
         family=family,
         level=level,
     )
@@ -183,6 +219,7 @@ _dynamic(
     _RANK,
     _reshape,
     ReshapeAttrs,
+    _with("reshape", "newshape"),
 )
 _dynamic(
     "broadcast_to",
@@ -191,6 +228,7 @@ _dynamic(
     _RANK,
     _broadcast_to,
     InitOpAttrs,
+    _with("broadcast_to", "shape"),
 )
 _RANK0 = "{out} has as many axes as {0} has elements"
 _dynamic(
@@ -200,6 +238,7 @@ _dynamic(
     _RANK0,
     _init,
     InitOpAttrs,
+    _with("zeros", "shape", 0),
     family="creation",
 )
 _dynamic(
@@ -209,6 +248,7 @@ _dynamic(
     _RANK0,
     _init,
     InitOpAttrs,
+    _with("ones", "shape", 0),
     family="creation",
 )
 _dynamic(
@@ -218,12 +258,13 @@ _dynamic(
     _RANK,
     _full,
     InitOpAttrs,
+    _with("full", "shape"),
     pattern=OpPattern.ELEMWISE,
     family="creation",
 )
 _dynamic(
     "tile", ("data", "reps"), "Like tile, as often as the program computes.",
-    "{out} has as many axes as {0} or as {1} has elements", _tile, TileAttrs,
+    "{out} has as many axes as {0} or as {1} has elements", _tile, TileAttrs, _with("tile", "reps"),
 )  # fmt: skip
 _dynamic(
     "one_hot",
@@ -232,6 +273,7 @@ _dynamic(
     "{out} = {0} with an axis of ?",
     _one_hot,
     OneHotAttrs,
+    _with("one_hot", "depth", 3, single=True),
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     family="creation",
 )
@@ -242,6 +284,7 @@ _dynamic(
     "{out} = {0} with `axis` ?",
     _topk,
     TopKAttrs,
+    _with("topk", "k", single=True),
     pattern=OpPattern.OPAQUE,
     family="index",
     level=6,
@@ -253,17 +296,23 @@ _dynamic(
     "{out} = {0} with every axis that is cut ?",
     _strided_slice,
     StridedSliceAttrs,
+    _cut,
     family="index",
 )
 _dynamic(
     "expand_dims", ("data", "axis"), "Like expand_dims, at a place that the program computes.",
-    "{out} = {0} with more axes, all of them ?", _expand_dims, DynExpandDimsAttrs,
+    "{out} = {0} with more axes, all of them ?", _expand_dims, DynExpandDimsAttrs, _with_ones,
 )  # fmt: skip
 _dynamic(
-    "squeeze", ("data", "axis"), "Like squeeze, of axes that the program computes.",
-    "{out} has as many axes fewer than {0} as {1} has elements", _squeeze, SqueezeAttrs,
-)  # fmt: skip
+    "squeeze",
+    ("data", "axis"),
+    "Like squeeze, of axes that the program computes.",
+    "{out} has as many axes fewer than {0} as {1} has elements",
+    _squeeze,
+    SqueezeAttrs,
+    _with("squeeze", "axis"),
+)
 _dynamic(
     "image.resize2d", ("data", "size", "roi"), "Like image.resize2d, to a size that the program computes.",
-    "{out} = {0} with rows and columns ?", _resize2d, Resize2DAttrs, family="image",
+    "{out} = {0} with rows and columns ?", _resize2d, Resize2DAttrs, _resized, family="image",
 )  # fmt: skip

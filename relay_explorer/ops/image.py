@@ -13,6 +13,8 @@ from ..ir.show import show_shape
 from ..ir.types import Dim, Shape, TensorType, Type
 from .arguments import computed, expr, int_const, static_ints
 from .declare import declare
+from .interpolate import resized, sampled
+from .numeric import Array, element_type, np, numbers
 from .relation import forward, integers, same_dim, tensor
 
 _METHODS = ("nearest_neighbor", "linear", "cubic")
@@ -82,6 +84,18 @@ def _resize_flops(axes: int) -> Flops:
     return flops
 
 
+def _resized(attrs: Anything, x: Array, canonical: str, size: Ints, roi: Floats) -> Array:
+    from .nn.layout import layout_map  # nn stands below this file
+
+    mapped = layout_map(attrs.layout, canonical)
+    return mapped.pack(_converted(resized(attrs, mapped.unpack(x), size, roi), attrs.out_dtype or x.dtype))
+
+
+def _converted(y: Array, dtype: object) -> Array:
+    """Interpolated values in the result's element type; integers drop the fraction."""
+    return y.astype(element_type(str(dtype)))
+
+
 def _declare_resize(axes: int, attrs: type[Attrs], canonical: str) -> Op:
     return declare(
         f"image.resize{axes}d",
@@ -93,6 +107,7 @@ def _declare_resize(axes: int, attrs: type[Attrs], canonical: str) -> Op:
         attrs=attrs,
         pattern=OpPattern.INJECTIVE,
         flops=_resize_flops(axes),
+        compute=lambda attrs, x: _resized(attrs, x, canonical, attrs.size, attrs.roi or ()),
         family="image",
         level=5,
     )
@@ -179,6 +194,23 @@ def _crop_and_resize(attrs: CropAndResizeAttrs, data: Type, boxes: Type, box_ind
     return TensorType.of(back((b.shape[0], shape[1], height, width)), attrs.out_dtype or x.dtype)
 
 
+def _cropped(attrs: CropAndResizeAttrs, x: Array, boxes: Array, box_indices: Array) -> Array:
+    from .nn.layout import layout_map  # nn stands below this file
+
+    mapped = layout_map(attrs.layout, "NCHW")
+    images, size = mapped.unpack(x), attrs.crop_size or ()
+    how = Resize2DAttrs(
+        method="linear" if attrs.method == "bilinear" else attrs.method,
+        coordinate_transformation_mode="tf_crop_and_resize",
+        rounding_method="round",
+        extrapolation_value=attrs.extrapolation_value,
+    )
+    crops = np.zeros((len(boxes), images.shape[1], *size))
+    for crop, box, image in zip(crops, boxes.tolist(), numbers(box_indices), strict=True):
+        crop[:] = resized(how, images[image][None], size, tuple(box))[0]
+    return mapped.pack(_converted(crops, attrs.out_dtype or x.dtype))
+
+
 _CROP_AND_RESIZE = declare(
     "image.crop_and_resize",
     "Boxes cut out of images and interpolated to one size.",
@@ -193,6 +225,7 @@ _CROP_AND_RESIZE = declare(
     family="image",
     level=5,
     laxer_in_reference="It did not look at the shapes of boxes and box_indices.",
+    compute=_cropped,
 )
 
 
@@ -231,6 +264,12 @@ def _affine_grid(attrs: AffineGridAttrs, data: Type) -> Type:
     return TensorType.of((x.shape[0], 2, *_size(attrs.target_shape, 2, "target_shape")), x.dtype)
 
 
+def _affine(attrs: AffineGridAttrs, matrices: Array) -> Array:
+    rows, columns = (np.linspace(-1, 1, extent) for extent in attrs.target_shape)
+    y, x = np.meshgrid(rows, columns, indexing="ij")
+    return np.einsum("bij,jhw->bihw", matrices, np.stack([x, y, np.ones_like(x)])).astype(matrices.dtype)
+
+
 _AFFINE_GRID = declare(
     "image.affine_grid",
     "The places at which an affine map of the plane samples an image.",
@@ -241,6 +280,7 @@ _AFFINE_GRID = declare(
     flops=lambda attrs, inputs, output: 4 * size_of(output),  # two multiply-adds a coordinate
     family="image",
     level=5,
+    compute=_affine,
 )
 
 
@@ -289,6 +329,13 @@ def _grid_flops(attrs: GridSampleAttrs, inputs: Sequence[Type], output: Type) ->
     return 0 if neighbours is None else 2 * neighbours ** (len(attrs.layout) - 2) * size_of(output)
 
 
+def _sampled(attrs: GridSampleAttrs, x: Array, grid: Array) -> Array:
+    from .nn.layout import layout_map  # nn stands below this file
+
+    mapped = layout_map(attrs.layout, {4: "NCHW", 5: "NCDHW"}.get(len(attrs.layout), "NCHW"))
+    return mapped.pack(sampled(attrs, mapped.unpack(x), grid).astype(x.dtype))
+
+
 _GRID_SAMPLE = declare(
     "image.grid_sample",
     "The data interpolated at the places that a grid names.",
@@ -301,6 +348,7 @@ _GRID_SAMPLE = declare(
     family="image",
     level=5,
     laxer_in_reference="It did not compare the grid's batch and coordinates with the data.",
+    compute=_sampled,
 )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from ..ir.attrs import Attrs, attr
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, Relation, RelationError, no_flops
+from ..ir.op import Compute, Op, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import TensorType, Type
 from .arguments import expr, tuple_expr
 from .declare import declare
+from .numeric import Array, along, np, numbers, quotient
 from .relation import (
     UNKNOWN,
     broadcast_shapes,
@@ -35,11 +36,12 @@ def _indexes(
     *,
     pattern: int = OpPattern.INJECTIVE,
     level: int = 3,
+    compute: Compute,
     laxer_in_reference: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, family="index", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="index", level=level, laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
 
 
@@ -221,29 +223,85 @@ def _argwhere(attrs: None, condition: Type) -> Type:
     return TensorType.of((UNKNOWN, len(tensor(condition, 0, "condition").shape)), "int32")
 
 
+def _taken(attrs: TakeAttrs, x: Array, indices: Array) -> Array:
+    mode = "raise" if attrs.mode == "fast" else attrs.mode
+    batch = attrs.batch_dims + (indices.ndim if attrs.batch_dims < 0 else 0)
+    if attrs.axis is None or batch == 0:
+        return np.take(x, indices, attrs.axis, mode=mode)
+    axis = attrs.axis % x.ndim
+    y = np.empty(x.shape[:axis] + indices.shape[batch:] + x.shape[axis + 1 :], x.dtype)
+    for at in np.ndindex(indices.shape[:batch]):
+        y[at] = np.take(x[at], indices[at], axis - batch, mode=mode)
+    return y
+
+
+def _gathered(attrs: GatherNDAttrs, x: Array, indices: Array) -> Array:
+    shape = indices.shape[1:]
+    lead = [along(np.arange(shape[axis]), axis, len(shape)) for axis in range(attrs.batch_dims)]
+    found = x[(*lead, *indices)]
+    return np.broadcast_to(found, shape + x.shape[len(indices) + attrs.batch_dims :])
+
+
+def _combined(x: Array, index: tuple[Array, ...], updates: Array, how: str) -> Array:
+    """`x` with `updates` put at `index`, or combined with what is there, one after the other."""
+    y = x.copy()
+    if how == "update":
+        y[index] = updates
+    elif how == "mean":  # of what is there and the update, so later ones weigh more
+        for at in np.ndindex(updates.shape):
+            place = tuple([axis[at] for axis in index])
+            y[place] = quotient(np.asarray(y[place] + updates[at]), np.asarray(2, x.dtype))
+    else:
+        ufunc = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[how]
+        ufunc.at(y, index, updates)
+    return y
+
+
+def _scattered(attrs: ScatterElementsAttrs, x: Array, indices: Array, updates: Array) -> Array:
+    index = list(np.indices(indices.shape))
+    index[attrs.axis] = indices
+    return _combined(x, tuple(index), updates, attrs.reduction)
+
+
+def _scattered_nd(attrs: ScatterNDAttrs, x: Array, indices: Array, updates: Array) -> Array:
+    return _combined(x, tuple(indices), updates, attrs.mode)
+
+
+def _unravelled(attrs: None, indices: Array, shape: Array) -> Array:
+    return np.array(np.unravel_index(indices, numbers(shape))).astype(indices.dtype)
+
+
 _TAKE = _indexes(
     "take", "The slices at given indices along an axis.", r"y_{a\, i\, b} = x_{a\, \mathit{indices}_i\, b}",
     forward("Take", "{out} = {0} with `axis` replaced by {1}", _take), ("data", "indices"), TakeAttrs,
-    laxer_in_reference="It did not compare the batch axes of data and indices.",
+    laxer_in_reference="It did not compare the batch axes of data and indices.", compute=_taken,
 )  # fmt: skip
 _GATHER = _indexes(
-    "gather", "For each place the element at an index of its own along an axis.",
+    "gather",
+    "For each place the element at an index of its own along an axis.",
     r"y_{a\, i\, b} = x_{a\, \mathit{indices}_{a i b}\, b}",
-    forward("Gather", "{out} = {1}, equal to {0} but on `axis`", _gather), ("data", "indices"), GatherAttrs,
-)  # fmt: skip
+    forward("Gather", "{out} = {1}, equal to {0} but on `axis`", _gather),
+    ("data", "indices"),
+    GatherAttrs,
+    compute=lambda attrs, x, indices: np.take_along_axis(x, indices, attrs.axis),
+)
 _GATHER_ND = _indexes(
     "gather_nd", "The slices at given tuples of indices.",
     r"y_{i} = x_{\mathit{indices}_{0 i}\, \mathit{indices}_{1 i} \dots}",
     forward("GatherND", "{out} = {1} without its first axis, then what of {0} is not indexed", _gather_nd),
-    ("data", "indices"), GatherNDAttrs,
+    ("data", "indices"), GatherNDAttrs, compute=_gathered,
 )  # fmt: skip
 _SCATTER_ELEMENTS = _indexes(
-    "scatter_elements", "The tensor with elements changed at an index for each along an axis.",
+    "scatter_elements",
+    "The tensor with elements changed at an index for each along an axis.",
     r"y_{a\, \mathit{indices}_{a i b}\, b} = u_{a\, i\, b}, \quad y_j = x_j \text{ elsewhere}",
     forward("ScatterElements", "{out} = {0}, if {1} and {2} agree", _scatter_elements),
-    ("data", "indices", "updates"), ScatterElementsAttrs, pattern=OpPattern.OPAQUE,
+    ("data", "indices", "updates"),
+    ScatterElementsAttrs,
+    pattern=OpPattern.OPAQUE,
     laxer_in_reference="It compared neither the shapes nor the element types of its arguments.",
-)  # fmt: skip
+    compute=_scattered,
+)
 _SCATTER_ND = _indexes(
     "scatter_nd",
     "The tensor with slices changed at given tuples of indices.",
@@ -253,6 +311,7 @@ _SCATTER_ND = _indexes(
     ScatterNDAttrs,
     pattern=OpPattern.OPAQUE,
     laxer_in_reference=("It did not compare element types, and compared shapes without acting on it."),
+    compute=_scattered_nd,
 )
 _ADV_INDEX = _indexes(
     "adv_index",
@@ -260,13 +319,17 @@ _ADV_INDEX = _indexes(
     r"y_i = x_{\mathit{indices}^{(0)}_i\, \mathit{indices}^{(1)}_i \dots}",
     forward("AdvIndex", "{out} = the broadcast indices, then what of the data is not indexed", _adv_index),
     ("inputs",),
+    compute=lambda attrs, inputs: inputs[0][inputs[1:]],
 )
 _UNRAVEL_INDEX = _indexes(
-    "unravel_index", "The coordinates of places that are counted in row-major order.",
-    r"\sum_k y_k \prod_{l > k} n_l = x", forward("UnRavelIndex", "{out} = {1}, then {0}", _unravel_index),
+    "unravel_index",
+    "The coordinates of places that are counted in row-major order.",
+    r"\sum_k y_k \prod_{l > k} n_l = x",
+    forward("UnRavelIndex", "{out} = {1}, then {0}", _unravel_index),
     ("indices", "shape"),
     laxer_in_reference="It took indices of any rank, and looked at their first axis only.",
-)  # fmt: skip
+    compute=_unravelled,
+)
 _ARGWHERE = _indexes(
     "argwhere",
     "The coordinates of all elements that are not zero.",
@@ -275,6 +338,7 @@ _ARGWHERE = _indexes(
     ("condition",),
     pattern=OpPattern.OPAQUE,
     level=10,
+    compute=lambda attrs, condition: np.argwhere(condition).astype("int32"),
 )
 
 

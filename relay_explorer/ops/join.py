@@ -7,12 +7,13 @@ from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, Relation, RelationError, no_flops
+from ..ir.op import Compute, Op, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, Shape, TensorType, TupleType, Type
 from .arguments import computed, expr, static_ints, tuple_expr
 from .declare import declare
+from .numeric import np
 from .relation import UNKNOWN, forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields, times
 
 
@@ -26,11 +27,12 @@ def _joins(
     inputs: tuple[str, ...] = ("data",),
     pattern: int = OpPattern.INJECTIVE,
     level: int = 3,
+    compute: Compute,
     laxer_in_reference: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, family="shape", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
 
 
@@ -107,6 +109,7 @@ _CONCATENATE = _joins(
     forward("Concatenate", "{out} = the fields of {0}, added up along `axis`", _concatenate),
     ConcatenateAttrs,
     level=1,
+    compute=lambda attrs, data: np.concatenate(data, attrs.axis),
 )
 _STACK = _joins(
     "stack",
@@ -115,6 +118,7 @@ _STACK = _joins(
     forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
     StackAttrs,
     laxer_in_reference=("It did not compare the extents on the axis of the old tensors that `axis` numbers."),
+    compute=lambda attrs, data: np.stack(data, attrs.axis),
 )
 
 
@@ -171,10 +175,13 @@ def _split_extents(extent: Dim, cuts: int | tuple[int, ...], axis: int) -> list[
 
 
 _SPLIT = _joins(
-    "split", "A tensor cut along an axis into a tuple of parts.",
+    "split",
+    "A tensor cut along an axis into a tuple of parts.",
     r"x = y^{(1)} \mathbin{\|}_{\mathit{axis}} y^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
-    forward("Split", "{out} = a tuple of {0}, cut along `axis`", _split), SplitAttrs,
-)  # fmt: skip
+    forward("Split", "{out} = a tuple of {0}, cut along `axis`", _split),
+    SplitAttrs,
+    compute=lambda attrs, x: tuple(np.split(x, attrs.indices_or_sections, attrs.axis)),
+)
 
 
 def split(data: Expr, indices_or_sections: int | Sequence[int], axis: int = 0) -> TupleWrapper:
@@ -221,11 +228,17 @@ _REPEAT = _joins(
     forward("Repeat", "{out} = {0} with `axis` multiplied", _repeat),
     RepeatAttrs,
     pattern=OpPattern.BROADCAST,
+    compute=lambda attrs, x: np.repeat(x, attrs.repeats, attrs.axis),
 )
 _TILE = _joins(
-    "tile", "The whole tensor several times along each axis.", r"y_i = x_{i \bmod n}",
-    forward("Tile", "{out} = {0} with every axis multiplied", _tile), TileAttrs, pattern=OpPattern.BROADCAST,
-)  # fmt: skip
+    "tile",
+    "The whole tensor several times along each axis.",
+    r"y_i = x_{i \bmod n}",
+    forward("Tile", "{out} = {0} with every axis multiplied", _tile),
+    TileAttrs,
+    pattern=OpPattern.BROADCAST,
+    compute=lambda attrs, x: np.tile(x, attrs.reps),
+)
 
 
 def repeat(data: Expr, repeats: int, axis: int) -> Expr:
@@ -263,10 +276,13 @@ def _meshgrid(attrs: MeshgridAttrs, data: Type) -> Type:
 
 
 _MESHGRID = _joins(
-    "meshgrid", "The coordinates of a grid, one tensor an axis, from the vectors along its axes.",
+    "meshgrid",
+    "The coordinates of a grid, one tensor an axis, from the vectors along its axes.",
     r"y^{(k)}_{i_0 i_1 \dots} = x^{(k)}_{i_k}",
-    forward("Meshgrid", "{out} = one grid a field of {0}", _meshgrid), MeshgridAttrs,
-)  # fmt: skip
+    forward("Meshgrid", "{out} = one grid a field of {0}", _meshgrid),
+    MeshgridAttrs,
+    compute=lambda attrs, data: tuple(np.meshgrid(*data, indexing=attrs.indexing)),
+)
 
 
 def meshgrid(data: Expr | Sequence[Expr] | TupleWrapper, indexing: str = "ij") -> TupleWrapper:

@@ -9,6 +9,7 @@ from ..ir.op import OpPattern, Relation, RelationError, flops_per_output, no_flo
 from ..ir.types import TensorType, Type
 from .arguments import binary_builder, expr
 from .declare import declare
+from .numeric import Array, np
 from .relation import BROADCAST_COMPARE, broadcast_shapes, forward, same_dtypes, tensor
 
 
@@ -16,6 +17,7 @@ def _compared(
     name: str,
     description: str,
     formula: str,
+    value: Callable[[Array, Array], Array],
     *,
     relation: Relation = BROADCAST_COMPARE,
     laxer_in_reference: str = "",
@@ -23,19 +25,27 @@ def _compared(
     """Declares an operator of two broadcast tensors that gives booleans, and gives its builder."""
     op = declare(
         name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),
-        pattern=OpPattern.BROADCAST, flops=flops_per_output, family="comparison", level=4,
+        pattern=OpPattern.BROADCAST, flops=flops_per_output, compute=lambda attrs, x, y: value(x, y),
+        family="comparison", level=4,
         laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
     return binary_builder(op, __name__)
 
 
-equal = _compared("equal", "Whether two elements are the same.", r"z = [x = y]")
-not_equal = _compared("not_equal", "Whether two elements differ.", r"z = [x \ne y]")
-less = _compared("less", "Whether the first element is below the second.", r"z = [x < y]")
-less_equal = _compared("less_equal", "Whether the first element is at most the second.", r"z = [x \le y]")
-greater = _compared("greater", "Whether the first element is above the second.", r"z = [x > y]")
+equal = _compared("equal", "Whether two elements are the same.", r"z = [x = y]", lambda x, y: x == y)
+not_equal = _compared("not_equal", "Whether two elements differ.", r"z = [x \ne y]", lambda x, y: x != y)
+less = _compared("less", "Whether the first element is below the second.", r"z = [x < y]", lambda x, y: x < y)
+less_equal = _compared(
+    "less_equal", "Whether the first element is at most the second.", r"z = [x \le y]", lambda x, y: x <= y
+)
+greater = _compared(
+    "greater", "Whether the first element is above the second.", r"z = [x > y]", lambda x, y: x > y
+)
 greater_equal = _compared(
-    "greater_equal", "Whether the first element is at least the second.", r"z = [x \ge y]"
+    "greater_equal",
+    "Whether the first element is at least the second.",
+    r"z = [x \ge y]",
+    lambda x, y: x >= y,
 )
 
 
@@ -54,14 +64,20 @@ def _truths(attrs: None, lhs: Type, rhs: Type) -> Type:
 _TRUTHS = forward("BroadcastLogical", "{out} = {0} ⊔ {1}, of booleans", _truths)
 
 
-def _logical(name: str, description: str, formula: str) -> Callable[[Expr, Expr], Expr]:
+def _logical(
+    name: str, description: str, formula: str, value: Callable[[Array, Array], Array]
+) -> Callable[[Expr, Expr], Expr]:
     laxer = "It accepted elements of every type."
-    return _compared(name, description, formula, relation=_TRUTHS, laxer_in_reference=laxer)
+    return _compared(name, description, formula, value, relation=_TRUTHS, laxer_in_reference=laxer)
 
 
-logical_and = _logical("logical_and", "Whether both elements are true.", r"z = x \land y")
-logical_or = _logical("logical_or", "Whether at least one of two elements is true.", r"z = x \lor y")
-logical_xor = _logical("logical_xor", "Whether exactly one of two elements is true.", r"z = x \oplus y")
+logical_and = _logical("logical_and", "Whether both elements are true.", r"z = x \land y", lambda x, y: x & y)
+logical_or = _logical(
+    "logical_or", "Whether at least one of two elements is true.", r"z = x \lor y", lambda x, y: x | y
+)
+logical_xor = _logical(
+    "logical_xor", "Whether exactly one of two elements is true.", r"z = x \oplus y", lambda x, y: x ^ y
+)
 
 
 def _where(attrs: None, condition: Type, x: Type, y: Type) -> Type:
@@ -79,6 +95,7 @@ _WHERE = declare(
     inputs=("condition", "x", "y"),
     pattern=OpPattern.BROADCAST,
     flops=no_flops,
+    compute=lambda attrs, condition, x, y: np.where(condition != 0, x, y),
     family="comparison",
     level=4,
 )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr
 from ..ir.expr import Call, Expr, Tuple
-from ..ir.op import Flops, Op, OpPattern, Relation, RelationError, flops_per_input, size_of
+from ..ir.op import Compute, Flops, Op, OpPattern, Relation, RelationError, flops_per_input, size_of
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Shape, TensorType, Type
 from .arguments import axes_of, expr
 from .binary import add, subtract
 from .declare import declare
+from .numeric import Array, np, quotient
 from .relation import count, forward, normal_axes, same_dim, tensor
 from .transform import squeeze
 from .unary import exp, log, sqrt
@@ -125,46 +127,111 @@ def _reduction(
     attrs: type[Attrs] = ReduceAttrs,
     inputs: tuple[str, ...] = ("data",),
     flops: Flops = flops_per_input,
+    *,
+    compute: Compute,
     laxer_in_reference: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
-        pattern=OpPattern.COMM_REDUCE, flops=flops, family="reduction", level=4,
+        pattern=OpPattern.COMM_REDUCE, flops=flops, compute=compute, family="reduction", level=4,
         laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
 
 
+def _over(attrs: Anything, x: Array) -> dict[str, Anything]:
+    """NumPy's words for the axes that `attrs` folds."""
+    return {"axis": tuple(sorted(_reduced_axes(attrs, x.ndim))), "keepdims": attrs.keepdims}
+
+
+def _folded(name: str) -> Compute:
+    """NumPy's reduction of that name; sums and products stay in the data's element type."""
+
+    def compute(attrs: ReduceAttrs, x: Array) -> Array:
+        kept = {"dtype": x.dtype} if name in ("sum", "prod") else {}
+        return getattr(np, name)(x, **_over(attrs, x), **kept)
+
+    return compute
+
+
+def _mean(attrs: ReduceAttrs, x: Array) -> Array:
+    return _per_element(np.sum(x, **_over(attrs, x), dtype=x.dtype), attrs, x)
+
+
+def _spread(attrs: VarianceAttrs, x: Array, mean: Array) -> Array:
+    squares = np.sum((x - mean) ** 2, **_over(attrs, x), dtype=x.dtype)
+    return _per_element(squares, attrs, x, less=int(attrs.unbiased))
+
+
+def _per_element(total: Array, attrs: Anything, x: Array, less: int = 0) -> Array:
+    """`total` divided by the number of elements that were folded; of integers the whole part."""
+    elements = math.prod([x.shape[axis] for axis in _reduced_axes(attrs, x.ndim)])
+    return quotient(np.asarray(total), np.asarray(elements - less, x.dtype))
+
+
+def _position(name: str) -> Compute:
+    """Where NumPy's search of that name first finds it, in row-major order of the searched axes."""
+
+    def compute(attrs: ArgReduceAttrs, x: Array) -> Array:
+        axes = sorted(_reduced_axes(attrs, x.ndim))
+        rest = [extent for axis, extent in enumerate(x.shape) if axis not in axes]
+        places = math.prod([x.shape[axis] for axis in axes])
+        rows = np.moveaxis(x, axes, range(-len(axes), 0)).reshape(*rest, places)
+        search = getattr(np, name)
+        found = places - 1 - search(rows[..., ::-1], -1) if attrs.select_last_index else search(rows, -1)
+        return np.asarray(found, "int32").reshape(_reduced_shape(x.shape, set(axes), attrs.keepdims))
+
+    return compute
+
+
 _LAXER_TRUTH = "It accepted elements of every type."
-_SUM = _reduction("sum", "The sum over axes.", r"y = \sum_{i \in \mathit{axis}} x_i")
-_PROD = _reduction("prod", "The product over axes.", r"y = \prod_{i \in \mathit{axis}} x_i")
-_MEAN = _reduction(
-    "mean", "The arithmetic mean over axes.", r"y = \frac{1}{n} \sum_{i \in \mathit{axis}} x_i"
+_SUM = _reduction("sum", "The sum over axes.", r"y = \sum_{i \in \mathit{axis}} x_i", compute=_folded("sum"))
+_PROD = _reduction(
+    "prod", "The product over axes.", r"y = \prod_{i \in \mathit{axis}} x_i", compute=_folded("prod")
 )
-_MAX = _reduction("max", "The greatest element over axes.", r"y = \max_{i \in \mathit{axis}} x_i")
-_MIN = _reduction("min", "The least element over axes.", r"y = \min_{i \in \mathit{axis}} x_i")
+_MEAN = _reduction(
+    "mean", "The arithmetic mean over axes.", r"y = \frac{1}{n} \sum_{i \in \mathit{axis}} x_i", compute=_mean
+)
+_MAX = _reduction(
+    "max", "The greatest element over axes.", r"y = \max_{i \in \mathit{axis}} x_i", compute=_folded("max")
+)
+_MIN = _reduction(
+    "min", "The least element over axes.", r"y = \min_{i \in \mathit{axis}} x_i", compute=_folded("min")
+)
 _ALL = _reduction(
     "all", "Whether all elements over axes are true.", r"y = \bigwedge_{i \in \mathit{axis}} x_i", _TRUTH,
-    laxer_in_reference=_LAXER_TRUTH,
+    laxer_in_reference=_LAXER_TRUTH, compute=_folded("all"),
 )  # fmt: skip
 _ANY = _reduction(
     "any", "Whether some element over axes is true.", r"y = \bigvee_{i \in \mathit{axis}} x_i", _TRUTH,
-    laxer_in_reference=_LAXER_TRUTH,
+    laxer_in_reference=_LAXER_TRUTH, compute=_folded("any"),
 )  # fmt: skip
 _ARGMAX = _reduction(
-    "argmax", "The position of the greatest element over axes.",
-    r"y = \operatorname{arg\,max}_{i \in \mathit{axis}} x_i", _ARG_REDUCE, ArgReduceAttrs,
-)  # fmt: skip
+    "argmax",
+    "The position of the greatest element over axes.",
+    r"y = \operatorname{arg\,max}_{i \in \mathit{axis}} x_i",
+    _ARG_REDUCE,
+    ArgReduceAttrs,
+    compute=_position("argmax"),
+)
 _ARGMIN = _reduction(
-    "argmin", "The position of the least element over axes.",
-    r"y = \operatorname{arg\,min}_{i \in \mathit{axis}} x_i", _ARG_REDUCE, ArgReduceAttrs,
-)  # fmt: skip
+    "argmin",
+    "The position of the least element over axes.",
+    r"y = \operatorname{arg\,min}_{i \in \mathit{axis}} x_i",
+    _ARG_REDUCE,
+    ArgReduceAttrs,
+    compute=_position("argmin"),
+)
 _VARIANCE = _reduction(
-    "variance", "The variance over axes, from a mean that is given.",
+    "variance",
+    "The variance over axes, from a mean that is given.",
     r"y = \frac{1}{n} \sum_{i \in \mathit{axis}} (x_i - \mu)^2",
     forward("Variance", "{out} = {0} without `axis`, if {1} is its mean", _variance),
-    VarianceAttrs, ("data", "mean"), _variance_flops,
+    VarianceAttrs,
+    ("data", "mean"),
+    _variance_flops,
     laxer_in_reference="It compared only the ranks of data and mean, not their shapes and types.",
-)  # fmt: skip
+    compute=_spread,
+)
 
 
 def _call(op: Op, data: Expr, axis: Axes, keepdims: bool, exclude: bool) -> Expr:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any as Anything
 
 from ..ir.attrs import Attrs, DType, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, RelationError, no_flops
+from ..ir.op import Compute, Op, OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import Dim, Shape, TensorType, Type
 from .arguments import computed, expr, static_ints
 from .declare import declare
+from .numeric import Array, element_type, np
 from .relation import UNKNOWN, count, forward, tensor, times
 
 
@@ -204,6 +206,7 @@ def _described(
     result: Callable[..., Type],
     attrs: type[Attrs],
     *,
+    compute: Compute,
     inputs: tuple[str, ...] = ("data",),
     level: int = 3,
 ) -> Op:
@@ -212,23 +215,45 @@ def _described(
     )
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
-        pattern=OpPattern.INJECTIVE, flops=no_flops, family="shape", level=level,
+        pattern=OpPattern.INJECTIVE, flops=no_flops, compute=compute, family="shape", level=level,
     )  # fmt: skip
+
+
+def _as(result: Callable[..., Type]) -> Compute:
+    """The elements of the first argument in the shape that the type relation finds."""
+
+    def compute(attrs: Anything, *values: Array) -> Array:
+        shape = result(attrs, *[TensorType.of(x.shape, str(x.dtype)) for x in values]).shape  # type: ignore[attr-defined]  # a tensor type
+        return values[0].reshape(shape)
+
+    return compute
 
 
 _ROW_MAJOR = r"y[k] = x[k] \text{ for every place } k \text{ in row-major order}"
 _RESHAPE = _described(
     "reshape", "The same elements, in the same order, under another shape.", _ROW_MAJOR,
-    "{out} = {0} as `newshape`", _reshape, ReshapeAttrs,
+    "{out} = {0} as `newshape`", _reshape, ReshapeAttrs, compute=_as(_reshape),
 )  # fmt: skip
 _REVERSE_RESHAPE = _described(
-    "contrib_reverse_reshape", "Like reshape, with the special values of the new shape read from the right.",
-    _ROW_MAJOR, "{out} = {0} as `newshape`, read from the right", _reverse_reshape, ReshapeAttrs, level=10,
-)  # fmt: skip
+    "contrib_reverse_reshape",
+    "Like reshape, with the special values of the new shape read from the right.",
+    _ROW_MAJOR,
+    "{out} = {0} as `newshape`, read from the right",
+    _reverse_reshape,
+    ReshapeAttrs,
+    level=10,
+    compute=_as(_reverse_reshape),
+)
 _RESHAPE_LIKE = _described(
-    "reshape_like", "The same elements, in the same order, under the shape of a second tensor.", _ROW_MAJOR,
-    "{out} = {0} in the shape of {1}", _reshape_like, ReshapeLikeAttrs, inputs=("data", "shape_like"),
-)  # fmt: skip
+    "reshape_like",
+    "The same elements, in the same order, under the shape of a second tensor.",
+    _ROW_MAJOR,
+    "{out} = {0} in the shape of {1}",
+    _reshape_like,
+    ReshapeLikeAttrs,
+    inputs=("data", "shape_like"),
+    compute=_as(_reshape_like),
+)
 
 
 def reshape(data: Expr, newshape: int | Sequence[int] | Expr, allowzero: bool = False) -> Expr:
@@ -276,10 +301,17 @@ def _layout_transform(attrs: LayoutTransformAttrs, data: Type) -> Type:
     return TensorType.of(layout_map(attrs.dst_layout, canonical).backward(whole), x.dtype)
 
 
+def _laid_out(attrs: LayoutTransformAttrs, x: Array) -> Array:
+    from .nn.layout import layout_map, parse_layout  # nn stands below this file
+
+    canonical = "".join(letter for letter, _ in parse_layout(attrs.src_layout) if letter.isupper())
+    return layout_map(attrs.dst_layout, canonical).pack(layout_map(attrs.src_layout, canonical).unpack(x))
+
+
 _LAYOUT_TRANSFORM = _described(
     "layout_transform", "The same elements with their axes in another layout, in blocks if it says so.",
     r"y_{n\, c / 16\, h\, w\, c \bmod 16} = x_{n\, c\, h\, w} \quad \text{for NCHW to NCHW16c}",
-    "{out} = {0}, laid out anew", _layout_transform, LayoutTransformAttrs, level=5,
+    "{out} = {0}, laid out anew", _layout_transform, LayoutTransformAttrs, level=5, compute=_laid_out,
 )  # fmt: skip
 
 
@@ -311,13 +343,25 @@ def _ndarray_size(attrs: NdarraySizeAttrs, data: Type) -> Type:
 
 
 _SHAPE_OF = _described(
-    "shape_of", "The tensor's extents, one number an axis.", r"y = (n_0, n_1, \dots)",
-    "{out} = the rank of {0}", _shape_of, ShapeOfAttrs, level=10,
-)  # fmt: skip
+    "shape_of",
+    "The tensor's extents, one number an axis.",
+    r"y = (n_0, n_1, \dots)",
+    "{out} = the rank of {0}",
+    _shape_of,
+    ShapeOfAttrs,
+    level=10,
+    compute=lambda attrs, x: np.array(x.shape, element_type(attrs.dtype or "int32")),
+)
 _NDARRAY_SIZE = _described(
-    "ndarray_size", "How many elements the tensor has.", r"y = \prod_i n_i",
-    "{out} is one number", _ndarray_size, NdarraySizeAttrs, level=10,
-)  # fmt: skip
+    "ndarray_size",
+    "How many elements the tensor has.",
+    r"y = \prod_i n_i",
+    "{out} is one number",
+    _ndarray_size,
+    NdarraySizeAttrs,
+    level=10,
+    compute=lambda attrs, x: np.array(x.size, element_type(attrs.dtype or "int32")),
+)
 
 
 def shape_of(data: Expr, dtype: object = "int32") -> Expr:

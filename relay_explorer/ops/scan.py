@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ..ir.attrs import Attrs, DType, attr
 from ..ir.expr import Call, Expr
-from ..ir.op import Flops, Op, OpPattern, Relation, RelationError, flops_per_output, no_flops
+from ..ir.op import Compute, Flops, Op, OpPattern, Relation, RelationError, flops_per_output, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, TensorType, TupleType, Type
 from .arguments import expr
 from .declare import declare
+from .numeric import Array, along, element_type, np
 from .relation import forward, integers, normal_axis, same_dim, same_dtypes, scalar, tensor, times
 
 
@@ -25,11 +26,12 @@ def _row(
     flops: Flops = no_flops,
     family: str = "index",
     level: int = 3,
+    compute: Compute,
     laxer_in_reference: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=flops, family=family, level=level, laxer_in_reference=laxer_in_reference,
+        flops=flops, compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
 
 
@@ -51,6 +53,21 @@ def _scan(attrs: ScanopAttrs, data: Type) -> Type:
     return TensorType.of((total,), dtype)
 
 
+def _running(name: str) -> Compute:
+    """NumPy's scan of that name; an exclusive one is moved on by one place, from 0 or 1."""
+
+    def compute(attrs: ScanopAttrs, x: Array) -> Array:
+        axis, row = (0, x.reshape(-1)) if attrs.axis is None else (attrs.axis, x)
+        y = getattr(np, name)(row, axis, dtype=element_type(attrs.dtype or x.dtype))
+        if not attrs.exclusive or not y.size:
+            return y
+        y = np.roll(y, 1, axis)
+        np.moveaxis(y, axis, 0)[0] = int(name == "cumprod")
+        return y
+
+    return compute
+
+
 _SCAN = forward("Scanop", "{out} = {0}, flattened unless `axis` is given", _scan)
 _LAXER_AXIS = "It did not check that the tensor has the axis."
 _CUMSUM = _row(
@@ -62,6 +79,7 @@ _CUMSUM = _row(
     flops=flops_per_output,
     family="reduction",
     laxer_in_reference=_LAXER_AXIS,
+    compute=_running("cumsum"),
 )
 _CUMPROD = _row(
     "cumprod",
@@ -72,6 +90,7 @@ _CUMPROD = _row(
     flops=flops_per_output,
     family="reduction",
     laxer_in_reference=_LAXER_AXIS,
+    compute=_running("cumprod"),
 )
 
 
@@ -109,11 +128,17 @@ def _sequence_mask(attrs: SequenceMaskAttrs, data: Type, valid_length: Type) -> 
     return x
 
 
+def _masked(attrs: SequenceMaskAttrs, x: Array, valid_length: Array) -> Array:
+    place = along(np.arange(x.shape[attrs.axis]), attrs.axis, x.ndim)
+    within = place < along(valid_length, 1 - attrs.axis, x.ndim)
+    return np.where(within, x, np.asarray(attrs.mask_value).astype(x.dtype))
+
+
 _SEQUENCE_MASK = _row(
     "sequence_mask", "Sequences of different lengths with all that follows their ends replaced by one value.",
     r"y_{i b} = \begin{cases} x_{i b} & i < \ell_b \\ v & i \ge \ell_b \end{cases}",
     forward("SequenceMask", "{out} = {0}, with one length of {1} each", _sequence_mask), SequenceMaskAttrs,
-    inputs=("data", "valid_length"), pattern=OpPattern.INJECTIVE, level=10,
+    inputs=("data", "valid_length"), pattern=OpPattern.INJECTIVE, level=10, compute=_masked,
 )  # fmt: skip
 
 
@@ -130,11 +155,17 @@ def _invert_permutation(attrs: None, data: Type) -> Type:
     return x
 
 
+def _inverse(attrs: None, x: Array) -> Array:
+    if sorted(x.tolist()) != list(range(len(x))):
+        raise ValueError(f"the data is no permutation of 0 to {len(x) - 1}")
+    return np.argsort(x).astype(x.dtype)
+
+
 _INVERT_PERMUTATION = _row(
     "invert_permutation", "The permutation that undoes another.", r"y_{x_i} = i",
     forward("InvertPermutation", "{out} = {0}, a vector of integers", _invert_permutation), None,
     pattern=OpPattern.INJECTIVE, level=1,
-    laxer_in_reference="It accepted tensors of every shape and element type.",
+    laxer_in_reference="It accepted tensors of every shape and element type.", compute=_inverse,
 )  # fmt: skip
 
 
@@ -181,6 +212,19 @@ def _matrix_set_diag(attrs: MatrixSetDiagAttrs, data: Type, diagonal: Type) -> T
     return x
 
 
+def _with_diagonals(attrs: MatrixSetDiagAttrs, x: Array, diagonal: Array) -> Array:
+    y = x.copy()
+    rows, columns = x.shape[-2:]
+    given = diagonal if attrs.k1 != attrs.k2 else diagonal[..., None, :]
+    for number, k in enumerate(range(attrs.k2, attrs.k1 - 1, -1)):  # the highest diagonal comes first
+        i, j = max(-k, 0), max(k, 0)
+        steps = np.arange(min(rows - i, columns - j))
+        right = attrs.super_diag_right_align if k > 0 else attrs.sub_diag_right_align
+        first = given.shape[-1] - len(steps) if right else 0
+        y[..., i + steps, j + steps] = given[..., number, first + steps]
+    return y
+
+
 _MATRIX_SET_DIAG = _row(
     "matrix_set_diag",
     "Matrices with diagonals replaced by given values.",
@@ -190,6 +234,7 @@ _MATRIX_SET_DIAG = _row(
     inputs=("input", "diagonal"),
     pattern=OpPattern.INJECTIVE,
     level=10,
+    compute=_with_diagonals,
 )
 
 
@@ -222,12 +267,16 @@ def _trilu(attrs: TriluAttrs, data: Type, k: Type) -> Type:
 
 
 _TRILU = _row(
-    "trilu", "The upper or the lower triangle of matrices; zero elsewhere.",
+    "trilu",
+    "The upper or the lower triangle of matrices; zero elsewhere.",
     r"y_{i j} = \begin{cases} x_{i j} & j - i \ge k \\ 0 & j - i < k \end{cases} \quad \text{for the upper}",
-    forward("Trilu", "{out} = {0}, if {1} is one integer", _trilu), TriluAttrs, inputs=("data", "k"),
+    forward("Trilu", "{out} = {0}, if {1} is one integer", _trilu),
+    TriluAttrs,
+    inputs=("data", "k"),
     pattern=OpPattern.ELEMWISE,
     laxer_in_reference="It accepted data of fewer than two axes, and a k that is no integer.",
-)  # fmt: skip
+    compute=lambda attrs, x, k: (np.triu if attrs.upper else np.tril)(x, k.item()),
+)
 
 
 def trilu(data: Expr, k: Expr | int, upper: bool = True) -> Expr:
@@ -251,12 +300,28 @@ def _unique(attrs: UniqueAttrs, data: Type) -> Type:
     return TupleType([*fields, places] if attrs.return_counts else fields)
 
 
+def _distinct(attrs: UniqueAttrs, x: Array) -> tuple[Array, ...]:
+    """All but their number are filled up with zeros to the length of `x`, since a type has one length."""
+    values, first, inverse, counts = np.unique(x, True, True, True)
+    if not attrs.sorted:
+        order = np.argsort(first)
+        values, first, counts = values[order], first[order], counts[order]
+        inverse = np.argsort(order)[inverse]
+
+    def filled(row: Array, dtype: object = "int32") -> Array:
+        return np.pad(row, (0, len(x) - len(row))).astype(dtype)
+
+    fields = [filled(values, x.dtype), filled(first), filled(inverse), np.array([len(values)], "int32")]
+    return tuple([*fields, filled(counts)] if attrs.return_counts else fields)
+
+
 _UNIQUE = _row(
     "unique",
     "The different values of a vector, where they appear, and how many there are.",
     r"\{\, v : v = x_i \text{ for some } i \,\}",
     forward("Unique", "{out} = values of {0}, places, the value of each place, how many", _unique),
     UniqueAttrs,
+    compute=_distinct,
 )
 
 

@@ -11,6 +11,7 @@ from ..ir.show import show_shape
 from ..ir.types import Dim, TensorType, Type
 from .arguments import computed, expr, int_const, static_ints
 from .declare import declare
+from .numeric import Array, numbers
 from .relation import UNKNOWN, forward, integers, normal_axes, normal_axis, same_dtypes, tensor
 
 _FAR = 2**63 - 1  # past the end of every axis
@@ -139,6 +140,28 @@ def _slice_like(attrs: SliceLikeAttrs, data: Type, shape_like: Type) -> Type:
     return TensorType.of(tuple(shape), x.dtype)
 
 
+def _box(attrs: StridedSliceAttrs, rank: int) -> tuple[slice, ...]:
+    """The slice of each axis, as Python understands it."""
+    slices = [slice(None)] * rank
+    for axis, begin, end, stride in _plan(attrs, rank):
+        slices[axis] = slice(begin, end, stride)
+    return tuple(slices)
+
+
+def _set(attrs: None, x: Array, v: Array, begin: Array, end: Array, strides: Array) -> Array:
+    bounds = {"begin": numbers(begin), "end": numbers(end), "strides": numbers(strides)}
+    y = x.copy()
+    y[_box(StridedSliceAttrs(**bounds, axes=None), x.ndim)] = v
+    return y
+
+
+def _cut_like(attrs: SliceLikeAttrs, x: Array, shape_like: Array) -> Array:
+    slices = [slice(None)] * x.ndim
+    for axis in range(shape_like.ndim) if attrs.axes is None else attrs.axes:
+        slices[axis] = slice(shape_like.shape[axis])
+    return x[tuple(slices)]
+
+
 _STRIDED_SLICE = declare(
     "strided_slice",
     "The elements at regular places between a begin and an end on each axis.",
@@ -149,6 +172,7 @@ _STRIDED_SLICE = declare(
     flops=no_flops,
     family="index",
     level=4,
+    compute=lambda attrs, x: x[_box(attrs, x.ndim)],
 )
 _STRIDED_SET = declare(
     "strided_set",
@@ -161,6 +185,7 @@ _STRIDED_SET = declare(
     family="index",
     level=4,
     laxer_in_reference=("It looked neither at the value's type nor at those of begin, end and strides."),
+    compute=_set,
 )
 _SLICE_LIKE = declare(
     "slice_like",
@@ -174,6 +199,7 @@ _SLICE_LIKE = declare(
     family="index",
     level=10,
     laxer_in_reference="It ignored axes that shape_like has beyond those of the data.",
+    compute=_cut_like,
 )
 
 Bounds = int | Sequence[int] | Expr

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ..ir.attrs import Attrs, DType, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, Relation, RelationError, no_flops
+from ..ir.op import Compute, Op, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import TensorType, TupleType, Type
 from .arguments import computed, expr, static_ints
 from .declare import declare
+from .numeric import Array, element_type, np
 from .relation import forward, normal_axis, same_dim, same_dtypes, tensor
 
 
@@ -20,6 +21,8 @@ def _sorts(
     relation: Relation,
     attrs: type[Attrs],
     inputs: tuple[str, ...] = ("data",),
+    *,
+    compute: Compute,
     laxer_in_reference: str = "",
 ) -> Op:
     """Declares an operator that compares elements, which is not counted as floating-point work."""
@@ -32,6 +35,7 @@ def _sorts(
         attrs=attrs,
         pattern=OpPattern.OPAQUE,
         flops=no_flops,
+        compute=compute,
         family="index",
         level=6,
         laxer_in_reference=laxer_in_reference,
@@ -110,6 +114,29 @@ def _searchsorted(attrs: SearchSortedAttrs, sorted_sequence: Type, values: Type)
     return TensorType.of(asked.shape, attrs.dtype or "int32")
 
 
+def _order(x: Array, axis: int, is_ascend: bool) -> Array:
+    """The positions of the elements in order; equal ones stay in theirs."""
+    if is_ascend:
+        return np.argsort(x, axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+
+
+def _best(attrs: TopKAttrs, x: Array) -> Array | tuple[Array, Array]:
+    count = attrs.k if attrs.k is not None and attrs.k >= 1 else x.shape[attrs.axis]
+    chosen = np.take(_order(x, attrs.axis, attrs.is_ascend), range(count), attrs.axis)
+    values = np.take_along_axis(x, chosen, attrs.axis)
+    indices = chosen.astype(element_type(attrs.dtype or "int32"))
+    return {"both": (values, indices), "values": values, "indices": indices}[attrs.ret_type]
+
+
+def _places(attrs: SearchSortedAttrs, row: Array, values: Array) -> Array:
+    found = np.empty(values.shape, element_type(attrs.dtype or "int32"))
+    side = "right" if attrs.right else "left"
+    for at in np.ndindex(values.shape[:-1]):
+        found[at] = np.searchsorted(row[at] if row.ndim > 1 else row, values[at], side)
+    return found
+
+
 _ORDERED = r"y_i = x_{\pi(i)}, \quad y_i \le y_{i + 1}"
 _LAXER = "It did not check that the tensor has the axis."
 _SORT = _sorts(
@@ -119,6 +146,7 @@ _SORT = _sorts(
     forward("Sort", "{out} = {0}", _sort),
     ArgsortAttrs,
     laxer_in_reference=_LAXER,
+    compute=lambda attrs, x: np.take_along_axis(x, _order(x, attrs.axis, attrs.is_ascend), attrs.axis),
 )
 _ARGSORT = _sorts(
     "argsort",
@@ -127,13 +155,19 @@ _ARGSORT = _sorts(
     forward("Argsort", "{out} = positions in {0}", _argsort),
     ArgsortAttrs,
     laxer_in_reference=_LAXER,
+    compute=lambda attrs, x: _order(x, attrs.axis, attrs.is_ascend).astype(
+        element_type(attrs.dtype or "int32")
+    ),
 )
 _TOPK = _sorts(
-    "topk", "The k greatest elements along an axis, and their positions.",
+    "topk",
+    "The k greatest elements along an axis, and their positions.",
     r"y = (x_{\pi(0)}, \dots, x_{\pi(k - 1)}), \quad x_{\pi(i)} \ge x_{\pi(i + 1)}",
-    forward("TopK", "{out} = `k` of {0} along `axis`", _topk), TopKAttrs,
+    forward("TopK", "{out} = `k` of {0} along `axis`", _topk),
+    TopKAttrs,
     laxer_in_reference="It let k exceed the axis.",
-)  # fmt: skip
+    compute=_best,
+)
 _SEARCHSORTED = _sorts(
     "searchsorted",
     "The places in a sorted sequence where values belong.",
@@ -142,6 +176,7 @@ _SEARCHSORTED = _sorts(
     SearchSortedAttrs,
     ("sorted_sequence", "values"),
     laxer_in_reference="It did not compare the element types of the sequence and the values.",
+    compute=_places,
 )
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from ..ir.attrs import Attrs, DType, Ints, attr, required
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, Relation, RelationError, flops_per_output, no_flops
+from ..ir.op import Compute, Op, OpPattern, Relation, RelationError, flops_per_output, no_flops
 from ..ir.show import show_shape
 from ..ir.types import TensorType, Type
 from .arguments import axes_of, computed, expr, static_ints
 from .declare import declare
+from .numeric import Array, element_type, np, numbers
 from .relation import forward, integers, normal_axes, normal_axis, same_dim, tensor
 
 
@@ -24,12 +25,13 @@ def _moves(
     inputs: tuple[str, ...] = ("data",),
     pattern: int = OpPattern.INJECTIVE,
     level: int = 3,
+    compute: Compute,
     laxer_in_reference: str = "",
 ) -> Op:
     """Declares an operator that computes nothing: elements are moved, or only described anew."""
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, family="shape", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
     )  # fmt: skip
 
 
@@ -77,6 +79,7 @@ _CAST = declare(
     flops=flops_per_output,
     family="arithmetic",
     level=3,
+    compute=lambda attrs, x: x.astype(element_type(attrs.dtype)),
 )
 _CAST_LIKE = declare(
     "cast_like",
@@ -88,6 +91,7 @@ _CAST_LIKE = declare(
     flops=flops_per_output,
     family="arithmetic",
     level=3,
+    compute=lambda attrs, x, dtype_like: x.astype(dtype_like.dtype),
 )
 _REINTERPRET = declare(
     "reinterpret",
@@ -100,6 +104,7 @@ _REINTERPRET = declare(
     family="shape",
     level=3,
     laxer_in_reference="It did not compare the widths of the two element types.",
+    compute=lambda attrs, x: x.view(element_type(attrs.dtype)),
 )
 
 
@@ -191,21 +196,29 @@ def _squeeze(attrs: SqueezeAttrs, data: Type) -> Type:
     return TensorType.of(tuple([dim for axis, dim in enumerate(x.shape) if axis not in dropped]), x.dtype)
 
 
+def _with_ones(attrs: ExpandDimsAttrs, x: Array) -> Array:
+    at = attrs.axis if attrs.axis >= 0 else x.ndim + attrs.axis + 1
+    return x.reshape(*x.shape[:at], *(1,) * attrs.num_newaxis, *x.shape[at:])
+
+
 _TRANSPOSE = _moves(
-    "transpose", "The same elements with the axes in another order.",
+    "transpose",
+    "The same elements with the axes in another order.",
     r"y_{i_{a_0} i_{a_1} \dots} = x_{i_0 i_1 \dots}, \quad a = \mathit{axes}",
-    forward("Transpose", "{out} = {0}, axes reordered", _transpose), attrs=TransposeAttrs,
-)  # fmt: skip
+    forward("Transpose", "{out} = {0}, axes reordered", _transpose),
+    attrs=TransposeAttrs,
+    compute=lambda attrs, x: np.transpose(x, attrs.axes),
+)
 _EXPAND_DIMS = _moves(
     "expand_dims", "The same elements with new axes of extent 1.",
     r"y_{\dots 1 \dots} = x_{\dots}", forward("ExpandDims", "{out} = {0} with axes of 1", _expand_dims),
-    attrs=ExpandDimsAttrs, pattern=OpPattern.BROADCAST, level=1,
+    attrs=ExpandDimsAttrs, pattern=OpPattern.BROADCAST, level=1, compute=_with_ones,
 )  # fmt: skip
 _SQUEEZE = _moves(
     "squeeze", "The same elements without axes of extent 1.",
     r"y_{\dots} = x_{\dots 1 \dots}", forward("Squeeze", "{out} = {0} without axes of 1", _squeeze),
     attrs=SqueezeAttrs,
-    laxer_in_reference="It let an axis be named twice.",
+    laxer_in_reference="It let an axis be named twice.", compute=lambda attrs, x: np.squeeze(x, attrs.axis),
 )  # fmt: skip
 
 
@@ -270,15 +283,27 @@ def _reverse_sequence(attrs: ReverseSequenceAttrs, data: Type, seq_lengths: Type
     return x
 
 
+def _reversed(attrs: ReverseSequenceAttrs, x: Array, seq_lengths: Array) -> Array:
+    y = x.copy()
+    from_batch, to_batch = (np.moveaxis(a, (attrs.batch_axis, attrs.seq_axis), (0, 1)) for a in (x, y))
+    for number, length in enumerate(numbers(seq_lengths)):
+        to_batch[number, :length] = from_batch[number, :length][::-1]
+    return y
+
+
 _REVERSE = _moves(
-    "reverse", "The same elements with the order along one axis turned around.", r"y_i = x_{n - 1 - i}",
-    forward("Reverse", "{out} = {0}", _reverse), attrs=ReverseAttrs,
-)  # fmt: skip
+    "reverse",
+    "The same elements with the order along one axis turned around.",
+    r"y_i = x_{n - 1 - i}",
+    forward("Reverse", "{out} = {0}", _reverse),
+    attrs=ReverseAttrs,
+    compute=lambda attrs, x: np.flip(x, attrs.axis),
+)
 _REVERSE_SEQUENCE = _moves(
     "reverse_sequence", "Sequences of different lengths, each turned around within its length.",
     r"y_{b i} = \begin{cases} x_{b, \ell_b - 1 - i} & i < \ell_b \\ x_{b i} & i \ge \ell_b \end{cases}",
     forward("ReverseSequence", "{out} = {0}, with one length of {1} each", _reverse_sequence),
-    attrs=ReverseSequenceAttrs, inputs=("data", "seq_lengths"),
+    attrs=ReverseSequenceAttrs, inputs=("data", "seq_lengths"), compute=_reversed,
 )  # fmt: skip
 
 

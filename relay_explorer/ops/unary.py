@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ..ir.attrs import Attrs, required
@@ -10,89 +11,8 @@ from ..ir.op import Flops, OpPattern, Relation, RelationError, flops_per_output,
 from ..ir.types import TensorType, Type
 from .arguments import expr, unary_builder
 from .declare import declare
+from .numeric import Array, is_float, np
 from .relation import IDENTITY, forward, is_integer, tensor
-
-
-def _unary(
-    name: str,
-    description: str,
-    formula: str,
-    *,
-    level: int = 1,
-    family: str = "arithmetic",
-    relation: Relation = IDENTITY,
-    flops: Flops = flops_per_output,
-    laxer_in_reference: str = "",
-) -> Callable[[Expr], Expr]:
-    """Declares an element-wise operator and gives its builder, a function of `data`."""
-    op = declare(
-        name, description, formula=formula, relation=relation, pattern=OpPattern.ELEMWISE, flops=flops,
-        family=family, level=level, laxer_in_reference=laxer_in_reference,
-    )  # fmt: skip
-    return unary_builder(op, __name__)
-
-
-# Exponentials and logarithms
-exp = _unary("exp", "E to the power of each element.", r"y = e^{x}")
-log = _unary("log", "The natural logarithm of each element.", r"y = \ln x")
-log2 = _unary("log2", "The logarithm to base 2 of each element.", r"y = \log_2 x")
-log10 = _unary("log10", "The logarithm to base 10 of each element.", r"y = \log_{10} x")
-sqrt = _unary("sqrt", "The square root of each element.", r"y = \sqrt{x}")
-rsqrt = _unary("rsqrt", "One over the square root of each element.", r"y = 1 / \sqrt{x}")
-erf = _unary(
-    "erf", "The Gauss error function of each element.", r"y = \frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt"
-)
-
-# Activations that are plain functions of a number
-sigmoid = _unary(
-    "sigmoid", "The logistic function of each element.", r"y = \frac{1}{1 + e^{-x}}", family="activation"
-)
-tanh = _unary(
-    "tanh", "The hyperbolic tangent of each element.", r"y = \tanh x = \frac{e^x - e^{-x}}{e^x + e^{-x}}",
-    family="activation",
-)  # fmt: skip
-
-# Trigonometry
-sin = _unary("sin", "The sine of each element, in radians.", r"y = \sin x")
-cos = _unary("cos", "The cosine of each element, in radians.", r"y = \cos x")
-tan = _unary("tan", "The tangent of each element, in radians.", r"y = \tan x")
-sinh = _unary("sinh", "The hyperbolic sine of each element.", r"y = \sinh x")
-cosh = _unary("cosh", "The hyperbolic cosine of each element.", r"y = \cosh x")
-asin = _unary("asin", "The angle, in radians, whose sine is the element.", r"y = \arcsin x")
-acos = _unary("acos", "The angle, in radians, whose cosine is the element.", r"y = \arccos x")
-atan = _unary("atan", "The angle, in radians, whose tangent is the element.", r"y = \arctan x")
-asinh = _unary("asinh", "The number whose hyperbolic sine is the element.", r"y = \operatorname{arsinh} x")
-acosh = _unary("acosh", "The number whose hyperbolic cosine is the element.", r"y = \operatorname{arcosh} x")
-atanh = _unary("atanh", "The number whose hyperbolic tangent is the element.", r"y = \operatorname{artanh} x")
-
-# Sign and rounding
-abs = _unary("abs", "The absolute value of each element.", r"y = |x|", level=3)
-sign = _unary("sign", "1, 0 or -1: the sign of each element.", r"y = \operatorname{sign} x", level=3)
-negative = _unary("negative", "Each element with its sign changed.", r"y = -x", level=3)
-floor = _unary("floor", "The largest whole number not above each element.", r"y = \lfloor x \rfloor", level=3)
-ceil = _unary("ceil", "The smallest whole number not below each element.", r"y = \lceil x \rceil", level=3)
-round = _unary("round", "The whole number nearest to each element.", r"y = \operatorname{round}(x)", level=3)
-trunc = _unary(
-    "trunc", "Each element with its fraction dropped.",
-    r"y = \operatorname{sign}(x) \lfloor |x| \rfloor", level=3,
-)  # fmt: skip
-
-# Approximations that FastMath puts in place of the exact operators
-fast_exp = _unary(
-    "fast_exp", "E to the power of each element, approximated by a polynomial.", r"y \approx e^{x}"
-)
-fast_tanh = _unary(
-    "fast_tanh", "The hyperbolic tangent of each element, approximated by a quotient of polynomials.",
-    r"y \approx \tanh x", family="activation",
-)  # fmt: skip
-fast_erf = _unary(
-    "fast_erf", "The Gauss error function of each element, approximated by a quotient of polynomials.",
-    r"y \approx \operatorname{erf} x",
-)  # fmt: skip
-
-copy = _unary(
-    "copy", "The same tensor, in memory of its own.", r"y = x", level=3, family="other", flops=no_flops
-)
 
 
 def _tested(attrs: None, data: Type) -> Type:
@@ -101,18 +21,199 @@ def _tested(attrs: None, data: Type) -> Type:
 
 _TEST = forward("IdentityComp", "{out} = bool of {0}", _tested)
 
+
+def _whole(rounded: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A rounding, which leaves integers as they are."""
+    return lambda x: rounded(x) if is_float(x) else x
+
+
+def _erf(x: Array) -> Array:
+    return np.frompyfunc(math.erf, 1, 1)(x)  # NumPy has no error function
+
+
+def _unary(
+    name: str,
+    description: str,
+    formula: str,
+    value: Callable[[Array], Array],
+    *,
+    level: int = 1,
+    family: str = "arithmetic",
+    relation: Relation = IDENTITY,
+    flops: Flops = flops_per_output,
+    laxer_in_reference: str = "",
+) -> Callable[[Expr], Expr]:
+    """Declares an element-wise operator and gives its builder, a function of `data`.
+
+    `value` is its meaning; what it makes is brought back to the data's element type (bool for a test).
+    """
+
+    def compute(attrs: None, x: Array) -> Array:
+        return np.asarray(value(x)).astype(bool if relation is _TEST else x.dtype)
+
+    op = declare(
+        name, description, formula=formula, relation=relation, pattern=OpPattern.ELEMWISE, flops=flops,
+        compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference,
+    )  # fmt: skip
+    return unary_builder(op, __name__)
+
+
+# Exponentials and logarithms
+exp = _unary("exp", "E to the power of each element.", r"y = e^{x}", lambda x: np.exp(x))
+log = _unary("log", "The natural logarithm of each element.", r"y = \ln x", lambda x: np.log(x))
+log2 = _unary("log2", "The logarithm to base 2 of each element.", r"y = \log_2 x", lambda x: np.log2(x))
+log10 = _unary(
+    "log10", "The logarithm to base 10 of each element.", r"y = \log_{10} x", lambda x: np.log10(x)
+)
+sqrt = _unary("sqrt", "The square root of each element.", r"y = \sqrt{x}", lambda x: np.sqrt(x))
+rsqrt = _unary(
+    "rsqrt", "One over the square root of each element.", r"y = 1 / \sqrt{x}", lambda x: 1 / np.sqrt(x)
+)
+erf = _unary(
+    "erf", "The Gauss error function of each element.", r"y = \frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt", _erf
+)
+
+# Activations that are plain functions of a number
+sigmoid = _unary(
+    "sigmoid",
+    "The logistic function of each element.",
+    r"y = \frac{1}{1 + e^{-x}}",
+    lambda x: 1 / (1 + np.exp(-x)),
+    family="activation",
+)
+tanh = _unary(
+    "tanh",
+    "The hyperbolic tangent of each element.",
+    r"y = \tanh x = \frac{e^x - e^{-x}}{e^x + e^{-x}}",
+    lambda x: np.tanh(x),
+    family="activation",
+)
+
+# Trigonometry
+sin = _unary("sin", "The sine of each element, in radians.", r"y = \sin x", lambda x: np.sin(x))
+cos = _unary("cos", "The cosine of each element, in radians.", r"y = \cos x", lambda x: np.cos(x))
+tan = _unary("tan", "The tangent of each element, in radians.", r"y = \tan x", lambda x: np.tan(x))
+sinh = _unary("sinh", "The hyperbolic sine of each element.", r"y = \sinh x", lambda x: np.sinh(x))
+cosh = _unary("cosh", "The hyperbolic cosine of each element.", r"y = \cosh x", lambda x: np.cosh(x))
+asin = _unary(
+    "asin", "The angle, in radians, whose sine is the element.", r"y = \arcsin x", lambda x: np.arcsin(x)
+)
+acos = _unary(
+    "acos", "The angle, in radians, whose cosine is the element.", r"y = \arccos x", lambda x: np.arccos(x)
+)
+atan = _unary(
+    "atan", "The angle, in radians, whose tangent is the element.", r"y = \arctan x", lambda x: np.arctan(x)
+)
+asinh = _unary(
+    "asinh",
+    "The number whose hyperbolic sine is the element.",
+    r"y = \operatorname{arsinh} x",
+    lambda x: np.arcsinh(x),
+)
+acosh = _unary(
+    "acosh",
+    "The number whose hyperbolic cosine is the element.",
+    r"y = \operatorname{arcosh} x",
+    lambda x: np.arccosh(x),
+)
+atanh = _unary(
+    "atanh",
+    "The number whose hyperbolic tangent is the element.",
+    r"y = \operatorname{artanh} x",
+    lambda x: np.arctanh(x),
+)
+
+# Sign and rounding
+abs = _unary("abs", "The absolute value of each element.", r"y = |x|", lambda x: np.abs(x), level=3)
+sign = _unary(
+    "sign",
+    "1, 0 or -1: the sign of each element.",
+    r"y = \operatorname{sign} x",
+    lambda x: np.where(x > 0, 1, np.where(x < 0, -1, 0)),
+    level=3,
+)
+negative = _unary("negative", "Each element with its sign changed.", r"y = -x", lambda x: -x, level=3)
+floor = _unary(
+    "floor",
+    "The largest whole number not above each element.",
+    r"y = \lfloor x \rfloor",
+    _whole(lambda x: np.floor(x)),
+    level=3,
+)
+ceil = _unary(
+    "ceil",
+    "The smallest whole number not below each element.",
+    r"y = \lceil x \rceil",
+    _whole(lambda x: np.ceil(x)),
+    level=3,
+)
+round = _unary(
+    "round",
+    "The whole number nearest to each element.",
+    r"y = \operatorname{round}(x)",
+    _whole(lambda x: np.rint(x)),
+    level=3,
+)
+trunc = _unary(
+    "trunc", "Each element with its fraction dropped.",
+    r"y = \operatorname{sign}(x) \lfloor |x| \rfloor", _whole(lambda x: np.trunc(x)), level=3,
+)  # fmt: skip
+
+# Approximations that FastMath puts in place of the exact operators. Their meaning is what they approximate:
+# how far off a kernel may be is the kernel's affair
+fast_exp = _unary(
+    "fast_exp",
+    "E to the power of each element, approximated by a polynomial.",
+    r"y \approx e^{x}",
+    lambda x: np.exp(x),
+)
+fast_tanh = _unary(
+    "fast_tanh", "The hyperbolic tangent of each element, approximated by a quotient of polynomials.",
+    r"y \approx \tanh x", lambda x: np.tanh(x), family="activation",
+)  # fmt: skip
+fast_erf = _unary(
+    "fast_erf", "The Gauss error function of each element, approximated by a quotient of polynomials.",
+    r"y \approx \operatorname{erf} x", _erf,
+)  # fmt: skip
+
+copy = _unary(
+    "copy",
+    "The same tensor, in memory of its own.",
+    r"y = x",
+    lambda x: x,
+    level=3,
+    family="other",
+    flops=no_flops,
+)
+
+
 isnan = _unary(
-    "isnan", "Whether each element is not a number.", r"y = [x = \mathrm{NaN}]", level=3, family="comparison",
+    "isnan",
+    "Whether each element is not a number.",
+    r"y = [x = \mathrm{NaN}]",
+    lambda x: np.isnan(x),
+    level=3,
+    family="comparison",
     relation=_TEST,
-)  # fmt: skip
+)
 isfinite = _unary(
-    "isfinite", "Whether each element is neither infinite nor not a number.", r"y = [|x| < \infty]",
-    level=3, family="comparison", relation=_TEST,
-)  # fmt: skip
+    "isfinite",
+    "Whether each element is neither infinite nor not a number.",
+    r"y = [|x| < \infty]",
+    lambda x: np.isfinite(x),
+    level=3,
+    family="comparison",
+    relation=_TEST,
+)
 isinf = _unary(
-    "isinf", "Whether each element is infinite, of either sign.", r"y = [|x| = \infty]", level=3,
-    family="comparison", relation=_TEST,
-)  # fmt: skip
+    "isinf",
+    "Whether each element is infinite, of either sign.",
+    r"y = [|x| = \infty]",
+    lambda x: np.isinf(x),
+    level=3,
+    family="comparison",
+    relation=_TEST,
+)
 
 
 def _truth(attrs: None, data: Type) -> Type:
@@ -138,12 +239,17 @@ def _bits(attrs: None, data: Type) -> Type:
 
 
 logical_not = _unary(
-    "logical_not", "True where the element is false, and false where it is true.", r"y = \lnot x",
-    level=4, family="comparison", relation=forward("LogicalNot", "{out} = {0}, of booleans", _truth),
+    "logical_not",
+    "True where the element is false, and false where it is true.",
+    r"y = \lnot x",
+    lambda x: ~x,
+    level=4,
+    family="comparison",
+    relation=forward("LogicalNot", "{out} = {0}, of booleans", _truth),
     laxer_in_reference="It accepted elements of every type.",
-)  # fmt: skip
+)
 bitwise_not = _unary(
-    "bitwise_not", "Each element with all its bits flipped.", r"y = \mathord{\sim} x", level=4,
+    "bitwise_not", "Each element with all its bits flipped.", r"y = \mathord{\sim} x", lambda x: ~x, level=4,
     relation=forward("BitwiseNot", "{out} = {0}, of integers", _bits),
     laxer_in_reference="It accepted elements of every type.",
 )  # fmt: skip
@@ -152,6 +258,14 @@ bitwise_not = _unary(
 class ClipAttrs(Attrs, key="relay.attrs.ClipAttrs"):
     a_min: float = required("The least value that is let through.")
     a_max: float = required("The greatest value that is let through.")
+
+
+def _clipped(attrs: ClipAttrs, x: Array) -> Array:
+    if is_float(x):
+        return np.minimum(np.maximum(x, x.dtype.type(attrs.a_min)), x.dtype.type(attrs.a_max))
+    held = np.iinfo(x.dtype)
+    low, high = (int(min(max(bound, held.min), held.max)) for bound in (attrs.a_min, attrs.a_max))
+    return np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high))
 
 
 def _clip_flops(attrs: ClipAttrs, inputs: object, output: Type) -> int:
@@ -166,6 +280,7 @@ _CLIP = declare(
     attrs=ClipAttrs,
     pattern=OpPattern.ELEMWISE,
     flops=_clip_flops,
+    compute=_clipped,
     family="activation",
     level=3,
 )

@@ -12,6 +12,7 @@ from math import prod
 from ...ir.op import RelationError
 from ...ir.show import show_shape
 from ...ir.types import Any, Dim, Shape
+from ..numeric import Array
 
 UNKNOWN = Any()
 _SYNTAX = 'a layout names each axis by a capital letter, and blocks as 4c: "NCHW", "NHWC", "NCHW4c"'
@@ -111,6 +112,28 @@ class LayoutMap:
                 else divided(whole[letter], blocks[letter], f"axis {letter} of layout {self.name}")
             )
         return tuple(out)
+
+    def unpack(self, array: Array) -> Array:
+        """`array`, which is in this layout, with its axes in canonical order, blocks joined."""
+        letters = [letter for letter, _ in self.axes]
+        order = []
+        for letter in self.canonical:
+            order += [letters.index(part) for part in (letter, letter.lower()) if part in letters]
+        return array.transpose(order).reshape(self.forward(array.shape, 0, "the data"))
+
+    def pack(self, array: Array) -> Array:
+        """`array`, which is in canonical order, in this layout."""
+        blocks = dict(self.axes)
+        letters: list[str] = []
+        shape: list[int] = []
+        for letter, extent, factor in zip(self.canonical, array.shape, self.factors, strict=True):
+            letters.append(letter)
+            shape.append(extent // factor)
+            if letter.lower() in blocks:
+                letters.append(letter.lower())
+                shape.append(factor)
+        self.backward(array.shape)  # refuses blocks that do not divide an axis
+        return array.reshape(shape).transpose([letters.index(letter) for letter, _ in self.axes])
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,152 @@
+"""Values between the places of a grid: the weights of resizing, and sampling at computed places."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any as Anything
+
+from .numeric import Array, along, np
+
+_SLACK = 1e-5  # a place this far below a whole number is that number; TVM's kernels allow for as much
+
+
+def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, ...]) -> Array:
+    """`x` (batch, channels, space …), its axes of space interpolated to `size`.
+
+    `attrs` are those of image.resize2d; `roi` holds the least corner of the part that
+    `tf_crop_and_resize` shows, then the greatest, as shares of the extents.
+    """
+    axes = len(size)
+    y, outside = x.astype("float64"), np.zeros((1,) * x.ndim, bool)
+    for axis, extent in enumerate(size):
+        span = (roi[axis], roi[axis + axes]) if roi else (0.0, 1.0)
+        places = _places(attrs.coordinate_transformation_mode, x.shape[axis + 2], extent, span)
+        weights = _weights(attrs, places, x.shape[axis + 2])
+        y = np.moveaxis(np.tensordot(y, weights, (axis + 2, 1)), -1, axis + 2)
+        if attrs.coordinate_transformation_mode == "tf_crop_and_resize":
+            beyond = (places < 0) | (places > x.shape[axis + 2] - 1)
+            outside = outside | along(beyond, axis + 2, x.ndim)
+    return np.where(outside, attrs.extrapolation_value, y)
+
+
+def _places(mode: str, extent: int, count: int, span: tuple[float, float]) -> Array:
+    """Where on an axis of `extent` elements each of the `count` of the result lies."""
+    i, scale = np.arange(count, dtype="float64"), extent / count
+    if mode == "half_pixel" or (mode == "pytorch_half_pixel" and count > 1):
+        return (i + 0.5) * scale - 0.5
+    if mode == "pytorch_half_pixel":
+        return i
+    if mode == "align_corners":
+        return i * ((extent - 1) / max(count - 1, 1))
+    if mode == "asymmetric":
+        return i * scale
+    if mode == "tf_half_pixel_for_nn":
+        return (i + 0.5) * scale
+    if mode == "tf_crop_and_resize":
+        first, last = span[0] * (extent - 1), span[1] * (extent - 1)
+        return first + i * ((last - first) / (count - 1)) if count > 1 else i + (first + last) / 2
+    raise ValueError(f'coordinate_transformation_mode is "{mode[:40]}", which is not known')
+
+
+def _weights(attrs: Anything, places: Array, extent: int) -> Array:
+    """How much each element of an axis (columns) counts at each of `places` (rows)."""
+    weights = np.zeros((len(places), extent))
+    if attrs.method == "nearest_neighbor":
+        chosen = np.clip(_nearest(attrs, places).astype("int64"), 0, extent - 1)
+        weights[np.arange(len(places)), chosen] = 1
+        return weights
+    first = np.floor(places).astype("int64")
+    part = places - first
+    shares = [1 - part, part] if attrs.method == "linear" else cubic(part, attrs.cubic_alpha)
+    first = first - (attrs.method == "cubic")
+    neighbours = [(first + n, share) for n, share in enumerate(shares)]
+    if attrs.method == "cubic" and attrs.cubic_exclude:
+        neighbours = [(at, np.where((at < 0) | (at >= extent), 0, share)) for at, share in neighbours]
+        total = sum(share for _, share in neighbours)
+        neighbours = [(at, share / total) for at, share in neighbours]
+    for at, share in neighbours:
+        np.add.at(weights, (np.arange(len(places)), np.clip(at, 0, extent - 1)), share)
+    return weights
+
+
+def _nearest(attrs: Anything, places: Array) -> Array:
+    default = "round" if attrs.coordinate_transformation_mode == "align_corners" else "floor"
+    method = attrs.rounding_method or default
+    if method == "round":
+        return np.rint(places)
+    if method == "round_prefer_floor":
+        return np.ceil(places - 0.5)
+    if method == "round_prefer_ceil":
+        return np.floor(places + 0.5)
+    if method == "floor":
+        return np.floor(places + _SLACK)
+    if method == "ceil":
+        return np.ceil(places - _SLACK)
+    raise ValueError(f'rounding_method is "{method[:40]}", which is not known')
+
+
+def cubic(part: Array, alpha: float) -> list[Array]:
+    """The weights of the four elements around a place that lies `part` after the second (Keys, 1981)."""
+
+    def near(d: Array) -> Array:
+        return (alpha + 2) * d**3 - (alpha + 3) * d**2 + 1
+
+    def far(d: Array) -> Array:
+        return alpha * (d**3 - 5 * d**2 + 8 * d - 4)
+
+    return [far(1 + part), near(part), near(1 - part), far(2 - part)]
+
+
+def sampled(attrs: Anything, x: Array, grid: Array) -> Array:
+    """`x` (batch, channels, space …) at the places of `grid` (batch, axes, places …), whose coordinates run
+    from -1 to 1 and come last axis first. `attrs` are those of image.grid_sample.
+    """
+    extents = x.shape[2:]
+    coordinates = [grid[:, len(extents) - 1 - axis].astype("float64") for axis in range(len(extents))]
+    choices = []
+    for extent, coordinate in zip(extents, coordinates, strict=True):
+        place = _unscaled(coordinate, extent, attrs.align_corners)
+        if attrs.method != "bicubic":
+            place = _inside(place, extent, attrs)
+        choices.append([(_inside(at, extent, attrs), share) for at, share in _around(place, attrs.method)])
+    total = np.zeros((x.shape[0], *grid.shape[2:], x.shape[1]))
+    batch = np.arange(x.shape[0]).reshape(-1, *(1,) * len(extents))
+    for corner in product(*choices):
+        held, weight, index = np.ones_like(coordinates[0], bool), 1.0, []
+        for (at, share), extent in zip(corner, extents, strict=True):
+            held = held & (at >= 0) & (at < extent)
+            weight = weight * share
+            index.append(np.clip(at, 0, extent - 1).astype("int64"))
+        values = np.moveaxis(x, 1, -1)[(batch, *index)]
+        total = total + np.where(held, weight, 0)[..., None] * values
+    return np.moveaxis(total, -1, 1)
+
+
+def _unscaled(coordinate: Array, extent: int, align_corners: bool) -> Array:
+    """The place on an axis of `extent` elements that a coordinate from -1 to 1 names."""
+    if align_corners:
+        return (coordinate + 1) / 2 * (extent - 1)
+    return ((coordinate + 1) * extent - 1) / 2
+
+
+def _around(place: Array, method: str) -> list[tuple[Array, Array]]:
+    """The elements around `place`, and how much each counts."""
+    if method == "nearest":
+        return [(np.rint(place), np.ones_like(place))]
+    first = np.floor(place)
+    if method == "bilinear":
+        return [(first, 1 - (place - first)), (first + 1, place - first)]
+    return [(first - 1 + n, share) for n, share in enumerate(cubic(place - first, -0.75))]
+
+
+def _inside(place: Array, extent: int, attrs: Anything) -> Array:
+    """`place` brought into the axis as `attrs.padding_mode` says; zeros leave it where it is."""
+    if attrs.padding_mode == "zeros":
+        return place
+    if attrs.padding_mode == "reflection":
+        low, span = (0.0, extent - 1.0) if attrs.align_corners else (-0.5, float(extent))
+        if span == 0:
+            return np.zeros_like(place)
+        turned = np.abs(place - low) % (2 * span)
+        place = np.minimum(turned, 2 * span - turned) + low
+    return np.clip(place, 0, extent - 1)

@@ -1,0 +1,92 @@
+"""What the operators' NumPy meanings share.
+
+NumPy itself is imported at its first use, so that operators can be declared and typed where there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+
+from ..ir.op import Compute, RelationError
+
+Array = Anything  # numpy.ndarray, a name that would import NumPy
+
+
+class _Lazy:
+    """Stands for the module `numpy`."""
+
+    def __getattr__(self, name: str) -> Anything:
+        try:
+            import numpy
+        except ImportError:
+            raise ImportError("values need NumPy: pip install numpy") from None
+        value = getattr(numpy, name)
+        setattr(self, name, value)
+        return value
+
+
+np: Anything = _Lazy()
+
+
+def meaning(compute: Compute) -> Compute:
+    """`compute` as the interpreter calls it: results are arrays in memory of their own, also single numbers;
+    overflow and NaN are results, not warnings; a shape that does not fit is a ValueError.
+    """
+
+    def run(attrs: Anything, *values: Anything) -> Anything:
+        with np.errstate(all="ignore"):
+            try:
+                result = compute(attrs, *values)
+            except RelationError as problem:
+                raise ValueError(problem.message) from None
+        inputs = [array for value in values for array in (value if isinstance(value, tuple) else (value,))]
+        if isinstance(result, tuple):
+            return tuple([_own(part, inputs) for part in result])
+        return _own(result, inputs)
+
+    return run
+
+
+def _own(result: Anything, inputs: list[Array]) -> Array:
+    array = np.asarray(result)
+    return array.copy() if any(np.may_share_memory(array, value) for value in inputs) else array
+
+
+def is_float(x: Array) -> bool:
+    return bool(x.dtype.kind == "f")
+
+
+def element_type(name: str) -> Anything:
+    """The NumPy type called `name`; a TypeError that names it where NumPy has none."""
+    try:
+        return np.dtype(str(name))
+    except TypeError:
+        raise TypeError(f"NumPy has no element type {name}") from None
+
+
+def numbers(vector: Array) -> tuple[int, ...]:
+    """The elements of a vector of integers, or of a single one."""
+    return tuple([int(v) for v in vector.reshape(-1)])
+
+
+def nonzero(divisor: Array) -> None:
+    """A ZeroDivisionError where integers would be divided by zero."""
+    if not is_float(divisor) and not np.all(divisor):
+        raise ZeroDivisionError("an integer is divided by zero")
+
+
+def quotient(x: Array, y: Array) -> Array:
+    """x / y in the type of `x`; of integers the whole part, rounded towards zero."""
+    if is_float(x):
+        return (x / y).astype(x.dtype)
+    nonzero(np.asarray(y))
+    down = x // y
+    inexact = down * y != x
+    return (down + (inexact & ((x < 0) != (np.asarray(y) < 0)))).astype(x.dtype)
+
+
+def along(vector: Array, axis: int, rank: int) -> Array:
+    """`vector` in a shape that broadcasts along `axis` of a tensor of that rank."""
+    shape = [1] * rank
+    shape[axis] = -1
+    return vector.reshape(shape)
