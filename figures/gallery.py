@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from figures import bipartite, classes, forms, frameworks, goals, inference, stack, three_ways
+from figures import bipartite, classes, directions, forms, frameworks, goals, inference, stack, three_ways
 from figures.canvas import Figure
 
 FOLDER = Path(__file__).parent / "svg"
 FIGURES = (
     goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
     bipartite.FIGURE, classes.FIGURE,
-    forms.FIGURE,
+    forms.FIGURE, directions.FIGURE,
 )  # fmt: skip
 
 
