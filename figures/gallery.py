@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from figures import bipartite, classes, directions, forms, frameworks, goals, inference, stack, three_ways
+from figures import (
+    bipartite,
+    classes,
+    directions,
+    forms,
+    frameworks,
+    goals,
+    inference,
+    stack,
+    three_ways,
+    type_tree,
+)  # fmt: skip
 from figures.canvas import Figure
 
 FOLDER = Path(__file__).parent / "svg"
 FIGURES = (
     goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
     bipartite.FIGURE, classes.FIGURE,
-    forms.FIGURE, directions.FIGURE,
+    forms.FIGURE, directions.FIGURE, type_tree.FIGURE,
 )  # fmt: skip
 
 
