@@ -139,7 +139,7 @@ def html(view: View) -> str:
     """The picture as an HTML fragment without style sheet or script."""
     return (
         f"<p><strong>{escape(view.title)}</strong>. {escape(view.summary)}</p>"
-        f'<pre style="max-height:30em;overflow:auto">{escape(text(view))}</pre>'
+        f'<pre tabindex="0" style="max-height:30em;overflow:auto">{escape(text(view))}</pre>'
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from relay_explorer import models, relay
 from relay_explorer.analysis import Block, repeated_blocks
 from relay_explorer.analysis.repeats import stretches
-from relay_explorer.ir import Constant, Expr, Function, Op, Var, children, post_order
+from relay_explorer.ir import Constant, Expr, Function, Let, Op, Var, children, post_order, rebuild
 from relay_explorer.text import parse
 from relay_explorer.text.printer import program_rows
 
@@ -42,6 +42,26 @@ def test_an_encoder_layer_holds_its_two_parts() -> None:
         assert [b.key for b in inner] == [b.key for b in blocks if b.parent == layers[0]]
         assert len(inner) == 2
         assert {id(m) for b in inner for m in b.members} <= {id(m) for m in blocks[layer].members}
+
+
+def test_blocks_of_a_program_of_lets() -> None:
+    """The same network with every intermediate result bound by `let` has the same blocks."""
+    main = models.load("resnet18")["main"]
+    variables: dict[Expr, Expr] = {}
+    values: list[tuple[Var, Expr]] = []
+    for node in post_order(main.body):
+        if not isinstance(node, (Var, Op, Constant)):
+            variable = Var(f"v{len(values)}")
+            values.append((variable, rebuild(node, [variables.get(p, p) for p in children(node)])))
+            variables[node] = variable
+    body: Expr = values[-1][0]
+    for variable, value in reversed(values):
+        body = Let(variable, value, body)
+    graph, lets = repeated_blocks(main), repeated_blocks(Function(main.params, body))
+    assert len(graph) == 11
+    assert [(b.key, b.parent, len(b.members)) for b in lets] == [
+        (b.key, b.parent, len(b.members)) for b in graph
+    ]
 
 
 def chain(x: Expr, names: str) -> Expr:
