@@ -16,7 +16,7 @@ from figures import (
     stack,
     three_ways,
     type_tree,
-)  # fmt: skip
+)
 from figures.canvas import Figure
 
 FOLDER = Path(__file__).parent / "svg"
