@@ -222,4 +222,4 @@ def apply_operator(op: Op, attrs: Any, values: Sequence[Value], at: Expr | None 
         return op.compute(attrs, *values)
     except (ValueError, TypeError, IndexError, ZeroDivisionError) as problem:
         notes = [Note(f"argument {k} is {show(v)}") for k, v in enumerate(values)]
-        raise ExecutionError(f"`{op.name}` went wrong: {problem}", span, notes) from None
+        raise ExecutionError(f"`{op.name}` went wrong: {str(problem).strip()}", span, notes) from None
