@@ -42,7 +42,11 @@ def source(name: str) -> NotebookNode:
     cells = [nbformat.v4.new_code_cell(_project.install_cell())]
     cells[0].metadata["nbgrader"] = _nbgrader("install", locked=True)
     for cell in written.cells:
-        made = nbformat.v4.new_code_cell(cell.source) if cell.cell_type == "code" else nbformat.v4.new_markdown_cell(cell.source)
+        made = (
+            nbformat.v4.new_code_cell(cell.source)
+            if cell.cell_type == "code"
+            else nbformat.v4.new_markdown_cell(cell.source)
+        )
         made.metadata.update(_metadata(name, cell))
         cells.append(made)
     for number, cell in enumerate(cells):
@@ -63,7 +67,9 @@ def _metadata(name: str, cell: NotebookNode) -> dict[str, Any]:
     answer, graded = given.pop("answer", None), given.pop("graded", None)
     points = given.pop("points", None)
     if given or (answer and graded) or (graded is None) != (points is None):
-        raise ValueError(f"{name}.md: a cell has `answer`, or `graded` and `points`; this one has {dict(cell.metadata)}")
+        raise ValueError(
+            f"{name}.md: a cell has `answer`, or `graded` and `points`; this one has {dict(cell.metadata)}"
+        )
     if answer:
         return {"nbgrader": _nbgrader(str(answer), solution=True)}
     if graded:
@@ -88,7 +94,14 @@ def release(made: NotebookNode) -> NotebookNode:
 
     notebook, resources = copy.deepcopy(made), {}
     solutions = ClearSolutions(code_stub={"python": STUB})
-    for step in (LockCells(), solutions, ClearOutput(), ComputeChecksums(), ClearHiddenTests(), ComputeChecksums()):
+    for step in (
+        LockCells(),
+        solutions,
+        ClearOutput(),
+        ComputeChecksums(),
+        ClearHiddenTests(),
+        ComputeChecksums(),
+    ):
         notebook, resources = step.preprocess(notebook, resources)
     return notebook
 

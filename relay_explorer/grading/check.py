@@ -1,4 +1,6 @@
-"""`check`: an exercise's properties, tried one after the other on an answer; `grade`: the same, for graded cells."""
+"""`check`: an exercise's properties, tried one after the other on an answer; `grade`: the same, for graded
+cells.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from .budget import OutOfTimeError, Outcome, limited
+from .budget import Outcome, OutOfTimeError, limited
 from .feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError
 
 EXERCISES = {"type_relation": "type_relation_checks", "unification": "unification_checks"}
@@ -85,7 +87,9 @@ def check(
 def grade(
     name: str, answer: Any, only: str | None = None, *, seed: int = 0, programs: int = PROGRAMS
 ) -> None:
-    """Like `check`, for a graded cell: shows the feedback and raises WrongAnswerError where the answer is wrong."""
+    """Like `check`, for a graded cell: shows the feedback and raises WrongAnswerError where the answer is
+    wrong.
+    """
     feedback = check(name, answer, only, seed=seed, programs=programs)
     if not feedback.passed:
         _show(feedback)
@@ -102,7 +106,10 @@ def _not_callable(found: Exercise, answer: Any) -> Failure | None:
         f"a {type(answer).__name__}",
         f"Give the function, not {what}: write its name without parentheses."
         if answer is not None
-        else "Give the function itself: write its name without parentheses, and run the cell that defines it first.",
+        else (
+            "Give the function itself: write its name without parentheses, and run the cell that "
+            "defines it first."
+        ),
     )
 
 
@@ -130,7 +137,8 @@ def _show(feedback: Feedback) -> None:
     except ImportError:
         return
     if get_ipython() is not None:
-        display(feedback)
+        show: Any = display
+        show(feedback)
 
 
 # -- for the exercises
@@ -173,10 +181,13 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
     if isinstance(error, OutOfTimeError):
         failure = Failure(
             case, expected, f"no answer: {error}",
-            "A loop whose condition never changes, or a function that calls itself on the same argument, never ends.",
+            "A loop whose condition never changes, or a function that calls itself on the same "
+            "argument, never ends.",
         )  # fmt: skip
     elif isinstance(error, NotImplementedError):
-        failure = Failure(case, expected, "nothing yet", "It is not written yet: run the cell again after you have.")
+        failure = Failure(
+            case, expected, "nothing yet", "It is not written yet: run the cell again after you have."
+        )
     elif isinstance(error, RecursionError):
         failure = Failure(
             case, expected, "a RecursionError: it called itself too often",

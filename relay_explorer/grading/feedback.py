@@ -5,6 +5,7 @@ Whatever comes from the learner's code (messages, printed text, names) is escape
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -83,7 +84,7 @@ class Feedback:
         if self.passed:
             return "everything that was checked holds"
         held = sum(line.state == PASSED for line in self.lines)
-        return f"{held} of {len(self.lines)} hold, and {self.failed} does not"
+        return f"{self.failed} does not hold ({held} of {len(self.lines)} do so far)"
 
     @staticmethod
     def _details(failure: Failure) -> list[tuple[str, str]]:
@@ -100,7 +101,7 @@ class Feedback:
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<li data-state="{line.state}"><b>{MARKS[line.state]} {escape(line.name)}</b> '
-            f"<span>{escape(line.says)} <i>({line.state})</i></span></li>"
+            f"<span>{_prose(line.says)} <i>({line.state})</i></span></li>"
             for line in self.lines
         )
         details = ""
@@ -109,11 +110,12 @@ class Feedback:
                 f"<dt>{label}</dt><dd>{_block(label, text)}</dd>"
                 for label, text in self._details(self.failure)
             )
-            details = f"<dl>{details}</dl>"
+            details = f'<dl class="rx-details">{details}</dl>'
         state = PASSED if self.passed else FAILED
         box = (
             f'<style>{_STYLE}</style><section class="rx-feedback" data-state="{state}">'
-            f"<h4>{escape(self.title)}: {escape(self._summary())}</h4><ul>{rows}</ul>{details}</section>"
+            f"<h4>{escape(self.title)}: {escape(self._summary())}</h4>"
+            f'<ul class="rx-list">{rows}</ul>{details}</section>'
         )
         return box if self.picture is None else box + self.picture._repr_html_()
 
@@ -137,23 +139,34 @@ def _indented(text: str) -> str:
     return "\n".join(f"    {line}" for line in text.splitlines())
 
 
+def _prose(text: str) -> str:
+    """Text with its `code` marked."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def _block(label: str, text: str) -> str:
     """Prose as prose; programs, types and output as they are."""
     if label == "Hint":
-        return f"<p>{escape(text)}</p>"
+        return f"<p>{_prose(text)}</p>"
     return f"<pre>{escape(text)}</pre>"
 
 
-# Colours of the surroundings, so that the box fits light and dark notebooks; the marks and words tell the states apart.
+# Colours of the surroundings, so that the box fits light and dark notebooks; marks and words tell the states
+# apart. `!important` where notebooks have rules of their own for lists.
 _STYLE = (
     ".rx-feedback{border:1px solid #8888;border-left:4px solid #8888;border-radius:6px;padding:.6em 1em;"
     "margin:.5em 0;max-width:60em;font:14px/1.5 system-ui,sans-serif}"
-    ".rx-feedback[data-state=holds]{border-left-color:#2b8a3e}.rx-feedback[data-state=fails]{border-left-color:#d9480f}"
-    ".rx-feedback h4{margin:.1em 0 .4em;font-size:1.05em}"
-    ".rx-feedback ul{list-style:none;margin:0;padding:0}.rx-feedback li[data-state='not tried']{opacity:.65}"
-    ".rx-feedback li i{font-size:.9em}"
-    ".rx-feedback dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.3em 1em;margin:.8em 0 0}"
-    ".rx-feedback dt{font-weight:600}.rx-feedback dd{margin:0}.rx-feedback dd p{margin:0}"
-    ".rx-feedback pre{margin:0;white-space:pre-wrap;overflow-wrap:anywhere;background:none;color:inherit;"
+    ".rx-feedback[data-state=holds]{border-left-color:#2b8a3e}"
+    ".rx-feedback[data-state=fails]{border-left-color:#d9480f}"
+    ".rx-feedback h4{margin:.1em 0 .4em;font-size:1.05em;font-weight:600}"
+    ".rx-feedback .rx-list{list-style:none!important;margin:0!important;padding:0!important}"
+    ".rx-feedback li[data-state='not tried']{opacity:.65}.rx-feedback li i{font-size:.9em}"
+    ".rx-feedback code{font:.93em ui-monospace,monospace;background:none;color:inherit;padding:0}"
+    ".rx-feedback .rx-details{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.3em 1em;"
+    "margin:.8em 0 0;width:auto}"
+    ".rx-details dt,.rx-details dd{float:none!important;width:auto!important;margin:0!important;padding:0}"
+    ".rx-details dt{font-weight:600}.rx-details dd p{margin:0}"
+    ".rx-details pre{margin:0;white-space:pre-wrap;overflow-wrap:anywhere;background:none;color:inherit;"
     "font:13px/1.5 ui-monospace,monospace;padding:0}"
+    "@media(max-width:500px){.rx-feedback .rx-details{display:block}}"
 )

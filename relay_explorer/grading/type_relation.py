@@ -17,7 +17,7 @@ from ..ir.errors import TypeInferenceError
 from ..ir.expr import Call, Expr, Function, Let, Var
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern, Relation, RelationError, Reporter
-from ..ir.types import Any, Dim, TensorType, TupleType, Type
+from ..ir.types import Any, Dim, IncompleteType, TensorType, TupleType, Type
 
 NAME = "distances"
 UNKNOWN = Any()
@@ -42,7 +42,9 @@ def operator(rule: Anything) -> Op:
 
 
 def register(rule: Anything) -> Op:
-    """Enters `distances` with `rule` as its relation, in place of an earlier one, so that programs may name it."""
+    """Enters `distances` with `rule` as its relation, in place of an earlier one, so that programs may
+    name it.
+    """
     Op.unregister(NAME)
     return Op.register(operator(rule))
 
@@ -76,9 +78,12 @@ def _type(shape: tuple[Dim, ...] | str | None, dtype: str) -> Type | None:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The program is wrong: `says` how, `numbers` are what disagrees, which the message must name."""
+    """The program is wrong: `says` how, `numbers` are what disagrees, which the message must name, and
+    `culprits` the arguments to blame.
+    """
 
     says: str
+    culprits: tuple[int, ...]
     numbers: tuple[Dim, ...] = ()
 
 
@@ -98,12 +103,12 @@ class Holds:
 def answer(case: Case) -> Holds | Refusal | Waits:
     """What inference must come to."""
     if isinstance(case.points, str) or isinstance(case.centres, str):
-        return Refusal("an argument is a tuple, not a tensor")
+        return Refusal("an argument is a tuple, not a tensor", (0 if isinstance(case.points, str) else 1,))
     if case.points is None:
         return Waits()
     points, centres = case.points, case.centres
     if len(points) < 2:
-        return Refusal(f"points has {len(points)} axes, and needs at least two")
+        return Refusal(f"points needs at least two axes, and has {len(points)}", (0,))
     if centres is None:
         if case.count is None:
             return Waits()
@@ -116,23 +121,23 @@ def answer(case: Case) -> Holds | Refusal | Waits:
 
 def _both_known(case: Case, points: tuple[Dim, ...], centres: tuple[Dim, ...]) -> Holds | Refusal:
     if len(centres) < 2:
-        return Refusal(f"centres has {len(centres)} axes, and needs at least two")
+        return Refusal(f"centres needs at least two axes, and has {len(centres)}", (1,))
     if case.dtypes[0] != case.dtypes[1]:
-        return Refusal(f"the element types differ: {case.dtypes[0]} and {case.dtypes[1]}")
+        return Refusal(f"the element types differ: {case.dtypes[0]} and {case.dtypes[1]}", (0, 1))
     if _clash(points[-1], centres[-1]):
         return Refusal(
-            f"a point has {points[-1]} coordinates, a centre {centres[-1]}", (points[-1], centres[-1])
+            f"a point has {points[-1]} coordinates, a centre {centres[-1]}", (0, 1), (points[-1], centres[-1])
         )
     number = centres[-2]
     if case.count is not None:
         if _clash(number, case.count):
-            return Refusal(f"count={case.count}, but there are {number} centres", (case.count, number))
+            return Refusal(f"count={case.count}, but there are {number} centres", (1,), (case.count, number))
         number = case.count
     batch = list(_longer(points[:-2], centres[:-2]))
     for back in range(1, min(len(points), len(centres)) - 1):
         a, b = points[-2 - back], centres[-2 - back]
         if _clash(a, b) and 1 not in (a, b):
-            return Refusal(f"the batch axes {a} and {b} do not broadcast", (a, b))
+            return Refusal(f"the batch axes {a} and {b} do not broadcast", (0, 1), (a, b))
         # A known extent over 1 wins over `?`, and `?` over 1.
         batch[-back] = max(a, b, key=lambda d: (d != 1, isinstance(d, int)))
     return Holds(
@@ -161,7 +166,8 @@ def program(case: Case, rule: Anything) -> tuple[IRModule, Var]:
     body: Expr = Call(operator(rule), used, attrs)
     if inner:
         function = Var("f")
-        passed = [v for letter, v in zip("pc", outer) if letter in inner]
+        # The results of calls inside: their relations are queued behind that of `distances`.
+        passed = [Call(Op.get("nn.relu"), [v]) for letter, v in zip("pc", outer) if letter in inner]
         body = Let(function, Function(list(inner.values()), body), Call(function, passed))
     return IRModule.from_expr(Function(outer, body)), outer[1]
 
@@ -180,21 +186,30 @@ class Watched:
     def __init__(self, rule: Anything) -> None:
         self.rule = rule
         self.refused: RelationError | None = None
-        self.runs = 0
+        self.half_done = False  # it assigned something, and waits all the same
+        self.told = False  # it assigned something
+        self.impatient = False  # it refused while an argument was not known
+        self.guessed = False  # it assigned an argument's type, though there is no `count`
 
     def __call__(self, types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-        self.runs += 1
         given = list(types)
+        watched = _Listening(reporter)
         mine = list(given)  # a change of it is noticed, and harms no one
         try:
-            done = self.rule(mine, num_inputs, attrs, reporter)
+            done = self.rule(mine, num_inputs, attrs, watched)
         except RelationError as refusal:
             self.refused = refusal
+            unknown = [t for t in given[:num_inputs] if isinstance(t, IncompleteType)]
+            self.impatient |= any(t not in watched.targets for t in unknown)
             raise
+        finally:
+            self.told |= bool(watched.targets)
+            self.guessed |= attrs.count is None and any(t in watched.targets for t in given[:num_inputs])
         if len(mine) != len(given) or any(a is not b for a, b in zip(mine, given)):
             raise MisuseError(
                 "the relation changed the list of types that it was given",
-                "A relation may not put types into the list. It tells what it learns: reporter.assign(out, …).",
+                "A relation may not put types into the list. It tells what it learns: "
+                "reporter.assign(out, …).",
             )
         if done is None:
             raise MisuseError(
@@ -206,7 +221,27 @@ class Watched:
                 f"the relation returned {done!r:.200}",
                 "The answer is True or False. What it learns, a relation tells with reporter.assign(out, …).",
             )
+        self.half_done |= not done and bool(watched.targets)
         return done
+
+
+class _Listening:
+    """A reporter that remembers of which types it was told."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self.reporter = reporter
+        self.targets: list[Type] = []
+
+    def assign(self, target: Type, value: Type) -> None:
+        if not isinstance(target, Type) or not isinstance(value, Type):
+            wrong = value if isinstance(target, Type) else target
+            raise MisuseError(
+                f"reporter.assign was given {wrong!r:.200}",
+                "reporter.assign(target, value) takes two types: one of those in `types`, and a type like "
+                "TensorType(shape, dtype).",
+            )
+        self.targets.append(target)
+        self.reporter.assign(target, value)
 
 
 class Tried:

@@ -13,7 +13,7 @@ from ..ir.types import Any, Dim, TensorType, Type
 from .budget import limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
 from .feedback import Failure
-from .type_relation import NAME, UNKNOWN, Case, Holds, MisuseError, Refusal, Tried, Waits, answer, program
+from .type_relation import UNKNOWN, Case, Holds, MisuseError, Refusal, Tried, Waits, answer, program
 
 Cases = Callable[[random.Random, int], Iterable[Case]]
 _DTYPES = ("float32", "float64", "float16")
@@ -74,35 +74,41 @@ def _compared(case: Case, right: Holds | Refusal | Waits, tried: Tried) -> tuple
     if isinstance(right, Waits) and tried.refused_by_rule:
         return (
             f"the compiler refuses the program: {said}",
-            "Not to know enough is no error. Return False, and the relation is asked again when more is known.",
+            "Not to know enough is no error. Return False, and the relation is asked again when "
+            "more is known.",
         )
     if isinstance(right, Refusal) and not tried.refused_by_rule:
         return (
             f"only that {said}",
-            "The relation waits here, though all it needs is known and wrong. It should raise a RelationError.",
+            "The relation waits here, though all it needs is known and wrong. It should raise a "
+            "RelationError.",
         )
     return "", ""
 
 
 def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
-    """The refusal's own message: a RelationError that names the operator and what disagrees."""
+    """The refusal itself: a RelationError that says what disagrees, and which arguments are to blame."""
     refused = tried.rule.refused
     if refused is None:
         assert tried.refusal is not None
         return (
             f"a refusal, but not by a RelationError of yours: {tried.refusal.message}",
-            "The two types were unified and did not fit. Compare them first, and raise a RelationError that says why.",
+            "The two types were unified and did not fit. Compare them first, and raise a "
+            "RelationError that says why.",
         )
-    if not isinstance(refused.message, str) or NAME not in refused.message:
-        return (
-            f"a RelationError: {refused.message!s:.300}",
-            f"The message should name the operator, `{NAME}`.",
-        )
+    if not isinstance(refused.message, str) or not refused.message.strip():
+        return f"a RelationError: {refused.message!r:.300}", "The message is one sentence: what disagrees?"
     missing = [str(n) for n in right.numbers if str(n) not in refused.message]
     if missing:
         return (
             f"a RelationError: {refused.message:.300}",
             f"The message should name the two numbers that disagree; {' and '.join(missing)} is missing.",
+        )
+    if not set(right.culprits) <= set(refused.culprits) <= {0, 1}:
+        wanted = right.culprits if len(right.culprits) > 1 else f"({right.culprits[0]},)"
+        return (
+            f"a RelationError with culprits={refused.culprits!r:.100}: {refused.message:.300}",
+            f"Say which arguments disagree, so that the compiler can point at them: culprits={wanted}.",
         )
     return "", ""
 
@@ -117,11 +123,17 @@ def _crash_hint(error: BaseException, case: Case, right: Holds | Refusal | Waits
     if isinstance(error, AttributeError) and "Tuple" in str(error):
         return "An argument may be something else than a tensor. Look first: isinstance(points, TensorType)."
     if isinstance(right, Refusal):
-        if isinstance(error, (ValueError, TypeError, AssertionError)) and not isinstance(error, IndexError):
-            return "A relation refuses by raising RelationError; other exceptions look like a fault of the compiler."
+        if isinstance(error, (ValueError, TypeError, AssertionError)) and "axes, and has" not in right.says:
+            return (
+                "A relation refuses by raising RelationError; other exceptions look like a fault of "
+                "the compiler."
+            )
         return "Check that there are enough axes before you look at them, and raise a RelationError if not."
     if isinstance(error, TypeError) and "'Any'" in str(error):
-        return "A dimension may be `?`, which is no number: compare with == or same_dim, and never with < or max."
+        return (
+            "A dimension may be `?`, which is no number: compare with == or same_dim, and never with "
+            "< or max."
+        )
     return ""
 
 
@@ -144,13 +156,29 @@ def _refused_hint(case: Case, right: Holds, tried: Tried) -> str:
     """The mistake behind a program that should be typed and is not."""
     assert tried.refusal is not None
     if not tried.refused_by_rule:
+        if tried.rule.half_done:
+            return (
+                "The relation assigned a type and then returned False. What it learns itself "
+                "does not make it be "
+                "asked again: go on, and work out the result in the same run."
+            )
         if case.centres is None:
             return "`count` and the points tell what the centres are: assign the type of the centres as well."
-        if tried.rule.runs <= 1 and not case.late:
+        if not tried.rule.told and not case.late:
             return "Did the relation return False though all was known, or True without assigning the result?"
         return (
             "The relation answered True before it had assigned the result. It is not asked again then: "
             "return False while something is missing."
+        )
+    if tried.rule.impatient:
+        return (
+            "An argument's type was not known yet when the relation refused. That is no error: return False, "
+            "and it is asked again."
+        )
+    if tried.rule.guessed:
+        return (
+            "Nothing told what the centres are, yet the relation assigned their type. It has to "
+            "wait: return False."
         )
     if _has_unknown(case):
         return "`?` may turn out to be any number when the program runs: it disagrees with nothing."
@@ -176,7 +204,10 @@ def _wrong_type_hint(case: Case, right: Holds, out: Type | None, centres: Type |
     if not isinstance(out, TensorType):
         return "The result is a tensor. Did the relation assign its type to `types[-1]`?"
     if out == right.out:
-        return "The result is right, the centres are not: without a type of their own they are (count, coordinates)."
+        return (
+            "The result is right, the centres are not: without a type of their own they are (count, "
+            "coordinates)."
+        )
     if out.dtype != right.out.dtype and out.shape == right.out.shape:
         return "The result has the element type of the arguments, whatever that is."
     want, have = right.out.shape, out.shape
@@ -191,6 +222,8 @@ def _wrong_type_hint(case: Case, right: Holds, out: Type | None, centres: Type |
     batches = [s[:-2] for s in (case.points, case.centres) if isinstance(s, tuple)]
     if have[:-2] in batches:
         return "The batch axes of both arguments count: they broadcast, aligned at the last one."
+    if len(batches) == 2 and len(batches[0]) != len(batches[1]):
+        return "One argument has more batch axes than the other. Align them at the last one, as NumPy does."
     return "Work out the batch axes alone: everything before the last two axes of each argument."
 
 
@@ -226,10 +259,8 @@ def _batches(rng: random.Random, count: int) -> Iterator[Case]:
 
 def _late(rng: random.Random, count: int) -> Iterator[Case]:
     for case, late in zip(_batches(rng, count), ["pc", "p", "c"] * count):
-        yield replace(case, late=late)
-        n, k, d = _dims(rng, 8)
-        if late == "p":
-            yield Case((n, d), None, k, late=late)
+        # With `count`, centres that are not known yet are taken to be a matrix: rule 4.
+        yield replace(case, late=late, count=None if "c" in late else case.count)
     yield Case((4, 3), None)
     yield Case(None, (5, 3))
 
@@ -256,7 +287,7 @@ def _any(rng: random.Random, count: int) -> Iterator[Case]:
 
 
 def _bad(rng: random.Random, count: int) -> Iterator[Case]:
-    """Programs that are wrong in one place each."""
+    """Programs that are wrong in one place each, and some that are right."""
     for number in range(count):
         n, k, d = _dims(rng, 6 + number)
         good = Case((n, d), (k, d))
@@ -271,7 +302,8 @@ def _bad(rng: random.Random, count: int) -> Iterator[Case]:
             replace(good, points=()),
             replace(good, points="tuple"),
             replace(good, centres="tuple"),
-        ][number % 10]
+            Case((1, 6, n, d), (4, 1, k, d), k),
+        ][number % 11]
 
 
 def _disagreeing(rng: random.Random, count: int) -> Iterator[Case]:
@@ -279,9 +311,17 @@ def _disagreeing(rng: random.Random, count: int) -> Iterator[Case]:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Simpler cases of the same kind."""
+    """Simpler cases that should come to the same: a type, a refusal or waiting."""
+    kind = type(answer(case))
+    return (simpler for simpler in _simpler(case) if type(answer(simpler)) is kind)
+
+
+def _simpler(case: Case) -> Iterator[Case]:
     if case.late:
         yield replace(case, late="")
+        for letter in case.late:
+            if letter != case.late:
+                yield replace(case, late=letter)
     if case.count is not None and case.centres is not None:
         yield replace(case, count=None)
     if case.dtypes[0] == case.dtypes[1] != "float32":
@@ -290,7 +330,7 @@ def _smaller(case: Case) -> Iterator[Case]:
         shape = getattr(case, field)
         if isinstance(shape, tuple):
             for axis in range(len(shape) - 2):
-                yield replace(case, **{field: shape[:axis] + shape[axis + 1 :]})  # type: ignore[arg-type]
+                yield _with(case, field, shape[:axis] + shape[axis + 1 :])
     yield from _plainer(case)
 
 
@@ -307,15 +347,17 @@ def _plainer(case: Case) -> Iterator[Case]:
     small = replace(case, points=_named(case.points, names), centres=_named(case.centres, names))
     if case.count is not None:
         small = replace(small, count=names.get(case.count, 7))  # type: ignore[arg-type]  # ints stay ints
-    if small != case and type(answer(small)) is type(answer(case)):
+    if small != case:
         yield small
     for field in ("points", "centres"):
         shape = getattr(case, field)
         for axis, dim in enumerate(shape if isinstance(shape, tuple) else ()):
             if isinstance(dim, Any):
-                plain = replace(case, **{field: (*shape[:axis], 5, *shape[axis + 1 :])})  # type: ignore[arg-type]
-                if type(answer(plain)) is type(answer(case)):
-                    yield plain
+                yield _with(case, field, (*shape[:axis], 5, *shape[axis + 1 :]))
+
+
+def _with(case: Case, field: str, shape: tuple[Dim, ...]) -> Case:
+    return replace(case, points=shape) if field == "points" else replace(case, centres=shape)
 
 
 def _named(shape: tuple[Dim, ...] | str | None, names: dict[Dim, Dim]) -> tuple[Dim, ...] | str | None:
@@ -341,7 +383,7 @@ EXERCISE = {
             _property("backward", "count gives the centres their type", _backward),
             _property("any", "a dimension may be `?`", _any),
             _property("refuses", "wrong programs are refused", _bad),
-            _property("message", "the refusal names the operator and what disagrees", _disagreeing, True),
+            _property("message", "the refusal says what disagrees, and which arguments", _disagreeing, True),
         ),
     )
 }

@@ -55,10 +55,14 @@ class Classes:
         return self._known.get(self.find(variable))
 
     def learn(self, variable: Variable, type_: Type) -> None:
-        """The variable's class is `type_`, a tensor, tuple or function. A ValueError where it is known already."""
+        """The variable's class is `type_`, a tensor, tuple or function. A ValueError where it is known
+        already.
+        """
         _only_variables("learn", variable)
         if isinstance(type_, Variable):
-            raise TypeError(f"learn takes what is no variable; merge({variable}, {type_}) makes two variables equal")
+            raise TypeError(
+                f"learn takes what is no variable; merge({variable}, {type_}) makes two variables equal"
+            )
         if not isinstance(type_, Type):
             raise TypeError(f"learn takes a type, not {type_!r:.200}")
         root = self.find(variable)
@@ -67,7 +71,9 @@ class Classes:
         self._known[root] = type_
 
     def merge(self, left: Variable, right: Variable) -> None:
-        """The two variables are equal: their classes become one. A ValueError where both are known already."""
+        """The two variables are equal: their classes become one. A ValueError where both are known
+        already.
+        """
         _only_variables("merge", left, right)
         a, b = self.find(left), self.find(right)
         if a is b:

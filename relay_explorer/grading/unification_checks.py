@@ -24,7 +24,17 @@ from .unification import (
 )
 from .unification_helpers import HELPERS
 from .unification_oracle import Right, drawn, solve
-from .unification_terms import Equations, changed, endless, fresh, simpler_equations, snapshot, term, unifiable
+from .unification_terms import (
+    Equations,
+    changed,
+    copied,
+    endless,
+    fresh,
+    simpler_equations,
+    snapshot,
+    term,
+    unifiable,
+)
 
 
 class Run:
@@ -39,7 +49,8 @@ class Run:
         self.outcome = limited(CASE_SECONDS, self._all, unify, equations)
 
     def _all(self, unify: Anything, equations: Equations) -> None:
-        for number, (a, b) in enumerate(equations):
+        for number, pair in enumerate(equations):
+            a, b = map(copied, pair)
             before = snapshot(a), snapshot(b)
             try:
                 self.said_false |= unify(a, b, self.classes) is False
@@ -60,7 +71,9 @@ def story(equations: Equations) -> str:
 
 
 def _judge(unify: Anything, equations: Equations, names: bool = False) -> Failure | None:
-    """How `unify` fails on `equations`. With `names`, the types in its MismatchError are looked at as well."""
+    """How `unify` fails on `equations`. With `names`, the types in its MismatchError are looked at as
+    well.
+    """
     right = solve(equations)
     run = Run(unify, equations)
     expected = _expected(right)
@@ -71,7 +84,9 @@ def _judge(unify: Anything, equations: Equations, names: bool = False) -> Failur
     got, hint = _compared(unify, equations, right, run)
     if not got and names and right.failed is not None:
         got, hint = _names(equations, run)
-    return Failure(story(equations), expected, got, hint, program, printed=run.outcome.printed) if got else None
+    return (
+        Failure(story(equations), expected, got, hint, program, printed=run.outcome.printed) if got else None
+    )
 
 
 def _expected(right: Right) -> str:
@@ -94,14 +109,17 @@ def _shown(types: dict[Variable, Type]) -> str:
 def _compared(unify: Anything, equations: Equations, right: Right, run: Run) -> tuple[str, str]:
     """What came of the equations and the mistake that explains it; two empty strings where it is right."""
     if run.mutated:
-        return "the types that were given are changed", "Types are never changed. What you learn goes into `classes`."
+        return (
+            "the types that were given are changed",
+            "Types are never changed. What you learn goes into `classes`.",
+        )
     if run.mismatch is not None:
         if right.failed == run.failed:
             return "", ""
         call = f"call {(run.failed or 0) + 1}: " if len(equations) > 1 else ""
         return f"{call}MismatchError: {run.mismatch}", _mismatch_hint(unify, equations, run)
     if right.failed is not None:
-        return "no error", _accepted_hint(equations, right, run)
+        return "no error", _accepted_hint(unify, equations, right, run)
     wanted = list(right.types)
     try:
         found = run.types(*wanted)
@@ -120,7 +138,8 @@ def _compared(unify: Anything, equations: Equations, right: Right, run: Run) -> 
 def _names(equations: Equations, run: Run) -> tuple[str, str]:
     """Whether the MismatchError names the innermost parts that disagree."""
     mismatch = run.mismatch
-    assert mismatch is not None and run.failed is not None
+    assert mismatch is not None
+    assert run.failed is not None
     got = f"MismatchError: {mismatch}"
     if not isinstance(mismatch.left, Type) or not isinstance(mismatch.right, Type):
         return got, "MismatchError takes the two types that disagree: MismatchError(left, right)."
@@ -130,7 +149,10 @@ def _names(equations: Equations, run: Run) -> tuple[str, str]:
         return got, "The class was changed before it was checked: call `occurs` first, then `learn`."
     inside = [list(subterms(side)) for side in sides]
     if not disagree(left, right):
-        return got, "Name the innermost parts that disagree: of ((a, b), c) and ((a, d), c) these are b and d."
+        return (
+            got,
+            "Name the innermost parts that disagree: of ((a, b), c) and ((a, d), c) these are b and d.",
+        )
     if not any(left in mine and right in others for mine, others in (inside, inside[::-1])):
         return got, "Name parts of the two types that were given, one of each."
     return "", ""
@@ -141,7 +163,10 @@ def _names(equations: Equations, run: Run) -> tuple[str, str]:
 
 def _crash_hint(error: BaseException) -> str:
     if isinstance(error, ValueError) and "known already" in str(error):
-        return "Look at what is known before you learn or merge: where classes.known(v) is a type, unify that type."
+        return (
+            "Look at what is known before you learn or merge: where classes.known(v) is a type, "
+            "unify that type."
+        )
     if isinstance(error, RecursionError):
         return (
             "Does every call work on smaller types? A class that came to contain itself has no end, too: "
@@ -152,17 +177,25 @@ def _crash_hint(error: BaseException) -> str:
     return ""
 
 
-def _accepted_hint(equations: Equations, right: Right, run: Run) -> str:
+def _accepted_hint(unify: Anything, equations: Equations, right: Right, run: Run) -> str:
     """The mistake behind equations that cannot hold and are accepted."""
     if run.said_false:
         return "What `unify` returns is not looked at: raise MismatchError(left, right)."
     if right.infinite:
         return (
-            "A variable cannot be equal to a type that it is a part of. Before `learn`, ask `occurs`, which must "
+            "A variable cannot be equal to a type that it is a part of. Before `learn`, ask "
+            "`occurs`, which must "
             "look through what is known as well."
         )
     left, other = right.left, right.right
-    assert left is not None and other is not None
+    assert left is not None
+    assert other is not None
+    if (left, other) not in equations and Run(unify, ((left, other),)).mismatch is not None:
+        return (
+            f"{left} and {other} alone are refused. Here they are parts: every part of one must "
+            "be unified with "
+            "its counterpart in the other, a function's result with the other's."
+        )
     if type(left) is not type(other):
         return "A tensor, a tuple and a function are three things: first compare what kinds they are."
     if isinstance(left, TensorType):
@@ -251,7 +284,10 @@ def _known(rng: random.Random, count: int) -> Iterator[Equations]:
 
 def _endless(rng: random.Random, count: int) -> Iterator[Equations]:
     for number in range(count):
-        yield endless(rng, 1 + number % 4)
+        equations = endless(rng, 1 + number % 4)
+        yield equations
+        if len(equations) > 1:  # without one of them nothing is infinite
+            yield equations[1:]
 
 
 def _general(rng: random.Random, count: int) -> Iterator[Equations]:

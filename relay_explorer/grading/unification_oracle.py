@@ -41,7 +41,11 @@ def solve(equations: Sequence[Equation]) -> Right:
     names = {u: v for v, u in unknowns.items()}
 
     def inside(type_: Type) -> Type:
-        return unknowns[type_] if isinstance(type_, Variable) else rebuilt(type_, list(map(inside, parts(type_))))
+        return (
+            unknowns[type_]
+            if isinstance(type_, Variable)
+            else rebuilt(type_, list(map(inside, parts(type_))))
+        )
 
     def outside(type_: Type) -> Type:
         if isinstance(type_, Unknown):

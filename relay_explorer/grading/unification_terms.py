@@ -10,7 +10,13 @@ from .unification import Classes, Variable, parts, rebuilt, subterms, variables
 from .unification_oracle import Equation
 
 Equations = tuple[Equation, ...]
-PLAIN = (TensorType((), "float32"), TensorType((), "int32"), TensorType((3,), "float32"), TensorType((3, 4), "float32"))
+Steps = tuple[tuple[Variable, Type], ...]
+PLAIN = (
+    TensorType((), "float32"),
+    TensorType((), "int32"),
+    TensorType((3,), "float32"),
+    TensorType((3, 4), "float32"),
+)
 _NAMES = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -27,7 +33,9 @@ def term(rng: random.Random, depth: int, pool: list[Variable], share: float = 0.
     return TupleType(made[: rng.randint(0, 3)]) if rng.random() < 0.5 else FuncType(made[1:], made[0])
 
 
-def abstracted(rng: random.Random, type_: Type, names: dict[Type, Variable], pool: Iterator[Variable]) -> Type:
+def abstracted(
+    rng: random.Random, type_: Type, names: dict[Type, Variable], pool: Iterator[Variable]
+) -> Type:
     """`type_` with some of its parts replaced by variables, equal ones by the same: it stays unifiable with
     `type_`, and with whatever else was made of it with the same `names`.
     """
@@ -49,7 +57,9 @@ def unifiable(rng: random.Random, depth: int) -> Equation:
 
 
 def changed(rng: random.Random, type_: Type) -> Type:
-    """`type_` with one thing in it different: an element type, a shape, a number of parts, tuple for function."""
+    """`type_` with one thing in it different: an element type, a shape, a number of parts, tuple for
+    function.
+    """
     inside = parts(type_)
     if inside and rng.random() < 0.7:
         at = rng.randrange(len(inside))
@@ -64,25 +74,44 @@ def changed(rng: random.Random, type_: Type) -> Type:
     return type_
 
 
-def known_classes(rng: random.Random, count: int) -> tuple[Classes, list[Variable], list[str]]:
-    """Classes in which some of `count` variables are known, by earlier ones' chains; and how they came about."""
-    classes, pool, story = Classes(), fresh(count), []
+def built(steps: Steps) -> Classes:
+    """The classes that steps make: a variable that is equal to another, or known to be a type."""
+    classes = Classes()
+    for variable, is_ in steps:
+        if isinstance(is_, Variable):
+            classes.merge(variable, is_)
+        else:
+            classes.learn(variable, is_)
+    return classes
+
+
+def steps_to_know(rng: random.Random, pool: list[Variable]) -> Steps:
+    """Steps after which some variables of the pool are known, and some are equal; nothing is infinite."""
+    classes, found = Classes(), []
     for number, variable in enumerate(pool[:-1]):
         later = pool[number + 1 :]
         kind = rng.random()
         if kind < 0.45 and classes.known(variable) is None:
-            # The class may hold later variables; what it is may hold none of them.
-            free = [v for v in later if classes.find(v) is not classes.find(variable)]
-            known = term(rng, rng.randint(0, 2), free[-2:], 0.7)
+            known = term(rng, rng.randint(0, 2), later[-2:], 0.7)
             if not isinstance(known, Variable) and not _cyclic(classes, variable, known):
+                found.append((variable, known))
                 classes.learn(variable, known)
-                story.append(f"{variable} is {known}")
         elif kind < 0.75:
             other = rng.choice(later)
             if classes.known(variable) is None and classes.known(other) is None:
+                found.append((variable, other))
                 classes.merge(variable, other)
-                story.append(f"{variable} and {other} are equal")
-    return classes, pool, story
+    return tuple(found)
+
+
+def simpler_steps(steps: Steps) -> Iterator[Steps]:
+    """Fewer steps, and steps that tell less."""
+    for at in range(len(steps)):
+        yield (*steps[:at], *steps[at + 1 :])
+    for at, (variable, is_) in enumerate(steps):
+        for simpler in simpler_terms(is_):
+            if not isinstance(simpler, Variable):
+                yield (*steps[:at], (variable, simpler), *steps[at + 1 :])
 
 
 def _cyclic(classes: Classes, variable: Variable, type_: Type) -> bool:
@@ -143,7 +172,11 @@ def simpler_equations(equations: Equations) -> Iterator[Equations]:
             pairs += zip(parts(a), parts(b))
             pairs += _without_one(a, b)
         pairs += [(s, b) for s in simpler_terms(a)] + [(a, s) for s in simpler_terms(b)]
-        pairs += [(_put(a, v, PLAIN[0]), _put(b, v, PLAIN[0])) for v in variables(a, b)] if len(equations) == 1 else []
+        pairs += (
+            [(_put(a, v, PLAIN[0]), _put(b, v, PLAIN[0])) for v in variables(a, b)]
+            if len(equations) == 1
+            else []
+        )
         for pair in pairs:
             yield (*equations[:at], pair, *equations[at + 1 :])
 
@@ -152,7 +185,10 @@ def _without_one(a: Type, b: Type) -> Iterator[Equation]:
     """Both sides without their n-th part."""
     keep = 0 if isinstance(a, TupleType) else 1
     for at in range(min(len(parts(a)), len(parts(b))) - keep):
-        yield tuple(rebuilt(t, [*parts(t)[:at], *parts(t)[at + 1 :]]) for t in (a, b))  # type: ignore[misc]  # two
+        yield (
+            rebuilt(a, [*parts(a)[:at], *parts(a)[at + 1 :]]),
+            rebuilt(b, [*parts(b)[:at], *parts(b)[at + 1 :]]),
+        )
 
 
 def _put(type_: Type, variable: Variable, value: Type) -> Type:
@@ -161,6 +197,18 @@ def _put(type_: Type, variable: Variable, value: Type) -> Type:
     return rebuilt(type_, [_put(p, variable, value) for p in parts(type_)])
 
 
-def snapshot(type_: Type) -> list[tuple[int, tuple[int, ...]]]:
+def copied(type_: Type) -> Type:
+    """A term of new objects with the same variables, to be given to code that may change it."""
+    if isinstance(type_, TensorType):
+        return TensorType.of(type_.shape, type_.dtype)
+    return rebuilt(type_, list(map(copied, parts(type_))))
+
+
+def snapshot(type_: Type) -> list[object]:
     """What a term consists of, object by object: a term that was changed gives another."""
-    return [(id(t), tuple(map(id, parts(t)))) for t in subterms(type_)]
+    found: list[object] = []
+    for part in subterms(type_):
+        found.append((id(part), *map(id, parts(part))))
+        if isinstance(part, TensorType):
+            found.append((part.shape, part.dtype))
+    return found

@@ -1,0 +1,21 @@
+"""nbgrader's settings for this folder as a course: `cd exercises`, then `nbgrader generate_assignment NAME`,
+`nbgrader autograde NAME`, `nbgrader export` as nbgrader documents them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def configure(config: Any) -> None:
+    """What generating and grading need, wherever the course lies."""
+    config.CourseDirectory.course_id = "relay_explorer"
+    config.ClearSolutions.code_stub = {"python": "# Your code here.\nraise NotImplementedError"}
+    # A wrong answer may run into the time limit of a case in every graded cell.
+    config.ExecutePreprocessor.timeout = 120
+    config.Execute.timeout = 120
+    config.ExecutePreprocessor.raise_on_iopub_timeout = False
+
+
+if "get_config" in globals():  # nbgrader reads this file with `get_config` defined
+    configure(get_config())  # type: ignore[name-defined]  # noqa: F821

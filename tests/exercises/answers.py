@@ -1,0 +1,36 @@
+"""Answers to the exercises: the solutions, and wrong ones made from them by changing their text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from exercises import notebooks
+
+
+@cache
+def _cells(exercise: str) -> tuple[str, ...]:
+    """The code of a solution that is not graded: imports and answers, and no checks."""
+    cells = notebooks.solution(notebooks.source(exercise)).cells
+    code = [cell.source for cell in cells if cell.cell_type == "code"]
+    return tuple(
+        text for text in code[1:] if not text.startswith(("check(", "grade(")) and "register(" not in text
+    )
+
+
+def answers(exercise: str, *changes: tuple[str, str]) -> dict[str, Any]:
+    """The names that the solution defines, after changes of its text: pairs of an old and a new one."""
+    text = "\n\n".join(_cells(exercise))
+    for old, new in changes:
+        assert text.count(old) == 1, f"the solution has {old!r} {text.count(old)} times"
+        text = text.replace(old, new)
+    names: dict[str, Any] = {}
+    exec(compile(text, "answer.py", "exec"), names)
+    return names
+
+
+def answer(exercise: str, name: str, *changes: tuple[str, str]) -> Callable[..., Any]:
+    """One of the solution's functions, after changes."""
+    found: Callable[..., Any] = answers(exercise, *changes)[name]
+    return found
