@@ -15,7 +15,8 @@ from .ir.tuple_wrapper import TupleWrapper
 from .ir.walk import post_order
 from .typing.infer import Inference, record
 from .views.format import View
-from .widgets import host, page, widget
+from .widgets import page, widget
+from .widgets.host import Host, current
 
 VIEWS = ("ir", "types")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -77,8 +78,7 @@ class Explorer:
         return self._widget
 
     def _repr_html_(self) -> str:
-        where = host.current()
-        make = page.element if where is host.Host.BOOK else page.output
+        make = page.element if current() is Host.BOOK else page.output
         return make(self.view, self.name, self.state)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Explorer:
             "text/html": self._repr_html_(),
             "image/svg+xml": picture.svg(self.view),
         }
-        if self.live and host.takes_widgets(host.current()):
+        if self.live and current() is Host.NOTEBOOK:
             # Named by its id, not displayed by itself: a widget of ipywidgets 7 replaces the whole bundle.
             found[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
         return {

@@ -27,8 +27,3 @@ def _shell() -> Any:
     """IPython's shell, if this process has one. IPython itself is not imported for it."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
-
-
-def takes_widgets(host: Host) -> bool:
-    """Whether a live widget can reach a kernel there."""
-    return host not in (Host.BOOK, Host.PLAIN)
