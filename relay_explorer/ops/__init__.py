@@ -14,7 +14,7 @@ FAMILIES = (
     "unary", "binary", "logical", "reduce", "create", "transform", "reshape", "join", "broadcast", "slice",
     "index", "scan", "sort", "image", "dynamic", "contract",
     "nn.activation", "nn.conv", "nn.conv_transpose", "nn.conv_other", "nn.dense", "nn.loss", "nn.misc",
-    "nn.norm", "nn.pad", "nn.pool", "nn.pool_adaptive", "nn.space",
+    "nn.norm", "nn.norm_other", "nn.pad", "nn.pool", "nn.pool_adaptive", "nn.space", "nn.batch_space",
 )  # fmt: skip
 
 

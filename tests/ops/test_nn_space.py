@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relay_explorer.ir.expr import Call, const, var
 from relay_explorer.ir.types import Any, SizeVar, TensorType
-from relay_explorer.ops.nn import misc, pad, space
+from relay_explorer.ops.nn import batch_space, misc, pad, space
 from tests.ops.nn_programs import operands
 from tests.ops.tensor_programs import refused, t, typed
 
@@ -60,9 +60,9 @@ def test_whole_upsampling_is_pytorchs(channels: int, sizes: list[int], factor: i
 def test_batch_and_space_are_inverse(batch: int, size: int, block: int, padding: int, rest: int) -> None:
     height = max(1, size * block - padding)
     before = size * block - height
-    call = space.space_to_batch_nd(t(batch, height, rest), [block], [(before, 0)])
+    call = batch_space.space_to_batch_nd(t(batch, height, rest), [block], [(before, 0)])
     assert typed(call) == str(TensorType((batch * block, size, rest)))
-    back = space.batch_to_space_nd(t(batch * block, size, rest), [block], [(before, 0)])
+    back = batch_space.batch_to_space_nd(t(batch * block, size, rest), [block], [(before, 0)])
     assert typed(back) == str(TensorType((batch, height, rest)))
 
 
@@ -154,22 +154,22 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
         ("the image must divide into blocks of 2 × 2; relay.nn.pad can make it so",),
     ),
     (
-        space.space_to_batch_nd(t(1, 3, 4), [2, 2], [(0, 0), (0, 0)]),
+        batch_space.space_to_batch_nd(t(1, 3, 4), [2, 2], [(0, 0), (0, 0)]),
         "axis 1 with its padding is 3, which 2 does not divide",
         ("choose paddings so that the blocks divide it",),
     ),
     (
-        space.space_to_batch_nd(t(1, 4), [2, 2], [(0, 0), (0, 0)]),
+        batch_space.space_to_batch_nd(t(1, 4), [2, 2], [(0, 0), (0, 0)]),
         "block_shape has 2 sizes, but the data (1, 4) has 1 axis after the batch",
         (),
     ),
     (
-        space.batch_to_space_nd(t(6, 2, 2), [2, 2], [(0, 0), (0, 0)]),
+        batch_space.batch_to_space_nd(t(6, 2, 2), [2, 2], [(0, 0), (0, 0)]),
         "the batch is 6, which 4 does not divide",
         ("each block takes 4 images",),
     ),
     (
-        space.batch_to_space_nd(t(4, 1, 1), [2, 2], [(3, 0), (0, 0)]),
+        batch_space.batch_to_space_nd(t(4, 1, 1), [2, 2], [(3, 0), (0, 0)]),
         "crops of axis 1 cut off 3 elements, but there are only 2",
         (),
     ),

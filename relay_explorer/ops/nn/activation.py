@@ -7,10 +7,21 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, size_of
+from ...ir.op import (
+    Compute,
+    Flops,
+    Op,
+    OpPattern,
+    Relation,
+    RelationError,
+    Reporter,
+    flops_per_output,
+    size_of,
+)
 from ...ir.types import IncompleteType, Type
 from ..arguments import expr
 from ..declare import declare
+from ..numeric import Array, along, np
 from ..relation import IDENTITY, normal_axis, tensor
 from .layout import many
 from .vector import axis_vector
@@ -37,6 +48,7 @@ _RELU = declare(
     flops=flops_per_output,
     family="activation",
     level=1,
+    compute=lambda attrs, x: np.maximum(x, x.dtype.type(0)),
 )
 
 
@@ -58,6 +70,10 @@ def _flops_each(count: int) -> Flops:
     return lambda attrs, inputs, output: count * size_of(inputs[0])
 
 
+def _sloped(x: Array, slope: float | Array) -> Array:
+    return np.where(x > 0, x, x * slope).astype(x.dtype)
+
+
 _LEAKY_RELU = declare(
     "nn.leaky_relu",
     "Multiplies negative elements by a small slope.",
@@ -68,6 +84,7 @@ _LEAKY_RELU = declare(
     flops=_flops_each(2),  # a comparison and a product
     family="activation",
     level=3,
+    compute=lambda attrs, x: _sloped(x, attrs.alpha),
 )
 
 
@@ -107,6 +124,7 @@ _PRELU = declare(
     flops=_flops_each(2),  # a comparison and a product
     family="activation",
     level=3,
+    compute=lambda attrs, x, alpha: _sloped(x, along(alpha, attrs.axis, x.ndim)),
 )
 
 
@@ -126,7 +144,7 @@ def _softmax(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: 
     return True
 
 
-def _softmax_op(name: str, description: str, formula: str) -> Op:
+def _softmax_op(name: str, description: str, formula: str, compute: Compute) -> Op:
     return declare(
         name,
         description,
@@ -137,20 +155,37 @@ def _softmax_op(name: str, description: str, formula: str) -> Op:
         flops=_flops_each(
             5
         ),  # the maximum, a difference, an exponential, a sum, a quotient (for the logarithm a difference)
+        compute=compute,
         family="activation",
         level=1,
     )
 
 
+def _shares(attrs: SoftmaxAttrs, x: Array) -> Array:
+    powers = np.exp(x - x.max(attrs.axis, keepdims=True))  # shifted so that none overflows
+    return (powers / powers.sum(attrs.axis, keepdims=True)).astype(x.dtype)
+
+
+def _log_shares(attrs: SoftmaxAttrs, x: Array) -> Array:
+    shifted = x - x.max(attrs.axis, keepdims=True)
+    return (shifted - np.log(np.exp(shifted).sum(attrs.axis, keepdims=True))).astype(x.dtype)
+
+
 _SOFTMAX = _softmax_op(
-    "nn.softmax", "Exponentials along an axis, divided by their sum.", r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}"
+    "nn.softmax",
+    "Exponentials along an axis, divided by their sum.",
+    r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}",
+    compute=_shares,
 )
 _FAST_SOFTMAX = _softmax_op(
     "nn.fast_softmax",
     "Softmax with an approximate exponential.",
     r"y_i = \frac{\tilde{e}^{x_i}}{\sum_j \tilde{e}^{x_j}}",
+    compute=_shares,
 )
-_LOG_SOFTMAX = _softmax_op("nn.log_softmax", "The logarithm of softmax.", r"y_i = x_i - \log \sum_j e^{x_j}")
+_LOG_SOFTMAX = _softmax_op(
+    "nn.log_softmax", "The logarithm of softmax.", r"y_i = x_i - \log \sum_j e^{x_j}", compute=_log_shares
+)
 
 
 def softmax(data: Expr, axis: int = -1) -> Call:

@@ -13,6 +13,7 @@ from ..arguments import expr
 from ..declare import declare
 from ..relation import tensor
 from .conv_rules import conv_flops, conv_layouts, conv_weight
+from .conv_values import convolution
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
 STRIDES = "How far the window moves on each axis."
@@ -133,6 +134,7 @@ def _declare(axes: str, attrs: type[Attrs], index: str, window: str) -> Anything
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=conv_flops("NC" + axes),
+        compute=convolution(axes),
         family="convolution",
         level=2,
         laxer_in_reference=_LAXER,

@@ -27,6 +27,7 @@ from .conv import (
     Conv2DAttrs,
 )
 from .conv_rules import check_sizes, conv_flops, conv_layouts, conv_weight, per_group
+from .conv_values import deformable, weight_gradient
 from .layout import UNKNOWN, layout_map
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
@@ -113,6 +114,7 @@ _DEFORMABLE_CONV2D = declare(
     family="convolution",
     level=5,
     laxer_in_reference="It accepted windows larger than the data and groups that do not divide the channels.",
+    compute=deformable,
 )
 
 
@@ -217,6 +219,7 @@ _CONV2D_BACKWARD_WEIGHT = declare(
     family="training",
     level=2,
     laxer_in_reference="It did not compare the gradient's shape with the convolution's output.",
+    compute=weight_gradient,
 )
 
 

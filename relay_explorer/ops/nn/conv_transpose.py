@@ -17,6 +17,7 @@ from ..declare import declare
 from ..relation import same_dim, tensor
 from .conv import CHANNELS, DATA_LAYOUT, DILATION, GROUPS, KERNEL_LAYOUT, KERNEL_SIZE, OUT_DTYPE, OUT_LAYOUT
 from .conv_rules import channels_of, check_sizes, compare_weight, conv_layouts, per_group
+from .conv_values import transposed
 from .layout import UNKNOWN, LayoutMap, divided
 from .window import Sizes, both_sides, matching_size, per_axis, total_padding
 
@@ -208,6 +209,7 @@ def _declare(axes: str, attrs: type[Attrs]) -> Op:
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=flops,
+        compute=transposed(axes),
         family="convolution",
         level=2,
         laxer_in_reference=_LAXER,

@@ -12,6 +12,7 @@ from ...ir.show import show_shape
 from ...ir.types import Any, Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
+from ..numeric import Array, along, element_type, np
 from ..relation import normal_axis, same_dim, tensor
 from .layout import many
 from .vector import axis_vector
@@ -43,6 +44,21 @@ class BatchMatmulAttrs(Attrs, key="relay.attrs.BatchMatmulAttrs"):
 
 class BiasAddAttrs(Attrs, key="relay.attrs.BiasAddAttrs"):
     axis: int = attr(1, "The axis of the data that the bias lies along.")
+
+
+def _product(attrs: Anything, a: Array, b: Array) -> Array:
+    """The matrix product in the output's element type."""
+    dtype = element_type(attrs.out_dtype or a.dtype)
+    return np.matmul(a.astype(dtype), b.astype(dtype))
+
+
+def _turned(matrices: Array, turn: bool) -> Array:
+    """Transposed if `turn`."""
+    return np.swapaxes(matrices, -1, -2) if turn else matrices
+
+
+def _turned_product(attrs: MatmulAttrs | BatchMatmulAttrs, a: Array, b: Array) -> Array:
+    return _product(attrs, _turned(a, attrs.transpose_a), _turned(b, attrs.transpose_b))
 
 
 def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -133,6 +149,7 @@ _DENSE = declare(
     family="matmul",
     level=1,
     laxer_in_reference="Without `units` it never compared the inner dimensions of data and weight.",
+    compute=lambda attrs, x, weight: _product(attrs, x, weight.T),
 )
 
 
@@ -213,6 +230,7 @@ _MATMUL = declare(
     family="matmul",
     level=1,
     laxer_in_reference="Without `units` it never compared the inner dimensions of the two matrices.",
+    compute=_turned_product,
 )
 
 
@@ -308,6 +326,7 @@ _BATCH_MATMUL = declare(
     family="matmul",
     level=10,
     laxer_in_reference="Where any dimension was unknown it compared none of the others.",
+    compute=_turned_product,
 )
 
 
@@ -341,6 +360,7 @@ _BIAS_ADD = declare(
     flops=flops_per_output,
     family="arithmetic",
     level=1,
+    compute=lambda attrs, x, bias: x + along(bias, attrs.axis, x.ndim),
 )
 
 

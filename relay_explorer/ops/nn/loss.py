@@ -7,11 +7,12 @@ from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr, required
 from ...ir.expr import Call, Expr
-from ...ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, size_of
+from ...ir.op import Compute, Flops, Op, OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import IncompleteType, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
+from ..numeric import Array, np
 from ..relation import same_dim, tensor
 
 
@@ -51,7 +52,11 @@ def _flops_each(count: int) -> Flops:
     return lambda attrs, inputs, output: count * size_of(inputs[0])
 
 
-def _cross_entropy_op(name: str, description: str, formula: str, flops: int) -> Op:
+def _agreement(logarithms: Array, targets: Array) -> Array:
+    return (-np.sum(logarithms * targets) / len(targets)).astype(targets.dtype)
+
+
+def _cross_entropy_op(name: str, description: str, formula: str, flops: int, compute: Compute) -> Op:
     return declare(
         name,
         description,
@@ -59,6 +64,7 @@ def _cross_entropy_op(name: str, description: str, formula: str, flops: int) -> 
         relation=Relation("CrossEntropy", _cross_entropy, "{out} = one number, and {0} = {1}"),
         inputs=("predictions", "targets"),
         flops=_flops_each(flops),
+        compute=compute,
         family="training",
         level=10,
         laxer_in_reference="It accepted targets of another element type.",
@@ -70,12 +76,14 @@ _CROSS_ENTROPY = _cross_entropy_op(
     "The mean over examples of the targets' cross entropy with predicted probabilities.",
     r"y = -\frac{1}{N} \sum_{n,c} t_{n,c} \log p_{n,c}",
     3,  # logarithm, product, sum
+    lambda attrs, predictions, targets: _agreement(np.log(predictions), targets),
 )
 _CROSS_ENTROPY_WITH_LOGITS = _cross_entropy_op(
     "nn.cross_entropy_with_logits",
     "The mean over examples of the targets' products with predicted log-probabilities.",
     r"y = -\frac{1}{N} \sum_{n,c} t_{n,c}\, \ell_{n,c}",
     2,  # product, sum
+    lambda attrs, predictions, targets: _agreement(predictions, targets),
 )
 
 
@@ -144,6 +152,17 @@ def _check_dtypes(predictions: TensorType, targets: TensorType, weights: TensorT
         )
 
 
+def _likelihood(attrs: NLLLossAttrs, predictions: Array, targets: Array, weights: Array) -> Array:
+    counts = targets != attrs.ignore_index
+    classes = np.where(counts, targets, 0)
+    chosen = np.take_along_axis(predictions, classes[:, None], 1)[:, 0]
+    shares = np.where(counts, weights[classes], weights.dtype.type(0))
+    losses = -chosen * shares
+    if attrs.reduction == "none":
+        return losses
+    return losses.sum() if attrs.reduction == "sum" else losses.sum() / shares.sum()
+
+
 _NLL_LOSS = declare(
     "nn.nll_loss",
     "The negative log-likelihood of the target classes, weighted by class.",
@@ -160,6 +179,7 @@ _NLL_LOSS = declare(
     family="training",
     level=10,
     laxer_in_reference="It compared only the number of the targets' axes, and accepted any reduction.",
+    compute=_likelihood,
 )
 
 

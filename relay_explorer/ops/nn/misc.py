@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
+from math import prod
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, Ints, attr
@@ -12,8 +14,10 @@ from ...ir.show import show_shape
 from ...ir.types import Any, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
+from ..numeric import Array, np, quotient
 from ..relation import normal_axis, same_dim, tensor
 from .layout import UNKNOWN, count
+from .sliding import cropped, padded, sides, windows
 from .window import total_padding
 
 
@@ -45,6 +49,7 @@ _BATCH_FLATTEN = declare(
     pattern=OpPattern.INJECTIVE,
     family="shape",
     level=2,
+    compute=lambda attrs, x: x.reshape(len(x), prod(x.shape[1:])),
 )
 
 
@@ -88,6 +93,10 @@ def _fifo_buffer(types: Sequence[Type], num_inputs: int, attrs: Anything, report
     return True
 
 
+def _moved_on(attrs: FIFOBufferAttrs, x: Array, buffer: Array) -> Array:
+    return np.split(np.concatenate([buffer, x], attrs.axis), [x.shape[attrs.axis]], attrs.axis)[1]
+
+
 _FIFO_BUFFER = declare(
     "nn.fifo_buffer",
     "Appends the data to a buffer and drops as many of the oldest elements.",
@@ -98,6 +107,7 @@ _FIFO_BUFFER = declare(
     family="other",
     level=3,
     laxer_in_reference="It accepted data of another element type.",
+    compute=_moved_on,
 )
 
 
@@ -175,6 +185,24 @@ def _correlation_flops(attrs: Anything, inputs: Sequence[Type], output: Type) ->
     return 2 * size_of(output) * patch * (channels if isinstance(channels, int) else 1)
 
 
+def _compared(attrs: CorrelationAttrs, a: Array, b: Array) -> Array:
+    pairs = sides(attrs.padding, 2)
+    a, b = padded(a, pairs, 0), padded(b, pairs, 0)
+    shift, side = attrs.max_displacement, attrs.kernel_size
+    inner = [(shift, shift)] * 2
+    patches = windows(cropped(a, inner), (side, side), (attrs.stride1,) * 2, (1, 1))
+    reach = shift // attrs.stride2 * attrs.stride2
+    steps = range(-reach, reach + 1, attrs.stride2)
+    elements = np.asarray(a.shape[1] * side * side, a.dtype)
+    found = []
+    for down, right in product(steps, steps):
+        moved = cropped(b, [(shift + down, shift - down), (shift + right, shift - right)])
+        others = windows(moved, (side, side), (attrs.stride1,) * 2, (1, 1))
+        scores = patches * others if attrs.is_multiply else np.abs(patches - others)
+        found.append(quotient(scores.sum((1, -2, -1), dtype=a.dtype), elements))
+    return np.stack(found, 1)
+
+
 _CORRELATION = declare(
     "nn.correlation",
     "Compares each patch of one image with the patches around its place in another.",
@@ -190,6 +218,7 @@ _CORRELATION = declare(
     family="convolution",
     level=2,
     laxer_in_reference="It did not compare the images' types, and accepted borders larger than the images.",
+    compute=_compared,
 )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Ints, attr, required
+from ...ir.attrs import Attrs, attr
 from ...ir.expr import Call, Expr
-from ...ir.op import Flops, Op, OpPattern, Relation, RelationError, Reporter, size_of
+from ...ir.op import Compute, Flops, Op, OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.tuple_wrapper import TupleWrapper
 from ...ir.types import IncompleteType, TensorType, TupleType, Type
 from ..arguments import expr
 from ..declare import declare
-from ..relation import IDENTITY, normal_axis, tensor
+from ..numeric import Array, along, np
+from ..relation import normal_axis, tensor
 from .layout import many
 from .vector import axis_vector
 
@@ -51,19 +52,6 @@ class GroupNormAttrs(Attrs, key="relay.attrs.GroupNormAttrs"):
     scale: bool = attr(True, SCALE)
 
 
-class LRNAttrs(Attrs, key="relay.attrs.LRNAttrs"):
-    size: int = attr(5, "How many neighbouring channels are summed.")
-    axis: int = attr(1, "The axis of the channels.")
-    bias: float = attr(2, "Added to the sum, against division by zero.")
-    alpha: float = attr(0.0001, "The sum's factor.")
-    beta: float = attr(0.75, "The divisor's exponent.")
-
-
-class L2NormalizeAttrs(Attrs, key="relay.attrs.L2NormalizeAttrs"):
-    eps: float = required("The least sum of squares, against division by zero.")
-    axis: Ints | None = attr(None, "The axes that are summed over; all where it is left out.")
-
-
 class DropoutAttrs(Attrs, key="relay.attrs.DropoutAttrs"):
     rate: float = attr(0.5, "The share of elements that are dropped while training.")
 
@@ -95,6 +83,28 @@ def _batch_norm(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
     return True
 
 
+def _affine(attrs: Anything, y: Array, gamma: Array, beta: Array) -> Array:
+    """`y` scaled and shifted along its channels, as far as `attrs` say, in gamma's element type."""
+    if attrs.scale:
+        y = y * along(gamma, attrs.axis, y.ndim)
+    if attrs.center:
+        y = y + along(beta, attrs.axis, y.ndim)
+    return y.astype(gamma.dtype)
+
+
+def _normal(x: Array, axes: tuple[int, ...], epsilon: float) -> Array:
+    """`x` less its mean over `axes`, divided by its standard deviation."""
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+
+
+def _batch_normed(
+    attrs: BatchNormAttrs, x: Array, gamma: Array, beta: Array, mean: Array, variance: Array
+) -> tuple[Array, ...]:
+    """As in inference: the moving mean and variance are used, and stay."""
+    middle, spread = along(mean, attrs.axis, x.ndim), along(variance, attrs.axis, x.ndim)
+    return _affine(attrs, (x - middle) / np.sqrt(spread + attrs.epsilon), gamma, beta), mean, variance
+
+
 _BATCH_NORM = declare(
     "nn.batch_norm",
     "Normalizes each channel over the batch; also gives the new moving mean and variance.",
@@ -108,6 +118,7 @@ _BATCH_NORM = declare(
     flops=_flops_each(4),  # as in inference: subtract the mean, divide, scale, shift
     family="normalization",
     level=1,
+    compute=_batch_normed,
 )
 
 
@@ -171,7 +182,13 @@ def _check_groups(data: TensorType, axis: int, groups: int) -> None:
 
 
 def _norm(
-    name: str, description: str, over: str, relation: Relation, attrs: type[Attrs], laxer: str = ""
+    name: str,
+    description: str,
+    over: str,
+    relation: Relation,
+    attrs: type[Attrs],
+    compute: Compute,
+    laxer: str = "",
 ) -> Op:
     return declare(
         name,
@@ -183,11 +200,24 @@ def _norm(
         relation=relation,
         inputs=("data", "gamma", "beta"),
         attrs=attrs,
+        compute=compute,
         flops=_flops_each(7),  # 1 for the mean, 2 for the variance, 4 to normalize, scale and shift
         family="normalization",
         level=1,
         laxer_in_reference=laxer,
     )
+
+
+def _instance_normed(attrs: InstanceNormAttrs, x: Array, gamma: Array, beta: Array) -> Array:
+    space = tuple([axis for axis in range(1, x.ndim) if axis != attrs.axis % x.ndim])
+    return _affine(attrs, _normal(x, space, attrs.epsilon), gamma, beta)
+
+
+def _group_normed(attrs: GroupNormAttrs, x: Array, gamma: Array, beta: Array) -> Array:
+    moved = np.moveaxis(x, attrs.axis, 1)
+    groups = moved.reshape(len(moved), attrs.num_groups, -1)
+    y = _normal(groups, (2,), attrs.epsilon).reshape(moved.shape)
+    return _affine(attrs, np.moveaxis(y, 1, attrs.axis), gamma, beta)
 
 
 _INSTANCE_NORM = _norm(
@@ -196,9 +226,15 @@ _INSTANCE_NORM = _norm(
     r"\text{space}",
     _scaled("InstanceNorm", 3),
     InstanceNormAttrs,
+    _instance_normed,
 )
 _LAYER_NORM = _norm(
-    "nn.layer_norm", "Normalizes along one axis.", r"\text{axis}", _scaled("LayerNorm"), LayerNormAttrs
+    "nn.layer_norm",
+    "Normalizes along one axis.",
+    r"\text{axis}",
+    _scaled("LayerNorm"),
+    LayerNormAttrs,
+    lambda attrs, x, gamma, beta: _affine(attrs, _normal(x, (attrs.axis,), attrs.epsilon), gamma, beta),
 )
 _GROUP_NORM = _norm(
     "nn.group_norm",
@@ -206,6 +242,7 @@ _GROUP_NORM = _norm(
     r"\text{group}",
     _scaled("GroupNorm"),
     GroupNormAttrs,
+    _group_normed,
     "It accepted a number of groups that does not divide the channels.",
 )
 
@@ -259,65 +296,6 @@ def group_norm(
     return Call(_GROUP_NORM, [expr(data), expr(gamma), expr(beta)], attrs)
 
 
-def _like_data(name: str) -> Relation:
-    """Output like the input, whose axes the attribute `axis` names."""
-
-    def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-        data, out = types
-        if isinstance(data, IncompleteType):
-            return False
-        data = tensor(data, 0, "data")
-        for axis in (
-            attrs.axis if isinstance(attrs.axis, tuple) else () if attrs.axis is None else (attrs.axis,)
-        ):
-            normal_axis(axis, len(data.shape), name)
-        reporter.assign(out, data)
-        return True
-
-    return Relation(IDENTITY.name, rule, IDENTITY.law)
-
-
-_LRN = declare(
-    "nn.lrn",
-    "Divides each element by a power of the squares' sum over neighbouring channels.",
-    formula=r"y_c = \frac{x_c}{\left(b + \frac{\alpha}{n} \sum_{|c' - c| \le n/2} x_{c'}^2\right)^{\beta}}",
-    relation=_like_data("lrn"),
-    attrs=LRNAttrs,
-    flops=lambda attrs, inputs, output: (
-        (2 * attrs.size + 4) * size_of(output)
-    ),  # squares and their sum, then factor, sum, power, quotient
-    family="normalization",
-    level=2,
-    laxer_in_reference="It accepted an axis that the data does not have.",
-)
-
-
-def lrn(
-    data: Expr, size: int = 5, axis: int = 1, bias: float = 2, alpha: float = 0.00001, beta: float = 0.75
-) -> Call:
-    """Local response normalization over `size` neighbouring channels."""
-    return Call(_LRN, [expr(data)], LRNAttrs(size=size, axis=axis, bias=bias, alpha=alpha, beta=beta))
-
-
-_L2_NORMALIZE = declare(
-    "nn.l2_normalize",
-    "Divides by the Euclidean norm along the given axes.",
-    formula=r"y = \frac{x}{\sqrt{\max(\sum x^2, \epsilon)}}",
-    relation=_like_data("l2_normalize"),
-    attrs=L2NormalizeAttrs,
-    flops=_flops_each(3),  # a square, a sum, a quotient
-    family="normalization",
-    level=2,
-    laxer_in_reference="It accepted axes that the data does not have.",
-)
-
-
-def l2_normalize(data: Expr, eps: float, axis: int | Sequence[int] | None = None) -> Call:
-    """`data` divided by its Euclidean norm over `axis`, all axes where it is left out."""
-    """`data` divided by its Euclidean norm over `axis`, which is taken as `eps` at least."""
-    return Call(_L2_NORMALIZE, [expr(data)], L2NormalizeAttrs(eps=eps, axis=axis))
-
-
 def _dropout(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Output twice the input."""
     data, out = types
@@ -343,6 +321,7 @@ _DROPOUT = declare(
     family="training",
     level=1,
     laxer_in_reference="It accepted any rate.",
+    compute=lambda attrs, x: (x, np.ones_like(x)),
 )
 
 

@@ -12,8 +12,10 @@ from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
+from ..numeric import Array, np
 from ..relation import tensor
 from .layout import UNKNOWN, many, plus
+from .sliding import cropped
 
 PAD_WIDTH = "How many elements go before and after the data on each axis."
 
@@ -81,6 +83,13 @@ def _pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Repo
     return True
 
 
+def _surrounded(attrs: PadAttrs, x: Array, pad_value: Array) -> Array:
+    value = {"constant_values": pad_value.reshape(())} if attrs.pad_mode == "constant" else {}
+    more = [(max(before, 0), max(after, 0)) for before, after in attrs.pad_width]
+    less = [(max(-before, 0), max(-after, 0)) for before, after in attrs.pad_width]
+    return cropped(np.pad(x, more, attrs.pad_mode, **value), less)
+
+
 _PAD = declare(
     "nn.pad",
     "Puts elements around a tensor, on each axis before and after.",
@@ -92,6 +101,7 @@ _PAD = declare(
     family="shape",
     level=2,
     laxer_in_reference="It did not look at the type of the value, nor at the mode.",
+    compute=_surrounded,
 )
 
 
@@ -144,6 +154,7 @@ _MIRROR_PAD = declare(
     family="shape",
     level=2,
     laxer_in_reference="It accepted more padding than there are elements to mirror, and any mode.",
+    compute=lambda attrs, x: np.pad(x, attrs.pad_width, attrs.mode.lower()),
 )
 
 
@@ -177,6 +188,12 @@ def _dilated(dim: Dim, stride: int) -> Dim:
     return max(0, (dim - 1) * stride + 1) if isinstance(dim, int) else UNKNOWN
 
 
+def _spaced(attrs: DilateAttrs, x: Array) -> Array:
+    y = np.full(tuple(map(_dilated, x.shape, attrs.strides)), attrs.dilation_value).astype(x.dtype)
+    y[tuple([slice(None, None, stride) for stride in attrs.strides])] = x
+    return y
+
+
 _DILATE = declare(
     "nn.dilate",
     "Puts elements between those of a tensor.",
@@ -187,6 +204,7 @@ _DILATE = declare(
     family="shape",
     level=10,
     laxer_in_reference="It accepted strides that are not positive.",
+    compute=_spaced,
 )
 
 

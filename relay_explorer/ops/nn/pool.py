@@ -14,6 +14,7 @@ from ..arguments import expr
 from ..declare import declare
 from ..relation import same_dim, tensor
 from .pool_shape import pooled
+from .pool_values import maximum, maximum_grad, mean, mean_grad
 from .window import Sizes, both_sides, per_axis
 
 POOL_SIZE = "The window's size on each axis."
@@ -112,6 +113,7 @@ def _declare(kind: str, axes: str, attrs: type[Attrs]) -> Op:
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=_pool_flops,
+        compute=maximum(axes) if kind == "max" else mean(axes),
         family="pooling",
         level=2,
         laxer_in_reference=_LAXER,
@@ -299,6 +301,7 @@ def _declare_grad(kind: str, attrs: type[Attrs], formula: str) -> Op:
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=_grad_flops,
+        compute=maximum_grad if kind == "max" else mean_grad,
         family="training",
         level=2,
         laxer_in_reference="It did not compare the gradient's shape with the pool's output.",

@@ -17,6 +17,7 @@ from ..relation import tensor
 from .layout import many
 from .pool import LAYOUT, OUT_LAYOUT
 from .pool_shape import spatial_places
+from .pool_values import resized_to
 
 OUTPUT_SIZE = (
     "The output's size on each spatial axis, or one number for all; the data's where it is left out."
@@ -95,6 +96,7 @@ def _adaptive(kind: str, axes: str, attrs: type[Attrs]) -> Op:
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=flops_per_input,
+        compute=resized_to(kind, axes, _sizes),
         family="pooling",
         level=10,
     )
@@ -118,6 +120,7 @@ def _global(kind: str) -> Op:
         attrs=GlobalPool2DAttrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=flops_per_input,
+        compute=resized_to(kind, "HW", _sizes),
         family="pooling",
         level=2,
     )

@@ -1,20 +1,21 @@
-"""Operators that resize the spatial axes, or trade them for channels or batch."""
+"""Operators that resize the spatial axes, or trade them for channels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Ints, Pairs, attr, required
+from ...ir.attrs import Attrs, attr, required
 from ...ir.expr import Call, Constant, Expr
-from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
-from ...ir.show import show_shape
-from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
+from ...ir.op import Compute, Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
+from ...ir.types import Dim, IncompleteType, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
+from ..image import Resize2DAttrs
+from ..interpolate import resized
+from ..numeric import Array
 from ..relation import tensor
-from .layout import UNKNOWN, divided, layout_map, many, plus, times
+from .layout import UNKNOWN, divided, layout_map, times
 
 LAYOUT = "The order of the data's axes."
 
@@ -48,17 +49,6 @@ class SubPixelAttrs(Attrs, key="relay.attrs.SubPixelAttrs"):
     mode: str = attr(
         "DCR", 'How a channel\'s number is read: "DCR" block place first, "CRD" output channel first.'
     )
-
-
-class SpaceToBatchNDAttrs(Attrs, key="relay.attrs.SpaceToBatchNDAttrs"):
-    block_shape: Ints = attr((1, 1), "The blocks' size on each spatial axis.")
-    paddings: Pairs = required("How many elements go before and after the data on each spatial axis.")
-    pad_value: float = attr(0.0, "What goes there.")
-
-
-class BatchToSpaceNDAttrs(Attrs, key="relay.attrs.BatchToSpaceNDAttrs"):
-    block_shape: Ints = attr((1, 1), "The blocks' size on each spatial axis.")
-    crops: Pairs = required("How many elements are cut off before and after on each spatial axis.")
 
 
 def _scaled(name: str, axes: str, factors: tuple[str, ...], methods: tuple[str, ...]) -> Relation:
@@ -96,7 +86,27 @@ def _upsampling_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> 
     return 2 * neighbours * flops_per_output(attrs, inputs, output)
 
 
-def _upsampling(name: str, description: str, attrs: type[Attrs], relation: Relation) -> Op:
+def _enlarged(axes: str, factors: tuple[str, ...]) -> Compute:
+    """Resizing by `factors`, in the words of image.resize2d."""
+
+    def compute(attrs: Anything, x: Array) -> Array:
+        if isinstance(attrs, UpSamplingAttrs):
+            mode = "align_corners" if attrs.align_corners else "asymmetric"
+        else:
+            mode = attrs.coordinate_transformation_mode
+        method = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}.get(
+            attrs.method, attrs.method
+        )
+        how = Resize2DAttrs(method=method, coordinate_transformation_mode=mode)
+        layout = layout_map(attrs.layout, "NC" + axes)
+        data = layout.unpack(x)
+        size = [round(dim * attrs[factor]) for dim, factor in zip(data.shape[2:], factors, strict=True)]
+        return layout.pack(resized(how, data, tuple(size), ()).astype(x.dtype))
+
+    return compute
+
+
+def _upsampling(name: str, description: str, attrs: type[Attrs], relation: Relation, compute: Compute) -> Op:
     return declare(
         name,
         description,
@@ -105,6 +115,7 @@ def _upsampling(name: str, description: str, attrs: type[Attrs], relation: Relat
         attrs=attrs,
         pattern=OpPattern.INJECTIVE,
         flops=_upsampling_flops,
+        compute=compute,
         family="image",
         level=2,
         laxer_in_reference="It accepted any method, and factors that are not positive.",
@@ -116,12 +127,14 @@ _UPSAMPLING = _upsampling(
     "Enlarges images by interpolation.",
     UpSamplingAttrs,
     _scaled("UpSampling", "HW", ("scale_h", "scale_w"), ("nearest_neighbor", "bilinear", "bicubic")),
+    _enlarged("HW", ("scale_h", "scale_w")),
 )
 _UPSAMPLING3D = _upsampling(
     "nn.upsampling3d",
     "Enlarges volumes by interpolation.",
     UpSampling3DAttrs,
     _scaled("UpSampling3D", "DHW", ("scale_d", "scale_h", "scale_w"), ("nearest_neighbor", "trilinear")),
+    _enlarged("DHW", ("scale_d", "scale_h", "scale_w")),
 )
 
 
@@ -207,7 +220,24 @@ def _space_to_depth(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
     return _sub_pixel(types, attrs, reporter, to_space=False)
 
 
-_LAXER_BLOCKS = "It rounded down where the blocks do not divide an axis."
+def _from_depth(attrs: SubPixelAttrs, x: Array) -> Array:
+    layout, b = layout_map(attrs.layout, "NCHW"), attrs.block_size
+    n, c, h, w = layout.unpack(x).shape
+    shape, order = ((n, b, b, -1, h, w), (0, 3, 4, 1, 5, 2))
+    if attrs.mode == "CRD":
+        shape, order = ((n, -1, b, b, h, w), (0, 1, 4, 2, 5, 3))
+    return layout.pack(layout.unpack(x).reshape(shape).transpose(order).reshape(n, c // b**2, h * b, w * b))
+
+
+def _to_depth(attrs: SubPixelAttrs, x: Array) -> Array:
+    layout, b = layout_map(attrs.layout, "NCHW"), attrs.block_size
+    n, c, h, w = layout.unpack(x).shape
+    order = (0, 3, 5, 1, 2, 4) if attrs.mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    cut = layout.unpack(x).reshape(n, c, h // b, b, w // b, b).transpose(order)
+    return layout.pack(cut.reshape(n, c * b**2, h // b, w // b))
+
+
+LAXER_BLOCKS = "It rounded down where the blocks do not divide an axis."
 _DEPTH_TO_SPACE = declare(
     "nn.depth_to_space",
     "Moves channels into square blocks of the image.",
@@ -218,7 +248,8 @@ _DEPTH_TO_SPACE = declare(
     flops=no_flops,
     family="shape",
     level=5,
-    laxer_in_reference=_LAXER_BLOCKS,
+    laxer_in_reference=LAXER_BLOCKS,
+    compute=_from_depth,
 )
 _SPACE_TO_DEPTH = declare(
     "nn.space_to_depth",
@@ -230,7 +261,8 @@ _SPACE_TO_DEPTH = declare(
     flops=no_flops,
     family="shape",
     level=5,
-    laxer_in_reference=_LAXER_BLOCKS,
+    laxer_in_reference=LAXER_BLOCKS,
+    compute=_to_depth,
 )
 
 
@@ -242,119 +274,3 @@ def depth_to_space(data: Expr, block_size: int, layout: str = "NCHW", mode: str 
 def space_to_depth(data: Expr, block_size: int, layout: str = "NCHW") -> Call:
     """`data` (N, C, H, W): (N, C * b², H / b, W / b)."""
     return Call(_SPACE_TO_DEPTH, [expr(data)], SubPixelAttrs(block_size=block_size, layout=layout))
-
-
-def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> None:
-    """A RelationError where there is not one block size and one pair for each spatial axis, or one is
-    negative.
-    """
-    if len(pairs) != len(block_shape):
-        raise RelationError(
-            f"block_shape has {many(len(block_shape), 'size', 'sizes')}, but {name} "
-            f"{many(len(pairs), 'pair', 'pairs')}",
-            "give both for each spatial axis",
-        )
-    if len(shape) <= len(block_shape):
-        raise RelationError(
-            f"block_shape has {many(len(block_shape), 'size', 'sizes')}, but the data "
-            f"{show_shape(shape)} has "
-            f"{many(max(0, len(shape) - 1), 'axis', 'axes')} after the batch",
-            culprits=(0,),
-        )
-    if any(size < 1 for size in block_shape):
-        raise RelationError(f"block_shape={list(block_shape)} must be positive")
-    if any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
-        raise RelationError(
-            f"{name}={[list(p) for p in pairs]} must hold pairs (before, after) that are not negative"
-        )
-
-
-def _space_to_batch(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Input (N, d, …, rest); output (N * ∏ b, (d + padding) / b, …, rest)."""
-    data, out = types
-    if isinstance(data, IncompleteType):
-        return False
-    data = tensor(data, 0, "data")
-    shape, blocks = data.shape, attrs.block_shape
-    _check_blocks(shape, blocks, attrs.paddings, "paddings")
-    new: list[Dim] = [times(shape[0], prod(blocks))]
-    for axis, (block, pair) in enumerate(zip(blocks, attrs.paddings, strict=True), 1):
-        new.append(
-            divided(
-                plus(shape[axis], sum(pair)),
-                block,
-                f"axis {axis} with its padding",
-                "choose paddings so that the blocks divide it",
-            )
-        )
-    reporter.assign(out, TensorType.of((*new, *shape[len(new) :]), data.dtype))
-    return True
-
-
-def _batch_to_space(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Input (N, d, …, rest); output (N / ∏ b, d * b - crop, …, rest)."""
-    data, out = types
-    if isinstance(data, IncompleteType):
-        return False
-    data = tensor(data, 0, "data")
-    shape, blocks = data.shape, attrs.block_shape
-    _check_blocks(shape, blocks, attrs.crops, "crops")
-    new: list[Dim] = [divided(shape[0], prod(blocks), "the batch", f"each block takes {prod(blocks)} images")]
-    for axis, (block, pair) in enumerate(zip(blocks, attrs.crops, strict=True), 1):
-        size = plus(times(shape[axis], block), -sum(pair))
-        if isinstance(size, int) and size < 0:
-            raise RelationError(
-                f"crops of axis {axis} cut off {sum(pair)} elements, but there are only {size + sum(pair)}",
-                culprits=(0,),
-            )
-        new.append(size)
-    reporter.assign(out, TensorType.of((*new, *shape[len(new) :]), data.dtype))
-    return True
-
-
-_SPACE_TO_BATCH = declare(
-    "nn.space_to_batch_nd",
-    "Pads the spatial axes and moves the places within blocks into the batch.",
-    formula=r"y_{\,u N + n,\, i,\, \ldots} = x_{n,\, b i + u - p,\, \ldots}",
-    relation=Relation(
-        "SpaceToBatchND",
-        _space_to_batch,
-        "{out} = {0} with N ∏ b, and (d + padding) / b on each spatial axis",
-    ),
-    attrs=SpaceToBatchNDAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=no_flops,
-    family="shape",
-    level=5,
-    laxer_in_reference=_LAXER_BLOCKS,
-)
-_BATCH_TO_SPACE = declare(
-    "nn.batch_to_space_nd",
-    "Moves images of the batch into blocks of the spatial axes, and crops these.",
-    formula=r"y_{n,\, b i + u - c,\, \ldots} = x_{\,u N + n,\, i,\, \ldots}",
-    relation=Relation(
-        "BatchToSpaceND", _batch_to_space, "{out} = {0} with N / ∏ b, and d b - crop on each spatial axis"
-    ),
-    attrs=BatchToSpaceNDAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=no_flops,
-    family="shape",
-    level=5,
-    laxer_in_reference=_LAXER_BLOCKS,
-)
-
-
-def space_to_batch_nd(
-    data: Expr, block_shape: Sequence[int], paddings: Sequence[Sequence[int]], pad_value: float = 0
-) -> Call:
-    """`data` (N, d₁, …, rest): (N * ∏ bᵢ, (dᵢ + paddingᵢ) / bᵢ, …, rest)."""
-    return Call(
-        _SPACE_TO_BATCH,
-        [expr(data)],
-        SpaceToBatchNDAttrs(block_shape=block_shape, paddings=paddings, pad_value=pad_value),
-    )
-
-
-def batch_to_space_nd(data: Expr, block_shape: Sequence[int], crops: Sequence[Sequence[int]]) -> Call:
-    """`data` (N, d₁, …, rest): (N / ∏ bᵢ, dᵢ * bᵢ - cropᵢ, …, rest)."""
-    return Call(_BATCH_TO_SPACE, [expr(data)], BatchToSpaceNDAttrs(block_shape=block_shape, crops=crops))

@@ -1,0 +1,134 @@
+"""The values of pools and of their gradients, in any layout."""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+
+from ...ir.op import Compute
+from ..numeric import Array, is_float, np, quotient
+from .pool_shape import pooled, spatial_places
+from .sliding import cropped, padded, sides, under, windows
+
+
+def _last(x: Array, attrs: Anything, axes: str) -> tuple[Array, tuple[int, ...]]:
+    """`x` with its axes of space last, and where they were."""
+    places = spatial_places(attrs, axes, x.ndim)
+    return np.moveaxis(x, places, range(-len(axes), 0)), places
+
+
+def _back(y: Array, places: tuple[int, ...]) -> Array:
+    return np.moveaxis(y, range(-len(places), 0), places)
+
+
+def _least(x: Array) -> Anything:
+    """What no element is less than."""
+    return -np.inf if is_float(x) else np.iinfo(x.dtype).min
+
+
+def _overhang(x: Array, attrs: Anything, places: tuple[int, ...], axes: str) -> list[tuple[int, int]]:
+    """How far the last window, in ceil_mode, sticks out of the padded data on each axis."""
+    out: Anything = pooled(x.shape, attrs, axes)  # of an array all extents are known
+    pairs = sides(attrs.padding, len(axes))
+    spans = []
+    for axis, place in enumerate(places):
+        window = attrs.dilation[axis] * (attrs.pool_size[axis] - 1) + 1
+        reach = (out[place] - 1) * attrs.strides[axis] + window
+        spans.append((0, max(0, reach - x.shape[place] - sum(pairs[axis]))))
+    return spans
+
+
+class _Pool:
+    """The windows of one call: the padded data, and how to see its windows."""
+
+    def __init__(self, attrs: Anything, axes: str, x: Array) -> None:
+        self.attrs, self.count = attrs, len(axes)
+        self.data, self.places = _last(x, attrs, axes)
+        self.pairs = sides(attrs.padding, self.count)
+        self.overhang = _overhang(x, attrs, self.places, axes)
+        self.around = [(b, a + more) for (b, a), (_, more) in zip(self.pairs, self.overhang, strict=True)]
+        self.folded = tuple(range(-self.count, 0))
+
+    def windows(self, padded_data: Array) -> Array:
+        return windows(padded_data, self.attrs.pool_size, self.attrs.strides, self.attrs.dilation)
+
+    def sizes(self) -> Array:
+        """How many elements the mean of each window is over: never those beyond the padding."""
+        ones = np.ones(self.data.shape[-self.count :], self.data.dtype)
+        inside = padded(ones, self.pairs, int(self.attrs.count_include_pad))
+        counts = self.windows(padded(inside, self.overhang, 0)).sum(self.folded, dtype=self.data.dtype)
+        return np.maximum(counts, 1).astype(self.data.dtype)
+
+    def spread(self, shares: Array) -> Array:
+        """`shares` (…, place of the window …, place within it …) added up where they lie in the data."""
+        y = padded(np.zeros_like(self.data), self.around, 0)
+        places = shares.shape[-2 * self.count : -self.count]
+        for within in np.ndindex(self.attrs.pool_size):
+            y[(..., *under(within, places, self.attrs.strides, self.attrs.dilation))] += shares[
+                (..., *within)
+            ]
+        return _back(cropped(y, self.around), self.places)
+
+
+def maximum(axes: str) -> Compute:
+    """The greatest element of each window; padding never is."""
+
+    def compute(attrs: Anything, x: Array) -> Array:
+        pool = _Pool(attrs, axes, x)
+        return _back(pool.windows(padded(pool.data, pool.around, _least(x))).max(pool.folded), pool.places)
+
+    return compute
+
+
+def mean(axes: str) -> Compute:
+    """The sum of each window over its size."""
+
+    def compute(attrs: Anything, x: Array) -> Array:
+        pool = _Pool(attrs, axes, x)
+        total = pool.windows(padded(pool.data, pool.around, 0)).sum(pool.folded, dtype=x.dtype)
+        return _back(quotient(total, pool.sizes()), pool.places)
+
+    return compute
+
+
+def maximum_grad(attrs: Anything, grad: Array, x: Array) -> Array:
+    """Each window's gradient goes to its greatest element, the first of equal ones."""
+    pool = _Pool(attrs, "HW", x)
+    seen = pool.windows(padded(pool.data, pool.around, _least(x)))
+    rows = seen.reshape(*seen.shape[:-2], -1)
+    chosen = rows.argmax(-1)[..., None] == np.arange(rows.shape[-1])
+    grads, _ = _last(grad, attrs, "HW")
+    return pool.spread(grads[..., None, None] * chosen.reshape(seen.shape)).astype(x.dtype)
+
+
+def mean_grad(attrs: Anything, grad: Array, x: Array) -> Array:
+    """Each window's gradient is shared out evenly among the elements of its mean."""
+    pool = _Pool(attrs, "HW", x)
+    grads, _ = _last(grad, attrs, "HW")
+    shares = quotient(grads, pool.sizes())
+    return pool.spread(np.broadcast_to(shares[..., None, None], (*shares.shape, *attrs.pool_size)))
+
+
+def resized_to(kind: str, axes: str, sizes: Anything) -> Compute:
+    """An adaptive pool: each axis of space in as many windows as `sizes(attrs, axes)` says, which may overlap
+    by one element; as many as the axis has where it says none.
+    """
+
+    def compute(attrs: Anything, x: Array) -> Array:
+        data, places = _last(x, attrs, axes)
+        extents = data.shape[-len(axes) :]
+        asked = sizes(attrs, len(axes)) or extents
+        folded = tuple(range(-len(axes), 0))
+        y = np.empty((*data.shape[: -len(axes)], *asked), x.dtype)
+        for at in np.ndindex(*asked):
+            window = [
+                slice(i * d // m, -(-(i + 1) * d // m)) for i, d, m in zip(at, extents, asked, strict=True)
+            ]
+            seen = data[(..., *window)]
+            if kind == "max":
+                y[(..., *at)] = seen.max(folded)
+            else:
+                elements = np.prod([part.stop - part.start for part in window])
+                y[(..., *at)] = quotient(seen.sum(folded, dtype=x.dtype), np.asarray(elements, x.dtype))
+        return _back(y, places)
+
+    return compute
