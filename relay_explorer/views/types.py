@@ -282,7 +282,10 @@ class _Builder:
                 self._refresh(event.winner)
             case Refused():
                 if event.relation is not None:
-                    self.changes.append(("r", self._relation(event.relation), REFUSED))
+                    number = self._relation(event.relation)
+                    if isinstance(self.now.steps[-1].main, Started):  # it was run, so it is not in the queue
+                        self.changes.append(("p", number))
+                    self.changes.append(("r", number, REFUSED))
             case FunctionEntered() | Unifying() | Annotated():
                 pass
 

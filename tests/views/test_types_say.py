@@ -7,6 +7,19 @@ from relay_explorer.typing import record
 from relay_explorer.views.types import types_view
 
 
+def queue(program: str) -> list[str]:
+    """The relations in the queue at the last step, front first, as the front end replays it."""
+    view = types_view(record(parse(program)))
+    waiting: list[int] = []
+    for step in view.steps:
+        for kind, relation, *_ in step.changes:
+            if kind in ("q", "f", "p"):
+                waiting = [w for w in waiting if w != relation]
+            if kind in ("q", "f"):
+                waiting.insert(0 if kind == "f" else len(waiting), relation)
+    return [view.relations[relation].name for relation in waiting]
+
+
 def said(program: str, operator: str) -> str:
     """The sentence of the (last) run of an operator's relation, with its arguments put in."""
     view = types_view(record(parse(program)))
@@ -53,3 +66,11 @@ def test_from_the_result_alone() -> None:
 def test_nothing_was_left_to_find() -> None:
     program = "def @main(%x: float32, %r: ref(float32)) { ref_write(%r, add(%x, %x)) }"
     assert said(program, "add") == "add holds: all that it reads was known already, and agrees."
+
+
+def test_the_relation_that_is_refused_was_taken_from_the_queue() -> None:
+    assert queue(f"def @main({X}, %y: Tensor[(5), float32]) {{ nn.relu(add(%x, %y)) }}") == ["nn.relu"]
+
+
+def test_a_relation_that_waited_in_vain_is_still_in_it() -> None:
+    assert queue(f"def @main({X}, %y) {{ add(%x, %y) }}") == ["add"]
