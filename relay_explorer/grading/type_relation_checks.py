@@ -19,8 +19,10 @@ Cases = Callable[[random.Random, int], Iterable[Case]]
 _DTYPES = ("float32", "float64", "float16")
 
 
-def _judge(rule: Anything, case: Case, message: bool = False) -> Failure | None:
-    """How `rule` fails on `case`, or None. With `message`, the text of its refusal is looked at as well."""
+def _judge(rule: Anything, case: Case, look: str = "types") -> Failure | None:
+    """How `rule` fails on `case`, or None. `look` says what counts: "types", what comes out; "refusal", only
+    whether the program is refused; "message", also how.
+    """
     right = answer(case)
     tried = Tried(case, rule)
     outcome = limited(CASE_SECONDS, tried.infer)
@@ -34,8 +36,10 @@ def _judge(rule: Anything, case: Case, message: bool = False) -> Failure | None:
         hint = _crash_hint(outcome.error, case, right)
         drawn = _broken(case, f"the relation raised {type(outcome.error).__name__}")
         return crashed(text, outcome, _expected(right), hint=hint, program=drawn)
+    if look == "refusal" and isinstance(right, Holds) and tried.refusal is None:
+        return None
     got, hint = _compared(case, right, tried)
-    if not got and message and isinstance(right, Refusal):
+    if not got and look == "message" and isinstance(right, Refusal):
         got, hint = _message(right, tried)
     if not got:
         return None
@@ -364,9 +368,9 @@ def _named(shape: tuple[Dim, ...] | str | None, names: dict[Dim, Dim]) -> tuple[
     return tuple(names.get(d, d) for d in shape) if isinstance(shape, tuple) else shape
 
 
-def _property(name: str, says: str, cases: Cases, message: bool = False) -> Property:
+def _property(name: str, says: str, cases: Cases, look: str = "types") -> Property:
     def test(rule: Anything, rng: random.Random, count: int) -> Failure | None:
-        search: Search[Case] = Search(lambda case: _judge(rule, case, message), _smaller)
+        search: Search[Case] = Search(lambda case: _judge(rule, case, look), _smaller)
         return search(cases(rng, count))
 
     return Property(name, says, test)
@@ -382,8 +386,10 @@ EXERCISE = {
             _property("waits", "it waits while a type is not known, and answers when it is", _late),
             _property("backward", "count gives the centres their type", _backward),
             _property("any", "a dimension may be `?`", _any),
-            _property("refuses", "wrong programs are refused", _bad),
-            _property("message", "the refusal says what disagrees, and which arguments", _disagreeing, True),
+            _property("refuses", "wrong programs are refused, and no others", _bad, "refusal"),
+            _property(
+                "message", "the refusal says what disagrees, and which arguments", _disagreeing, "message"
+            ),
         ),
     )
 }

@@ -1,0 +1,188 @@
+"""The exercises' notebooks: what is committed, what learners receive, and what comes of running it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+from exercises import notebooks
+from relay_explorer import _project
+from tests.exercises.submissions import submission
+
+NAMES = notebooks.names()
+ROOT = Path(__file__).parents[2]
+EXCHANGED = ("(*both, n, k)", "(*both, k, n)")
+NO_OCCURS = ("if occurs(left, right, classes):", "if False:")
+
+
+def read(kind: str, name: str) -> NotebookNode:
+    return nbformat.read(notebooks.path_of(kind, name), as_version=4)
+
+
+def test_there_are_two() -> None:
+    assert NAMES == ["type_relation", "unification"]
+
+
+@pytest.mark.slow  # needs nbgrader, which Colab's environment has not
+@pytest.mark.parametrize("name", NAMES)
+def test_committed_notebooks_are_generated(name: str) -> None:
+    for path, content in notebooks.generated(name):
+        assert path.read_text("utf-8") == content, f"{path.name}: run `make exercises`"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", notebooks.KINDS)
+def test_committed_notebooks_are_clean(name: str, kind: str) -> None:
+    notebook = read(kind, name)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source == _project.install_cell()
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.outputs for cell in code] == [[]] * len(code)
+    assert {cell.execution_count for cell in code} == {None}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_points_add_up(name: str) -> None:
+    graded = [
+        cell.metadata["nbgrader"] for cell in read("release", name).cells if "nbgrader" in cell.metadata
+    ]
+    points = [cell["points"] for cell in graded if cell["grade"]]
+    assert sum(points) == 10
+    assert max(points) <= 2
+    assert len({cell["grade_id"] for cell in graded}) == len(graded)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_learners_receive_no_solution_and_no_hidden_test(name: str) -> None:
+    released = notebooks.path_of("release", name).read_text("utf-8")
+    assert "SOLUTION" not in released
+    assert "HIDDEN" not in released
+    assert "seed=" not in released
+    for cell in read("source", name).cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            body = cell.source.partition("### BEGIN SOLUTION")[2].partition("### END SOLUTION")[0]
+            lines = [line.strip() for line in body.splitlines() if len(line.strip()) > 20]
+            assert lines
+            assert not [line for line in lines if json.dumps(line)[1:-1] in released]
+            assert notebooks.STUB.splitlines()[1] in released
+
+
+def test_a_misspelt_option_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken.md").write_text("```{code-cell} python\n:graded: forward\nx = 1\n```\n", "utf-8")
+    monkeypatch.setattr(notebooks, "HERE", tmp_path)
+    with pytest.raises(ValueError, match=r"^broken\.md: a cell has `answer`, or `graded` and `points`"):
+        notebooks.source("broken")
+
+
+# -- running them
+
+
+def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    """Executes a notebook alone in a folder, as Colab opens it; errors stay in the cells."""
+    where = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=180, kernel_name="python3", allow_errors=True, resources=where).execute()
+    return notebook
+
+
+def errors(notebook: NotebookNode) -> dict[str, str]:
+    """By the name of a graded cell, or its text: the error that it ended in."""
+    found = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "error":
+                name = cell.metadata.get("nbgrader", {}).get("grade_id", cell.source)
+                found[name] = f"{output['ename']}: {output['evalue']}"
+    return found
+
+
+def feedback(notebook: NotebookNode) -> list[str]:
+    """The HTML of everything that checks said."""
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    html = [str(output.get("data", {}).get("text/html", "")) for output in shown]
+    return [text for text in html if "rx-feedback" in text]
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize("name", NAMES)
+def test_the_solution_runs(name: str, tmp_path: Path) -> None:
+    """With hidden tests: full marks."""
+    done = run(read("source", name), tmp_path)
+    assert errors(done) == {}
+    assert feedback(done)
+    assert all('data-state="fails"' not in text for text in feedback(done))
+
+
+@pytest.mark.notebook
+def test_a_wrong_answer_is_shown(tmp_path: Path) -> None:
+    done = run(submission("unification", NO_OCCURS), tmp_path)
+    assert set(errors(done)) == {"unify-occurs", "unify-names"}
+    assert errors(done)["unify-occurs"].startswith("WrongAnswerError: unify: occurs does not hold")
+    wrong = [text for text in feedback(done) if 'data-state="fails"' in text]
+    # `check`, and the two graded cells; each with the program, drawn.
+    assert len(wrong) == 3
+    assert all("relay-explorer" in text and "application/json" in text for text in wrong)
+
+
+@pytest.mark.notebook
+def test_an_unanswered_notebook_runs_to_its_end(tmp_path: Path) -> None:
+    done = run(read("release", "type_relation"), tmp_path)
+    assert "It is not written yet" in feedback(done)[0]
+    graded = {
+        cell.metadata.nbgrader.grade_id
+        for cell in done.cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    }
+    assert graded <= set(errors(done))
+
+
+@pytest.mark.slow  # needs nbgrader
+def test_a_folder_of_submissions_is_graded(tmp_path: Path) -> None:
+    for student, name, changes in (
+        ("ada", "type_relation", ()),
+        ("ada", "unification", ()),
+        ("eve", "type_relation", (EXCHANGED,)),
+        ("eve", "unification", (NO_OCCURS,)),
+    ):
+        folder = tmp_path / "submissions" / student
+        folder.mkdir(parents=True, exist_ok=True)
+        nbformat.write(submission(name, *changes), folder / f"{name}.ipynb")
+    broken = tmp_path / "submissions" / "mallory" / "unification"
+    broken.mkdir(parents=True)
+    (broken / "unification.ipynb").write_text("{ not a notebook", "utf-8")
+
+    command = [sys.executable, "-m", "exercises", "grade", str(tmp_path / "submissions")]
+    done = subprocess.run(
+        [*command, "-o", str(tmp_path / "grades.csv"), "--graded", str(tmp_path / "graded")],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=400,
+    )  # fmt: skip
+    assert done.returncode == 1  # one could not be read
+    assert "4 of 5 submissions graded" in done.stdout
+    assert "mallory/unification could not be graded: " in done.stderr
+    with (tmp_path / "grades.csv").open(newline="") as table:
+        points = {
+            (row["student_id"], row["assignment"]): float(row["score"]) for row in csv.DictReader(table)
+        }
+    assert points[("ada", "type_relation")] == 10
+    assert points[("ada", "unification")] == 10
+    assert points[("eve", "type_relation")] == 2
+    assert points[("eve", "unification")] == 8
+    graded = nbformat.read(tmp_path / "graded" / "eve" / "unification" / "unification.ipynb", as_version=4)
+    assert "does not hold" in errors(graded)["unify-occurs"]
+
+
+def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from exercises.grading import grade_folder
+
+    assert grade_folder(tmp_path, tmp_path / "grades.csv") == 1
+    assert capsys.readouterr().err == (
+        f"No submissions in {tmp_path}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of "
+        "type_relation, unification\n"
+    )
