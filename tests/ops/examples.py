@@ -127,7 +127,7 @@ TENSOR: list[Example] = [
     create.one_hot(ints(4), ONE, ZERO, ints(name="d"), 0, "float32"),
     slice.strided_slice(X, ints(1), [2]),
     transform.expand_dims(X, ints()),
-    transform.squeeze(X, ints(1)),
+    transform.squeeze(t(1, 6), ints(1)),
     image.resize2d(IMAGE, ints(2)),
 ]
 
