@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -45,10 +46,17 @@ def test_a_missing_program_is_said_plainly(tmp_path: Path) -> None:
     )
 
 
-def test_continuous_integration_runs_make_test() -> None:
-    script = ROOT / ".ci" / "run"
-    assert os.access(script, os.X_OK)
-    assert script.read_text("utf-8").rstrip().endswith("exec make --no-print-directory -s test")
+@pytest.mark.parametrize("code", [0, 1])
+def test_continuous_integration_ends_with_the_closing_line(code: int, tmp_path: Path) -> None:
+    """`.ci/run` calls `make test`, hands on its status, and lets nothing follow pytest's last line."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    (tmp_path / "Makefile").write_text(
+        f"test:\n\t@echo begun >&2; echo '== 3 passed in 1s =='; exit {code}\n"
+    )
+    done = subprocess.run([tmp_path / ".ci" / "run"], capture_output=True, text=True, check=False)
+    assert done.stdout == "begun\n== 3 passed in 1s ==\n"
+    assert done.stderr == ""
+    assert bool(done.returncode) is bool(code)
 
 
 @pytest.mark.parametrize(
