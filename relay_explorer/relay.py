@@ -49,6 +49,7 @@ from .ir.module import IRModule
 from .ir.op import Op, OpPattern
 from .ir.span import Source, Span
 from .ir.tuple_wrapper import TupleWrapper
+from .ir.type_visitor import TypeFunctor, TypeMutator, TypeVisitor
 from .ir.types import (
     Any,
     FuncType,
@@ -66,7 +67,7 @@ from .ir.types import (
     TypeVar,
     scalar_type,
 )
-from .ir.visitor import ExprFunctor, ExprMutator, ExprVisitor, TypeFunctor, TypeMutator, TypeVisitor
+from .ir.visitor import ExprFunctor, ExprMutator, ExprVisitor
 from .ops import FAMILIES, builders
 from .text import astext, fromtext, parse, parse_expr
 

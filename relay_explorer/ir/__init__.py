@@ -41,6 +41,7 @@ from .ndarray import NDArray
 from .op import Op, OpPattern, Relation, RelationError
 from .show import short_type, show_type
 from .span import Source, Span
+from .type_visitor import TypeFunctor, TypeMutator, TypeVisitor
 from .types import (
     Any,
     FuncType,
@@ -57,7 +58,7 @@ from .types import (
     TypeVar,
     scalar_type,
 )
-from .visitor import ExprFunctor, ExprMutator, ExprVisitor, TypeFunctor, TypeMutator, TypeVisitor
+from .visitor import ExprFunctor, ExprMutator, ExprVisitor
 from .walk import (
     all_vars,
     bound_vars,
