@@ -1,0 +1,172 @@
+"""Making a failing program small, so that it can be read.
+
+    small = shrink(module, lambda m: breaks(my_pass, m))
+
+A greedy search: an expression is replaced by a part of it that has the same type, by a value without parts,
+or is left out; what is smaller and still fails is kept, until nothing smaller fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, Var, const
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.types import FuncType, TensorType, TupleType, Type
+from ..ir.walk import children, post_order, rebuild
+
+MOST_TRIES = 3_000
+MOST_PARTS = 12  # parts of one expression that are tried in its place
+
+
+def size(module: IRModule) -> int:
+    """How many expressions and declared types a module has."""
+    return len(module.type_definitions) + sum(
+        len(post_order(function)) for function in module.functions.values()
+    )
+
+
+def shrink(module: IRModule, still_fails: Callable[[IRModule], bool], tries: int = MOST_TRIES) -> IRModule:
+    """A small module for which `still_fails` is true, as it is for `module`; at most `tries` are looked at.
+
+    `module` must be well typed, and `still_fails` is asked of well-typed modules only. What it raises is
+    passed on. No module is changed.
+    """
+    from ..typing import infer_types
+
+    current, smallest, left = module, size(module), tries
+    while True:
+        for candidate in _smaller(current):
+            if left <= 0:
+                return current
+            if size(candidate) >= smallest:
+                continue
+            left -= 1
+            try:
+                infer_types(candidate)
+            except RelayError:
+                continue
+            if still_fails(candidate):
+                current, smallest = candidate, size(candidate)
+                break
+        else:
+            return current
+
+
+def _smaller(module: IRModule) -> Iterator[IRModule]:
+    """Modules with something less, the greatest changes first."""
+    for var in module.functions:
+        if var.name_hint != "main" and len(module.functions) > 1:
+            rest = {v: f for v, f in module.functions.items() if v is not var}
+            yield IRModule(rest, module.type_definitions, module.attrs)
+    for name in module.type_definitions:
+        declared = {v: d for v, d in module.type_definitions.items() if v is not name}
+        yield IRModule(module.functions, declared, module.attrs)
+    types = _types(module)
+    called = {
+        n.name_hint for f in module.functions.values() for n in post_order(f) if isinstance(n, GlobalVar)
+    }
+    for var, function in module.functions.items():
+        for changed in _changed(function, types, var.name_hint not in called):
+            yield IRModule({**module.functions, var: changed}, module.type_definitions, module.attrs)
+
+
+def _types(module: IRModule) -> dict[Expr, Type]:
+    """The type of every expression, by inference of the whole."""
+    from ..typing import infer_types
+
+    typed = infer_types(module)
+    found: dict[Expr, Type] = {}
+    for var, function in module.functions.items():
+        for old, new in zip(
+            post_order(function), post_order(typed.functions[typed.get_global_var(var.name_hint)])
+        ):
+            if new._checked_type is not None:
+                found[old] = new.checked_type
+    return found
+
+
+def _changed(function: Function, types: dict[Expr, Type], free: bool) -> Iterator[Function]:
+    """The function with one expression simpler, from the outside in; then without a parameter. `free`: nobody
+    calls it, so that it may give something else.
+    """
+    if free:
+        for part in post_order(function.body)[:-1]:
+            if part in types and not isinstance(part, (Var, Op)):
+                yield Function(function.params, part, None, function.type_params, function.attrs)
+    for node in reversed(post_order(function.body)):
+        if isinstance(node, (Var, Constant, Op)) or node not in types:
+            continue
+        for simpler in _simpler(node, types):
+            yield _replaced(function, node, simpler)
+    for param in function.params:
+        kept = [p for p in function.params if p is not param]
+        yield Function(kept, function.body, function.ret_type, function.type_params, function.attrs)
+
+
+def _simpler(node: Expr, types: dict[Expr, Type]) -> Iterator[Expr]:
+    """What may stand in the place of an expression: a plain value, a part of the same type, its `let`
+    inlined.
+    """
+    wanted = types[node]
+    plain = _plain(wanted)
+    if plain is not None:
+        yield plain
+    found = 0
+    for part in post_order(node)[:-1]:
+        if types.get(part) == wanted:
+            yield part
+            found += 1
+            if found == MOST_PARTS:
+                break
+    if isinstance(node, Let):
+        yield _put(node.body, node.var, node.value)
+    if isinstance(node, Call) and isinstance(node.op, Function) and len(node.op.params) == len(node.args):
+        body = node.op.body
+        for param, arg in zip(node.op.params, node.args):
+            body = _put(body, param, arg)
+        yield body
+
+
+def _plain(type_: Type) -> Expr | None:
+    """A value of a type that has hardly any parts; None where there is none."""
+    if isinstance(type_, TensorType) and type_.is_static:
+        if not type_.shape:
+            return const(False if type_.dtype == "bool" else 0, type_.dtype)
+        zeros = Op.get("zeros")
+        assert zeros.attrs_class is not None
+        return Call(zeros, [], zeros.attrs_class(shape=type_.concrete_shape, dtype=type_.dtype))
+    if isinstance(type_, TupleType):
+        fields = [_plain(f) for f in type_.fields]
+        return None if None in fields else Tuple([f for f in fields if f is not None])
+    if isinstance(type_, FuncType) and not type_.type_params:
+        body = _plain(type_.ret_type)
+        return None if body is None else Function([Var("_", t) for t in type_.arg_types], body)
+    return None
+
+
+def _replaced(function: Function, node: Expr, simpler: Expr) -> Function:
+    body = _put(function.body, node, simpler)
+    return Function(function.params, body, function.ret_type, function.type_params, function.attrs)
+
+
+def _put(expr: Expr, node: Expr, value: Expr) -> Expr:
+    """`expr` with `value` wherever `node` stands."""
+    if expr is node:
+        return value
+    memo: dict[int, Expr] = {id(node): value}
+    for part in post_order(expr):
+        if part is node:
+            continue
+        new = [memo[id(c)] for c in children(part)]
+        if isinstance(part, (Function, Let)) and any(
+            isinstance(c, Var) and not isinstance(n, Var) for c, n in zip(children(part), new[:-1])
+        ):
+            # A binder of the variable itself, which inlining leaves as it is.
+            new = [
+                n if not isinstance(c, Var) or isinstance(n, Var) else c for c, n in zip(children(part), new)
+            ]
+        memo[id(part)] = rebuild(part, new)
+    return memo[id(expr)]
