@@ -208,7 +208,7 @@ class _Comparison:
                 if a.dtype != b.dtype or len(a.shape) != len(b.shape):
                     return f"type {a} against {b}"
                 for left, right in zip(a.shape, b.shape):
-                    if left != right and not self.size(left, right):
+                    if not self.size(left, right):
                         return f"type {a} against {b}"
                 return None
             case TypeVar(), TypeVar():
@@ -254,13 +254,11 @@ class _Comparison:
         return None
 
     def size(self, a: object, b: object) -> bool:
-        """Size variables: like free variables."""
+        """Whether two dimensions are the same; size variables are like free variables."""
         if not (isinstance(a, SizeVar) and isinstance(b, SizeVar) and self.map_free_vars):
-            return False
-        if self.forward.get(id(a)) is b:
-            return True
+            return a == b
         if id(a) in self.forward or id(b) in self.backward:
-            return False
+            return self.forward.get(id(a)) is b
         self.pair(a, b)
         return True
 

@@ -54,7 +54,7 @@ class NDArray:
         """A copy of `array`."""
         import numpy
 
-        array = numpy.ascontiguousarray(array)
+        array = numpy.asarray(array, order="C")  # ascontiguousarray would make a vector of a scalar
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         return NDArray(tuple(int(d) for d in numpy.shape(array)), str(array.dtype), little.tobytes())
 

@@ -1,0 +1,133 @@
+"""Structural equality and hashing."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay_explorer.ir import (
+    Any,
+    FuncType,
+    RefType,
+    SizeVar,
+    TensorType,
+    TupleType,
+    TypeVar,
+    assert_structural_equal,
+    difference,
+    structural_equal,
+    structural_hash,
+)
+from relay_explorer.text import parse
+
+F32 = TensorType((), "float32")
+
+# Pairs of programs that are the same up to names.
+SAME = [
+    ("def @main(%x: float32) { add(%x, %x) }", "def @main(%y: float32) { add(%y, %y) }"),
+    ("def @main(%x: float32) { let %a = exp(%x); %a }", "def @main(%x: float32) { let %b = exp(%x); %b }"),
+    ("def @main[A](%x: A) { %x }", "def @main[B](%x: B) { %x }"),
+    ("def @main(%x: float32) { nn.softmax(%x, axis=-1) }", "def @main(%x: float32) { nn.softmax(%x) }"),
+    (
+        "type T { A, B(T) } def @main(%t: T) { match (%t) { A => { 1 }, B(%u) => { 2 } } }",
+        "type T { A, B(T) } def @main(%s: T) { match (%s) { A => { 1 }, B(%v) => { 2 } } }",
+    ),
+]
+
+# Pairs that differ, and the words that say how.
+DIFFERENT = [
+    (
+        "def @main(%x: float32) { exp(%x) }",
+        "def @main(%x: float32) { log(%x) }",
+        "operator `exp` against `log`",
+    ),
+    (
+        "def @main(%x: float32, %y: float32) { add(%x, %y) }",
+        "def @main(%x: float32, %y: float32) { add(%y, %x) }",
+        "x and y",
+    ),
+    ("def @main(%x: float32) { add(%x, 1f) }", "def @main(%x: float32) { add(%x, 2f) }", "constant"),
+    ("def @main(%x: float32) { %x }", "def @main(%x: int32) { %x }", "type float32 against int32"),
+    ("def @main(%x: float32) { (%x, %x) }", "def @main(%x: float32) { (%x,) }", "2 fields against 1"),
+    (
+        "def @main(%x: float32) { nn.softmax(%x, axis=0) }",
+        "def @main(%x: float32) { nn.softmax(%x) }",
+        "attributes of `nn.softmax`",
+    ),
+    ("def @main(%x: float32) { %x }", "def @other(%x: float32) { %x }", "only one module has function @main"),
+    ("type T { A } def @main() { A }", "type T { B } def @main() { B }", "constructor `A` against `B`"),
+    (
+        "def @main(%x: float32) { %0 = exp(%x); add(%0, %0) }",
+        "def @main(%x: float32) { add(exp(%x), exp(%x)) }",
+        "shared differently",
+    ),
+    (
+        "def @main(%x: float32) { if (True) { %x } else { 1f } }",
+        "def @main(%x: float32) { if (True) { 1f } else { %x } }",
+        "x",
+    ),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), SAME)
+def test_same(left: str, right: str) -> None:
+    a, b = parse(left), parse(right)
+    assert difference(a, b) is None
+    assert structural_hash(a) == structural_hash(b)
+
+
+@pytest.mark.parametrize(("left", "right", "words"), DIFFERENT)
+def test_different(left: str, right: str, words: str) -> None:
+    found = difference(parse(left), parse(right))
+    assert found is not None
+    assert words in found
+    assert not structural_equal(parse(right), parse(left))
+
+
+def test_free_variables_are_themselves_unless_they_may_be_mapped() -> None:
+    a, b = (
+        parse("def @main(%x: float32) { exp(%x) }")["main"].body,
+        parse("def @main(%y: float32) { exp(%y) }")["main"].body,
+    )
+    assert structural_equal(a, a)
+    assert not structural_equal(a, b)
+    assert structural_equal(a, b, map_free_vars=True)
+
+
+def test_the_error_names_the_difference_and_shows_both() -> None:
+    a, b = parse("def @main(%x: float32) { exp(%x) }"), parse("def @main(%x: float32) { log(%x) }")
+    with pytest.raises(
+        ValueError, match="not structurally equal: in @main: operator `exp` against `log`"
+    ) as caught:
+        assert_structural_equal(a, b)
+    assert "exp(%x)" in str(caught.value)
+    assert "log(%x)" in str(caught.value)
+
+
+def test_types() -> None:
+    a, b = TypeVar("A"), TypeVar("B")
+    assert TensorType((2, 3)) == TensorType([2, 3])
+    assert TensorType((2, 3)) != TensorType((2, 3), "int32")
+    assert TensorType((Any(), 3)) == TensorType((Any(), 3))
+    assert TensorType((Any(), 3)) != TensorType((2, 3))
+    assert TupleType([F32]) != F32
+    assert RefType(F32) == RefType(F32)
+    assert a != b
+    identity = FuncType([a], a, [a])
+    assert identity == FuncType([b], b, [b])
+    assert identity != FuncType([b], b, [a])
+    assert hash(identity) == hash(FuncType([b], b, [b]))
+    assert FuncType([F32], F32) != "fn (float32) -> float32"
+
+
+def test_size_variables_are_themselves() -> None:
+    n, m = SizeVar("n"), SizeVar("n")
+    assert TensorType((n,)) == TensorType((n,))
+    assert TensorType((n,)) != TensorType((m,))
+    assert structural_equal(TensorType((n,)), TensorType((m,)), map_free_vars=True)
+    assert not structural_equal(TensorType((n, n)), TensorType((n, m)), map_free_vars=True)
+
+
+def test_a_very_deep_program_is_compared() -> None:
+    text = "def @main(%x: float32) { " + "exp(" * 50_000 + "%x" + ")" * 50_000 + " }"
+    assert structural_equal(parse(text), parse(text))
+    assert structural_hash(parse(text)) == structural_hash(parse(text))
