@@ -16,6 +16,8 @@ def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, 
     `attrs` are those of image.resize2d; `roi` holds the least corner of the part that
     `tf_crop_and_resize` shows, then the greatest, as shares of the extents.
     """
+    if min(size) < 1:
+        raise ValueError(f"size is {list(size)}, but every extent must be at least 1")
     axes = len(size)
     y, outside = x.astype("float64"), np.zeros((1,) * x.ndim, bool)
     for axis, extent in enumerate(size):

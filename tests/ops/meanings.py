@@ -44,7 +44,7 @@ def numbers(random: np.random.Generator, extents: tuple[int, ...], dtype: str = 
 
 
 def evaluate(build: Callable[..., Expr | TupleWrapper], *arrays: Array, **named: object) -> Anything:
-    """The value of the expression that `build` makes of one variable for each of `arrays` and what is `named`.
+    """The value of what `build` makes of one variable for each of `arrays`, and of what is `named`.
 
     It has the type that inference says, lies in memory of its own, and the arguments are as before.
     """

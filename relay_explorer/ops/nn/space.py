@@ -97,7 +97,7 @@ def _enlarged(axes: str, factors: tuple[str, ...]) -> Compute:
         method = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}.get(
             attrs.method, attrs.method
         )
-        how = Resize2DAttrs(method=method, coordinate_transformation_mode=mode)
+        how = Resize2DAttrs(method=method, coordinate_transformation_mode=mode, rounding_method="")
         layout = layout_map(attrs.layout, "NC" + axes)
         data = layout.unpack(x)
         size = [round(dim * attrs[factor]) for dim, factor in zip(data.shape[2:], factors, strict=True)]
