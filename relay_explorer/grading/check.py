@@ -5,6 +5,7 @@ cells.
 from __future__ import annotations
 
 import importlib
+import inspect
 import random
 import time
 import traceback
@@ -72,7 +73,7 @@ def check(
         names = ", ".join(repr(p.name) for p in found.properties)
         raise ValueError(f"{name} has no property {only!r}: it has {names}")
     states = dict.fromkeys([p.name for p in chosen], WAITING)
-    failure = _not_callable(found, answer)
+    failure = _unusable(found, answer)
     for prop in chosen:
         if failure is None:
             failure = prop.test(answer, random.Random(f"{seed}:{prop.name}"), programs)
@@ -96,21 +97,25 @@ def grade(
         raise WrongAnswerError(feedback)
 
 
-def _not_callable(found: Exercise, answer: Any) -> Failure | None:
-    if callable(answer):
+def _unusable(found: Exercise, answer: Any) -> Failure | None:
+    """The failure of an answer that cannot even be called as the exercise calls it."""
+    wanted = f"a function, `{found.takes}`"
+    if not callable(answer):
+        hint = (
+            "Give the function itself: write its name without parentheses, in a cell below the one "
+            "that defines it."
+        )
+        return Failure(f"the answer itself, {answer!r:.200}", wanted, f"a {type(answer).__name__}", hint)
+    try:
+        signature = inspect.signature(answer)
+    except (TypeError, ValueError):  # some built-in functions have none
         return None
-    what = "the result of calling it" if answer is not None else "None"
-    return Failure(
-        f"the answer itself, {answer!r:.200}",
-        f"a function, `{found.takes}`",
-        f"a {type(answer).__name__}",
-        f"Give the function, not {what}: write its name without parentheses."
-        if answer is not None
-        else (
-            "Give the function itself: write its name without parentheses, and run the cell that "
-            "defines it first."
-        ),
-    )
+    try:
+        signature.bind(*[None] * (found.takes.count(",") + 1))
+    except TypeError as error:
+        shown = f"`{getattr(answer, '__name__', 'answer')}{signature}`, which cannot be called so: {error}"
+        return Failure("the answer itself", wanted, shown, "Keep the parameters as they were given.")
+    return None
 
 
 def _drawn(failure: Failure) -> Any:

@@ -1,0 +1,109 @@
+"""Learners' code comes to an end, whatever it does, and what it prints and raises is kept."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import pytest
+
+from relay_explorer.grading.budget import MOST_PRINTED, OutOfTimeError, limited
+from relay_explorer.grading.check import own_lines
+
+
+def forever() -> None:
+    while True:
+        pass
+
+
+def stubborn() -> None:
+    """Catches every Exception, as learners' code may."""
+    while True:
+        try:
+            forever()
+        except Exception:
+            continue
+
+
+def grows() -> None:
+    """Without end, and with ever more memory: little of it in this time."""
+    numbers = [0]
+    for number in numbers:
+        time.sleep(0.001)
+        numbers.append(number)
+
+
+def recurses(n: int = 0) -> int:
+    return recurses(n + 1)
+
+
+def test_a_value_comes_back() -> None:
+    outcome = limited(5, lambda a, b: a + b, 2, 3)
+    assert outcome == (5, None, "")
+
+
+@pytest.mark.parametrize("code", [forever, stubborn, grows])
+def test_what_never_ends_is_ended(code: object) -> None:
+    before = threading.active_count()
+    started = time.monotonic()
+    outcome = limited(0.3, code)  # type: ignore[arg-type]  # a function
+    assert isinstance(outcome.error, OutOfTimeError)
+    assert str(outcome.error) == "it did not finish within 0.3 seconds"
+    assert time.monotonic() - started < 5
+    assert threading.active_count() == before
+
+
+def test_what_cannot_be_ended_is_left() -> None:
+    outcome = limited(0.05, time.sleep, 1.6)
+    assert str(outcome.error) == "it did not finish within 0.05 seconds, and could not be stopped"
+
+
+def test_endless_recursion_is_an_error_of_the_code() -> None:
+    assert isinstance(limited(10, recurses).error, RecursionError)
+
+
+def test_deep_recursion_has_room() -> None:
+    def deep(n: int) -> int:
+        return 0 if n == 0 else 1 + deep(n - 1)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        assert limited(10, deep, 15_000).value == 15_000
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), SystemExit(3)])
+def test_what_is_raised_is_kept(error: BaseException) -> None:
+    def fails() -> None:
+        raise error
+
+    assert limited(5, fails).error is error
+
+
+def test_the_end_of_what_is_printed_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    def talks() -> None:
+        for number in range(10_000):
+            print(number)
+
+    outcome = limited(10, talks)
+    assert outcome.printed.endswith("9998\n9999\n")
+    assert len(outcome.printed) == MOST_PRINTED
+    print("afterwards")
+    assert capsys.readouterr().out == "afterwards\n"
+
+
+def test_the_stack_size_of_other_threads_is_left_as_it_was() -> None:
+    before = threading.stack_size()
+    limited(1, lambda: None)
+    assert threading.stack_size() == before
+
+
+def test_only_the_learners_own_lines_are_shown() -> None:
+    names: dict[str, object] = {}
+    exec(compile("def answer():\n    return 1 // 0\n", "answer.py", "exec"), names)
+    outcome = limited(5, names["answer"])  # type: ignore[arg-type]  # a function
+    assert isinstance(outcome.error, ZeroDivisionError)
+    assert own_lines(outcome.error) == "line 2 of answer"

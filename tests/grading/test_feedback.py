@@ -1,0 +1,161 @@
+"""What a check says, as text and as HTML; nothing of a learner's own text is markup in it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from relay_explorer.grading import check, grade
+from relay_explorer.grading.check import Search, exercise
+from relay_explorer.grading.feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError
+from relay_explorer.ir import RelationError
+from relay_explorer.text import parse
+
+NASTY = "<script>alert(1)</script> & \"quoted\" 'single' <img src=x onerror=alert(2)>"
+LINES = [
+    Line("one", "this holds", PASSED),
+    Line("two", "`that` does not", FAILED),
+    Line("three", "later", WAITING),
+]
+
+
+def test_text() -> None:
+    failure = Failure("f(1)\nf(2)", "1", "2", "Count `f`.", printed="hello\n", trace="line 3 of f: return 2")
+    assert str(Feedback("Counting", LINES, failure, None)) == (
+        "Counting: two does not hold (1 of 3 do so far)\n"
+        "  ✓ one: this holds\n"
+        "  ✗ two: `that` does not\n"
+        "  · three: later\n"
+        "\nOn:\n    f(1)\n    f(2)\n"
+        "\nExpected:\n    1\n"
+        "\nGot:\n    2\n"
+        "\nYour code:\n    line 3 of f: return 2\n"
+        "\nIt printed:\n    hello\n"
+        "\nHint:\n    Count `f`."
+    )
+
+
+def test_passed() -> None:
+    feedback = Feedback("Counting", [LINES[0]], None, None)
+    assert feedback
+    assert feedback.failed is None
+    assert str(feedback) == "Counting: everything that was checked holds\n  ✓ one: this holds"
+
+
+def test_a_learners_text_is_escaped() -> None:
+    failure = Failure(NASTY, NASTY, NASTY, NASTY, printed=NASTY, trace=NASTY)
+    html = Feedback(NASTY, [Line(NASTY, NASTY, FAILED)], failure, None)._repr_html_()
+    for raw in ("<script>alert", "<img", 'src="'):
+        assert raw not in html
+    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 10
+    assert html.count("<style>") == 1
+
+
+def test_code_in_sentences_is_marked() -> None:
+    html = Feedback("Counting", LINES, Failure("f", "1", "2", "Count `f<1>`."), None)._repr_html_()
+    assert "<code>that</code> does not" in html
+    assert "<p>Count <code>f&lt;1&gt;</code>.</p>" in html
+
+
+def test_what_an_answer_prints_and_raises_is_escaped() -> None:
+    def relation(types: object, num_inputs: int, attrs: object, reporter: object) -> bool:
+        print(NASTY)
+        raise KeyError(NASTY)
+
+    feedback = check("type_relation", relation)
+    assert feedback.failure is not None
+    assert NASTY in feedback.failure.printed
+    bundle = feedback._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    head = bundle["text/html"].partition('<div class="relay-explorer"')[0]
+    assert "<script" not in head
+    assert "<img" not in head
+
+
+def test_what_an_answer_says_when_it_refuses_reaches_the_explorer_escaped() -> None:
+    def relation(types: object, num_inputs: int, attrs: object, reporter: object) -> bool:
+        raise RelationError("</script><script>alert(1)</script>")
+
+    html = check("type_relation", relation)._repr_html_()
+    assert "<script>alert" not in html
+    assert "alert(1)" in html
+
+
+@pytest.mark.parametrize("answer", [None, 3, "distances", [len]])
+def test_what_is_no_function_is_said_plainly(answer: object) -> None:
+    feedback = check("type_relation", answer)
+    assert feedback.failed == "forward"
+    assert feedback.failure is not None
+    assert "without parentheses" in feedback.failure.hint
+
+
+def test_a_function_of_other_arguments() -> None:
+    feedback = check("type_relation", lambda: True)
+    assert feedback.failure is not None
+    assert feedback.failure.expected == "a function, `relation(types, num_inputs, attrs, reporter)`"
+    assert feedback.failure.got == "`<lambda>()`, which cannot be called so: too many positional arguments"
+
+
+def test_unknown_names_are_said_plainly() -> None:
+    with pytest.raises(
+        ValueError, match=r"^there is no exercise 'fusion': there are 'type_relation', 'unification'$"
+    ):
+        check("fusion", len)
+    with pytest.raises(
+        ValueError,
+        match=r"^there is no exercise 'unification': there are 'unification\.resolve', "
+        r"'unification\.occurs', 'unification\.unify'$",
+    ):
+        check("unification", len)
+    with pytest.raises(
+        ValueError, match=r"^unification\.occurs has no property 'unify': it has 'direct', 'known'$"
+    ):
+        check("unification.occurs", len, "unify")
+
+
+def test_one_property_alone() -> None:
+    feedback = check("unification.occurs", lambda variable, type, classes: True, "known")
+    assert [line.name for line in feedback.lines] == ["known"]
+
+
+def test_grade_raises_what_check_says() -> None:
+    def always(variable: object, type: object, classes: object) -> bool:
+        return True
+
+    with pytest.raises(WrongAnswerError, match=r"^occurs: direct does not hold") as raised:
+        grade("unification.occurs", always)
+    assert str(raised.value) == str(check("unification.occurs", always))
+
+
+def test_every_property_has_a_name_and_a_sentence() -> None:
+    for name in ("type_relation", "unification.resolve", "unification.occurs", "unification.unify"):
+        found = exercise(name)
+        names = [prop.name for prop in found.properties]
+        assert len(set(names)) == len(names) > 1
+        assert all(prop.says and prop.says[-1] != "." for prop in found.properties)
+
+
+def test_the_search_ends_on_the_smallest_case() -> None:
+    def judge(number: int) -> Failure | None:
+        return Failure(str(number), "", "too large") if number >= 10 else None
+
+    def smaller(number: int) -> list[int]:
+        return [number // 2, number - 1]
+
+    search: Search[int] = Search(judge, smaller)
+    rng = random.Random(3)
+    for _ in range(50):
+        found = search([1, rng.randint(10, 10_000)])
+        assert found is not None
+        assert found.case == "10"
+    assert search(range(10)) is None
+
+
+def test_the_program_is_drawn() -> None:
+    program = parse("def @main(%x: float32) { exp(%x) }")
+    from relay_explorer.grading.check import _drawn
+
+    assert _drawn(Failure("", "", "", program=program)).view.kind == "types"
+    assert _drawn(Failure("", "", "", program=program, view="ir")).view.kind == "ir"
+    assert _drawn(Failure("", "", "")) is None
