@@ -29,7 +29,7 @@ def _binary(
     """
 
     def compute(attrs: None, x: Array, y: Array) -> Array:
-        return np.asarray(value(x, y)).astype(x.dtype)
+        return np.asarray(value(x, y)).astype(x.dtype, copy=False)
 
     op = declare(
         name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),

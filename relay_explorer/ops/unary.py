@@ -28,7 +28,8 @@ def _whole(rounded: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 
 def _erf(x: Array) -> Array:
-    return np.frompyfunc(math.erf, 1, 1)(x)  # NumPy has no error function
+    values = map(math.erf, x.reshape(-1).tolist())  # NumPy has no error function
+    return np.fromiter(values, "float64", x.size).reshape(x.shape)
 
 
 def _unary(
@@ -49,7 +50,7 @@ def _unary(
     """
 
     def compute(attrs: None, x: Array) -> Array:
-        return np.asarray(value(x)).astype(bool if relation is _TEST else x.dtype)
+        return np.asarray(value(x)).astype(bool if relation is _TEST else x.dtype, copy=False)
 
     op = declare(
         name, description, formula=formula, relation=relation, pattern=OpPattern.ELEMWISE, flops=flops,

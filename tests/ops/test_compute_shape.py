@@ -24,6 +24,15 @@ def test_tensors_of_one_value(dtype: str) -> None:
     close(evaluate(create.ones_like, x), torch.ones_like(torch.tensor(x)))
 
 
+def test_tensors_of_a_shape_that_the_program_computes() -> None:
+    extents, three = np.array([2, 3]), np.array(3.0)
+    close(evaluate(lambda s: create.zeros(s, "int8"), extents), torch.zeros(2, 3))
+    close(evaluate(lambda s: create.ones(s, "float16"), extents), torch.ones(2, 3))
+    close(evaluate(create.full, three, extents), torch.full((2, 3), 3.0))
+    with pytest.raises(ExecutionError, match=r"`dyn\.zeros` went wrong: negative dimensions are not allowed"):
+        evaluate(lambda s: create.zeros(s, "int8"), -extents)
+
+
 @pytest.mark.parametrize("bounds", [(0, 5, 1), (2, 11, 3), (10, -1, -2), (3, 4, 7)])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
 def test_arange(bounds: tuple[int, int, int], dtype: str) -> None:

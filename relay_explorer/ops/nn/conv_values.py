@@ -30,7 +30,10 @@ def convolution(axes: str) -> Compute:
     def compute(attrs: Anything, x: Array, weight: Array) -> Array:
         data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NC" + axes, "OI" + axes)
         dtype = element_type(attrs.out_dtype or x.dtype)
-        data, kernel = data_layout.unpack(x).astype(dtype), kernel_layout.unpack(weight).astype(dtype)
+        data, kernel = (
+            data_layout.unpack(x).astype(dtype, copy=False),
+            kernel_layout.unpack(weight).astype(dtype, copy=False),
+        )
         size = kernel.shape[2:]
         data = padded(data, sides(attrs.padding, len(axes)), 0)
         # a depthwise weight may also be (input channels, outputs of each): the same numbers in the same order
@@ -48,7 +51,10 @@ def transposed(axes: str) -> Compute:
     def compute(attrs: Anything, x: Array, weight: Array) -> Array:
         data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NC" + axes, "IO" + axes)
         dtype = element_type(attrs.out_dtype or x.dtype)
-        data, kernel = data_layout.unpack(x).astype(dtype), kernel_layout.unpack(weight).astype(dtype)
+        data, kernel = (
+            data_layout.unpack(x).astype(dtype, copy=False),
+            kernel_layout.unpack(weight).astype(dtype, copy=False),
+        )
         groups = zip(_parts(data, 1, attrs.groups), _parts(kernel, 0, attrs.groups), strict=True)
         whole = np.concatenate([_spread(attrs, part, weights) for part, weights in groups], 1)
         return out_layout.pack(cropped(whole, sides(attrs.padding, len(axes))))

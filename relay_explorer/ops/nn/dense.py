@@ -49,7 +49,7 @@ class BiasAddAttrs(Attrs, key="relay.attrs.BiasAddAttrs"):
 def _product(attrs: Anything, a: Array, b: Array) -> Array:
     """The matrix product in the output's element type."""
     dtype = element_type(attrs.out_dtype or a.dtype)
-    return np.matmul(a.astype(dtype), b.astype(dtype))
+    return np.matmul(a.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
 
 def _turned(matrices: Array, turn: bool) -> Array:
