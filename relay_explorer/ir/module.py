@@ -87,6 +87,12 @@ class IRModule:
         for var, function in (other.functions if isinstance(other, IRModule) else other).items():
             self[var] = function
 
+    def import_from_std(self, name: str) -> None:
+        """Adds a library, `"prelude.rly"` or `"nat.rly"`, to this module. Doing so twice adds nothing."""
+        from ..prelude import import_library
+
+        import_library(self, name)
+
     def _find(self, key: str | GlobalVar) -> GlobalVar | None:
         if isinstance(key, GlobalVar) and key in self.functions:
             return key

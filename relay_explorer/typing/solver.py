@@ -298,6 +298,8 @@ class Solver:
     def _unify_functions(self, a: FuncType, b: FuncType, depth: int) -> FuncType:
         if len(a.arg_types) != len(b.arg_types):
             raise MismatchError(a, b, f"{len(a.arg_types)} parameters against {len(b.arg_types)}")
+        if bool(a.type_params) != bool(b.type_params):  # a generic function is used as one of its instances
+            a, b = self._instance(a), self._instance(b)
         if len(a.type_params) != len(b.type_params):
             raise MismatchError(a, b, f"{len(a.type_params)} type parameters against {len(b.type_params)}")
         if a.type_params:
@@ -308,6 +310,12 @@ class Solver:
         return FuncType(
             args, self._unify(a.ret_type, b.ret_type, depth + 1), a.type_params, a.type_constraints
         )
+
+    def _instance(self, function: FuncType) -> FuncType:
+        opened = FuncType(function.arg_types, function.ret_type, (), function.type_constraints)
+        instance = substitute(opened, {p: self.fresh() for p in function.type_params})
+        assert isinstance(instance, FuncType)
+        return instance
 
     # -- failures
 
