@@ -28,7 +28,7 @@ _MARKER = re.compile(r"^[ \t]*### (BEGIN|END) (SOLUTION|HIDDEN TESTS)[ \t]*\n?",
 
 def names() -> list[str]:
     """The exercises, in the order of the alphabet."""
-    return sorted(path.stem for path in HERE.glob("*.md"))
+    return sorted(path.stem for path in HERE.glob("*.md") if path.stem != "README")
 
 
 def path_of(kind: str, name: str) -> Path:

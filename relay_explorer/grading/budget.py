@@ -72,9 +72,11 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
         thread = threading.Thread(target=work, daemon=True)
         with contextlib.redirect_stdout(tail):
             thread.start()
-            thread.join(seconds)
-            if thread.is_alive():
-                _stop(thread)
+            try:
+                thread.join(seconds)
+            finally:  # also where the person at the keyboard interrupts
+                if thread.is_alive():
+                    _stop(thread)
     finally:
         threading.stack_size(before)
     if not box:

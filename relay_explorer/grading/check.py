@@ -127,7 +127,7 @@ def _drawn(failure: Failure) -> Any:
     for view in dict.fromkeys((failure.view, "ir")):
         made = limited(
             CASE_SECONDS,
-            lambda view=view: explore(failure.program, view=view, title="The program that breaks it"),
+            lambda view=view: explore(failure.program, view=view, title=failure.caption),
         )
         if made.error is None:
             return made.value

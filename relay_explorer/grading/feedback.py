@@ -24,8 +24,8 @@ class Failure:
     """How an answer fails, on the smallest case that was found.
 
     `case` is what was tried, `expected` and `got` what should and did come of it, `hint` the mistake that
-    explains it, where one does. `program` is drawn, as the explorer's view `view`; `printed` is what the
-    answer printed, `trace` where its own code raised an error.
+    explains it, where one does. `program` is drawn, as the explorer's view `view` under `caption`. `printed`
+    is what the answer printed, `trace` where its own code raised an error.
     """
 
     case: str
@@ -34,6 +34,7 @@ class Failure:
     hint: str = ""
     program: IRModule | None = None
     view: str = "types"
+    caption: str = "The program that breaks it"
     printed: str = ""
     trace: str = ""
 
@@ -167,6 +168,6 @@ _STYLE = (
     ".rx-details dt,.rx-details dd{float:none!important;width:auto!important;margin:0!important;padding:0}"
     ".rx-details dt{font-weight:600}.rx-details dd p{margin:0}"
     ".rx-details pre{margin:0;white-space:pre-wrap;overflow-wrap:anywhere;background:none;color:inherit;"
-    "font:13px/1.5 ui-monospace,monospace;padding:0}"
+    "word-break:normal;font:13px/1.5 ui-monospace,monospace;padding:0}"
     "@media(max-width:500px){.rx-feedback .rx-details{display:block}}"
 )

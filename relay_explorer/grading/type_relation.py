@@ -193,11 +193,12 @@ class Watched:
 
     def __call__(self, types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         given = list(types)
-        watched = _Listening(reporter)
+        watched, shown = _Listening(reporter), [repr(t) for t in types]
         mine = list(given)  # a change of it is noticed, and harms no one
         try:
             done = self.rule(mine, num_inputs, attrs, watched)
         except RelationError as refusal:
+            _check_refusal(refusal)
             self.refused = refusal
             unknown = [t for t in given[:num_inputs] if isinstance(t, IncompleteType)]
             self.impatient |= any(t not in watched.targets for t in unknown)
@@ -205,6 +206,11 @@ class Watched:
         finally:
             self.told |= bool(watched.targets)
             self.guessed |= attrs.count is None and any(t in watched.targets for t in given[:num_inputs])
+        if [repr(t) for t in given] != shown:
+            raise MisuseError(
+                "the relation changed a type that it was given",
+                "Types are never changed: make a new one, TensorType(shape, dtype), and assign it.",
+            )
         if len(mine) != len(given) or any(a is not b for a, b in zip(mine, given)):
             raise MisuseError(
                 "the relation changed the list of types that it was given",
@@ -223,6 +229,22 @@ class Watched:
             )
         self.half_done |= not done and bool(watched.targets)
         return done
+
+
+def _check_refusal(refusal: RelationError) -> None:
+    """A RelationError made in a way that the compiler could not report."""
+    culprits: object = refusal.culprits
+    if not isinstance(culprits, (tuple, list)) or not all(type(c) is int for c in culprits):
+        raise MisuseError(
+            f"the relation raised a RelationError with culprits={culprits!r:.100}",
+            "`culprits` is a tuple of argument numbers, as in culprits=(0, 1).",
+        )
+    texts: list[object] = [refusal.message, *refusal.help]
+    if not all(isinstance(text, str) for text in texts):
+        raise MisuseError(
+            f"the relation raised a RelationError with {texts!r:.200}",
+            "RelationError takes a sentence, then suggestions if you like, then culprits=(…).",
+        )
 
 
 class _Listening:

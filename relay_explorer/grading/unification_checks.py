@@ -36,6 +36,8 @@ from .unification_terms import (
     unifiable,
 )
 
+CAPTION = "The same types, unified by the compiler"
+
 
 class Run:
     """What a learner's `unify` made of equations: the classes, and how it failed, if it did."""
@@ -80,13 +82,14 @@ def _judge(unify: Anything, equations: Equations, names: bool = False) -> Failur
     program = drawn(equations)
     if run.outcome.error is not None:
         hint = _crash_hint(run.outcome.error)
-        return crashed(story(equations), run.outcome, expected, hint=hint, program=program)
+        return crashed(story(equations), run.outcome, expected, hint=hint, program=program, caption=CAPTION)
     got, hint = _compared(unify, equations, right, run)
     if not got and names and right.failed is not None:
         got, hint = _names(equations, run)
-    return (
-        Failure(story(equations), expected, got, hint, program, printed=run.outcome.printed) if got else None
-    )
+    if not got:
+        return None
+    printed = run.outcome.printed
+    return Failure(story(equations), expected, got, hint, program, caption=CAPTION, printed=printed)
 
 
 def _expected(right: Right) -> str:

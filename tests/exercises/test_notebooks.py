@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -186,3 +187,25 @@ def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureF
         f"No submissions in {tmp_path}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of "
         "type_relation, unification\n"
     )
+
+
+@pytest.mark.slow  # needs nbgrader
+@pytest.mark.parametrize("name", NAMES)
+def test_nbgrader_releases_the_same(name: str, tmp_path: Path) -> None:
+    """The folder is a course of nbgrader's, too: what it makes of the source is what is committed."""
+    source = tmp_path / "source" / name
+    source.mkdir(parents=True)
+    (source / f"{name}.ipynb").write_text(notebooks.path_of("source", name).read_text("utf-8"), "utf-8")
+    (tmp_path / "nbgrader_config.py").write_text(
+        (notebooks.HERE / "nbgrader_config.py").read_text("utf-8"), "utf-8"
+    )
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "generate_assignment", name],
+        cwd=tmp_path, env={**os.environ, "PATH": paths}, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    made = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
+    committed = read("release", name)
+    assert [cell.source for cell in made.cells] == [cell.source for cell in committed.cells]
+    assert [cell.metadata for cell in made.cells] == [cell.metadata for cell in committed.cells]

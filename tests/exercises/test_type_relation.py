@@ -104,6 +104,11 @@ WRONG = {
         "forward",
         "without assigning the result",
     ),
+    "changes a type": (
+        [("*batch, n, d = points.shape", "*batch, n, d = points.shape; points.shape = (*batch, d, n)")],
+        "forward",
+        "Types are never changed",
+    ),
     "never ends": ([("*batch, n, d = points.shape", "while True: pass")], "forward", "never ends"),
     "calls itself": (
         [("*batch, n, d = points.shape", "return distances(types, num_inputs, attrs, reporter)")],
@@ -201,6 +206,11 @@ WRONG = {
         [('and a centre {e}", culprits=(0, 1))', 'and a centre {e}")')],
         "message",
         "culprits=(0, 1)",
+    ),
+    "blames a number": (
+        [('and a centre {e}", culprits=(0, 1))', 'and a centre {e}", culprits=1)')],
+        "refuses",
+        "a tuple of argument numbers",
     ),
     "does not name the numbers": (
         [("a point has {d} coordinates, and a centre {e}", "the coordinates differ")],
