@@ -189,6 +189,8 @@ def _arange(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
 
 
 def _row(attrs: ArangeAttrs, start: Array, stop: Array, step: Array) -> Array:
+    if not step:
+        raise ValueError("a row by steps of 0 never ends")
     length = _arange_count(start.item(), stop.item(), step.item())
     return start + np.arange(length).astype(start.dtype) * step
 

@@ -162,6 +162,8 @@ def _with_ones(attrs: DynExpandDimsAttrs, x: Array, axis: Array) -> Anything:
 
 
 def _resized(attrs: Resize2DAttrs, x: Array, size: Array, roi: Array) -> Anything:
+    if size.min() < 1:
+        raise ValueError(f"size is {size.tolist()}, but every extent must be at least 1")
     return _static("image.resize2d", attrs.replace(size=numbers(size), roi=roi.reshape(-1).tolist()), x)
 
 

@@ -16,16 +16,23 @@ def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, 
     `attrs` are those of image.resize2d; `roi` holds the least corner of the part that
     `tf_crop_and_resize` shows, then the greatest, as shares of the extents.
     """
-    if min(size) < 1:
-        raise ValueError(f"size is {list(size)}, but every extent must be at least 1")
     axes = len(size)
+    if 0 in x.shape[2:]:
+        if 0 not in size:
+            raise ValueError("there is nothing to resize: the data has no elements")
+        return np.zeros(x.shape[:2] + size)
+    cropping = attrs.coordinate_transformation_mode == "tf_crop_and_resize"
+    if cropping and len(roi) != 2 * axes:
+        raise ValueError(
+            f"roi has {len(roi)} numbers, but the corners of the part that is shown have {2 * axes}"
+        )
     y, outside = x.astype("float64"), np.zeros((1,) * x.ndim, bool)
     for axis, extent in enumerate(size):
-        span = (roi[axis], roi[axis + axes]) if roi else (0.0, 1.0)
+        span = (roi[axis], roi[axis + axes]) if cropping else (0.0, 1.0)
         places = _places(attrs.coordinate_transformation_mode, x.shape[axis + 2], extent, span)
         weights = _weights(attrs, places, x.shape[axis + 2])
         y = np.moveaxis(np.tensordot(y, weights, (axis + 2, 1)), -1, axis + 2)
-        if attrs.coordinate_transformation_mode == "tf_crop_and_resize":
+        if cropping:
             beyond = (places < 0) | (places > x.shape[axis + 2] - 1)
             outside = outside | along(beyond, axis + 2, x.ndim)
     return np.where(outside, attrs.extrapolation_value, y)
@@ -33,7 +40,7 @@ def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, 
 
 def _places(mode: str, extent: int, count: int, span: tuple[float, float]) -> Array:
     """Where on an axis of `extent` elements each of the `count` of the result lies."""
-    i, scale = np.arange(count, dtype="float64"), extent / count
+    i, scale = np.arange(count, dtype="float64"), extent / max(count, 1)
     if mode == "half_pixel" or (mode == "pytorch_half_pixel" and count > 1):
         return (i + 0.5) * scale - 0.5
     if mode == "pytorch_half_pixel":

@@ -39,6 +39,10 @@ def meaning(compute: Compute) -> Compute:
                 result = compute(attrs, *values)
             except RelationError as problem:
                 raise ValueError(problem.message) from None
+            except OverflowError as problem:
+                raise ValueError(str(problem)) from None
+            except MemoryError:
+                raise ValueError("the result is larger than the memory") from None
         inputs = [array for value in values for array in (value if isinstance(value, tuple) else (value,))]
         if isinstance(result, tuple):
             return tuple([_own(part, inputs) for part in result])
@@ -83,6 +87,19 @@ def quotient(x: Array, y: Array) -> Array:
     down = x // y
     inexact = down * y != x
     return (down + (inexact & ((x < 0) != (np.asarray(y) < 0)))).astype(x.dtype)
+
+
+def per(total: Array, count: int) -> Array:
+    """`total` of so many elements, divided by their number; of integers the whole part."""
+    wide = "uint64" if total.dtype.kind in "bu" else "int64"  # small integers may not hold the number
+    return quotient(total, np.asarray(count, wide))
+
+
+def limits(x: Array) -> tuple[Anything, Anything]:
+    """The least and the greatest number that the element type of `x` holds."""
+    if is_float(x):
+        return -np.inf, np.inf
+    return (0, 1) if x.dtype.kind == "b" else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
 
 
 def along(vector: Array, axis: int, rank: int) -> Array:

@@ -14,7 +14,7 @@ from ..ir.types import Shape, TensorType, Type
 from .arguments import axes_of, expr
 from .binary import add, subtract
 from .declare import declare
-from .numeric import Array, np, quotient
+from .numeric import Array, np, per
 from .relation import count, forward, normal_axes, same_dim, tensor
 from .transform import squeeze
 from .unary import exp, log, sqrt
@@ -165,7 +165,7 @@ def _spread(attrs: VarianceAttrs, x: Array, mean: Array) -> Array:
 def _per_element(total: Array, attrs: Anything, x: Array, less: int = 0) -> Array:
     """`total` divided by the number of elements that were folded; of integers the whole part."""
     elements = math.prod([x.shape[axis] for axis in _reduced_axes(attrs, x.ndim)])
-    return quotient(np.asarray(total), np.asarray(elements - less, x.dtype))
+    return per(np.asarray(total), elements - less)
 
 
 def _position(name: str) -> Compute:

@@ -157,7 +157,7 @@ def _set(attrs: None, x: Array, v: Array, begin: Array, end: Array, strides: Arr
 
 def _cut_like(attrs: SliceLikeAttrs, x: Array, shape_like: Array) -> Array:
     slices = [slice(None)] * x.ndim
-    for axis in range(shape_like.ndim) if attrs.axes is None else attrs.axes:
+    for axis in range(shape_like.ndim) if attrs.axes is None else normal_axes(attrs.axes, x.ndim):
         slices[axis] = slice(shape_like.shape[axis])
     return x[tuple(slices)]
 

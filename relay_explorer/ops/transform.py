@@ -198,7 +198,7 @@ def _squeeze(attrs: SqueezeAttrs, data: Type) -> Type:
 
 def _with_ones(attrs: ExpandDimsAttrs, x: Array) -> Array:
     at = attrs.axis if attrs.axis >= 0 else x.ndim + attrs.axis + 1
-    return x.reshape(*x.shape[:at], *(1,) * attrs.num_newaxis, *x.shape[at:])
+    return x.reshape(x.shape[:at] + (1,) * attrs.num_newaxis + x.shape[at:])
 
 
 _TRANSPOSE = _moves(

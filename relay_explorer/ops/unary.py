@@ -11,7 +11,7 @@ from ..ir.op import Flops, OpPattern, Relation, RelationError, flops_per_output,
 from ..ir.types import TensorType, Type
 from .arguments import expr, unary_builder
 from .declare import declare
-from .numeric import Array, is_float, np
+from .numeric import Array, is_float, limits, np
 from .relation import IDENTITY, forward, is_integer, tensor
 
 
@@ -264,8 +264,8 @@ class ClipAttrs(Attrs, key="relay.attrs.ClipAttrs"):
 def _clipped(attrs: ClipAttrs, x: Array) -> Array:
     if is_float(x):
         return np.minimum(np.maximum(x, x.dtype.type(attrs.a_min)), x.dtype.type(attrs.a_max))
-    held = np.iinfo(x.dtype)
-    low, high = (int(min(max(bound, held.min), held.max)) for bound in (attrs.a_min, attrs.a_max))
+    least, most = limits(x)
+    low, high = (int(min(max(bound, least), most)) for bound in (attrs.a_min, attrs.a_max))
     return np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high))
 
 

@@ -21,7 +21,7 @@ from ...ir.op import (
 from ...ir.types import IncompleteType, Type
 from ..arguments import expr
 from ..declare import declare
-from ..numeric import Array, along, np
+from ..numeric import Array, along, limits, np
 from ..relation import IDENTITY, normal_axis, tensor
 from .layout import many
 from .vector import axis_vector
@@ -162,12 +162,14 @@ def _softmax_op(name: str, description: str, formula: str, compute: Compute) -> 
 
 
 def _shares(attrs: SoftmaxAttrs, x: Array) -> Array:
-    powers = np.exp(x - x.max(attrs.axis, keepdims=True))  # shifted so that none overflows
+    powers = np.exp(
+        x - x.max(attrs.axis, keepdims=True, initial=limits(x)[0])
+    )  # shifted so that none overflows
     return (powers / powers.sum(attrs.axis, keepdims=True)).astype(x.dtype)
 
 
 def _log_shares(attrs: SoftmaxAttrs, x: Array) -> Array:
-    shifted = x - x.max(attrs.axis, keepdims=True)
+    shifted = x - x.max(attrs.axis, keepdims=True, initial=limits(x)[0])
     return (shifted - np.log(np.exp(shifted).sum(attrs.axis, keepdims=True))).astype(x.dtype)
 
 

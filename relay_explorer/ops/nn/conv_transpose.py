@@ -88,6 +88,11 @@ def _transposed(name: str, data_axes: str, kernel_axes: str) -> Relation:
         data_layout, kernel_layout, out_layout = conv_layouts(attrs, data_axes, kernel_axes)
         padding = total_padding(attrs.strides, attrs.dilation, attrs.padding, axes)
         matching_size("output_padding", attrs.output_padding, axes)
+        if min(attrs.output_padding) < 0:
+            raise RelationError(
+                f"output_padding={list(attrs.output_padding)} must not be negative",
+                "more padding cuts more off",
+            )
         shape = data_layout.forward(data.shape, 0, "the data")
         kernel = _weight(data, shape, weight, kernel_layout, attrs, reporter)
         if kernel is None:

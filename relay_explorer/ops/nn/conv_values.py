@@ -37,7 +37,7 @@ def convolution(axes: str) -> Compute:
         size = kernel.shape[2:]
         data = padded(data, sides(attrs.padding, len(axes)), 0)
         # a depthwise weight may also be (input channels, outputs of each): the same numbers in the same order
-        kernel = kernel.reshape(-1, data.shape[1] // attrs.groups, *size)
+        kernel = kernel.reshape(attrs.channels or len(kernel), data.shape[1] // attrs.groups, *size)
         seen = windows(data, size, attrs.strides, attrs.dilation)
         groups = zip(_parts(seen, 1, attrs.groups), _parts(kernel, 0, attrs.groups), strict=True)
         return out_layout.pack(np.concatenate([_products(part, weights) for part, weights in groups], 1))
@@ -105,7 +105,7 @@ def deformable(attrs: Anything, x: Array, offset: Array, weight: Array) -> Array
         i, j = rows[:, None] + u * attrs.dilation[0] + down, columns + v * attrs.dilation[1] + right
         channels = slice(g * shared, (g + 1) * shared)
         seen[n, channels, :, :, u, v] = _between(data[n, channels], i, j)
-    kernel = kernel.astype(dtype).reshape(-1, data.shape[1] // attrs.groups, *size)
+    kernel = kernel.astype(dtype).reshape(attrs.channels or len(kernel), data.shape[1] // attrs.groups, *size)
     groups = zip(_parts(seen, 1, attrs.groups), _parts(kernel, 0, attrs.groups), strict=True)
     return out_layout.pack(np.concatenate([_products(part, weights) for part, weights in groups], 1))
 

@@ -14,7 +14,7 @@ from ...ir.show import show_shape
 from ...ir.types import Any, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
-from ..numeric import Array, np, quotient
+from ..numeric import Array, np, per
 from ..relation import normal_axis, same_dim, tensor
 from .layout import UNKNOWN, count
 from .sliding import cropped, padded, sides, windows
@@ -193,13 +193,13 @@ def _compared(attrs: CorrelationAttrs, a: Array, b: Array) -> Array:
     patches = windows(cropped(a, inner), (side, side), (attrs.stride1,) * 2, (1, 1))
     reach = shift // attrs.stride2 * attrs.stride2
     steps = range(-reach, reach + 1, attrs.stride2)
-    elements = np.asarray(a.shape[1] * side * side, a.dtype)
+    elements = a.shape[1] * side * side
     found = []
     for down, right in product(steps, steps):
         moved = cropped(b, [(shift + down, shift - down), (shift + right, shift - right)])
         others = windows(moved, (side, side), (attrs.stride1,) * 2, (1, 1))
         scores = patches * others if attrs.is_multiply else np.abs(patches - others)
-        found.append(quotient(scores.sum((1, -2, -1), dtype=a.dtype), elements))
+        found.append(per(scores.sum((1, -2, -1), dtype=a.dtype), elements))
     return np.stack(found, 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr
@@ -94,7 +95,9 @@ def _affine(attrs: Anything, y: Array, gamma: Array, beta: Array) -> Array:
 
 def _normal(x: Array, axes: tuple[int, ...], epsilon: float) -> Array:
     """`x` less its mean over `axes`, divided by its standard deviation."""
-    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+    count = max(1, prod([x.shape[axis] for axis in axes]))
+    centred = x - x.sum(axes, "float64", keepdims=True) / count
+    return centred / np.sqrt((centred**2).sum(axes, keepdims=True) / count + epsilon)
 
 
 def _batch_normed(
@@ -215,7 +218,7 @@ def _instance_normed(attrs: InstanceNormAttrs, x: Array, gamma: Array, beta: Arr
 
 def _group_normed(attrs: GroupNormAttrs, x: Array, gamma: Array, beta: Array) -> Array:
     moved = np.moveaxis(x, attrs.axis, 1)
-    groups = moved.reshape(len(moved), attrs.num_groups, -1)
+    groups = moved.reshape(len(moved), attrs.num_groups, prod(moved.shape[1:]) // attrs.num_groups)
     y = _normal(groups, (2,), attrs.epsilon).reshape(moved.shape)
     return _affine(attrs, np.moveaxis(y, 1, attrs.axis), gamma, beta)
 

@@ -48,6 +48,8 @@ def _like_data(name: str) -> Relation:
 
 
 def _lrn(attrs: LRNAttrs, x: Array) -> Array:
+    if attrs.size < 1:
+        raise ValueError(f"size={attrs.size} must be positive")
     before = attrs.size // 2
     squares = padded(np.moveaxis(x, attrs.axis, -1) ** 2, [(before, attrs.size - 1 - before)], 0)
     sums = np.moveaxis(windows(squares, (attrs.size,), (1,), (1,)).sum(-1), -1, attrs.axis)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any as Anything
 
 from ...ir.op import Compute
-from ..numeric import Array, is_float, np, quotient
+from ..numeric import Array, limits, np, per, quotient
 from .pool_shape import pooled, spatial_places
 from .sliding import cropped, padded, sides, under, windows
 
@@ -18,11 +19,6 @@ def _last(x: Array, attrs: Anything, axes: str) -> tuple[Array, tuple[int, ...]]
 
 def _back(y: Array, places: tuple[int, ...]) -> Array:
     return np.moveaxis(y, range(-len(places), 0), places)
-
-
-def _least(x: Array) -> Anything:
-    """What no element is less than."""
-    return -np.inf if is_float(x) else np.iinfo(x.dtype).min
 
 
 def _overhang(x: Array, attrs: Anything, places: tuple[int, ...], axes: str) -> list[tuple[int, int]]:
@@ -74,7 +70,7 @@ def maximum(axes: str) -> Compute:
 
     def compute(attrs: Anything, x: Array) -> Array:
         pool = _Pool(attrs, axes, x)
-        return _back(pool.windows(padded(pool.data, pool.around, _least(x))).max(pool.folded), pool.places)
+        return _back(pool.windows(padded(pool.data, pool.around, limits(x)[0])).max(pool.folded), pool.places)
 
     return compute
 
@@ -93,7 +89,7 @@ def mean(axes: str) -> Compute:
 def maximum_grad(attrs: Anything, grad: Array, x: Array) -> Array:
     """Each window's gradient goes to its greatest element, the first of equal ones."""
     pool = _Pool(attrs, "HW", x)
-    seen = pool.windows(padded(pool.data, pool.around, _least(x)))
+    seen = pool.windows(padded(pool.data, pool.around, limits(x)[0]))
     rows = seen.reshape(*seen.shape[:-2], -1)
     chosen = rows.argmax(-1)[..., None] == np.arange(rows.shape[-1])
     grads, _ = _last(grad, attrs, "HW")
@@ -127,8 +123,8 @@ def resized_to(kind: str, axes: str, sizes: Anything) -> Compute:
             if kind == "max":
                 y[(..., *at)] = seen.max(folded)
             else:
-                elements = np.prod([part.stop - part.start for part in window])
-                y[(..., *at)] = quotient(seen.sum(folded, dtype=x.dtype), np.asarray(elements, x.dtype))
+                elements = prod([part.stop - part.start for part in window])
+                y[(..., *at)] = per(seen.sum(folded, dtype=x.dtype), elements)
         return _back(y, places)
 
     return compute

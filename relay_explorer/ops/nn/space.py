@@ -223,9 +223,9 @@ def _space_to_depth(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
 def _from_depth(attrs: SubPixelAttrs, x: Array) -> Array:
     layout, b = layout_map(attrs.layout, "NCHW"), attrs.block_size
     n, c, h, w = layout.unpack(x).shape
-    shape, order = ((n, b, b, -1, h, w), (0, 3, 4, 1, 5, 2))
+    shape, order = ((n, b, b, c // b**2, h, w), (0, 3, 4, 1, 5, 2))
     if attrs.mode == "CRD":
-        shape, order = ((n, -1, b, b, h, w), (0, 1, 4, 2, 5, 3))
+        shape, order = ((n, c // b**2, b, b, h, w), (0, 1, 4, 2, 5, 3))
     return layout.pack(layout.unpack(x).reshape(shape).transpose(order).reshape(n, c // b**2, h * b, w * b))
 
 
