@@ -1,7 +1,7 @@
 """How long `import relay_explorer` takes in a fresh process, beside `import numpy` and `import torch`; and
 what it loads.
 
-python benchmarks/import_time.py
+python -m benchmarks.import_time
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from common import alternate, median, report, table
+from benchmarks.common import alternate, median, report, table
 
 HEAVY = ("numpy", "torch", "tvm", "lark", "networkx", "anywidget", "IPython")
 STATEMENTS = {

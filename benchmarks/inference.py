@@ -1,7 +1,7 @@
 """Type inference of ResNet-50 against PyTorch's FakeTensorProp on the same network, in one run; and inference
 time against program size.
 
-python benchmarks/inference.py        (needs torch: pip install -r requirements-bench.txt)
+python -m benchmarks.inference        (needs torch: pip install -r requirements-bench.txt)
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import gc
 from functools import partial
 
 import torch
-from common import alternate, median, report, table
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
-from torch_resnet import ResNet50
 
+from benchmarks.common import alternate, median, report, table
+from benchmarks.torch_resnet import ResNet50
 from relay_explorer import models, relay
 from relay_explorer.ir import Expr, IRModule
 from relay_explorer.typing import infer_types, record

@@ -1,0 +1,21 @@
+"""Runs every benchmark, or those that are named: `python -m benchmarks inference`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+BENCHMARKS = ("import_time", "inference", "explorer_layout")
+
+
+def main(names: list[str]) -> None:
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        sys.exit(f"there is no benchmark called {unknown[0]}; there are {', '.join(BENCHMARKS)}")
+    for name in names or BENCHMARKS:
+        print(f"\n{name}\n")
+        importlib.import_module(f"benchmarks.{name}").main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
