@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -196,9 +197,7 @@ def test_nbgrader_releases_the_same(name: str, tmp_path: Path) -> None:
     source = tmp_path / "source" / name
     source.mkdir(parents=True)
     (source / f"{name}.ipynb").write_text(notebooks.path_of("source", name).read_text("utf-8"), "utf-8")
-    (tmp_path / "nbgrader_config.py").write_text(
-        (notebooks.HERE / "nbgrader_config.py").read_text("utf-8"), "utf-8"
-    )
+    shutil.copy(notebooks.HERE / "nbgrader_config.py", tmp_path)
     paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", "generate_assignment", name],
