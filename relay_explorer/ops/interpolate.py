@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any as Anything
 
+from ..ir.show import counted
 from .numeric import Array, along, np
 
 _SLACK = 1e-5  # a place this far below a whole number is that number; TVM's kernels allow for as much
@@ -23,9 +24,7 @@ def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, 
         return np.zeros(x.shape[:2] + size)
     cropping = attrs.coordinate_transformation_mode == "tf_crop_and_resize"
     if cropping and len(roi) != 2 * axes:
-        raise ValueError(
-            f"roi has {len(roi)} numbers, but the corners of the part that is shown have {2 * axes}"
-        )
+        raise ValueError(f"roi has {counted(len(roi), 'number')}, but two corners have {2 * axes}")
     y, outside = x.astype("float64"), np.zeros((1,) * x.ndim, bool)
     for axis, extent in enumerate(size):
         span = (roi[axis], roi[axis + axes]) if cropping else (0.0, 1.0)

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from relay_explorer.relay import nn
 from tests.ops.meanings import Array, close, evaluate, numbers, rng
+from tests.ops.tensor_programs import refused, t
 
 CONV = {1: nn.conv1d, 2: nn.conv2d, 3: nn.conv3d}
 TORCH_CONV: dict[int, Anything] = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
@@ -105,6 +106,11 @@ def test_transposed_convolution(axes: int, seed: int) -> None:
         kernel_size=w.shape[2:], kernel_layout="IO" + SPACE[-axes:],
     )  # fmt: skip
     close(found, wanted, 1e-4)
+
+
+def test_output_padding_is_not_negative() -> None:
+    call = nn.conv1d_transpose(t(2, 2, 4), t(2, 2, 4, name="w"), output_padding=(-1,))
+    assert "output_padding=[-1] must not be negative" in str(refused(call))
 
 
 @pytest.mark.parametrize("groups", [1, 2])

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from relay_explorer.execute import ExecutionError
 from relay_explorer.ops import image
 from relay_explorer.relay import nn
 from tests.ops.meanings import Array, close, evaluate, numbers, rng
@@ -182,3 +183,38 @@ def test_upsampling() -> None:
     volume = images(3)
     found = evaluate(nn.upsampling3d, volume, scale_d=2, scale_h=2, scale_w=2, method="trilinear")
     close(found, functional.interpolate(torch.tensor(volume), scale_factor=2, mode="trilinear"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"coordinate_transformation_mode": "tf_crop_and_resize", "roi": [0.5]},
+            "roi has 1 number, but two corners have 2",
+        ),
+        (
+            {"coordinate_transformation_mode": "<b>"},
+            'coordinate_transformation_mode is "<b>", which is not known',
+        ),
+        (
+            {"method": "nearest_neighbor", "rounding_method": "up"},
+            'rounding_method is "up", which is not known',
+        ),
+    ],
+)
+def test_words_that_resizing_does_not_know(options: dict[str, Anything], message: str) -> None:
+    with pytest.raises(ExecutionError, match=f"`image.resize1d` went wrong: {message}"):
+        evaluate(image.resize1d, np.ones((1, 1, 4), "float32"), size=(2,), **options)
+
+
+def test_resizing_nothing_or_to_nothing() -> None:
+    with pytest.raises(ExecutionError, match="there is nothing to resize: the data has no elements"):
+        evaluate(image.resize1d, np.ones((1, 1, 0), "float32"), size=(2,))
+    with pytest.raises(ExecutionError, match=r"size is \[0, 2\], but every extent must be at least 1"):
+        evaluate(image.resize2d, np.ones((1, 1, 4, 4), "float32"), np.array([0, 2]))
+    assert evaluate(nn.upsampling, np.ones((1, 1, 0, 3), "float32"), scale_h=2, scale_w=2).shape == (
+        1,
+        1,
+        0,
+        6,
+    )

@@ -161,6 +161,7 @@ def test_slices_by_axes_and_by_size() -> None:
     like = np.ones((2, 9, 3), "float32")
     close(evaluate(lambda v, s: slice.slice_like(v, s, (0, -1)), x, like), x[:2, :, :3])
     close(evaluate(slice.slice_like, x, like[:, :4]), x[:2, :4, :3])
+    close(evaluate(slice.slice_like, x[:, 0, 0], like[..., 0], axes=(-1,)), x[:2, 0, 0])
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from relay_explorer.execute import ExecutionError
 from relay_explorer.relay import nn
 from tests.ops.meanings import FLOATS, close, evaluate, numbers, rng
 
@@ -144,6 +145,17 @@ def test_local_response_norm(size: int) -> None:
     close(evaluate(nn.lrn, x, **options), wanted)
     found = evaluate(nn.lrn, np.moveaxis(x, 1, -1), axis=3, **options)
     close(found, wanted.movedim(1, -1))
+
+
+def test_a_window_over_no_channels() -> None:
+    with pytest.raises(ExecutionError, match=r"`nn\.lrn` went wrong: size=0 must be positive"):
+        evaluate(nn.lrn, np.ones((1, 2), "float32"), size=0)
+
+
+def test_nothing_has_a_softmax_and_a_norm_of_nothing() -> None:
+    x = np.ones((2, 0), "float32")
+    assert evaluate(nn.softmax, x).shape == evaluate(nn.log_softmax, x).shape == (2, 0)
+    assert evaluate(nn.layer_norm, x, x[0], x[0]).shape == (2, 0)
 
 
 def test_l2_normalize() -> None:

@@ -66,6 +66,14 @@ def test_the_mean_of_integers_drops_the_fraction() -> None:
     close(evaluate(lambda v: reduce.mean(v), np.array([[1, 2]], "uint8")), 1)
 
 
+def test_a_count_that_the_element_type_does_not_hold() -> None:
+    """The sum wraps around as that of int8 does: 400 is -112, and -112 over 400 has no whole part."""
+    close(evaluate(reduce.mean, np.ones(400, "int8")), np.array(0))
+    close(evaluate(reduce.mean, np.ones((300, 2), "uint8"), axis=0), [0, 0])
+    with pytest.raises(ExecutionError, match="`mean` went wrong: an integer is divided by zero"):
+        evaluate(reduce.mean, np.ones((2, 0), "int32"), axis=1)
+
+
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_positions(name: str) -> None:
     x = numbers(rng(name), (3, 4, 5))
