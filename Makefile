@@ -58,8 +58,7 @@ exercises: $(READY)  ## generate the exercises' release and solution notebooks
 
 bench: $(READY)  ## run the benchmarks (installs PyTorch)
 	@$(BIN)/python $(PIP) -r requirements-bench.txt
-	@for script in import_time inference; do $(BIN)/python benchmarks/$$script.py || exit 1; done
-	@$(BIN)/python -m benchmarks.explorer_layout
+	@$(BIN)/python -m benchmarks
 
 lock:  ## resolve the requirements anew and write requirements.txt and requirements-dev.txt
 	@python=$$(tools/find_python.sh 3.11) && $$python tools/lock.py

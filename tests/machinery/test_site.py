@@ -153,6 +153,12 @@ def test_the_cover_and_every_chapter_hold_an_explorer(site: Path, pages: dict[Pa
     assert not [path.name for path in chapters if not pages[path].explorers]
 
 
+def test_formulas_bring_their_typesetter_and_nothing_else_does(pages: dict[Path, Page]) -> None:
+    for path, page in pages.items():
+        needed = 'class="math' in path.read_text("utf-8")
+        assert any("katex" in address for address in page.fetched) is needed, path.name
+
+
 def test_pages_stay_light(pages: dict[Path, Page]) -> None:
     """A page's own HTML with all its explorers stays under a megabyte, the bundle not counted."""
     heavy = {path.name: size for path in pages if (size := path.stat().st_size) > 1_000_000}
