@@ -5,6 +5,7 @@ NumPy itself is imported at its first use, so that operators can be declared and
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any as Anything
 
 from ..ir.op import Compute, RelationError
@@ -33,6 +34,7 @@ def meaning(compute: Compute) -> Compute:
     overflow and NaN are results, not warnings; a shape that does not fit is a ValueError.
     """
 
+    @wraps(compute)
     def run(attrs: Anything, *values: Anything) -> Anything:
         with np.errstate(all="ignore"):
             try:

@@ -123,6 +123,8 @@ def _order(x: Array, axis: int, is_ascend: bool) -> Array:
 
 def _best(attrs: TopKAttrs, x: Array) -> Array | tuple[Array, Array]:
     count = attrs.k if attrs.k is not None and attrs.k >= 1 else x.shape[attrs.axis]
+    if count > x.shape[attrs.axis]:
+        raise ValueError(f"the {count} first are asked for, but the axis has {x.shape[attrs.axis]}")
     chosen = np.take(_order(x, attrs.axis, attrs.is_ascend), range(count), attrs.axis)
     values = np.take_along_axis(x, chosen, attrs.axis)
     indices = chosen.astype(element_type(attrs.dtype or "int32"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any as Anything
 
 import numpy as np
@@ -28,6 +30,8 @@ SPECIAL: dict[str, dict[str, list[int]]] = {
     "dyn.squeeze": {"i": [0]},
     "dyn.image.resize2d": {"i": [3, 5]},
 }
+
+DIVIDING = {"divide", "mod", "floor_divide", "floor_mod", "trunc_divide", "trunc_mod"}
 
 
 def name_in(module: IRModule) -> str:
@@ -84,4 +88,12 @@ def test_its_value_has_its_type_in_other_element_types(dtype: str) -> None:
     assert len(ran) > 120
 
 
-DIVIDING = {"divide", "mod", "floor_divide", "floor_mod", "trunc_divide", "trunc_mod"}
+def test_without_numpy_the_error_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from relay_explorer.ir.op import Op\n"
+        "try: Op.get('exp').compute(None, 1.0)\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "values need NumPy: pip install numpy"

@@ -150,6 +150,13 @@ def test_topk(ascending: bool) -> None:
     close(given, torch.topk(torch.tensor(x), 2, 1, not ascending)[0])
 
 
+def test_more_are_asked_for_than_there_are() -> None:
+    with pytest.raises(
+        ExecutionError, match=r"`dyn\.topk` went wrong: the 5 first are asked for, but the axis has 3"
+    ):
+        evaluate(lambda v, k: sort.topk(v, k), np.ones(3, "float32"), np.array(5))
+
+
 @pytest.mark.parametrize("right", [False, True])
 def test_searchsorted(right: bool) -> None:
     random = rng(right)
