@@ -130,9 +130,8 @@ def _furnish(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
 def _wrap_tables(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Let a wide table scroll inside itself, so that a phone's page never scrolls sideways."""
     if "body" in context:
-        body = re.sub(r"<table class=\"docutils[^>]*>", r'<div class="table-wrap">\g<0>', context["body"])
         context["body"] = re.sub(
-            r"(<div class=\"table-wrap\"><table class=\"docutils.*?</table>)", r"\1</div>", body, flags=re.S
+            r"<table\b.*?</table>", r'<div class="table-wrap">\g<0></div>', context["body"], flags=re.DOTALL
         )
 
 
