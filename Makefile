@@ -22,7 +22,7 @@ html: $(BOOK_READY)
 	@$(BIN)/python tools/build_book.py
 
 test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
-	@tools/install_system.sh chromium=chromium dot=graphviz npm=npm
+	@tools/install_system.sh chromium=chromium npm=npm
 	@$(BIN)/python -m pytest
 
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
@@ -44,7 +44,7 @@ frontend:  ## bundle the explorers' front end (needs node)
 	@cd frontend && npm ci --no-audit --no-fund --silent && npm run --silent build
 
 figures: $(BOOK_READY)  ## draw the printed figures
-	@tools/install_system.sh dot=graphviz
+	@tools/install_system.sh
 	@$(BIN)/python -m figures
 
 pairs: $(BOOK_READY)  ## write the notebooks that belong to the book's executable pages

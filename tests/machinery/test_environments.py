@@ -37,9 +37,7 @@ def test_colab_satisfies_what_a_notebook_needs() -> None:
     """Installing the package in Colab changes no version of what the runtime has."""
     colab = pins("requirements-colab.txt")
     extras = PROJECT["optional-dependencies"]
-    wanted = [
-        Requirement(line) for extra in ("numeric", "widget", "graph", "notebook") for line in extras[extra]
-    ]
+    wanted = [Requirement(line) for extra in ("numeric", "widget", "notebook") for line in extras[extra]]
     wanted += [Requirement(line) for line in PROJECT["dependencies"]]
     for requirement in wanted:
         if requirement.name != "relay_explorer":
