@@ -6,6 +6,7 @@ Students' code is run as it is, by this user and without a sandbox.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -86,9 +87,16 @@ def _grade(root: Path, found: list[tuple[str, str, Path]]) -> list[tuple[str, st
         print(f"[{number}/{len(found)}] {student}/{name}", file=sys.stderr)
         result = api.autograde(name, student, force=True, create=True)
         if not result["success"]:
-            why = str(result.get("error") or result.get("log", "")).strip().splitlines()
-            failed.append((student, name, why[-1] if why else "nbgrader gives no reason"))
+            failed.append((student, name, _reason(result)))
     return failed
+
+
+def _reason(result: dict[str, Any]) -> str:
+    """The error behind a failure of nbgrader's, which itself only says that there was one."""
+    told = f"{result.get('log') or ''}\n{result.get('error') or ''}"
+    errors = re.findall(r"^\s*(?:\w+\.)*(\w*(?:Error|Exception)\b.*)$", told, re.MULTILINE)
+    own = [error for error in errors if not error.startswith("NbGraderException")]
+    return (own or errors or ["nbgrader gives no reason"])[-1].strip()
 
 
 def _expect(result: dict[str, Any], name: str) -> None:

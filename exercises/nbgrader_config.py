@@ -11,10 +11,9 @@ def configure(config: Any) -> None:
     """What generating and grading need, wherever the course lies."""
     config.CourseDirectory.course_id = "relay_explorer"
     config.ClearSolutions.code_stub = {"python": "# Your code here.\nraise NotImplementedError"}
-    # A wrong answer may run into the time limit of a case in every graded cell.
-    config.ExecutePreprocessor.timeout = 120
-    config.Execute.timeout = 120
-    config.ExecutePreprocessor.raise_on_iopub_timeout = False
+    # A wrong answer may run into the time limit of a case in every check; code outside of checks has none.
+    config.Execute.timeout = 60
+    config.Execute.raise_on_iopub_timeout = False
 
 
 if "get_config" in globals():  # nbgrader reads this file with `get_config` defined

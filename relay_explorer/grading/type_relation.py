@@ -16,7 +16,7 @@ from ..ir.attrs import Attrs, attr
 from ..ir.errors import TypeInferenceError
 from ..ir.expr import Call, Expr, Function, Let, Var
 from ..ir.module import IRModule
-from ..ir.op import Op, OpPattern, Relation, RelationError, Reporter
+from ..ir.op import Op, OpPattern, Relation, RelationError, Reporter, Rule
 from ..ir.types import Any, Dim, IncompleteType, TensorType, TupleType, Type
 
 NAME = "distances"
@@ -42,11 +42,29 @@ def operator(rule: Anything) -> Op:
 
 
 def register(rule: Anything) -> Op:
-    """Enters `distances` with `rule` as its relation, in place of an earlier one, so that programs may
-    name it.
+    """Enters `distances` with `rule` as its relation, in place of an earlier one, so that programs may name
+    it. A rule that fails otherwise than by RelationError refuses the program, with a sentence that says how.
     """
     Op.unregister(NAME)
-    return Op.register(operator(rule))
+    return Op.register(operator(_guarded(rule)))
+
+
+def _guarded(rule: Anything) -> Rule:
+    from ..typing.solver import MismatchError
+
+    watched = Watched(rule)
+
+    def guarded(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+        try:
+            return watched(types, num_inputs, attrs, reporter)
+        except (RelationError, MismatchError):
+            raise
+        except MisuseError as misuse:
+            raise RelationError(str(misuse), misuse.hint) from None
+        except Exception as error:
+            raise RelationError(f"the relation raised {type(error).__name__}: {error}") from error
+
+    return guarded
 
 
 # -- what is right

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import pytest
 
 from relay_explorer.grading import check, grade
 from relay_explorer.grading.feedback import FAILED, PASSED, WrongAnswerError
-from relay_explorer.grading.type_relation import Case, Holds, Refusal, Waits, program
+from relay_explorer.grading.type_relation import Case, Holds, Refusal, Waits, program, register
 from relay_explorer.grading.type_relation import answer as right
-from relay_explorer.ir import Any, IncompleteType, RelationError, TensorType, TupleType
+from relay_explorer.ir import (
+    Any,
+    IncompleteType,
+    Op,
+    RelationError,
+    TensorType,
+    TupleType,
+    TypeInferenceError,
+)
 from relay_explorer.ops.nn.dense import DenseAttrs
 from relay_explorer.ops.relation import broadcast_shapes
+from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
 from tests.exercises.answers import answer
 
@@ -259,6 +270,50 @@ def test_a_graded_cell_raises_the_feedback() -> None:
     grade("type_relation", wrong, "message")
 
 
+# -- the operator as learners try it
+
+
+PROGRAM = """
+def @main(%pixels: Tensor[(640, 3), float32], %palette) {
+  nn.softmax(distances(%pixels, %palette, count=16))
+}
+"""
+
+
+@pytest.fixture
+def unregistered() -> Iterator[None]:
+    yield
+    Op.unregister("distances")
+
+
+@pytest.mark.usefixtures("unregistered")
+def test_the_operator_can_be_used_in_programs() -> None:
+    register(distances())
+    main = infer_types(parse(PROGRAM))["main"]
+    assert str(main.checked_type) == (
+        "fn (Tensor[(640, 3), float32], Tensor[(16, 3), float32]) -> Tensor[(640, 16), float32]"
+    )
+
+
+def unwritten(types: object, num_inputs: int, attrs: object, reporter: object) -> bool:
+    raise NotImplementedError
+
+
+@pytest.mark.usefixtures("unregistered")
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        (unwritten, "`distances`: the relation raised NotImplementedError: "),
+        (lambda types, num_inputs, attrs, reporter: None, "`distances`: the relation returned None"),
+    ],
+)
+def test_a_broken_relation_refuses_the_program(rule: Callable[..., object], says: str) -> None:
+    register(rule)
+    with pytest.raises(TypeInferenceError) as raised:
+        infer_types(parse(PROGRAM))
+    assert raised.value.message == says
+
+
 # -- the oracle itself
 
 N = Any()
@@ -303,7 +358,7 @@ def test_the_oracle_agrees_with_dense_where_they_are_the_same() -> None:
     """Without batches of centres `distances` and `nn.dense` have one rule: a check of two oracles by each
     other.
     """
-    from relay_explorer.ir import Call, Function, IRModule, Op
+    from relay_explorer.ir import Call, Function, IRModule
 
     for case in (Case((2, 7, 4, 3), (5, 3)), Case((4, 3), None, 9), Case((N, 4, 3), (5, N))):
         module, _ = program(case, lambda *args: True)
