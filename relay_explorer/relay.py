@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from typing import Any as Anything
 
-from . import analysis, ir, transform
+from . import analysis, ir, prelude, transform
+from .execute import Executor, create_executor
+from .execute import results as _results
 from .ir import adt, expr
 from .ir import types as ty
 from .ir.adt import (
@@ -24,7 +26,7 @@ from .ir.adt import (
     PatternWildcard,
     TypeData,
 )
-from .ir.bind import bind
+from .ir.bind import bind, bind_params_by_name
 from .ir.errors import ParseError, RelayError, TypeInferenceError
 from .ir.expr import (
     Call,
@@ -47,6 +49,7 @@ from .ir.expr import (
 )
 from .ir.module import IRModule
 from .ir.op import Op, OpPattern
+from .ir.scope_builder import ScopeBuilder
 from .ir.span import Source, Span
 from .ir.tuple_wrapper import TupleWrapper
 from .ir.type_visitor import TypeFunctor, TypeMutator, TypeVisitor
@@ -82,6 +85,24 @@ def _namespace(name: str, families: Iterable[str]) -> types.ModuleType:
     return module
 
 
+def _gathered(name: str, purpose: str, **members: object) -> types.ModuleType:
+    """A module that holds what old code looks for under that name."""
+    module = types.ModuleType(f"{__name__}.{name}", purpose)
+    module.__dict__.update(members)
+    return module
+
+
+build_module = _gathered(
+    "build_module", "Ways to run a module.",
+    create_executor=create_executor, bind_params_by_name=bind_params_by_name,
+)  # fmt: skip
+backend = _gathered(
+    "backend", "Values of running programs.",
+    interpreter=_gathered(
+        "backend.interpreter", "Values of running programs.",
+        ConstructorValue=_results.ConstructorValue, RefValue=_results.RefValue, Executor=Executor,
+    ),
+)  # fmt: skip
 _PLAIN = [f for f in FAMILIES if not f.startswith("nn.") and f not in ("image", "vision")]
 nn = _namespace("nn", [f for f in FAMILIES if f.startswith("nn.")])
 image = _namespace("image", ["image"])

@@ -1,8 +1,12 @@
-"""Running programs: the interpreter."""
+"""Running programs: the interpreter, and executors that call it from Python."""
 
 from __future__ import annotations
 
+from .executor import Executor, FunctionValue, create_executor
 from .interpreter import ExecutionError, Interpreter
 from .values import Closure, ConstructorValue, RefValue, show
 
-__all__ = ["Closure", "ConstructorValue", "ExecutionError", "Interpreter", "RefValue", "show"]
+__all__ = [
+    "Closure", "ConstructorValue", "ExecutionError", "Executor", "FunctionValue", "Interpreter", "RefValue",
+    "create_executor", "show",
+]  # fmt: skip

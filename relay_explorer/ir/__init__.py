@@ -39,6 +39,7 @@ from .expr import (
 from .module import IRModule
 from .ndarray import NDArray
 from .op import Op, OpPattern, Relation, RelationError
+from .scope_builder import ScopeBuilder
 from .show import short_type, show_type
 from .span import Source, Span
 from .type_visitor import TypeFunctor, TypeMutator, TypeVisitor

@@ -1,11 +1,11 @@
-"""Replacing variables by expressions."""
+"""Replacing variables by expressions, parameters by constants."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from .errors import RelayError
-from .expr import Expr, Function, Var
+from .expr import Constant, Expr, Function, Var, const
 from .visitor import ExprMutator
 from .walk import all_vars
 
@@ -35,4 +35,23 @@ def bind(expr: Expr, binds: Mapping[Var | str, Expr]) -> Expr:
         body = _Bind(values).visit(expr.body)
         return Function(params, body, None, expr.type_params, expr.attrs, expr.span)
     bound: Expr = _Bind(values).visit(expr)
+    return bound
+
+
+def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Function:
+    """`func` with the parameters that `params` names replaced by constants: NDArrays, arrays, lists or
+    numbers.
+
+    Names that no parameter has are not looked at, as weight files hold more than a function needs; a name
+    that several parameters have is a RelayError.
+    """
+    values: dict[Var | str, Expr] = {}
+    for name, value in params.items():
+        named = [p for p in func.params if p.name_hint == name]
+        if len(named) > 1:
+            raise RelayError(f"the function has {len(named)} parameters called `%{name}`", func.span)
+        if named:
+            values[named[0]] = value if isinstance(value, Constant) else const(value)
+    bound = bind(func, values)
+    assert isinstance(bound, Function)
     return bound

@@ -1,0 +1,190 @@
+"""`create_executor`: evaluating expressions and calling a module's functions, from Python.
+
+There is one way to run programs, the interpreter. The names of TVM's other executors are taken, and run it
+too.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..ir.bind import bind_params_by_name
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var, as_expr, is_complete
+from ..ir.module import IRModule
+from ..ir.types import TensorType, TupleType, Type
+from ..ir.walk import free_type_vars, post_order
+from ..typing import infer_types
+from .interpreter import Interpreter
+from .results import Wrapper, to_result, to_value
+from .values import Value
+
+KINDS = ("debug", "graph", "vm", "aot")
+_announced: set[str] = set()
+
+
+def create_executor(
+    kind: str = "debug",
+    mod: IRModule | None = None,
+    device: object = None,
+    target: object = "llvm",
+    params: Mapping[str, object] | None = None,
+) -> Executor:
+    """An executor of `mod` (an empty module where there is none).
+
+    `kind` is "debug", the interpreter; "graph", "vm" and "aot" run it too, and say so once in a warning.
+    Device and target are not looked at. `params` are bound to the parameters of `@main` by name.
+    """
+    if kind not in KINDS:
+        raise RelayError(
+            f"there is no executor called {kind!r:.60}", help=[f"there are {', '.join(map(repr, KINDS))}"]
+        )
+    if kind != "debug" and kind not in _announced:
+        _announced.add(kind)
+        warnings.warn(
+            f'the executor "{kind}" does not compile: it runs the interpreter, as "debug" does', stacklevel=2
+        )
+    module = mod or IRModule()
+    if params is not None:
+        module = module.copy()
+        module["main"] = bind_params_by_name(module["main"], params)
+    return Executor(kind, module, device, target)
+
+
+class Executor:
+    """Evaluates expressions in a module."""
+
+    def __init__(self, kind: str, mod: IRModule, device: object = None, target: object = "llvm") -> None:
+        self.kind = kind
+        self.mod = mod
+        self.device = device
+        self.target = target
+
+    def evaluate(self, expr: Expr | None = None, binds: Mapping[Var, object] | None = None) -> Any:
+        """The value of `expr`, in which the variables of `binds` have values.
+
+        Tensors come as NDArrays (`.numpy()`), tuples as tuples, constructed values with `.constructor`,
+        `.tag` and `.fields`, cells with `.value`. A Function or GlobalVar, or `@main` where `expr` is None,
+        comes as a Python function of such values, NumPy arrays and numbers; its parameters may be
+        given by name. Types are checked first: a TypeInferenceError explains what is wrong. ExecutionError
+        says where a program went wrong while it ran.
+        """
+        interpreter = Interpreter(self.mod)
+        if expr is None:
+            expr = self.mod.get_global_var("main")
+        expr = as_expr(expr)
+        values: dict[Var, Value] = {}
+        for var, value in reversed(list((binds or {}).items())):
+            if isinstance(value, Wrapper):
+                values[var] = value.inner
+            else:
+                expr = Let(var, as_expr(value), expr)
+        if isinstance(expr, (Function, GlobalVar)):
+            return FunctionValue(interpreter, interpreter.evaluate(expr), expr)
+        if not values:
+            _check(self.mod, Function([], expr))
+        result = interpreter.evaluate(expr, values)
+        return to_result(result, lambda found: FunctionValue(interpreter, found))
+
+
+class FunctionValue(Wrapper):
+    """A function of a program, to be called from Python. `expr` is it in the program, None where it was made
+    while the program ran, and its arguments are then checked by running it.
+    """
+
+    __slots__ = ("_checked", "expr", "interpreter")
+
+    def __init__(self, interpreter: Interpreter, value: Value, expr: Expr | None = None) -> None:
+        self.inner = value
+        self.interpreter = interpreter
+        self.expr = expr
+        self.from_function = lambda found: FunctionValue(interpreter, found)
+        self._checked: set[tuple[Type, ...]] = set()
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        params = self._params()
+        arguments = _in_order(params, args, kwargs)
+        values = [self._value(argument) for argument in arguments]
+        if self.expr is not None:
+            self._check_arguments(self.expr, params, values)
+        slots = [Var(f"argument_{k}") for k in range(len(values))]
+        callee = Var("callee")
+        given = dict(zip([callee, *slots], [self.inner, *values]))
+        return to_result(self.interpreter.evaluate(Call(callee, slots), given), self.from_function)
+
+    def _params(self) -> Sequence[Var]:
+        function = getattr(self.inner, "function", None)
+        return function.params if isinstance(function, Function) else ()
+
+    def _value(self, argument: object) -> Value:
+        """An argument; one that is an expression is evaluated first."""
+        return self.interpreter.evaluate(argument) if isinstance(argument, Expr) else to_value(argument)
+
+    def _check_arguments(self, callee: Expr, params: Sequence[Var], values: Sequence[Value]) -> None:
+        """Infers the types of the call, once for each types of arguments that can be told."""
+        wanted = [p.type_annotation for p in params] if len(params) == len(values) else [None] * len(values)
+        types = [_type_of(value, type_) for value, type_ in zip(values, wanted)]
+        known = tuple([t for t in types if t is not None])
+        if len(known) < len(types) or known in self._checked:
+            return
+        arguments = [Var(f"argument_{k}", type_) for k, type_ in enumerate(known)]
+        _check(self.interpreter.module, Function(arguments, Call(callee, arguments, span=callee.span)))
+        self._checked.add(known)
+
+
+def _in_order(params: Sequence[Var], args: Sequence[object], named: Mapping[str, object]) -> list[object]:
+    """Positional arguments, then the named ones in the order of the parameters."""
+    if not named:
+        return list(args)
+    names = [p.name_hint for p in params]
+    unknown = [name for name in named if name not in names]
+    if unknown:
+        raise RelayError(
+            f"the function has no parameter `%{unknown[0][:60]}`",
+            help=[f"its parameters are {', '.join(f'`%{name}`' for name in names)}"] if names else [],
+        )
+    twice = [name for name in names[: len(args)] if name in named]
+    if twice:
+        raise RelayError(f"the parameter `%{twice[0]}` is given by position and by name")
+    missing = [name for name in names[len(args) :] if name not in named]
+    if missing:
+        raise RelayError(f"the parameter `%{missing[0]}` is not given")
+    return [*args, *[named[name] for name in names[len(args) :]]]
+
+
+def _type_of(value: Value, wanted: Type | None) -> Type | None:
+    """The type of an argument; None where it cannot be told. Where the parameter's type leaves sizes open,
+    and the value fits, it is that type.
+    """
+    if hasattr(value, "dtype"):
+        actual = TensorType(value.shape, str(value.dtype))
+        return wanted if isinstance(wanted, TensorType) and _fits(actual, wanted) else actual
+    if isinstance(value, tuple):
+        fields = wanted.fields if isinstance(wanted, TupleType) and len(wanted.fields) == len(value) else None
+        types = [_type_of(part, fields[k] if fields else None) for k, part in enumerate(value)]
+        known = [t for t in types if t is not None]
+        return TupleType(known) if len(known) == len(types) else None
+    return wanted if wanted is not None and is_complete(wanted) and not free_type_vars(wanted) else None
+
+
+def _fits(actual: TensorType, wanted: TensorType) -> bool:
+    same = actual.dtype == wanted.dtype and len(actual.shape) == len(wanted.shape)
+    return same and all(not isinstance(w, int) or a == w for a, w in zip(actual.shape, wanted.shape))
+
+
+def _check(module: IRModule, function: Function) -> None:
+    """Infers the types of `function` and of what it calls, directly or not, in `module`."""
+    needed = IRModule({}, module.type_definitions)
+    pending: list[Expr] = [function]
+    while pending:
+        for node in post_order(pending.pop()):
+            if isinstance(node, GlobalVar) and node in module and node not in needed:
+                needed[node] = module[node]
+                pending.append(module[node])
+    name = "main"
+    while name in needed:
+        name += "_"
+    needed[name] = function
+    infer_types(needed)

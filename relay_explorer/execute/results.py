@@ -1,0 +1,130 @@
+"""Values as Python code outside the interpreter holds them, and how they go in and come out.
+
+Tensors are NDArrays, tuples Python tuples. Constructed values and cells wrap the interpreter's own, so that
+data however deep goes in and out in one step, and a cell stays the same cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ir.adt import Constructor
+from ..ir.errors import RelayError
+from ..ir.expr import Constant, to_ndarray
+from ..ir.ndarray import NDArray
+from ..ir.op import Op
+from . import values
+from .values import Value, show
+
+DEEPEST_TUPLE = 100
+
+FromFunction = Callable[[Value], Any]  # what a function looks like from outside
+
+
+class Wrapper:
+    """Something outside that stands for a value of the interpreter, `inner`."""
+
+    __slots__ = ("from_function", "inner")
+    inner: Any
+    from_function: FromFunction
+
+    @classmethod
+    def around(cls, inner: Any, from_function: FromFunction) -> Any:
+        """The view of a value that the interpreter made."""
+        self = cls.__new__(cls)
+        self.inner, self.from_function = inner, from_function
+        return self
+
+    def __repr__(self) -> str:
+        return show(self.inner)
+
+
+def as_it_is(value: Value) -> Any:
+    """Functions of values that no program made are shown as they are."""
+    return value
+
+
+class ConstructorValue(Wrapper):
+    """A value that `constructor`, number `tag` of its type, made of `fields`."""
+
+    __slots__ = ()
+
+    def __init__(self, tag: int, fields: Sequence[object], constructor: Constructor) -> None:
+        if tag != constructor.tag:
+            raise RelayError(f"the tag of `{constructor.name_hint}` is {constructor.tag}, not {tag}")
+        self.from_function = as_it_is
+        self.inner = values.ConstructorValue(constructor, [to_value(field) for field in fields])
+
+    @property
+    def constructor(self) -> Constructor:
+        made_by: Constructor = self.inner.constructor
+        return made_by
+
+    @property
+    def tag(self) -> int:
+        """The constructor's number within its type."""
+        return self.constructor.tag
+
+    @property
+    def fields(self) -> tuple[Any, ...]:
+        return tuple([to_result(field, self.from_function) for field in self.inner.fields])
+
+
+class RefValue(Wrapper):
+    """A mutable cell. What a program writes into it is seen here, and the other way round."""
+
+    __slots__ = ()
+
+    def __init__(self, value: object) -> None:
+        self.from_function = as_it_is
+        self.inner = values.RefValue(to_value(value))
+
+    @property
+    def value(self) -> Any:
+        """What the cell holds now."""
+        return to_result(self.inner.value, self.from_function)
+
+    @value.setter
+    def value(self, value: object) -> None:
+        self.inner.value = to_value(value)
+
+
+def to_value(argument: Any, depth: int = 0) -> Value:
+    """What the interpreter computes with, for `argument`: an NDArray, a NumPy array, a number (int32,
+    float32 or bool), a Constant, a tuple or list (both tuples), a ConstructorValue or RefValue, or a
+    function that was a result. Anything else is a RelayError.
+    """
+    import numpy
+
+    if isinstance(argument, (tuple, list)):
+        if depth >= DEEPEST_TUPLE:
+            raise RelayError(f"an argument has tuples nested deeper than {DEEPEST_TUPLE} levels")
+        return tuple([to_value(part, depth + 1) for part in argument])
+    if isinstance(argument, (values.ConstructorValue, values.RefValue, values.Closure, numpy.ndarray)):
+        return argument
+    if isinstance(argument, Wrapper):
+        return argument.inner
+    data = argument.data if isinstance(argument, Constant) else argument
+    try:
+        array = (data if isinstance(data, NDArray) else to_ndarray(data)).numpy()
+    except (ValueError, TypeError):
+        raise RelayError(
+            f"a {type(argument).__name__} cannot be an argument of a Relay function",
+            help=["tensors are NumPy arrays, NDArrays or numbers; tuples are tuples of them"],
+        ) from None
+    array.flags.writeable = False
+    return array
+
+
+def to_result(value: Value, from_function: FromFunction) -> Any:
+    """A value of the interpreter as the outside sees it."""
+    if isinstance(value, tuple):
+        return tuple([to_result(part, from_function) for part in value])
+    if isinstance(value, values.ConstructorValue):
+        return ConstructorValue.around(value, from_function)
+    if isinstance(value, values.RefValue):
+        return RefValue.around(value, from_function)
+    if isinstance(value, (values.Closure, Constructor, Op)):
+        return from_function(value)
+    return NDArray.from_numpy(value)

@@ -1,0 +1,227 @@
+"""Expressions and functions run from Python: what goes in, what comes out, and what is refused."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.execute import ExecutionError, executor
+from relay_explorer.ir import ModuleError, RelayError, TypeInferenceError
+
+ConstructorValue = relay.backend.interpreter.ConstructorValue
+RefValue = relay.backend.interpreter.RefValue
+
+debug = relay.create_executor()
+
+
+def floats(*values: float) -> np.ndarray:
+    return np.array(values, "float32")
+
+
+def pair() -> relay.Function:
+    x, y = relay.var("x", shape=(2,)), relay.var("y", shape=(2,))
+    return relay.Function([x, y], relay.Tuple([x + y, x - y]))
+
+
+@pytest.fixture(scope="module")
+def lists() -> Any:
+    prelude = relay.prelude.Prelude()
+    return prelude, relay.create_executor("debug", prelude.mod), *prelude.mod.get_type("List")
+
+
+def test_an_expression() -> None:
+    result = debug.evaluate(relay.const(1) + relay.const(2))
+    assert (result.numpy(), result.asnumpy(), result.dtype, result.shape) == (3, 3, "int32", ())
+
+
+def test_a_function_takes_arrays_constants_and_ndarrays() -> None:
+    function = debug.evaluate(pair())
+    for one in (floats(1, 2), relay.const(floats(1, 2)), relay.const(floats(1, 2)).data):
+        total, difference = function(one, floats(10, 20))
+        np.testing.assert_array_equal(total.numpy(), floats(11, 22))
+        np.testing.assert_array_equal(difference.numpy(), floats(-9, -18))
+
+
+def test_arguments_by_name() -> None:
+    function = debug.evaluate(pair())
+    assert function(y=floats(1, 1), x=floats(5, 5))[1].numpy().tolist() == [4, 4]
+    assert function(floats(5, 5), y=floats(1, 1))[1].numpy().tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"z": 1.0}, "error: the function has no parameter `%z`\nhelp: its parameters are `%x`, `%y`"),
+        ({"x": 1.0, "y": 1.0}, "error: the parameter `%x` is given by position and by name"),
+        ({}, "takes 2 arguments, and is given 1"),
+    ],
+)
+def test_wrong_names(named: dict[str, float], message: str) -> None:
+    with pytest.raises(RelayError) as caught:
+        debug.evaluate(pair())(floats(1, 1), **named)
+    assert message in str(caught.value)
+
+
+def test_a_missing_name() -> None:
+    with pytest.raises(RelayError, match="the parameter `%y` is not given"):
+        debug.evaluate(pair())(x=floats(1, 1))
+
+
+def test_types_are_checked_before_anything_runs() -> None:
+    function = debug.evaluate(pair())
+    with pytest.raises(
+        TypeInferenceError, match=r"must be `Tensor\[\(2\), float32\]`, and .* `Tensor\[\(3\)"
+    ):
+        function(floats(1, 2, 3), floats(1, 2))
+    with pytest.raises(TypeInferenceError, match="`%x` is used, but nothing introduces it"):
+        debug.evaluate(relay.var("x", "int32") + relay.const(1))
+
+
+def test_a_parameter_without_a_type_takes_the_arguments() -> None:
+    x = relay.var("x")
+    double = debug.evaluate(relay.Function([x], x + x))
+    assert double(floats(1, 2)).numpy().tolist() == [2, 4]
+    assert double(np.array(4)).numpy() == 8
+    with pytest.raises(TypeInferenceError, match="add"):
+        double((floats(1), floats(2)))
+
+
+def test_an_open_size_takes_any() -> None:
+    x = relay.var("x", shape=(relay.Any(), 2))
+    total = debug.evaluate(relay.Function([x], relay.sum(x)))
+    assert [float(total(np.ones((n, 2), "float32")).numpy()) for n in (1, 5)] == [2, 10]
+    with pytest.raises(TypeInferenceError, match="must be"):
+        total(np.ones((1, 3), "float32"))
+
+
+def test_variables_with_values() -> None:
+    x, y = relay.var("x"), relay.var("y")
+    result = debug.evaluate(x - y, binds={x: floats(5, 5), y: relay.const(2.0)})
+    assert result.numpy().tolist() == [3, 3]
+
+
+def test_nested_tuples_go_in_and_out() -> None:
+    x = relay.var("x")
+    swap = debug.evaluate(
+        relay.Function([x], relay.Tuple([relay.TupleGetItem(x, 1), relay.TupleGetItem(x, 0)]))
+    )
+    (a, b), c = swap((floats(1), (floats(2), 3)))
+    assert (a.numpy().tolist(), b.dtype, c.numpy().tolist()) == ([2], "int32", [1])
+
+
+def test_a_tuple_that_holds_itself() -> None:
+    endless: list[object] = []
+    endless.append(endless)
+    x = relay.var("x")
+    with pytest.raises(RelayError, match="nested deeper than 100 levels"):
+        debug.evaluate(relay.Function([x], x))(endless)
+
+
+def test_constructed_values(lists: Any) -> None:
+    prelude, run, _, cons, nil = lists
+    value = ConstructorValue(cons.tag, [floats(1, 2), ConstructorValue(nil.tag, [], nil)], cons)
+    same = run.evaluate(prelude.id)(value)
+    assert (same.tag, same.constructor) == (cons.tag, cons)
+    assert same.fields[0].numpy().tolist() == [1, 2]
+    assert (same.fields[1].tag, same.fields[1].fields) == (nil.tag, ())
+    assert repr(same) == "Cons([1.0, 2.0], Nil)"
+    assert run.evaluate(prelude.length)(same).numpy() == 1
+    assert repr(run.evaluate(prelude.rev(cons(relay.const(1), cons(relay.const(2), nil()))))) == (
+        "Cons(2, Cons(1, Nil))"
+    )
+
+
+def test_a_wrong_tag(lists: Any) -> None:
+    *_, cons, nil = lists
+    with pytest.raises(RelayError, match=f"the tag of `Nil` is {nil.tag}, not {cons.tag}"):
+        ConstructorValue(cons.tag, [], nil)
+
+
+def test_a_hundred_thousand_deep_value_comes_out_and_goes_in(lists: Any) -> None:
+    prelude, run, *_ = lists
+    module = relay.parse(
+        "def @down(%i: int32, %l: List[int32]) -> List[int32] {"
+        " if (equal(%i, 0)) { %l } else { @down(subtract(%i, 1), Cons(%i, %l)) } }"
+        "def @main(%n: int32) { @down(%n, Nil) }",
+        init_module=prelude.mod,
+    )
+    deep = relay.create_executor(mod=module).evaluate()(100_000)
+    assert deep.fields[1].fields[0].numpy() == 2
+    assert run.evaluate(prelude.length)(deep).numpy() == 100_000
+
+
+def test_a_cell_stays_the_same_cell() -> None:
+    module = relay.parse(
+        "def @main(%r: Ref[int32]) { let %u = ref_write(%r, add(ref_read(%r), 1)); (%r, ref_read(%r)) }"
+    )
+    cell = RefValue(41)
+    again, number = relay.create_executor(mod=module).evaluate()(cell)
+    assert (number.numpy(), cell.value.numpy(), repr(again)) == (42, 42, "ref(42)")
+    cell.value = 7
+    assert again.value.numpy() == 7
+
+
+def test_functions_come_out_and_go_in(lists: Any) -> None:
+    prelude, run, *_ = lists
+    adder = debug.evaluate(
+        relay.parse_expr("""
+          fn (%x: int32) -> (fn (int32) -> int32, fn (Tensor[(1), float32]) -> Tensor[(1), float32], int32) {
+            (fn (%y: int32) { add(%x, %y) }, negative, 5)
+          }
+        """)
+    )
+    add_two, negate, five = adder(2)
+    assert (add_two(40).numpy(), negate(floats(1)).numpy().tolist(), five.numpy()) == (42, [-1], 5)
+    assert repr(add_two) == "<fn (%y)>"
+    both = run.evaluate(prelude.compose)(add_two, relay.parse_expr("fn (%z: int32) { multiply(%z, 10) }"))
+    assert both(3).numpy() == 32
+    with pytest.raises(ExecutionError, match="takes 1 argument, and is given 2"):
+        add_two(1, 2)
+
+
+def test_main_and_the_parameters_of_a_model() -> None:
+    x, w = relay.var("x", shape=(1, 2)), relay.var("w", shape=(3, 2))
+    module = relay.IRModule.from_expr(relay.nn.dense(x, w))
+    weight = np.arange(6, dtype="float32").reshape(3, 2)
+    run = relay.create_executor("debug", module, params={"w": weight, "unused": weight})
+    assert run.evaluate()(floats(1, 1)[None]).numpy().tolist() == [[1, 5, 9]]
+    assert len(module["main"].params) == 2
+
+
+def test_parameters_by_name() -> None:
+    function = pair()
+    bound = relay.build_module.bind_params_by_name(function, {"y": floats(1, 2)})
+    assert [p.name_hint for p in bound.params] == ["x"]
+    assert debug.evaluate(bound)(floats(1, 2))[0].numpy().tolist() == [2, 4]
+    twins = relay.Function([relay.var("x", "int32"), relay.var("x", "int32")], relay.const(1))
+    with pytest.raises(RelayError, match="the function has 2 parameters called `%x`"):
+        relay.build_module.bind_params_by_name(twins, {"x": 1})
+
+
+@pytest.mark.parametrize("kind", ["graph", "vm", "aot"])
+def test_other_executors_run_the_interpreter_and_say_so_once(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executor, "_announced", set())
+    module = relay.IRModule.from_expr(pair())
+    with pytest.warns(UserWarning, match=f'the executor "{kind}" does not compile: it runs the interpreter'):
+        run = relay.create_executor(kind, module)
+    assert run.evaluate()(floats(1, 1), floats(1, 1))[0].numpy().tolist() == [2, 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        relay.create_executor(kind, module)
+
+
+def test_what_cannot_be_run() -> None:
+    with pytest.raises(
+        RelayError, match="there is no executor called 'jit'\nhelp: there are 'debug', 'graph'"
+    ):
+        relay.create_executor("jit")
+    with pytest.raises(ModuleError, match="no function `@main`"):
+        debug.evaluate()
+    with pytest.raises(RelayError, match="a str cannot be an argument of a Relay function"):
+        debug.evaluate(pair())("one", "two")
