@@ -1,4 +1,4 @@
-"""Whether the clauses of a match cover every value, and if not, a value that they miss.
+"""Whether the clauses of a match cover every value, and if not, what they miss.
 
 The usual recursion over a matrix of patterns: specialise it by each constructor of the first column's type,
 or, where a column names no constructor, drop the column.
@@ -6,7 +6,7 @@ or, where a column names no constructor, drop the column.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..ir.adt import Constructor, Pattern, PatternConstructor, PatternTuple, PatternWildcard
 from ..ir.module import IRModule
@@ -20,8 +20,25 @@ _MOST_STEPS = (
 
 def missing_case(patterns: Sequence[Pattern], module: IRModule) -> str | None:
     """A pattern that none of `patterns` matches, as text; None where they match everything."""
-    witness = _Search(module).miss([(p,) for p in patterns], 1)
-    return None if witness is None else f"`{witness[0]}`"
+    for witness in missing_patterns(patterns, module):
+        return f"`{show_pattern(witness)}`"
+    return None
+
+
+def missing_patterns(patterns: Sequence[Pattern], module: IRModule) -> Iterator[Pattern]:
+    """Patterns that together match exactly what none of `patterns` matches, none of them twice."""
+    for witness in _Search(module).miss([(p,) for p in patterns], 1):
+        yield witness[0]
+
+
+def show_pattern(pattern: Pattern) -> str:
+    """A pattern as text, its variables as `_`."""
+    if isinstance(pattern, PatternConstructor):
+        name = pattern.constructor.name_hint
+        return f"{name}({', '.join(map(show_pattern, pattern.patterns))})" if pattern.patterns else name
+    if isinstance(pattern, PatternTuple):
+        return f"({', '.join(map(show_pattern, pattern.patterns))})"
+    return "_"
 
 
 class _Search:
@@ -29,33 +46,33 @@ class _Search:
         self.module = module
         self.steps = 0
 
-    def miss(self, rows: list[Row], width: int) -> list[str] | None:
-        """Values for `width` columns that no row matches; None where there are none."""
+    def miss(self, rows: list[Row], width: int) -> Iterator[Row]:
+        """Patterns for `width` columns that no row matches."""
         self.steps += 1
         if self.steps > _MOST_STEPS:
-            return None
+            return
         if width == 0:
-            return None if rows else []
+            if not rows:
+                yield ()
+            return
         heads = [row[0] for row in rows]
         tuples = [p for p in heads if isinstance(p, PatternTuple)]
         if tuples:
-            return self._miss_tuple(rows, width, len(tuples[0].patterns))
-        named = {p.constructor.name_hint for p in heads if isinstance(p, PatternConstructor)}
-        if not named:
-            rest = self.miss([row[1:] for row in rows], width - 1)
-            return None if rest is None else ["_", *rest]
-        first = next(p.constructor for p in heads if isinstance(p, PatternConstructor))
+            yield from self._miss_tuple(rows, width, len(tuples[0].patterns))
+            return
+        first = next((p.constructor for p in heads if isinstance(p, PatternConstructor)), None)
+        if first is None:
+            for rest in self.miss([row[1:] for row in rows], width - 1):
+                yield (_ANY, *rest)
+            return
         for constructor in self._siblings(first):
-            found = self._miss_constructor(rows, width, constructor)
-            if found is not None:
-                return found
-        return None
+            yield from self._miss_constructor(rows, width, constructor)
 
     def _siblings(self, constructor: Constructor) -> Sequence[Constructor]:
         data = self.module.type_definitions.get(constructor.belong_to)
         return data.constructors if data is not None else [constructor]
 
-    def _miss_constructor(self, rows: list[Row], width: int, constructor: Constructor) -> list[str] | None:
+    def _miss_constructor(self, rows: list[Row], width: int, constructor: Constructor) -> Iterator[Row]:
         arity = len(constructor.inputs)
         kept: list[Row] = []
         for row in rows:
@@ -65,19 +82,13 @@ class _Search:
                     kept.append((*head.patterns, *row[1:]))
             else:
                 kept.append((*[_ANY] * arity, *row[1:]))
-        found = self.miss(kept, arity + width - 1)
-        if found is None:
-            return None
-        parts, rest = found[:arity], found[arity:]
-        name = constructor.name_hint
-        return [f"{name}({', '.join(parts)})" if arity else name, *rest]
+        for found in self.miss(kept, arity + width - 1):
+            yield (PatternConstructor(constructor, found[:arity]), *found[arity:])
 
-    def _miss_tuple(self, rows: list[Row], width: int, arity: int) -> list[str] | None:
+    def _miss_tuple(self, rows: list[Row], width: int, arity: int) -> Iterator[Row]:
         kept: list[Row] = []
         for row in rows:
             head = row[0]
             kept.append((*(head.patterns if isinstance(head, PatternTuple) else [_ANY] * arity), *row[1:]))
-        found = self.miss(kept, arity + width - 1)
-        if found is None:
-            return None
-        return [f"({', '.join(found[:arity])})", *found[arity:]]
+        for found in self.miss(kept, arity + width - 1):
+            yield (PatternTuple(found[:arity]), *found[arity:])

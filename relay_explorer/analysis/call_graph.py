@@ -1,0 +1,68 @@
+"""Which global functions use which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..ir.expr import GlobalVar
+from ..ir.module import IRModule
+from ..ir.walk import post_order
+
+
+class CallGraph:
+    """The call graph of a module: an edge from each global function to each one that its body names.
+
+    `module` is the module. Functions are asked for by GlobalVar or by name; one that the module does not
+    have is a ModuleError.
+    """
+
+    def __init__(self, module: IRModule) -> None:
+        if not isinstance(module, IRModule):
+            raise TypeError(f"a call graph is of a module, not of a {type(module).__name__}")
+        self.module = module
+        self._callees: dict[str, dict[str, None]] = {}
+        for var, function in module.functions.items():
+            self._callees[var.name_hint] = {
+                module.get_global_var(node.name_hint).name_hint: None
+                for node in post_order(function)
+                if isinstance(node, GlobalVar)
+            }
+
+    def callees(self, var: str | GlobalVar) -> list[GlobalVar]:
+        """The functions that `var` names, in the order in which it does."""
+        return [self.module.get_global_var(name) for name in self._callees[self._name(var)]]
+
+    def callers(self, var: str | GlobalVar) -> list[GlobalVar]:
+        """The functions that name `var`, in the order of the module."""
+        name = self._name(var)
+        return [self.module.get_global_var(f) for f, named in self._callees.items() if name in named]
+
+    def ref_count(self, var: str | GlobalVar) -> int:
+        """How many functions name `var`, itself included."""
+        return len(self.callers(var))
+
+    def global_call_count(self, var: str | GlobalVar) -> int:
+        """How many functions `var` names, itself included."""
+        return len(self._callees[self._name(var)])
+
+    def is_recursive(self, var: str | GlobalVar) -> bool:
+        """Whether `var` names itself. (Two functions that name each other are not recursive by this.)"""
+        name = self._name(var)
+        return name in self._callees[name]
+
+    def print_var(self, var: str | GlobalVar) -> str:
+        """The function's line of the graph, and one for each that it names."""
+        name = self._name(var)
+        lines = [f"Call graph node for function: '{name}' #refs = {self.ref_count(name)}"]
+        lines += [f"  names '{callee}' (#refs = {self.ref_count(callee)})" for callee in self._callees[name]]
+        return "\n".join(lines)
+
+    def __iter__(self) -> Iterator[GlobalVar]:
+        return iter(self.module.functions)
+
+    def __str__(self) -> str:
+        return "\n".join(self.print_var(var) for var in self)
+
+    def _name(self, var: str | GlobalVar) -> str:
+        name = var if isinstance(var, str) else var.name_hint
+        return self.module.get_global_var(name).name_hint

@@ -1,0 +1,60 @@
+"""Which operators a program calls, and how many multiplications with additions they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..ir.expr import Call, Expr
+from ..ir.module import IRModule
+from ..ir.op import Op, size_of
+from ..ir.types import TensorType, Type
+from ..ir.walk import post_order
+
+_HALF_OF_FLOPS = frozenset({"nn.conv2d", "nn.dense", "nn.batch_matmul"})
+
+
+def list_op_freqs(mod: IRModule) -> dict[str, int]:
+    """How many calls of each operator the module's functions have, those of functions inside them included,
+    by the operator's name in the order of the program. A shared call counts once.
+    """
+    found: dict[str, int] = {}
+    for function in mod.functions.values():
+        for _, op in _operator_calls(function):
+            found[op.name] = found.get(op.name, 0) + 1
+    return found
+
+
+def get_total_mac_number(expr: Expr) -> int:
+    """How many multiply-accumulate operations a typed expression does: those of `nn.conv2d`,
+    `nn.conv2d_transpose`, `nn.dense` and `nn.batch_matmul`, as in TVM.
+
+    A transposed convolution counts as the convolution that it is of its spread-out input: a weight of each
+    input channel for each element of the output. An unknown dimension counts as 1. A ValueError where
+    inference has not run.
+    """
+    return sum(_macs(call, op) for call, op in _operator_calls(expr))
+
+
+def _operator_calls(root: Expr) -> Iterator[tuple[Call, Op]]:
+    for node in post_order(root):
+        if isinstance(node, Call) and isinstance(node.op, Op):
+            yield node, node.op
+
+
+def _macs(call: Call, op: Op) -> int:
+    attrs = call.attrs if call.attrs is not None or op.attrs_class is None else op.attrs_class()
+    types = [arg.checked_type for arg in call.args]
+    if op.name in _HALF_OF_FLOPS:
+        return op.flops(attrs, types, call.checked_type) // 2
+    if op.name == "nn.conv2d_transpose":
+        return _transposed(attrs, types[1], call.checked_type)
+    return 0
+
+
+def _transposed(attrs: Any, weight: Type, output: Type) -> int:
+    assert isinstance(weight, TensorType)
+    outputs = weight.shape[attrs.kernel_layout.index("O")]  # output channels of a group
+    each = size_of(weight) // (outputs if isinstance(outputs, int) else 1)
+    groups: int = attrs.groups
+    return size_of(output) * each // groups

@@ -1,0 +1,63 @@
+"""Type variables of expressions and types: all, those introduced, and those free."""
+
+from __future__ import annotations
+
+from ..ir.adt import Match, pattern_vars
+from ..ir.expr import Call, Expr, Function, Var
+from ..ir.module import IRModule
+from ..ir.types import FuncType, Type, TypeVar
+from ..ir.walk import children, type_children
+
+
+def all_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
+    """The type variables that occur, introduced or used, in the order of the program. `mod` is not needed."""
+    return _walk(expr)[0]
+
+
+def bound_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
+    """The type variables that functions and function types introduce. `mod` is not needed."""
+    return _walk(expr)[1]
+
+
+def free_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
+    """The type variables that are used and not introduced. `mod` is not needed."""
+    found, introduced = _walk(expr)
+    return [var for var in found if var not in set(introduced)]
+
+
+def _walk(root: Expr | Type) -> tuple[list[TypeVar], list[TypeVar]]:
+    """All type variables and those introduced, from the outside in, each once."""
+    found: dict[TypeVar, None] = {}
+    introduced: dict[TypeVar, None] = {}
+    seen: set[int] = set()
+    pending: list[Expr | Type] = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, TypeVar):
+            found[node] = None
+        elif isinstance(node, Type):
+            if isinstance(node, FuncType):
+                introduced.update(dict.fromkeys(node.type_params))
+                found.update(dict.fromkeys(node.type_params))
+            pending.extend(reversed(type_children(node)))
+        elif id(node) not in seen:
+            seen.add(id(node))
+            if isinstance(node, Function):
+                introduced.update(dict.fromkeys(node.type_params))
+                found.update(dict.fromkeys(node.type_params))
+            pending.extend(reversed([*_types_of(node), *children(node)]))
+    return list(found), list(introduced)
+
+
+def _types_of(expr: Expr) -> list[Type]:
+    """The types written in the expression itself."""
+    if isinstance(expr, Call):
+        return list(expr.type_args)
+    annotations: list[Type | None] = []
+    if isinstance(expr, Var):
+        annotations = [expr.type_annotation]
+    elif isinstance(expr, Function):
+        annotations = [*(p.type_annotation for p in expr.params), expr.ret_type]
+    elif isinstance(expr, Match):
+        annotations = [v.type_annotation for c in expr.clauses for v in pattern_vars(c.lhs)]
+    return [type_ for type_ in annotations if type_ is not None]
