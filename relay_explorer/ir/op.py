@@ -49,14 +49,22 @@ class RelationError(Exception):
     """Raised by a relation that cannot hold.
 
     `message` is one sentence about the operator's own rule; `culprits` the numbers of the arguments that
-    disagree; `help` what to try.
+    disagree, or, where one tuple is at fault, `fields` the numbers of its two fields that do; `help` what to
+    try.
     """
 
-    def __init__(self, message: str, *help: str, culprits: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        *help: str,
+        culprits: tuple[int, ...] = (),
+        fields: tuple[int, int] | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.help = help
         self.culprits = culprits
+        self.fields = fields
 
 
 Rule = Callable[[Sequence[Type], int, Anything, Reporter], bool]

@@ -55,6 +55,7 @@ def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Di
                 f"is {field.dtype}",
                 f'convert one of them: relay.cast(…, "{first.dtype}")',
                 culprits=(0,),
+                fields=(0, number),
             )
         if len(field.shape) != len(shared):
             raise RelationError(
@@ -62,6 +63,7 @@ def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Di
                 f"and field {number} is {show_shape(field.shape)}",
                 "relay.expand_dims adds an axis of 1",
                 culprits=(0,),
+                fields=(0, number),
             )
         for axis, dim in enumerate(field.shape):
             if axis == skipped:
@@ -70,13 +72,26 @@ def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Di
                 raise RelationError(
                     f"axis {axis} differs: it is {shared[axis]} in field 0 of the tuple and {dim} in "
                     f"field {number}",
-                    f"only the axis of {operator} may differ; is axis={axis} meant?"
-                    if operator == "concatenate"
-                    else "make the shapes equal: relay.reshape, relay.strided_slice, relay.nn.pad",
+                    _how_to_agree(fields, operator),
                     culprits=(0,),
+                    fields=(0, number),
                 )
             shared[axis] = meet_dims(shared[axis], dim)
     return shared
+
+
+def _how_to_agree(fields: Sequence[TensorType], operator: str) -> str:
+    """Another axis helps only where it is the one in which the shapes differ."""
+    shapes = [field.shape for field in fields]
+    if operator == "concatenate" and len({len(shape) for shape in shapes}) == 1:
+        differ = [
+            axis
+            for axis, dims in enumerate(zip(*shapes, strict=True))
+            if not all(same_dim(dims[0], dim) for dim in dims)
+        ]
+        if len(differ) == 1:
+            return f"only the axis of concatenate may differ; is axis={differ[0]} meant?"
+    return "make the shapes equal: relay.reshape, relay.strided_slice, relay.nn.pad"
 
 
 def _concatenate(attrs: ConcatenateAttrs, data: Type) -> Type:

@@ -27,6 +27,7 @@ from ..ir.types import (
     TypeCall,
     TypeVar,
 )
+from .blame import blamed
 from .events import Bound, Ended, Event, Merged, Moved, Queued, Reason, Refused, Started, Typed, Unifying
 from .unknown import DEEPEST_TYPE, TypeTooLargeError, Unknown, find, occurs_in, resolve, unknowns_in
 
@@ -328,13 +329,9 @@ class Solver:
     def _relation_refused(
         self, constraint: Constraint, args: list[Type], failure: RelationError
     ) -> RefusalError:
-        operands = operand_exprs(constraint.call)
-        culprits = [c for c in failure.culprits if 0 <= c < len(args)] or list(
-            range(min(2, constraint.num_inputs))
+        (left, left_expr), (right, right_expr) = blamed(
+            failure, operand_exprs(constraint.call), [resolve(a) for a in args], constraint.num_inputs
         )
-        exprs = [operands[c] if c < len(operands) else None for c in culprits]
-        types: list[Type | None] = [resolve(args[c]) for c in culprits]
-        (left, right), (left_expr, right_expr) = [*types, None, None][:2], [*exprs, None, None][:2]
         return self.refuse(
             Refused(
                 failure.message,

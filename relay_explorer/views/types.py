@@ -45,6 +45,7 @@ from .format import (
 )
 from .rows import ProgramRows, program_rows
 from .types_say import Speaker
+from .words import counted
 
 QUEUED, RUNNING, WAITING, DONE, REFUSED = 1, 2, 3, 4, 5
 MOST_STEPS_TO_START_INSIDE = 60
@@ -326,7 +327,8 @@ class _Builder:
         return None
 
     def _summary(self) -> str:
-        counts = f"{len(self.variables)} types, {len(self.relations)} relations, {len(self.steps)} steps"
+        things = (len(self.variables), "type"), (len(self.relations), "relation"), (len(self.steps), "step")
+        counts = ", ".join(counted(number, noun) for number, noun in things)
         if self.inference.succeeded:
             return f"The program is well typed: {counts}."
         message = getattr(self.inference.error, "message", "")

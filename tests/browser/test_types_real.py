@@ -44,6 +44,12 @@ def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(784, 128), float32], %b: Te
 }
 """
 UNDERDETERMINED = "def @main(%x) { add(%x, %x) }"
+CONCATENATED = """
+def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(4, 4), float32]) {
+  let %b = nn.relu(%y);
+  concatenate((%x, %b), axis=0)
+}
+"""
 POLYMORPHIC = """
 def @id[A](%v: A) -> A { %v }
 def @main(%x: Tensor[(2, 3), float32]) {
@@ -94,6 +100,28 @@ def test_too_little_known_is_not_told_as_a_disagreement(open_view: Opener) -> No
     conflict = page.get_by_role("group", name="conflict")
     expect(conflict).to_contain_text("What to try")
     expect(conflict).not_to_contain_text("disagree")
+
+
+def test_one_type_that_is_refused_by_itself_stands_alone(open_view: Opener) -> None:
+    page = open_view(view_of("def @main(%x: Tensor[(2, 3), float32]) { nn.softmax(%x, axis=7) }"))
+    conflict = page.get_by_role("group", name="conflict")
+    expect(conflict).to_contain_text("This is where it comes from.")
+    expect(conflict.locator(".side")).to_have_count(1)
+
+
+def test_two_fields_of_one_tuple_disagree(open_view: Opener) -> None:
+    page = open_view(view_of(CONCATENATED))
+    sides = page.get_by_role("group", name="conflict").locator(".side")
+    types = sides.locator(".type code").all_inner_texts()
+    assert types == ["Tensor[(2, 3), float32]", "Tensor[(4, 4), float32]"]
+    expect(sides.nth(0)).to_contain_text("%x is annotated")
+    expect(sides.nth(1)).to_contain_text("gives Tensor[(4, 4), float32]")
+
+
+def test_an_empty_module_says_that_it_is_empty(open_view: Opener) -> None:
+    page = open_view(view_of(""))
+    expect(page.locator(".say")).to_have_text("An empty module: there is nothing to infer.")
+    expect(page.locator(".empty-note")).to_have_text("The program is empty.")
 
 
 def test_resnet_50_opens_on_its_layers_and_finds_its_way(open_view: Opener) -> None:

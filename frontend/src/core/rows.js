@@ -125,7 +125,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     look();
     // Where the page's order must be the rows' order, start from nothing: it is cheap and right.
     render();
-    if (visible.length === 0) fill(inner, h("p", { class: "empty-note" }, "No row matches."));
+    if (visible.length === 0) fill(inner, h("p", { class: "empty-note" }, rows.length === 0 ? "The program is empty." : "No row matches."));
     else inner.querySelector(".empty-note")?.remove();
   }
 

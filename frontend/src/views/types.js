@@ -204,7 +204,7 @@ class TypesExplorer {
   /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
   go(step, quiet = false) {
     if (this.count === 0) {
-      fill(this.frame.say, "No step of this inference was recorded.");
+      fill(this.frame.say, this.view.program.rows.length === 0 ? "An empty module: there is nothing to infer." : "No step of this inference was recorded.");
       return;
     }
     const to = Math.max(0, Math.min(this.count - 1, step));

@@ -13,12 +13,14 @@ const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim
 /** Fills `el` with the conflict; `go(step)` jumps. */
 export function drawConflict(view, el, go) {
   const { step, say, left, right, try: attempts } = view.conflict;
-  const twoTypes = [left, right].some(({ type, chain }) => view.strings[type] || chain.length > 0);
+  // A relation may refuse one type by itself (an axis that is not there): then nothing disagrees with it.
+  const sides = [["a", left], ["b", right]].filter(([, { type, chain }]) => view.strings[type] || chain.length > 0);
+  const lead = ["", "This is where it comes from. ", "These two disagree. "][sides.length];
   // The sentence above often says it already; saying it twice would look like two things.
   const told = plain(sentenceText(view.steps[step]?.[2], view.strings)).includes(plain(sentenceText(say, view.strings)));
   fill(el,
-    (twoTypes || !told) && h("p", { class: "lead sentence" }, twoTypes && h("strong", null, "These two disagree. "), !told && sentence(say, view.strings)),
-    twoTypes && h("div", { class: "sides" }, side(view, "a", left, go), side(view, "b", right, go)),
+    (lead || !told) && h("p", { class: "lead sentence" }, lead && h("strong", null, lead), !told && sentence(say, view.strings)),
+    lead && h("div", { class: sides.length > 1 ? "sides" : "sides one" }, sides.map(([name, one]) => side(view, name, one, go))),
     attempts.length > 0 && h("div", { class: "try sentence" }, h("strong", null, "What to try"), h("ul", null, attempts.map((one) => h("li", null, sentence(one, view.strings))))));
 }
 
