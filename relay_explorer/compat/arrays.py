@@ -1,0 +1,87 @@
+"""`tvm.nd`: arrays that old code makes, fills and reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.ndarray import NDArray, itemsize
+from .devices import Device, cpu
+
+
+class DeviceArray(NDArray):
+    """An array that knows its device and can be overwritten, as `tvm.nd` made them."""
+
+    __slots__ = ("device",)
+    __hash__ = object.__hash__  # its contents change
+
+    def __init__(self, shape: tuple[int, ...], dtype: str, data: bytes, device: Device | None = None) -> None:
+        super().__init__(shape, dtype, data)
+        self.device = device or cpu()
+
+    @property
+    def ctx(self) -> Device:
+        """Its device, under the name it had before 0.8."""
+        return self.device
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+    def same_as(self, other: object) -> bool:
+        return self is other
+
+    def copyfrom(self, source: Any) -> DeviceArray:
+        """Overwrites the elements with those of `source`, which must have the same shape; they are converted
+        to this array's type.
+        """
+        import numpy
+
+        values = numpy.asarray(source)
+        if values.shape != self.shape:
+            raise ValueError(f"an array of shape {values.shape} cannot be copied to one of {self.shape}")
+        self.data = NDArray.from_numpy(values.astype(self.dtype)).data
+        return self
+
+    def copyto(self, target: Device | DeviceArray, mem_scope: str | None = None) -> DeviceArray:
+        """A copy on a device, or these elements in another array."""
+        if isinstance(target, Device):
+            return DeviceArray(self.shape, self.dtype, self.data, target)
+        return target.copyfrom(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.numpy()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        import numpy
+
+        values = self.numpy()
+        values[index] = numpy.asarray(value)
+        self.copyfrom(values)
+
+
+def array(arr: Any, device: Device | None = None, mem_scope: str | None = None) -> DeviceArray:
+    """A copy of `arr` (NumPy's array, a nested list, a number, or another of these arrays), with the
+    element type that NumPy gives it.
+    """
+    if not isinstance(arr, NDArray):
+        import numpy
+
+        arr = NDArray.from_numpy(numpy.asarray(arr))
+    return DeviceArray(arr.shape, arr.dtype, arr.data, device)
+
+
+def empty(
+    shape: Sequence[int],
+    dtype: str = "float32",
+    device: Device | None = None,
+    mem_scope: str | None = None,
+) -> DeviceArray:
+    """An array of zeros, to be filled."""
+    extents = tuple(int(extent) for extent in shape)
+    count = itemsize(dtype)
+    for extent in extents:
+        count *= extent
+    return DeviceArray(extents, dtype, bytes(count), device)
+
+
+__all__ = ["NDArray", "array", "empty"]

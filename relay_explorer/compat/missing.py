@@ -1,0 +1,83 @@
+"""What of TVM is not here, and what took its place. Old code that asks for it gets the sentence."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+_COMPILER = (
+    "there is no code generator: run the program with relay.create_executor, "
+    "or compile it with the installed TVM (relay_explorer.compat.real_tvm())"
+)
+_TUNING = "there is no code generator, so nothing is tuned; see the installed TVM's meta_schedule"
+_IMPORTERS = (
+    "there are no importers yet: write the program in Relay's text (relay.parse), "
+    "build it with relay's operators, or take one of relay_explorer.models"
+)
+
+_TENSORS = "tensor expressions are below Relay; they are in the installed TVM (real_tvm('tvm.te'))"
+
+# By TVM's own names; what begins with one of them, and a dot, is meant too.
+REMEDIES = {
+    "tvm.autotvm": _TUNING,
+    "tvm.auto_scheduler": _TUNING,
+    "tvm.meta_schedule": _TUNING,
+    "tvm.build": _COMPILER,
+    "tvm.lower": _COMPILER,
+    "tvm.rpc": "programs run in this process: use relay.create_executor",
+    "tvm.micro": _COMPILER,
+    "tvm.driver": "tvmc is part of the installed TVM: relay_explorer.compat.real_tvm('tvm.driver')",
+    "tvm.relay.build": _COMPILER,
+    "tvm.relay.vm": "virtual-machine code is not generated: relay.create_executor('vm') runs the interpreter",
+    "tvm.relay.frontend": _IMPORTERS,
+    "tvm.relay.quantize": "quantization is not here; relay_explorer shows programs as they are",
+    "tvm.relay.collage": _COMPILER,
+    "tvm.relay.testing.check_grad": "there is no automatic differentiation yet",
+    "tvm.contrib.graph_executor": _COMPILER,
+    "tvm.contrib.graph_runtime": _COMPILER,
+    "tvm.contrib.debugger": "use relay_explorer.explore(mod) to look into a program",
+    "tvm.contrib.download": "nothing is downloaded here: fetch the file first",
+    "tvm.contrib.relay_viz.DotPlotter": "leave the plotter out: RelayVisualizer(mod) draws by itself",
+    "tvm.contrib.relay_viz.TermPlotter": "leave the plotter out; print(mod) is the program as text",
+    "tvm.contrib.relay_viz.interface": "leave plotter and parser out: RelayVisualizer(mod) draws by itself",
+    "tvm.te.compute": _TENSORS,
+    "tvm.te.placeholder": _TENSORS,
+    "tvm.topi": "operators have NumPy meanings here: call them through relay and relay.create_executor",
+    "tvm.relax": "Relax is TVM's own: real_tvm('tvm.relax')",
+    "tvm.script": "TVMScript is TVM's own: real_tvm('tvm.script')",
+    "tvm.get_global_func": "TVM's registry of packed functions is not here: call the Python function itself",
+    "tvm.register_func": "TVM's registry of packed functions is not here: call the Python function itself",
+    "tvm._ffi": "there is no C++ behind this package: nothing is registered with it",
+    "tvm.ir.make_node": "make the object with its class",
+    "tvm.testing.parameters": "give tvm.testing.parameter the sets as tuples, and unpack them in the test",
+    "tvm.nd.gpu": "everything runs on the CPU: tvm.cpu()",
+}
+
+
+def remedy(name: str) -> str | None:
+    """What took the place of `name`, a dotted name of TVM, or of the nearest thing around it."""
+    while name:
+        if name in REMEDIES:
+            return REMEDIES[name]
+        name = name.rpartition(".")[0]
+    return None
+
+
+def _sentence(name: str, near: list[str]) -> str:
+    found = remedy(name)
+    if found is None and near:
+        found = f"did you mean {' or '.join(near)}?"
+    if found is None:
+        found = "relay_explorer brings back tvm.relay and what Relay code used around it, not all of TVM"
+    return f"{name} is not in relay_explorer's tvm: {found}"
+
+
+def module_error(name: str) -> ModuleNotFoundError:
+    """The error for `import name`."""
+    return ModuleNotFoundError(_sentence(name, []), name=name)
+
+
+def attribute_error(module: str, name: str, known: Iterable[str], place: object) -> AttributeError:
+    """The error for `module.name`, where `known` are the names that it has."""
+    near = [f"{module}.{n}" for n in difflib.get_close_matches(name, list(known), n=2, cutoff=0.75)]
+    return AttributeError(_sentence(f"{module}.{name}", near), name=name, obj=place)

@@ -1,0 +1,93 @@
+"""Modules that are made of what other modules hold: `tvm.relay.expr` is a list of places to look in."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from . import missing
+
+ROOT = f"{__package__}.tvm"
+PACKAGE = __package__.rpartition(".")[0]
+
+
+class Namespace(types.ModuleType):
+    """A module whose names are looked up, when they are first asked for, in `places`.
+
+    A place is `module` (all its public names), `module:name`, or `module:name as other`, with modules named
+    relative to this package.
+    """
+
+    def __init__(self, name: str, places: tuple[str, ...]) -> None:
+        doc = f"What `{name}` was, for old code; looked up in {', '.join(places) or 'its submodules'}."
+        super().__init__(ROOT + name.removeprefix("tvm"), doc)
+        self.__path__: list[str] = []
+        self.__package__ = self.__name__
+        self._tvm_name = name
+        self._places = places
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return dir(self)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        for place in self._places:
+            found = _look(place, name)
+            if found is not None:
+                setattr(self, name, found)
+                return found
+        raise missing.attribute_error(self._tvm_name, name, dir(self), self)
+
+    def __dir__(self) -> list[str]:
+        names = {name for name in self.__dict__ if not name.startswith("_")}
+        for place in self._places:
+            module, _, rest = place.partition(":")
+            if rest:
+                names.add(rest.split(" as ")[-1])
+            else:
+                names.update(_public(_load(module)))
+        return sorted(names)
+
+
+def _load(path: str) -> types.ModuleType:
+    """The module at `path`; `relay.nn` and its like are no files but parts of the façade."""
+    if path.startswith("relay."):
+        found: types.ModuleType = getattr(importlib.import_module(f"{PACKAGE}.relay"), path[len("relay.") :])
+        return found
+    return importlib.import_module(f"{PACKAGE}.{path}")
+
+
+def _public(module: types.ModuleType) -> list[str]:
+    own: list[str] = getattr(module, "__all__", None) or [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", module.__name__) != "__future__"
+    ]
+    return own
+
+
+def _look(place: str, name: str) -> Any:
+    """What `place` has under `name`, or None."""
+    module, _, rest = place.partition(":")
+    if not rest:
+        found = _load(module)
+        if name in _public(found):
+            return getattr(found, name)
+        return None
+    original, _, shown = rest.partition(" as ")
+    if name != (shown or original):
+        return None
+    return getattr(_load(module), original, None)
+
+
+def build(table: Mapping[str, tuple[str, ...]], root: types.ModuleType) -> None:
+    """Makes a module for each entry of `table` (by TVM's names, parents first) below `root`."""
+    made: dict[str, types.ModuleType] = {"tvm": root}
+    for name, places in table.items():
+        parent, _, leaf = name.rpartition(".")
+        module = made[name] = Namespace(name, places)
+        setattr(made[parent], leaf, module)
+        sys.modules[module.__name__] = module

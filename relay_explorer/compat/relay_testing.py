@@ -1,0 +1,49 @@
+"""`tvm.relay.testing`: what tests of Relay programs use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.expr import Expr, Function
+from ..ir.module import IRModule
+from ..transform import InferType, Pass, PassContext, Sequential
+from .arrays import DeviceArray, array
+from .testing import enabled_targets
+from .workloads import create_workload
+
+
+def run_opt_pass(
+    expr: Expr, opt_pass: Pass | Sequence[Pass], import_prelude: bool = False, mod: IRModule | None = None
+) -> Expr:
+    """What a pass, or several, make of an expression: the function if it is one, else the body of `main`."""
+    if not isinstance(opt_pass, Pass):
+        opt_pass = Sequential(list(opt_pass))
+    module = IRModule.from_expr(expr)
+    if mod is not None:
+        module.update(mod)
+    if import_prelude:
+        module.import_from_std("prelude.rly")
+    with PassContext(opt_level=4):
+        main = opt_pass(module)["main"]
+    return main if isinstance(expr, Function) else main.body
+
+
+def run_infer_type(expr: Expr, mod: IRModule | None = None) -> Expr:
+    """The expression with its types."""
+    return run_opt_pass(expr, InferType(), mod=mod)
+
+
+def rand(dtype: str = "float32", *shape: int) -> DeviceArray:
+    """An array of random numbers from [0, 1)."""
+    import numpy
+
+    return array(numpy.random.default_rng().random(shape).astype(dtype))
+
+
+def ctx_list() -> list[tuple[str, Any]]:
+    """`enabled_targets`, under the name it had before 0.8."""
+    return list(enabled_targets())
+
+
+__all__ = ["create_workload", "ctx_list", "enabled_targets", "rand", "run_infer_type", "run_opt_pass"]

@@ -1,0 +1,90 @@
+"""`tvm.tir` as far as Relay's types and attributes use it: sizes with names, and typed numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..ir.types import SizeVar
+
+Var = SizeVar
+PrimExpr = (int, float, SizeVar)  # for isinstance: sizes are Python's own numbers here
+
+
+class IntImm(int):
+    """An integer with a type. It is a Python integer: `.value` is itself."""
+
+    dtype: str
+
+    def __new__(cls, dtype: str, value: int) -> IntImm:
+        self = super().__new__(cls, value)
+        self.dtype = dtype
+        return self
+
+    @property
+    def value(self) -> int:
+        return int(self)
+
+
+class FloatImm(float):
+    """A floating-point number with a type."""
+
+    dtype: str
+
+    def __new__(cls, dtype: str, value: float) -> FloatImm:
+        self = super().__new__(cls, value)
+        self.dtype = dtype
+        return self
+
+    @property
+    def value(self) -> float:
+        return float(self)
+
+
+class StringImm(str):
+    """A text."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> str:
+        return str(self)
+
+
+String = StringImm
+
+
+def const(value: float, dtype: str | None = None) -> IntImm | FloatImm:
+    """A typed number; int32, float32 or bool unless `dtype` says otherwise."""
+    if dtype is None:
+        dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+    if dtype.startswith(("float", "bfloat")):
+        return FloatImm(dtype, float(value))
+    return IntImm(dtype, int(value))
+
+
+def var(name: str = "tindex", dtype: str = "int32") -> SizeVar:
+    """An unknown size, which prints as `name`."""
+    return SizeVar(name, dtype)
+
+
+size_var = var
+
+
+def convert(value: Any) -> Any:
+    """`value` as TVM would hold it: numbers are typed, lists and dictionaries are copied, with what is in
+    them.
+    """
+    if isinstance(value, (IntImm, FloatImm)):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return const(value)
+    if isinstance(value, (list, tuple)):
+        return [convert(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: convert(item) for key, item in value.items()}
+    return value
+
+
+__all__ = ["FloatImm", "IntImm", "PrimExpr", "SizeVar", "String", "StringImm", "Var", "const", "convert"]
+__all__ += ["size_var", "var"]

@@ -1,0 +1,100 @@
+"""The namespace that `tvm` was, as far as Relay code used it: `from relay_explorer.compat import tvm`.
+
+    from relay_explorer.compat import tvm
+    from relay_explorer.compat.tvm import relay
+
+`_PLACES` says what each module is made of. What is missing fails with a sentence that says what took its
+place.
+"""
+
+from __future__ import annotations
+
+import sys as _sys
+
+from . import namespace as _namespace
+
+_WORKLOADS = ("dqn", "lstm", "mlp", "mobilenet", "resnet", "vgg")
+
+_PLACES: dict[str, tuple[str, ...]] = {
+    "tvm.error": (
+        "ir.errors:RelayError as TVMError", "ir.errors:RelayError as DiagnosticError",
+        "ir.errors:RelayError as InternalError", "ir.errors",
+    ),
+    "tvm.ir": (
+        "ir", "compat.serialize:save_json", "compat.serialize:load_json", "compat.tir:PrimExpr",
+        "ir.expr:Expr as RelayExpr",
+        "ir.types:TypeConstraint", "ir.types:RelayRefType", "ir.expr:Function as BaseFunc",
+        "ir.span:Source as SourceName",
+    ),
+    "tvm.ir.adt": ("ir.adt",),
+    "tvm.ir.attrs": ("ir.attrs",),
+    "tvm.ir.base": ("ir.span", "ir.equal", "compat.serialize:save_json", "compat.serialize:load_json"),
+    "tvm.ir.expr": (
+        "ir.expr:GlobalVar", "ir.expr:Expr as RelayExpr", "compat.tir:PrimExpr",
+    ),
+    "tvm.ir.instrument": (),
+    "tvm.ir.module": ("ir.module:IRModule",),
+    "tvm.ir.op": ("ir.op:Op",),
+    "tvm.ir.tensor_type": ("ir.types:TensorType",),
+    "tvm.ir.transform": ("transform",),
+    "tvm.ir.type": ("ir.types",),
+    "tvm.ir.type_relation": ("ir.types:TypeCall", "ir.types:TypeRelation"),
+    "tvm.nd": ("compat.arrays",),
+    "tvm.parser": ("text:parse", "text:fromtext", "text:parse_expr"),
+    "tvm.runtime": (
+        "compat.arrays", "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",
+        "compat.tir:convert", "compat.tir:const", "compat.tir:String", "compat.devices",
+    ),
+    "tvm.runtime.ndarray": ("compat.arrays", "compat.devices"),
+    "tvm.runtime.params": ("compat.parameters",),
+    "tvm.target": ("compat.devices:Target", "compat.devices:create"),
+    "tvm.te": ("compat.tir:var", "compat.tir:size_var", "compat.tir:const"),
+    "tvm.testing": ("compat.testing",),
+    "tvm.tir": ("compat.tir", "ir.types:Any"),
+    "tvm.tir.expr": ("compat.tir", "ir.types:Any"),
+    "tvm.transform": ("transform",),
+    "tvm.contrib": (),
+    "tvm.contrib.relay_viz": ("compat.relay_viz",),
+    "tvm.relay": (
+        "relay", "compat.serialize:load_json", "compat.serialize:save_json",
+        "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",
+    ),
+    "tvm.relay.adt": ("ir.adt", "ir.module:IRModule"),
+    "tvm.relay.analysis": ("analysis", "relay:TypeVar"),
+    "tvm.relay.expr": ("ir.expr", "ir.tuple_wrapper:TupleWrapper", "ir.expr:Expr as RelayExpr"),
+    "tvm.relay.expr_functor": ("ir.visitor", "ir.bind:bind"),
+    "tvm.relay.function": ("ir.expr:Function",),
+    "tvm.relay.op": ("relay.op", "ir.op"),
+    "tvm.relay.op.image": ("relay.image",),
+    "tvm.relay.op.nn": ("relay.nn",),
+    "tvm.relay.op.op": ("ir.op", "relay.op:get"),
+    "tvm.relay.op.reduce": ("relay.op",),
+    "tvm.relay.op.tensor": ("relay.op",),
+    "tvm.relay.op.transform": ("relay.op",),
+    "tvm.relay.param_dict": ("compat.parameters",),
+    "tvm.relay.parser": ("text:parse", "text:fromtext", "text:parse_expr"),
+    "tvm.relay.prelude": ("prelude",),
+    "tvm.relay.scope_builder": ("relay:ScopeBuilder",),
+    "tvm.relay.testing": ("compat.relay_testing",),
+    **{f"tvm.relay.testing.{name}": (f"compat.workloads:{name} as get_workload",) for name in _WORKLOADS},
+    "tvm.relay.testing.init": ("compat.workloads:create_workload", "compat.workloads:Xavier"),
+    "tvm.relay.transform": ("transform",),
+    "tvm.relay.ty": ("ir.types",),
+    "tvm.relay.type_functor": ("ir.type_visitor",),
+}  # fmt: skip
+
+
+_ROOT = (
+    "ir.module:IRModule", "ir.errors:RelayError as TVMError",
+    "compat.devices:cpu", "compat.devices:cuda", "compat.devices:gpu", "compat.devices:opencl",
+    "compat.devices:cl", "compat.devices:metal", "compat.devices:rocm", "compat.devices:vulkan",
+    "compat.devices:device", "compat.devices:device as context", "compat.devices:Device",
+    "compat.tir:const", "compat.tir:convert",
+)  # fmt: skip
+
+__version__ = "0.14.0"  # what old code asks for: the version whose `tvm.relay` this is
+
+_here = _sys.modules[__name__]
+_here.__class__ = _namespace.Namespace
+_here.__dict__.update(_namespace.Namespace("tvm", _ROOT).__dict__ | {"__doc__": __doc__})
+_namespace.build(_PLACES, _here)

@@ -1,0 +1,178 @@
+"""Arrays, devices, targets, parameters, JSON, sizes, pictures and workloads of old code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.compat import tvm
+
+DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64"]
+
+
+def test_arrays_are_made_filled_and_read() -> None:
+    made = tvm.nd.array(np.array([[1, 2], [3, 4]], "float32"))
+    assert (made.shape, made.dtype, str(made.device)) == ((2, 2), "float32", "cpu(0)")
+    made[0, 1] = 7
+    assert made.numpy().tolist() == [[1, 7], [3, 4]]
+    other = tvm.nd.empty((2, 2), "int32", tvm.cuda(1))
+    assert str(other.device) == "cuda(1)"
+    assert made.copyto(other).numpy().tolist() == [[1, 7], [3, 4]]
+    with pytest.raises(ValueError, match=r"shape \(3,\) cannot be copied to one of \(2, 2\)"):
+        other.copyfrom([1, 2, 3])
+
+
+def test_an_array_is_a_constant() -> None:
+    constant = relay.const(tvm.nd.array(np.array([1.5], "float32")))
+    assert isinstance(constant.data, tvm.nd.NDArray)
+    assert constant.data.numpy().tolist() == [1.5]
+
+
+def test_devices_and_targets() -> None:
+    assert tvm.device("llvm -mcpu=skylake", 0) == tvm.cpu()
+    assert (tvm.cpu().exist, tvm.gpu().exist) == (True, False)
+    with pytest.raises(ValueError, match="there is no device 'abacus'"):
+        tvm.device("abacus")
+    target = tvm.target.Target("llvm -mcpu=skylake -fast")
+    assert (target.kind.name, target.attrs) == ("llvm", {"mcpu": "skylake", "fast": True})
+    assert target == tvm.target.Target({"kind": "llvm", "fast": True, "mcpu": "skylake"})
+    with target:
+        assert tvm.target.Target.current() is target
+    assert tvm.target.Target.current() is None
+
+
+def test_sizes_and_numbers() -> None:
+    n = tvm.tir.Var("n", "int64")
+    assert str(relay.TensorType((n, tvm.tir.IntImm("int32", 3)))) == "Tensor[(n, 3), float32]"
+    assert relay.TensorType((tvm.tir.Any(), 2)) == relay.TensorType((relay.Any(), 2))
+    assert (tvm.tir.const(3).dtype, tvm.tir.const(3.0).dtype, tvm.tir.const(3, "int8").value) == (
+        "int32",
+        "float32",
+        3,
+    )
+    assert [item.dtype for item in tvm.runtime.convert([1, 2.0, True])] == ["int32", "float32", "bool"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_parameters_survive(dtype: str) -> None:
+    values = {"w": np.arange(6).reshape(2, 3).astype(dtype), "größe": np.array(1, dtype)}
+    read = tvm.relay.load_param_dict(tvm.relay.save_param_dict(values))
+    assert list(read) == ["w", "größe"]
+    for name, value in values.items():
+        assert (read[name].dtype, read[name].shape) == (dtype, value.shape)
+        assert read[name].numpy().tolist() == value.tolist()
+
+
+def test_parameters_have_tvms_layout() -> None:
+    written = tvm.runtime.save_param_dict({"w": np.array([1.0, 2.0], "float32")})
+    assert bytes(written) == bytes.fromhex(
+        "b79c04054f8de5f7 0000000000000000 0100000000000000"  # a list, reserved, one name
+        "0100000000000000 77 0100000000000000"  # "w"; one array
+        "3fa1b496f0405edd 0000000000000000 01000000 00000000 01000000"  # an array, reserved, cpu(0), rank 1
+        "02 20 0100 0200000000000000 0800000000000000 0000803f 00000040"  # float32, shape, size, elements
+    )
+
+
+def test_every_shortening_of_parameters_is_refused() -> None:
+    written = bytes(tvm.relay.save_param_dict({"w": np.ones((2, 2), "float32"), "b": np.ones(2, "int8")}))
+    for length in range(len(written)):
+        with pytest.raises(ValueError, match="the parameters end too early"):
+            tvm.relay.load_param_dict(written[:length])
+    with pytest.raises(ValueError, match=r"this is no file of parameters: it begins with 0x0"):
+        tvm.relay.load_param_dict(bytes(100))
+
+
+PROGRAM = """
+type List[A] { Cons(A, List[A]), Nil }
+def @main(%x: Tensor[(2), float32], %n: Tensor[(k), int32]) {
+  let %l = Cons(%x, Nil);
+  (add(%x, meta[relay.Constant][0]), %l, %n)
+}
+#[metadata]
+{"relay.Constant": [{"shape": [2], "dtype": "float32", "values": [0.5, 1.5]}]}
+"""
+
+
+def test_json_of_modules() -> None:
+    module = relay.parse(PROGRAM)
+    tvm.ir.assert_structural_equal(tvm.ir.load_json(tvm.ir.save_json(module)), module, map_free_vars=True)
+
+
+def test_json_of_expressions_types_and_data() -> None:
+    x = relay.var("x", shape=(2,))
+    expr = relay.add(x, relay.const(np.array([1.0, 2.0], "float32")))
+    assert tvm.ir.structural_equal(tvm.ir.load_json(tvm.ir.save_json(expr)), expr, map_free_vars=True)
+    a = relay.TypeVar("a")
+    for kind in (
+        relay.TensorType((3, relay.Any()), "int8"),
+        relay.TupleType([]),
+        relay.FuncType([a], relay.RefType(a), [a]),
+    ):
+        assert tvm.ir.load_json(tvm.ir.save_json(kind)) == kind
+    free = tvm.ir.load_json(tvm.ir.save_json(relay.TupleType([a, a])))
+    assert free.fields[0] is free.fields[1]
+    data = {"a": [1, 2.5, None, "é"], "b": (True, tvm.nd.array(np.arange(3)))}
+    read = tvm.ir.load_json(tvm.ir.save_json(data))
+    assert (read["a"], read["b"][0], read["b"][1].numpy().tolist()) == (data["a"], True, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "this is no JSON that save_json wrote"),
+        ("[" * 100_000, "this is no JSON that save_json wrote"),
+        ('{"nodes": [], "root": 1}', "this JSON was written by TVM, as a graph of its own objects"),
+        ('{"relay_explorer": 1, "kind": "list"}', "this JSON of save_json is damaged: KeyError('items')"),
+    ],
+)
+def test_other_json_is_refused(text: str, message: str) -> None:
+    with pytest.raises(relay.RelayError) as caught:
+        tvm.ir.load_json(text)
+    assert caught.value.message == message
+
+
+def test_the_visualizer_saves_our_explorer(tmp_path: Path) -> None:
+    x = relay.var("<x>", shape=(2,))
+    viz = tvm.contrib.relay_viz.RelayVisualizer(tvm.IRModule.from_expr(relay.nn.relu(x)))
+    page = viz.render(tmp_path / "graph")
+    assert page.name == "graph.html"
+    assert 'class="relay-explorer"' in page.read_text("utf-8")
+    assert "<x>" not in page.read_text("utf-8")
+    assert viz.render(tmp_path / "graph", format="svg").read_text("utf-8").startswith("<svg")
+    with pytest.raises(ValueError, match="relay_viz saves html and svg here, not pdf"):
+        viz.render("graph", format="pdf")
+
+
+def test_workloads_have_the_sizes_asked_for() -> None:
+    module, params = tvm.relay.testing.resnet.get_workload(2, 10, image_shape=(3, 32, 32))
+    assert str(module["main"].ret_type) == "Tensor[(2, 10), float32]"
+    assert params["fc_weight"].shape == (10, 512)
+    assert {v.name_hint for v in module["main"].params} - set(params) == {"data"}
+    with pytest.raises(ValueError, match="resnet has 18 or 50 layers here, not 34"):
+        tvm.relay.testing.resnet.get_workload(num_layers=34)
+
+
+def test_a_workload_runs_and_is_the_same_each_time() -> None:
+    module, params = tvm.relay.testing.mlp.get_workload(batch_size=3, num_classes=4)
+    again = tvm.relay.testing.mlp.get_workload(batch_size=3, num_classes=4)[1]
+    assert all(again[name] == value for name, value in params.items())
+    assert params["fc1_weight"] != params["fc2_weight"]
+    result = relay.create_executor("debug", mod=module).evaluate()(np.ones((3, 784), "float32"), **params)
+    tvm.testing.assert_allclose(result.numpy().sum(axis=1), np.ones(3), rtol=1e-5)
+
+
+def test_run_opt_pass_gives_what_it_was_given() -> None:
+    x = relay.var("x", shape=(2,))
+    assert isinstance(tvm.relay.testing.run_infer_type(relay.exp(x)), relay.Call)
+    assert isinstance(tvm.relay.testing.run_infer_type(relay.Function([x], x)), relay.Function)
+
+
+def test_assert_allclose_compares_shapes_and_values() -> None:
+    tvm.testing.assert_allclose(np.ones(2), [1.0, 1.0 + 1e-9])
+    with pytest.raises(AssertionError, match="the shapes differ"):
+        tvm.testing.assert_allclose(np.ones(2), 1.0)
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        tvm.testing.assert_allclose(np.ones(2), np.zeros(2))

@@ -1,0 +1,107 @@
+"""`tvm`'s names: each leads somewhere, and what is missing says what took its place."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.compat import install, installed, missing, tvm, uninstall
+from relay_explorer.compat.namespace import Namespace
+
+
+@pytest.fixture
+def hook() -> Iterator[None]:
+    """Imports of this file are those of old code."""
+    install()
+    yield
+    uninstall()
+
+
+def test_every_name_leads_somewhere() -> None:
+    places = [module for module in list(sys.modules.values()) if isinstance(module, Namespace)]
+    assert len(places) > 50
+    for module in places:
+        for name in dir(module):
+            assert getattr(module, name) is not None, f"{module.__name__}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("tvm.relay.expr:Call", relay.Call),
+        ("tvm.relay.ty:TensorType", relay.TensorType),
+        ("tvm.relay.adt:Match", relay.Match),
+        ("tvm.relay.function:Function", relay.Function),
+        ("tvm.relay.expr_functor:ExprMutator", relay.ExprMutator),
+        ("tvm.relay.type_functor:TypeVisitor", relay.TypeVisitor),
+        ("tvm.relay.op.nn:conv2d", relay.nn.conv2d),
+        ("tvm.relay.op:nn", None),
+        ("tvm.relay:parse", relay.parse),
+        ("tvm.parser:fromtext", relay.fromtext),
+        ("tvm.ir.module:IRModule", relay.IRModule),
+        ("tvm.ir.transform:PassContext", relay.transform.PassContext),
+        ("tvm.transform:Sequential", relay.transform.Sequential),
+        ("tvm.tir:Any", relay.Any),
+        ("tvm.error:TVMError", relay.RelayError),
+    ],
+)
+def test_modules_of_old_code(hook: None, name: str, same: object) -> None:
+    module, _, attribute = name.partition(":")
+    found = getattr(importlib.import_module(module), attribute)
+    assert found is same if same is not None else found.relu is relay.nn.relu
+
+
+def test_a_missing_name_says_what_took_its_place() -> None:
+    with pytest.raises(AttributeError) as caught:
+        _ = tvm.relay.frontend
+    assert str(caught.value) == (
+        "tvm.relay.frontend is not in relay_explorer's tvm: there are no importers yet: write the program in "
+        "Relay's text (relay.parse), build it with relay's operators, or take one of relay_explorer.models"
+    )
+    with pytest.raises(AttributeError, match=r"did you mean tvm\.relay\.concatenate"):
+        _ = tvm.relay.concatenat
+
+
+def test_a_missing_module_says_what_took_its_place(hook: None) -> None:
+    with pytest.raises(ModuleNotFoundError) as caught:
+        exec("import tvm.relay.frontend.onnx", {"__name__": "old"})
+    assert caught.value.name == "tvm.relay.frontend"
+    assert "there are no importers yet" in str(caught.value)
+    with pytest.raises(ImportError, match=r"tvm\.autotvm is not in .* nothing is tuned"):
+        exec("from tvm import autotvm", {"__name__": "old"})
+
+
+def leads_somewhere(name: str) -> bool:
+    place: object = tvm
+    for part in name.split(".")[1:]:
+        try:
+            place = getattr(place, part)
+        except AttributeError:
+            return False
+    return True
+
+
+def test_what_has_a_remedy_is_missing() -> None:
+    assert leads_somewhere("tvm.relay.nn.relu")
+    assert [name for name in missing.REMEDIES if leads_somewhere(name)] == []
+
+
+def test_installing_twice_and_undoing_it_once() -> None:
+    before = __import__, importlib.import_module
+    install()
+    install()
+    assert installed()
+    uninstall()
+    assert (__import__, importlib.import_module) == before
+    assert not installed()
+
+
+def test_the_namespace_loads_nothing_heavy() -> None:
+    code = "import sys\nfrom relay_explorer.compat import tvm\nprint('numpy' in sys.modules, tvm.__version__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False 0.14.0"
