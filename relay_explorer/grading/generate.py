@@ -34,7 +34,7 @@ from ..ir.expr import (
 )
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.types import FuncType, RefType, TensorType, TupleType, Type, TypeCall
+from ..ir.types import Any, Dim, FuncType, RefType, TensorType, TupleType, Type, TypeCall
 from ..ir.walk import children
 from .generate_data import DataTypes
 from .generate_tensors import plain_tensor, tensor_call
@@ -95,7 +95,10 @@ class Generator:
         """A type for which to make an expression."""
         kind = self.rng.random()
         if depth == 0 or kind < 0.6:
-            return TensorType.of(self.shape(), self.rng.choice(DTYPES))
+            shape: list[Dim] = list(self.shape())
+            if shape and self.chance(0.06):
+                shape[self.rng.randrange(len(shape))] = Any()
+            return TensorType.of(tuple(shape), self.rng.choice(DTYPES))
         if kind < 0.75:
             return TupleType([self.type(depth - 1) for _ in range(self.rng.randint(0, 3))])
         if kind < 0.83:
@@ -170,7 +173,7 @@ class Generator:
             self.read,
             self.written,
         ]
-        ways += [self.data.consumed, self.data.generic]
+        ways += [self.data.consumed, self.data.generic, self.data.alternated]
         if isinstance(type_, TensorType):
             tensor = type_
             return ways + [lambda _: tensor_call(self, tensor)] * 14
@@ -221,20 +224,26 @@ class Generator:
 
     def counted(self, type_: Type) -> Expr:
         """A local function that calls itself a small number of times."""
-        count, state = self.var(INT, True), self.var(type_, True)
         loop_type = FuncType([INT, type_], type_)
         loop = self.var(loop_type, self.chance(0.3))
+        function = self.counting(loop, type_)
+        self.made(function, loop_type)
+        start = self.made(Call(loop, [self.number(self.rng.randint(0, 3)), self.expr(type_)]), type_)
+        return self.made(Let(loop, function, start), type_)
+
+    def counting(self, callee: Expr, type_: Type) -> Function:
+        """A function of a number and a state that calls `callee`, a function like it, on one less, down to
+        0.
+        """
+        count, state = self.var(INT, True), self.var(type_, True)
         with self.within([state], inside_function=True):
             stop = self.made(Call(Op.get("less_equal"), [count, self.number(0)]), BOOL)
             less = self.made(Call(Op.get("subtract"), [count, self.number(1)]), INT)
             with self.within([]):
-                again = self.made(Call(loop, [less, self.expr(type_)]), type_)
+                again = self.made(Call(callee, [less, self.expr(type_)]), type_)
             body = self.made(If(stop, state, again), type_)
         # A function that calls itself says what it gives: the calls are looked at before its end.
-        function = Function([count, state], body, type_)
-        self.made(function, loop_type)
-        start = self.made(Call(loop, [self.number(self.rng.randint(0, 3)), self.expr(type_)]), type_)
-        return self.made(Let(loop, function, start), type_)
+        return Function([count, state], body, type_)
 
     def number(self, value: int) -> Expr:
         made = const(value, "int32")

@@ -179,3 +179,18 @@ class DataTypes:
         make.module[var] = function
         self.folds[(element, result)] = var
         return var
+
+    def alternated(self, type_: Type) -> Expr:
+        """A call of two functions of the module that call each other a small number of times."""
+        make = self.make
+        number = self.named
+        self.named += 1
+        pair = [GlobalVar(f"{name}{number}") for name in ("ping", "pong")]
+        outer, make.scopes = make.scopes, []
+        functions = [make.counting(callee, type_) for callee in reversed(pair)]
+        make.scopes = outer
+        for var, function in zip(pair, functions):
+            make.types[function] = FuncType([p.checked_type for p in function.params], type_)
+            make.module[var] = function
+        start = [make.number(make.rng.randint(0, 3)), make.expr(type_)]
+        return make.made(Call(pair[0], start), type_)

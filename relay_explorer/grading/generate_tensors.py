@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from ..ir.expr import Call, Expr, TupleGetItem, const
 from ..ir.op import Op
-from ..ir.types import TensorType, TupleType
+from ..ir.types import Any, Dim, TensorType, TupleType
 
 if TYPE_CHECKING:
     from .generate import Generator
 
-Shape = tuple[int, ...]
+Shape = tuple[Dim, ...]
+Way = Callable[["Generator", Shape, str], Expr]
 UNARY = ("exp", "tanh", "sigmoid", "nn.relu", "negative", "abs", "sqrt", "floor")
 BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
 COMPARISONS = ("less", "greater_equal", "equal")
@@ -25,8 +26,10 @@ MOST_ELEMENTS = 64  # of any tensor, so that programs run fast
 
 
 def plain_tensor(make: Generator, type_: TensorType) -> Expr:
-    """A constant, or a tensor of ones or zeros."""
-    shape, dtype = type_.concrete_shape, type_.dtype
+    """A constant, or a tensor of ones or zeros; with a `?`, as many rows of one as the program computes."""
+    shape, dtype = type_.shape, type_.dtype
+    if not type_.is_static:
+        return _some_rows(make, shape, dtype)
     if not shape:
         value = make.rng.choice([True, False]) if dtype == "bool" else make.rng.choice([0, 1, 2, -1])
         return make.made(const(value if dtype in ("bool", "int32") else float(value), dtype), type_)
@@ -35,8 +38,8 @@ def plain_tensor(make: Generator, type_: TensorType) -> Expr:
 
 def tensor_call(make: Generator, type_: TensorType) -> Expr:
     """A call of some operator that gives `type_`."""
-    shape, dtype = type_.concrete_shape, type_.dtype
-    ways: list[Callable[[Generator, Shape, str], Expr]] = [_where, _reshape, _expand, _cast]
+    shape, dtype = type_.shape, type_.dtype
+    ways: list[Way] = [_where, _expand, _cast]
     if dtype == "bool":
         ways += [_compared, _compared, _compared, _truth]
     else:
@@ -45,12 +48,12 @@ def tensor_call(make: Generator, type_: TensorType) -> Expr:
         ways += [_unary] * 3
         if shape:
             ways += [_softmax]
-        if len(shape) >= 2:
+        if len(shape) >= 2 and isinstance(shape[-1], int):
             ways += [_dense, _dense]
-        if len(shape) == 3:
+        if len(shape) == 3 and type_.is_static:
             ways += [_batch_matmul, _conv1d]
-    if shape:
-        ways += [_concatenated, _split, _strided, _taken]
+    if shape and type_.is_static:
+        ways += [_reshape, _concatenated, _split, _strided, _taken]
     if len(shape) >= 2:
         ways += [_transposed]
     return make.rng.choice(ways)(make, shape, dtype)
@@ -64,15 +67,21 @@ def _operator(
     return make.made(Call(op, list(args), made), type_)
 
 
-def _of(shape: Sequence[int], dtype: str) -> TensorType:
+def _of(shape: Sequence[Dim], dtype: str) -> TensorType:
     return TensorType.of(tuple(shape), dtype)
 
 
-def _count(shape: Sequence[int]) -> int:
+def _count(shape: Sequence[Dim]) -> int:
+    """The elements of a tensor; a `?` is small."""
     total = 1
     for extent in shape:
-        total *= extent
+        total *= extent if isinstance(extent, int) else 2
     return total
+
+
+def _ints(shape: Shape) -> tuple[int, ...]:
+    """A static shape; `tensor_call` asks for no other where this is used."""
+    return tuple(extent for extent in shape if isinstance(extent, int))
 
 
 def _narrowed(make: Generator, shape: Shape) -> Shape:
@@ -152,13 +161,14 @@ def _expand(make: Generator, shape: Shape, dtype: str) -> Expr:
 def _transposed(make: Generator, shape: Shape, dtype: str) -> Expr:
     axes = list(range(len(shape)))
     make.rng.shuffle(axes)
-    source = [0] * len(shape)
+    source: list[Dim] = [0] * len(shape)
     for to, axis in enumerate(axes):
         source[axis] = shape[to]
     return _operator(make, "transpose", [make.expr(_of(source, dtype))], _of(shape, dtype), axes=axes)
 
 
-def _concatenated(make: Generator, shape: Shape, dtype: str) -> Expr:
+def _concatenated(make: Generator, static: Shape, dtype: str) -> Expr:
+    shape = _ints(static)
     axis = make.rng.randrange(len(shape))
     extents = [1, shape[axis] - 1] if shape[axis] > 1 else [1]
     fields = [_of((*shape[:axis], extent, *shape[axis + 1 :]), dtype) for extent in extents]
@@ -166,8 +176,9 @@ def _concatenated(make: Generator, shape: Shape, dtype: str) -> Expr:
     return _operator(make, "concatenate", [parts], _of(shape, dtype), axis=axis)
 
 
-def _split(make: Generator, shape: Shape, dtype: str) -> Expr:
+def _split(make: Generator, static: Shape, dtype: str) -> Expr:
     """One part of a split."""
+    shape = _ints(static)
     axis, parts = make.rng.randrange(len(shape)), make.rng.randint(1, 3)
     if parts * _count(shape) > MOST_ELEMENTS:
         parts = 1
@@ -178,7 +189,8 @@ def _split(make: Generator, shape: Shape, dtype: str) -> Expr:
     return make.made(TupleGetItem(pieces, make.rng.randrange(parts)), _of(shape, dtype))
 
 
-def _strided(make: Generator, shape: Shape, dtype: str) -> Expr:
+def _strided(make: Generator, static: Shape, dtype: str) -> Expr:
+    shape = _ints(static)
     more = [make.rng.randint(0, 1) for _ in shape]
     begin = [make.rng.randint(0, m) for m in more]
     end = [b + extent for b, extent in zip(begin, shape)]
@@ -194,6 +206,24 @@ def _taken(make: Generator, shape: Shape, dtype: str) -> Expr:
     data = make.expr(_of((*shape[:axis], make.rng.randint(1, 3), *shape[axis + 1 :]), dtype))
     numbers = make.expr(_of((shape[axis],), "int32"))
     return _operator(make, "take", [data, numbers], _of(shape, dtype), axis=axis, mode="clip")
+
+
+def _some_rows(make: Generator, shape: Shape, dtype: str) -> Expr:
+    """A tensor whose extent along one axis is known when the program runs: rows 0, 1 … of a constant, up to a
+    number that the program computes.
+    """
+    axis = next(n for n, extent in enumerate(shape) if isinstance(extent, Any))
+    rest = _of([*shape[:axis], 2, *shape[axis + 1 :]], dtype)
+    data = plain_tensor(make, rest)
+    end = make.chance(0.5)
+    limits = [
+        make.number(0),
+        _operator(make, "add", [make.number(1), make.number(int(end))], _of([], "int32")),
+    ]
+    arguments = [*limits, make.number(1)]
+    unknown: dict[str, object] = {"start": None, "stop": None, "step": None}
+    rows = _operator(make, "arange", arguments, _of([Any()], "int32"), dtype="int32", **unknown)
+    return _operator(make, "take", [data, rows], _of(shape, dtype), axis=axis, mode="clip")
 
 
 # -- sums

@@ -61,6 +61,9 @@ def _smaller(module: IRModule) -> Iterator[IRModule]:
         if var.name_hint != "main" and len(module.functions) > 1:
             rest = {v: f for v, f in module.functions.items() if v is not var}
             yield IRModule(rest, module.type_definitions, module.attrs)
+            # It in the place of `main`, which may not be what fails.
+            promoted = {v: module.functions[var] if v.name_hint == "main" else f for v, f in rest.items()}
+            yield IRModule(promoted, module.type_definitions, module.attrs)
     for name in module.type_definitions:
         declared = {v: d for v, d in module.type_definitions.items() if v is not name}
         yield IRModule(module.functions, declared, module.attrs)

@@ -133,6 +133,9 @@ def test_every_construct_occurs(many: list[Generated]) -> None:
         "convolution",
         "shape",
     }
+    assert sum("?" in str(t) for made in many for t in made.types.values()) > 1_000
+    together = sum("@ping" in str(made.module) for made in many)
+    assert together > COUNT // 10
     # Sharing: without it, every expression would be a part of one other at most.
     shared = [
         made for made in many if len({id(n) for n in all_expressions(made.module)}) < edges(made.module)
