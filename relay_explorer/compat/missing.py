@@ -29,6 +29,8 @@ REMEDIES = {
     "tvm.driver": "tvmc is part of the installed TVM: relay_explorer.compat.real_tvm('tvm.driver')",
     "tvm.relay.build": _COMPILER,
     "tvm.relay.vm": "virtual-machine code is not generated: relay.create_executor('vm') runs the interpreter",
+    "tvm.relay.backend.te_compiler": _COMPILER,
+    "tvm.relay.build_module.build": _COMPILER,
     "tvm.relay.frontend": _IMPORTERS,
     "tvm.relay.quantize": "quantization is not here; relay_explorer shows programs as they are",
     "tvm.relay.collage": _COMPILER,

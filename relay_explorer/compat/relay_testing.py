@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..execute.results import ConstructorValue
 from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
+from ..prelude import Prelude
 from ..transform import InferType, Pass, PassContext, Sequential
 from .arrays import DeviceArray, array
 from .testing import enabled_targets
@@ -46,4 +48,34 @@ def ctx_list() -> list[tuple[str, Any]]:
     return list(enabled_targets())
 
 
-__all__ = ["create_workload", "ctx_list", "enabled_targets", "rand", "run_infer_type", "run_opt_pass"]
+def make_nat_value(prelude: Prelude, n: int) -> ConstructorValue:
+    """The natural number `n` as a value; the prelude's module must have `nat.rly`."""
+    zero, successor = (prelude.get_ctor("nat", name) for name in ("Z", "S"))
+    value = ConstructorValue(zero.tag, [], zero)
+    for _ in range(n):
+        value = ConstructorValue(successor.tag, [value], successor)
+    return value
+
+
+def make_nat_expr(prelude: Prelude, n: int) -> Expr:
+    """The natural number `n` as an expression; the prelude's module must have `nat.rly`."""
+    zero, successor = (prelude.get_ctor("nat", name) for name in ("Z", "S"))
+    expr: Expr = zero()
+    for _ in range(n):
+        expr = successor(expr)
+    return expr
+
+
+def count(prelude: Prelude, n: ConstructorValue) -> int:
+    """The Python number that a value of the type `nat` is."""
+    number = 0
+    while n.fields:
+        (n,) = n.fields
+        number += 1
+    return number
+
+
+__all__ = [
+    "count", "create_workload", "ctx_list", "enabled_targets", "make_nat_expr", "make_nat_value", "rand",
+    "run_infer_type", "run_opt_pass",
+]  # fmt: skip

@@ -61,6 +61,11 @@ _PLACES: dict[str, tuple[str, ...]] = {
     ),
     "tvm.relay.adt": ("ir.adt", "ir.module:IRModule"),
     "tvm.relay.analysis": ("analysis", "relay:TypeVar"),
+    "tvm.relay.backend": (),
+    "tvm.relay.backend.interpreter": (
+        "execute.results:ConstructorValue", "execute.results:RefValue", "execute:Executor",
+    ),
+    "tvm.relay.build_module": ("relay.build_module",),
     "tvm.relay.expr": ("ir.expr", "ir.tuple_wrapper:TupleWrapper", "ir.expr:Expr as RelayExpr"),
     "tvm.relay.expr_functor": ("ir.visitor", "ir.bind:bind"),
     "tvm.relay.function": ("ir.expr:Function",),

@@ -176,3 +176,16 @@ def test_assert_allclose_compares_shapes_and_values() -> None:
         tvm.testing.assert_allclose(np.ones(2), 1.0)
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
         tvm.testing.assert_allclose(np.ones(2), np.zeros(2))
+
+
+def test_natural_numbers_are_counted_as_values_and_as_expressions() -> None:
+    prelude = tvm.relay.prelude.Prelude()
+    prelude.mod.import_from_std("nat.rly")
+    helpers = tvm.relay.testing
+    for n in (0, 1, 5):
+        assert helpers.count(prelude, helpers.make_nat_value(prelude, n)) == n
+        run = relay.create_executor("debug", mod=prelude.mod)
+        assert helpers.count(prelude, run.evaluate(helpers.make_nat_expr(prelude, n))) == n
+    assert isinstance(
+        run.evaluate(helpers.make_nat_expr(prelude, 1)), tvm.relay.backend.interpreter.ConstructorValue
+    )
