@@ -238,7 +238,22 @@ def _advice(event: Refused) -> list[str]:
         return [
             "a function can be passed to itself only inside a declared type: type F { Wrap(fn (F) -> …) }"
         ]
-    return []
+    kind = event.reason.kind if event.reason is not None else ""
+    if kind == "ref" and not isinstance(a, RefType):
+        return ["only what ref(…) gives can be read and written"]
+    advice = _ADVICE.get(kind)
+    return [advice] if advice is not None else []
+
+
+#: What to try where the two types tell nothing better, by the kind of place where they met.
+_ADVICE = {
+    "branches": "whichever branch is taken, what follows must fit: give both the same type",
+    "clause": "whichever clause is taken, what follows must fit: give all the same type",
+    "condition": "a comparison gives a bool (relay.less); relay.all and relay.any make one of many",
+    "return": "change the body, or the result type that is declared",
+    "let": "change the value, or the type that is declared",
+    "ref": "a reference keeps the type it was made with: ref(…) makes another for another type",
+}
 
 
 def opening(event: Event) -> Sentence | None:

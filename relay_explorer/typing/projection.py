@@ -21,7 +21,9 @@ def projection(index: int) -> Relation:
             return False
         if not isinstance(whole, TupleType):
             raise RelationError(
-                f"field {index} is taken of something that is no tuple: its type is {whole}", culprits=(0,)
+                f"field {index} is taken of something that is no tuple: its type is {whole}",
+                "relay.split or relay.take give parts of a tensor",
+                culprits=(0,),
             )
         if not 0 <= index < len(whole.fields):
             count = len(whole.fields)

@@ -352,12 +352,18 @@ class Solver:
         """A relation gave a type that disagrees with what another place demands of the same expression."""
         demanded, given = resolve(mismatch.left), resolve(mismatch.right)
         message = f"it gives {given}, where {demanded} is demanded"
-        if mismatch.why:
+        help_: tuple[str, ...] = ()
+        if isinstance(demanded, FuncType) and not isinstance(given, FuncType):
+            message = f"it gives {given}, and that is called like a function"
+            help_ = ("only functions, operators and constructors can be called",)
+        elif mismatch.why:
             message += f": {mismatch.why}"
         operands = operand_exprs(constraint.call)
         source = operands[0] if operands else None
         return self.refuse(
-            Refused(message, (), constraint.call, demanded, given, constraint.call, source, constraint, None)
+            Refused(
+                message, help_, constraint.call, demanded, given, constraint.call, source, constraint, None
+            )
         )
 
     def _unify_refused(

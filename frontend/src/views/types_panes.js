@@ -11,6 +11,7 @@ const EVERYTHING = 34;
 const NEAR = 16;
 const GAP = 25;
 const LONGEST = 40;
+const CHARACTER = 7.3; // the advance of the monospaced text in the graph, in pixels
 
 /** A step as an entry of a list: its mark, number and sentence; clicking goes there. */
 export function stepEntry(view, step, say, go, note = "") {
@@ -117,9 +118,11 @@ function node(x, y, width, radius, name, label, spoken, run) {
     event.stopPropagation();
     run();
   };
+  const cut = 9 + label.length * CHARACTER > width - 6;
   return s("g", { class: `node ${name}`, transform: `translate(${x} ${y})`, tabindex: 0, role: "button", "aria-label": spoken, onclick: run, onkeydown: press },
     s("title", null, label), s("rect", { x: 1, y: -11, width: width - 2, height: 22, rx: radius }), // What does not fit is cut by the inner frame, not in the text, which stays the whole name.
-    s("svg", { x: 0, y: -11, width: width - 6, height: 22 }, s("text", { x: 9, y: 15 }, label)));
+    s("svg", { x: 0, y: -11, width: width - (cut ? 18 : 6), height: 22 }, s("text", { x: 9, y: 15 }, label)),
+    cut && s("text", { x: width - 17, y: 4, "aria-hidden": "true" }, "…"));
 }
 
 /** Each tree of the union-find forest: the representative on top, what joined it below. */
