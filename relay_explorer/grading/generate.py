@@ -54,10 +54,12 @@ class Generated(NamedTuple):
     types: dict[Expr, Type]
 
 
-def generate(seed: int | random.Random, size: int = 40) -> Generated:
-    """A program of about `size` expressions (a few times as many at most) made with the choices of `seed`."""
+def generate(seed: int | random.Random, size: int = 40, closed: bool = False) -> Generated:
+    """A program of about `size` expressions (a few times as many at most) made with the choices of `seed`.
+    If `closed`, its `@main` takes no arguments, so that it can be run as it is.
+    """
     rng = seed if isinstance(seed, random.Random) else random.Random(seed)
-    return Generator(rng, size).program()
+    return Generator(rng, size).program(closed)
 
 
 class Scope:
@@ -319,11 +321,12 @@ class Generator:
 
     # -- the program
 
-    def program(self) -> Generated:
+    def program(self, closed: bool) -> Generated:
         helpers = self.rng.randint(0, 2)
         for _ in range(helpers):
             self.budget = self.size // (helpers + 1)
             self.data.define([self.type() for _ in range(self.rng.randint(0, 2))], self.type())
         self.budget = self.size
-        self.data.define([self.type() for _ in range(self.rng.randint(0, 3))], self.type(), "main")
+        params = [] if closed else [self.type() for _ in range(self.rng.randint(0, 3))]
+        self.data.define(params, self.type(), "main")
         return Generated(self.module, self.types)

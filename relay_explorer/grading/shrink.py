@@ -32,7 +32,8 @@ def shrink(module: IRModule, still_fails: Callable[[IRModule], bool], tries: int
     """A small module for which `still_fails` is true, as it is for `module`; at most `tries` are looked at.
 
     `module` must be well typed, and `still_fails` is asked of well-typed modules only. What it raises is
-    passed on. No module is changed.
+    passed on. A smaller module may run forever where `module` does not, its recursion having lost what counts
+    down: who runs modules should do so within `budget.limited`. No module is changed.
     """
     from ..typing import infer_types
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from hypothesis import strategies as st
 
+from relay_explorer.grading.budget import limited
 from relay_explorer.grading.generate import Generated, generate
 from relay_explorer.grading.shrink import shrink
 from relay_explorer.ir import ExprMutator, Function, IRModule, Var
@@ -20,7 +21,7 @@ def first_failure(modules: Iterable[IRModule], problem: Callable[[IRModule], str
     """What is wrong with the first module that has a problem, on the smallest module that has one."""
     for module in modules:
         if problem(module) is not None:
-            small = shrink(module, lambda m: problem(m) is not None)
+            small = shrink(module, lambda m: limited(5, problem, m).value is not None)
             return f"{problem(small)}\n{small}"
     return None
 
