@@ -132,8 +132,8 @@ class WrongAnswerError(AssertionError):
         self.feedback = feedback
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints in place of a traceback, which would only show the checker's own code."""
-        return str(self).splitlines()
+        """What IPython prints in place of a traceback: the feedback itself stands above it."""
+        return [f"{type(self).__name__}: {str(self).splitlines()[0]}"]
 
 
 def _indented(text: str) -> str:
