@@ -1,4 +1,5 @@
 # Everything a contributor does. `make help` lists it. Each target works from a fresh checkout: it makes the environments that it needs.
+# PYTHON=… and COLAB_PYTHON=… name the interpreters, where those that are found do not suit.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -79,7 +80,7 @@ $(READY): $(BOOK_READY) requirements-dev.txt
 	@touch $@
 
 $(COLAB_READY): requirements-colab.txt pyproject.toml
-	@test -x $(COLAB)/bin/python || { python=$$(tools/find_python.sh 3.13) && echo "Making $(COLAB) with $$python" && $$python -m venv $(COLAB); }
+	@test -x $(COLAB)/bin/python || { python=$$(PYTHON="$(COLAB_PYTHON)" tools/find_python.sh 3.13) && echo "Making $(COLAB) with $$python" && $$python -m venv $(COLAB); }
 	@$(COLAB)/bin/python $(PIP) -r requirements-colab.txt
 	@$(COLAB)/bin/python $(PIP) --no-deps --editable .
 	@touch $@

@@ -30,9 +30,9 @@ def test_help_lists_every_command() -> None:
 
 
 def test_no_python_is_said_plainly() -> None:
-    done = run("tools/find_python.sh", "2.6")
+    done = run("tools/find_python.sh", "2.6", PYTHON="")
     assert done.returncode == 1
-    assert done.stderr.startswith("No Python 2.6 with venv and ensurepip found. Install one")
+    assert done.stderr.startswith("No Python 2.6 with venv and ensurepip found. Install one (Debian")
 
 
 def test_a_missing_program_is_said_plainly(tmp_path: Path) -> None:
