@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from relay_explorer import models
+from relay_explorer import models, relay
 from relay_explorer.views.ir import ir_view
 from tests.browser.pages import Opener
 
@@ -541,3 +542,13 @@ def test_every_model_of_the_book_is_drawn(open_view: Opener, name: str) -> None:
     page.wait_for_timeout(300)
     assert ink(page) > 0.01
     assert 5 <= graph(page).get_by_role("option").count() <= 90
+
+
+def test_a_link_brings_the_chosen_row_into_the_window(open_view: Opener) -> None:
+    # Rows just below the window are the hard ones: the view is restored before the window has a height.
+    steps = "".join(f"let %v{i + 1} = add(%v{i}, {i}f);" for i in range(30))
+    program = f"def @main(%v0: Tensor[(2), float32]) {{ {steps} %v30 }}"
+    view = json.loads(ir_view(relay.parse(f'#[version = "0.0.5"]\n{program}'), "chain").to_json())
+    for chosen in (30, 33, 36, 39):
+        page = open_view(view, fragment=f"#rx-test:sel={chosen}&fold=none")
+        expect(page.locator(".row[aria-selected=true]")).to_be_in_viewport(ratio=0.9)

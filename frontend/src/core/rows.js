@@ -33,6 +33,8 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   let frame = 0;
   /** The columns as last drawn; nothing is drawn before the first setColumns. */
   let drawn = "";
+  let measured = false;
+  let wanted = -1;
   /** What of the rows is in the window: read when it changes, since reading it at every step would lay out the page. */
   let port = { top: 0, height: 600 };
 
@@ -147,6 +149,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   }
 
   function scrollTo(row, always = false) {
+    if (!measured) wanted = row;
     const at = anchor(row);
     if (at < 0) return;
     const top = y[indexOf[at]];
@@ -216,7 +219,13 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     return Math.min(WIDEST, Math.ceil(longest * MONO) + 24);
   }
 
-  const sizes = new ResizeObserver(look);
+  // Until the window has a height, nobody knows what is in it: what was asked for till then is asked again.
+  const sizes = new ResizeObserver(() => {
+    look();
+    if (measured || !scroller.clientHeight) return;
+    measured = true;
+    if (wanted >= 0) scrollTo(wanted);
+  });
   sizes.observe(scroller);
 
   /** Which columns stand beside the program (all by default), and whether they stand under each line. */
