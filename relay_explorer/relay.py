@@ -5,6 +5,7 @@ from relay_explorer import relay x = relay.var("x", shape=(1, 784)) y = relay.nn
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -115,8 +116,30 @@ __all__ = [
     name
     for name in dir()
     if not name.startswith("_")
-    and name not in ("annotations", "types", "Iterable", "TYPE_CHECKING", "Anything")
+    and name not in ("annotations", "sys", "types", "Iterable", "TYPE_CHECKING", "Anything")
 ]
+
+
+def _explained(path: str, module: types.ModuleType) -> None:
+    """Asking for a name that a namespace lacks says which is near, or what took its place."""
+
+    def missing(name: str) -> Anything:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from .compat.missing import attribute_error
+
+        raise attribute_error(f"tvm.{path}", name, [n for n in vars(module) if not n.startswith("_")], module)
+
+    module.__dict__["__getattr__"] = missing
+
+
+for _path, _module in (
+    ("relay", sys.modules[__name__]),
+    ("relay.nn", nn),
+    ("relay.image", image),
+    ("relay.op", op),
+):
+    _explained(_path, _module)
 
 if TYPE_CHECKING:  # the builder functions of operators are gathered when this module is loaded
 

@@ -42,6 +42,8 @@ test("sentences: code, strong, arguments inside strong, missing arguments", () =
   assert.deepEqual(parts("{4}", ["a"]), [{ code: "{4}" }]);
   assert.deepEqual(parts("give `%x` a type", []), ["give ", { code: "%x" }, " a type"]);
   assert.deepEqual(parts("one ` alone", []), ["one ` alone"]);
+  assert.equal(parts("type F {{ Wrap(fn (F)) }}", []).join(""), "type F { Wrap(fn (F)) }");
+  assert.deepEqual(parts("try `fn () {{ 1 }}`", []), ["try ", { code: "fn () { 1 }" }]);
   assert.equal(sentenceText([0, 1], ["{0} is known.\nSo it goes.", "α"]), "α is known. So it goes.");
 });
 

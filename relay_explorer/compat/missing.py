@@ -5,10 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-_COMPILER = (
-    "there is no code generator: run the program with relay.create_executor, "
-    "or compile it with the installed TVM (relay_explorer.compat.real_tvm())"
-)
+_COMPILER = "programs are not compiled here yet: run them with relay.create_executor, which interprets them"
 _TUNING = "there is no code generator, so nothing is tuned; see the installed TVM's meta_schedule"
 _IMPORTERS = (
     "there are no importers yet: write the program in Relay's text (relay.parse), "

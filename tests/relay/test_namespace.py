@@ -159,3 +159,20 @@ def test_programs_are_parsed_and_typed_without_numpy() -> None:
 def test_what_compat_does_not_have_says_so() -> None:
     with pytest.raises(AttributeError, match=r"tvm\.topi is not in relay_explorer's tvm: operators have"):
         _ = tvm.topi
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "words"),
+    [
+        (relay, "build", "programs are not compiled here yet"),
+        (relay, "frontend", "there are no importers yet"),
+        (relay, "expr_functor", "did you mean tvm.relay.ExprFunctor?"),
+        (relay.nn, "conv2dd", "did you mean tvm.relay.nn.conv2d"),
+        (relay.transform, "FuseOps", "there is no pass or tool called relay.transform.FuseOps yet"),
+    ],
+)
+def test_a_name_that_is_not_here_says_what_to_do(place: object, name: str, words: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(place, name)
+    assert words in str(caught.value)
+    assert not hasattr(place, name)

@@ -1,8 +1,9 @@
 // A sentence of the data: a template and its arguments. `{0}` is drawn as code, and so is what stands between
-// backticks; `**x**` is strong, and what follows a line break is the small second sentence.
+// backticks; `**x**` is strong, `{{` and `}}` are braces, and what follows a line break is the small second sentence.
 import { h } from "./dom.js";
 
-const PART = /\{(\d+)\}|\*\*(.+?)\*\*|`([^`]+)`/gs;
+const PART = /\{(\d+)\}|\*\*(.+?)\*\*|`([^`]+)`|(\{\{|\}\})/gs;
+const braces = (text) => text.replaceAll("{{", "{").replaceAll("}}", "}");
 
 /** The parts of a template: strings, `{ code }`, `{ strong: [parts] }`. */
 export function parts(template, args) {
@@ -12,7 +13,8 @@ export function parts(template, args) {
     if (match.index > from) out.push(template.slice(from, match.index));
     if (match[1] !== undefined) out.push({ code: args[Number(match[1])] ?? match[0] });
     else if (match[2] !== undefined) out.push({ strong: parts(match[2], args) });
-    else out.push({ code: match[3] });
+    else if (match[3] !== undefined) out.push({ code: braces(match[3]) });
+    else out.push(braces(match[4]));
     from = match.index + match[0].length;
   }
   if (from < template.length) out.push(template.slice(from));
