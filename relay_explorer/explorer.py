@@ -30,7 +30,7 @@ _names: dict[str, itertools.count[int]] = {}
 
 class Explorer:
     """An explorer of one view. As the last expression of a cell it shows itself: in JupyterLab, Notebook 7,
-    VS Code, marimo, Colab and built pages.
+    marimo and built pages, and it is made for VS Code and Colab (not seen in those two).
 
     `view` is the data, `name` what the addresses of a page call the explorer (`#rx-NAME:STATE`).
     """

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from .module import IRModule
 
 Node = object
-Difference = "str | None"
 
 
 class _Comparison:

@@ -76,8 +76,8 @@ class Relation(NamedTuple):
 
     The rule is given the types of the arguments and of the result (as far as they are known: an
     IncompleteType is unknown), how many are inputs, the attributes, and a Reporter. It assigns what it
-    learns and answers whether it is done; where too little is known it answers False and is run again when
-    one of its types becomes known. It raises RelationError where it cannot hold.
+    learns and answers whether it is done; where too little is known it answers False, and is run again when
+    something else makes one of its types known. It raises RelationError where it cannot hold.
     """
 
     name: str

@@ -8,10 +8,6 @@ from .adt import (
     Clause,
     Constructor,
     Match,
-    Pattern,
-    PatternConstructor,
-    PatternTuple,
-    PatternVar,
     pattern_vars,
 )
 from .expr import (
@@ -183,19 +179,6 @@ def free_vars(expr: Expr) -> list[Var]:
     return [v for v in all_vars(expr) if v not in bound]
 
 
-def pattern_constructors(pattern: Pattern) -> list[Constructor]:
-    """The constructors that a pattern names, from left to right."""
-    found: list[Constructor] = []
-    pending = [pattern]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, PatternConstructor):
-            found.append(current.constructor)
-        if isinstance(current, (PatternConstructor, PatternTuple)):
-            pending.extend(reversed(current.patterns))
-    return found
-
-
 def types_in(expr: Expr) -> list[Type]:
     """The types written in `expr`: annotations, return types and type arguments, in post-order."""
     found: list[Type] = []
@@ -258,21 +241,3 @@ def free_type_vars(expr: Expr | Type) -> list[TypeVar]:
     for type_ in types_in(expr):
         found.update(dict.fromkeys(v for v in free_type_vars(type_) if v not in introduced))
     return list(found)
-
-
-__all__ = [
-    "PatternVar",
-    "all_vars",
-    "bound_vars",
-    "children",
-    "free_type_vars",
-    "free_vars",
-    "pattern_constructors",
-    "post_order",
-    "post_order_visit",
-    "rebuild",
-    "rewrite",
-    "type_children",
-    "type_vars_in",
-    "types_in",
-]

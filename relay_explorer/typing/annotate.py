@@ -24,7 +24,7 @@ from ..ir.op import Op
 from ..ir.types import FuncType, TensorType, Type
 from ..ir.walk import post_order
 from .constraints import Generator
-from .unknown import Unknown, find, resolve, unknowns_in
+from .unknown import Unknown, find, resolve
 
 
 class Annotator:
@@ -36,7 +36,6 @@ class Annotator:
         self.types = generator.types
         self.type_args = generator.type_args
         self.memo: dict[Expr, Expr] = {}
-        self.resolved: dict[Type, Type] = {}
 
     def type(self, type_: Type) -> Type:
         """`type_` with all variables replaced by what they stand for."""
@@ -48,14 +47,6 @@ class Annotator:
             if known is not None and known.__class__ is TensorType:
                 return known
         return resolve(type_)
-
-    def unsolved(self, root: Expr) -> Expr | None:
-        """The first expression below `root`, in the order of evaluation, whose type is still not known."""
-        for node in post_order(root):
-            type_ = self.types.get(node)
-            if type_ is not None and type_.__class__ is not TensorType and unknowns_in(type_):
-                return node
-        return None
 
     def copy(self, root: Expr) -> Expr:
         memo = self.memo

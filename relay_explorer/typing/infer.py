@@ -71,8 +71,7 @@ def _without_collection() -> Iterator[None]:
     """Python's cyclic garbage collector rests meanwhile.
 
     Inference makes many objects and keeps them all. The collector would look through them again and again
-    and find nothing: without this, a call of a program of 10,000 takes two to six times as long as one of a
-    program of 100 (benchmarks/inference.md).
+    and find nothing, and the time that a call takes would grow with the program.
     """
     enabled = gc.isenabled()
     gc.disable()
