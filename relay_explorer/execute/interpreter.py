@@ -27,11 +27,43 @@ class ExecutionError(RelayError):
     """A program that went wrong while it ran; says where."""
 
 
-class Interpreter:
-    """Runs the functions of one module. Compiled functions are kept."""
+class Observer:
+    """What is told of a run, as it happens. These do nothing: `execute.record` keeps what it hears.
 
-    def __init__(self, module: IRModule | None = None) -> None:
+    An activation is a code with its frame. Of each instruction one thing is told, once it is done: `made`,
+    or, where the run goes on elsewhere, `entered` (a call) or `chose`; and then, unless that stood in the
+    place of a result (a tail call), `returned` when its value is there.
+    """
+
+    def entered(self, code: Code, frame: Frame, callee: Closure, at: Instruction | None, tail: bool) -> None:
+        """A function begins: called at `at`, None where the run starts with it. `tail`: what it returns is
+        the value of the block that called it.
+        """
+
+    def made(self, instruction: Instruction, frame: Frame) -> None:
+        """The value is in the frame, or in the cell that was written."""
+
+    def chose(self, instruction: Instruction, frame: Frame, block: Block, tail: bool) -> None:
+        """An `if` or `match` goes on with `block`; what its pattern binds is in the frame."""
+
+    def returned(self, instruction: Instruction, value: Value, done: Block) -> None:
+        """What `instruction` waited for is there, from the block `done`: the value of a call, an `if` or a
+        `match`.
+        """
+
+    def finished(self, value: Value, done: Block) -> None:
+        """The run ends with the value of the block `done`."""
+
+    def failed(self, instruction: Instruction, frame: Frame, error: RelayError) -> None:
+        """The run ends with an error at `instruction`."""
+
+
+class Interpreter:
+    """Runs the functions of one module. Compiled functions are kept. An `observer` is told what happens."""
+
+    def __init__(self, module: IRModule | None = None, observer: Observer | None = None) -> None:
         self.module = module or IRModule()
+        self.observer = observer
         self._globals: dict[str, Closure] = {}
         self._templates: dict[Code, Frame] = {}
 
@@ -54,41 +86,66 @@ class Interpreter:
         waiting: list[
             tuple[Block, int, Frame, int]
         ] = []  # who goes on, where, with what, and where the value goes
+        observer = self.observer
         code, frame = self._enter(callee, args, None)
         block, at = code.block, 0
-        while True:
-            if at == len(block.instructions):
-                value = frame[block.result]
-                if not waiting:
-                    return value
-                block, at, frame, target = waiting.pop()
-                frame[target] = value
-                continue
-            instruction = block.instructions[at]
-            at += 1
-            kind = instruction.kind
-            if kind is Kind.OPERATOR:
-                frame[instruction.target] = self._operator(
-                    instruction, [frame[i] for i in instruction.operands]
-                )
-                continue
-            if kind not in _TRANSFERS:
-                frame[instruction.target] = _simple(instruction, frame)
-                continue
-            if kind is Kind.CALL:
-                function, *values = [frame[i] for i in instruction.operands]
-                if not isinstance(function, Closure):
-                    frame[instruction.target] = self._apply(function, values, instruction)
+        if observer is not None:
+            observer.entered(code, frame, callee, None, False)
+        try:
+            while True:
+                if at == len(block.instructions):
+                    value = frame[block.result]
+                    done = block
+                    if not waiting:
+                        break
+                    block, at, frame, target = waiting.pop()
+                    frame[target] = value
+                    if observer is not None:
+                        observer.returned(block.instructions[at - 1], value, done)
                     continue
-                code, inner = self._enter(function, tuple(values), instruction)
-                next_block, next_frame = code.block, inner
-            else:
-                next_block, next_frame = self._choose(instruction, frame), frame
-            if at < len(block.instructions) or block.result != instruction.target:
-                waiting.append((block, at, frame, instruction.target))
-                if len(waiting) > DEEPEST_STACK:
-                    raise self._too_deep(instruction)
-            block, at, frame = next_block, 0, next_frame
+                instruction = block.instructions[at]
+                at += 1
+                kind = instruction.kind
+                if kind is Kind.OPERATOR:
+                    frame[instruction.target] = self._operator(
+                        instruction, [frame[i] for i in instruction.operands]
+                    )
+                    if observer is not None:
+                        observer.made(instruction, frame)
+                    continue
+                if kind not in _TRANSFERS:
+                    frame[instruction.target] = _simple(instruction, frame)
+                    if observer is not None:
+                        observer.made(instruction, frame)
+                    continue
+                tail = at == len(block.instructions) and block.result == instruction.target
+                if kind is Kind.CALL:
+                    function, *values = [frame[i] for i in instruction.operands]
+                    if not isinstance(function, Closure):
+                        frame[instruction.target] = self._apply(function, values, instruction)
+                        if observer is not None:
+                            observer.made(instruction, frame)
+                        continue
+                    code, next_frame = self._enter(function, tuple(values), instruction)
+                    next_block = code.block
+                    if observer is not None:
+                        observer.entered(code, next_frame, function, instruction, tail)
+                else:
+                    next_block, next_frame = self._choose(instruction, frame), frame
+                    if observer is not None:
+                        observer.chose(instruction, frame, next_block, tail)
+                if not tail:
+                    waiting.append((block, at, frame, instruction.target))
+                    if len(waiting) > DEEPEST_STACK:
+                        raise self._too_deep(instruction)
+                block, at, frame = next_block, 0, next_frame
+        except RelayError as error:
+            if observer is not None:
+                observer.failed(block.instructions[at - 1], frame, error)
+            raise
+        if observer is not None:
+            observer.finished(value, done)
+        return value
 
     def _enter(self, callee: Value, args: tuple[Value, ...], at: Instruction | None) -> tuple[Code, Frame]:
         assert isinstance(callee, Closure)
