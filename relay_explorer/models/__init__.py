@@ -51,6 +51,21 @@ MODELS = {
         "An LSTM over 32 steps, unrolled: input 64, hidden 128.",
         "Hochreiter and Schmidhuber, 1997",
     ),
+    "tree_lstm": Model(
+        "tree_lstm:tree_lstm",
+        "A binary TreeLSTM over a sentence's tree, by recursion: words of 300, states of 150, 5 moods.",
+        "Tai et al., 2015",
+    ),
+    "char_rnn": Model(
+        "char_rnn:char_rnn",
+        "A character RNN that folds a name, a list of letters, to one of 18 languages: state 128.",
+        "Robertson, PyTorch tutorials",
+    ),
+    "char_rnn_writer": Model(
+        "char_rnn:char_rnn_writer",
+        "A character RNN that writes a list of letters, each the likeliest after the last: state 128.",
+        "Robertson, PyTorch tutorials",
+    ),
 }
 
 

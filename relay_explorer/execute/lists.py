@@ -1,0 +1,35 @@
+"""Python sequences as the prelude's lists, and back, however long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from ..ir.adt import Constructor
+from ..ir.errors import RelayError
+from ..ir.module import IRModule
+from .results import ConstructorValue
+
+
+def make_list(module: IRModule, items: Iterable[object]) -> ConstructorValue:
+    """The value of type `List` with these elements, each anything that an executor takes as an argument;
+    `module` has the prelude (or a type `List` with `Cons` and `Nil` in this order). A ModuleError where there
+    is no such type.
+    """
+    _, cons, nil = cast("tuple[Any, Constructor, Constructor]", module.get_type("List"))
+    made = ConstructorValue(nil.tag, [], nil)
+    for item in reversed(list(items)):
+        made = ConstructorValue(cons.tag, [item, made], cons)
+    return made
+
+
+def list_items(value: ConstructorValue) -> list[Any]:
+    """The elements of a value of type `List`, as an executor gives them; a RelayError where it is none."""
+    found: list[Any] = []
+    rest: Any = value
+    while getattr(getattr(rest, "constructor", None), "name_hint", None) == "Cons":
+        head, rest = rest.fields
+        found.append(head)
+    if getattr(getattr(rest, "constructor", None), "name_hint", None) != "Nil":
+        raise RelayError(f"{rest!r:.200} is no list", help=["a list is `Cons(element, list)` or `Nil`"])
+    return found
