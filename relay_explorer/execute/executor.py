@@ -104,15 +104,19 @@ class FunctionValue(Wrapper):
         self._checked: set[tuple[Type, ...]] = set()
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        params = self._params()
-        arguments = _in_order(params, args, kwargs)
-        values = [self._value(argument) for argument in arguments]
-        if self.expr is not None:
-            self._check_arguments(self.expr, params, values)
+        values = self.arguments(args, kwargs)
         slots = [Var(f"argument_{k}") for k in range(len(values))]
         callee = Var("callee")
         given = dict(zip([callee, *slots], [self.inner, *values]))
         return to_result(self.interpreter.evaluate(Call(callee, slots), given), self.from_function)
+
+    def arguments(self, args: Sequence[object], named: Mapping[str, object]) -> list[Value]:
+        """The interpreter's values for a call's arguments, in order; their types are checked."""
+        params = self._params()
+        values = [self._value(argument) for argument in _in_order(params, args, named)]
+        if self.expr is not None:
+            self._check_arguments(self.expr, params, values)
+        return values
 
     def _params(self) -> Sequence[Var]:
         function = getattr(self.inner, "function", None)

@@ -1,0 +1,325 @@
+"""Recording an evaluation: what the interpreter did, step by step, with what, and why.
+
+The interpreter that runs programs is the one that is observed. A recording is bounded: the first `limit`
+steps are kept, the rest is counted, and after `budget` steps a run that has not ended is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..ir.errors import RelayError
+from ..ir.expr import Expr, GlobalVar
+from ..ir.module import IRModule
+from .code import Block, Code, Instruction, Kind
+from .executor import FunctionValue
+from .interpreter import Frame, Interpreter, Observer
+from .values import Closure, ConstructorValue, RefValue, Value
+
+LIMIT = 2_000
+BUDGET = 1_000_000
+
+
+class Activation:
+    """One time that a function is run. `number` is its place among those that are recorded, -1 after them.
+
+    `at` is the call that began it and `caller` where that stands (None for the first). `before` is the
+    activation whose place it took by a tail call, and `turn` how many have had the place before it. `first`
+    and `last` are the steps that enter and leave it (`last` is -1 while it lives). `origin` and `used` say of
+    each slot of `frame` which step filled it, and which was the last to read it.
+    """
+
+    __slots__ = (
+        "at", "before", "callee", "caller", "code", "first", "frame", "last", "number", "origin", "turn",
+        "used",
+    )  # fmt: skip
+
+    def __init__(
+        self, code: Code, frame: Frame, callee: Closure, at: Instruction | None, caller: Activation | None
+    ) -> None:
+        self.code, self.frame, self.callee, self.at, self.caller = code, frame, callee, at, caller
+        self.before: Activation | None = None
+        self.turn, self.number, self.first, self.last = 0, -1, -1, -1
+        self.origin: dict[int, int] = {}
+        self.used: dict[int, int] = {}
+
+    def reads(self, slots: Sequence[int], step: int) -> tuple[int, ...]:
+        """Notes that `step` reads the slots; the steps that filled them."""
+        self.used.update(dict.fromkeys(slots, step))
+        return tuple(dict.fromkeys([self.origin[s] for s in slots if s in self.origin]))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. `activation` is the one that goes on after it; `because` are the steps that made what it
+    used.
+    """
+
+    activation: Activation
+    because: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entered(Step):
+    """A function begins. `replaced` is the activation whose place it took: a tail call."""
+
+    replaced: Activation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Made(Step):
+    """`instruction` gave `value`."""
+
+    instruction: Instruction
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Chose(Step):
+    """An `if` or `match` goes on with its branch `number`, counted from 0."""
+
+    instruction: Instruction
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Returned(Step):
+    """`instruction` has the value that it waited for; `left` is the activation that returned it, None where a
+    branch ended.
+    """
+
+    instruction: Instruction
+    value: Value
+    left: Activation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Step):
+    """The run has its result."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Step):
+    """The run ended with `error` at `instruction`."""
+
+    instruction: Instruction
+    error: RelayError
+
+
+@dataclass
+class Totals:
+    """Counts over the whole run, also over what was not recorded. `deepest`: activations on the stack."""
+
+    steps: int = 0
+    calls: int = 0
+    tail_calls: int = 0
+    deepest: int = 0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A recorded run of `@{entry}` of `module` for `args`.
+
+    `steps` are the first ones, and, where some were left out, the last one; `left_out` counts those. Where
+    the run did not end within its budget, `stopped` is true and there is no last step. `cells` are the cells
+    that came with the arguments, and what they held then.
+    """
+
+    module: IRModule
+    entry: GlobalVar
+    args: tuple[Value, ...]
+    steps: tuple[Step, ...]
+    activations: tuple[Activation, ...]
+    totals: Totals
+    cells: tuple[tuple[RefValue, Value], ...] = ()
+    stopped: bool = False
+
+    @property
+    def left_out(self) -> int:
+        return self.totals.steps - len(self.steps)
+
+    @property
+    def error(self) -> RelayError | None:
+        """Why it failed, if it did."""
+        last = self.steps[-1]
+        return last.error if isinstance(last, Failed) else None
+
+
+class _BudgetError(Exception):
+    """The budget is spent."""
+
+
+@dataclass
+class Recorder(Observer):
+    """Keeps what happens in the first `limit` steps, and counts all; stops the run after `budget` steps."""
+
+    limit: int = LIMIT
+    budget: int = BUDGET
+    steps: list[Step] = field(default_factory=list)
+    activations: list[Activation] = field(default_factory=list)
+    totals: Totals = field(default_factory=Totals)
+
+    def __post_init__(self) -> None:
+        self.now: Activation | None = None
+        self.waiting: list[tuple[Instruction, Activation]] = []  # as the interpreter's own
+        self.depth = 0
+
+    # -- what the interpreter tells
+
+    def entered(self, code: Code, frame: Frame, callee: Closure, at: Instruction | None, tail: bool) -> None:
+        caller, step = self.now, self._count()
+        new = Activation(code, frame, callee, at, caller)
+        # A call that ends a branch whose `if` or `match` is waited for is no tail call: its caller goes on.
+        goes_on = bool(self.waiting) and self.waiting[-1][1] is caller
+        replaced = caller if tail and not goes_on else None
+        self.totals.calls += caller is not None
+        if replaced is not None:
+            self.totals.tail_calls += 1
+            new.before, new.turn, new.caller = replaced, replaced.turn + 1, replaced.caller
+            replaced.last = step
+        else:
+            self.depth += 1
+            self.totals.deepest = max(self.totals.deepest, self.depth)
+            if caller is not None and at is not None and not tail:
+                self.waiting.append((at, caller))
+        self.now = new
+        if self._keeps(step):
+            because = caller.reads(at.operands, step) if caller is not None and at is not None else ()
+            given = [*range(len(code.function.params)), *(slot for _, slot in code.captures)]
+            new.origin.update(dict.fromkeys(given, step))
+            new.number, new.first = len(self.activations), step
+            self.activations.append(new)
+            self.steps.append(Entered(new, because, replaced))
+
+    def made(self, instruction: Instruction, frame: Frame) -> None:
+        now, step = self._here(), self._count()
+        if not self._keeps(step):
+            return
+        because = now.reads(instruction.operands, step)
+        if instruction.kind is Kind.CLOSURE:
+            because = now.reads([outer for outer, _ in instruction.detail.captures], step)
+        now.origin[instruction.target] = step
+        value = frame[instruction.target]
+        self.steps.append(Made(now, because, instruction, value))
+
+    def chose(self, instruction: Instruction, frame: Frame, block: Block, tail: bool) -> None:
+        now, step = self._here(), self._count()
+        if not tail:
+            self.waiting.append((instruction, now))
+        if not self._keeps(step):
+            return
+        because = now.reads(instruction.operands, step)
+        number = _number(instruction, block)
+        if instruction.kind is Kind.MATCH:
+            now.origin.update(dict.fromkeys(instruction.detail[number].slots.values(), step))
+        self.steps.append(Chose(now, because, instruction, number))
+
+    def returned(self, instruction: Instruction, value: Value, done: Block) -> None:
+        ended, step = self._here(), self._count()
+        _, now = self.waiting.pop()
+        left = ended if ended is not now else None
+        if left is not None:
+            self.depth -= 1
+            left.last = step
+        self.now = now
+        if self._keeps(step):
+            because = ended.reads((done.result,), step)
+            now.origin[instruction.target] = step
+            self.steps.append(Returned(now, because, instruction, value, left))
+
+    def finished(self, value: Value, done: Block) -> None:
+        now, step = self._here(), self._count()
+        self.steps.append(Finished(now, now.reads((done.result,), step), value))
+
+    def failed(self, instruction: Instruction, frame: Frame, error: RelayError) -> None:
+        now, step = self._here(), self._count()
+        if now.frame is not frame:  # the call was one too many: its caller is where it went wrong
+            now = self.waiting[-1][1]
+        self.steps.append(Failed(now, now.reads(instruction.operands, step), instruction, error))
+
+    # -- steps
+
+    def _here(self) -> Activation:
+        assert self.now is not None, "nothing happens before a function is entered"
+        return self.now
+
+    def _count(self) -> int:
+        """The number of this step."""
+        number = self.totals.steps
+        if number >= self.budget:
+            raise _BudgetError
+        self.totals.steps += 1
+        return number
+
+    def _keeps(self, step: int) -> bool:
+        return step < self.limit
+
+
+def _number(instruction: Instruction, block: Block) -> int:
+    """Which branch `block` is, from 0."""
+    branches = instruction.detail
+    if instruction.kind is Kind.MATCH:
+        branches = [clause.block for clause in branches]
+    return next(number for number, branch in enumerate(branches) if branch is block)
+
+
+def record(
+    mod: IRModule | Expr,
+    *args: object,
+    entry: str = "main",
+    limit: int = LIMIT,
+    budget: int = BUDGET,
+    **named: object,
+) -> Evaluation:
+    """Runs a function of a module (or an expression) and keeps what happened.
+
+    Arguments are what an executor takes: arrays, numbers, tuples, values that programs made, expressions,
+    which are evaluated first; a parameter may be given by name. `entry` is the function. The first `limit`
+    steps are kept; after `budget` steps a run that has not ended is stopped. A run that goes wrong ends with
+    a Failed step. Arguments that the function does not take are a RelayError or TypeInferenceError, as they
+    are when it is called.
+    """
+    if limit < 1 or budget < 1:
+        raise RelayError(
+            f"a recording of {min(limit, budget)} steps shows nothing", help=["ask for at least 1"]
+        )
+    module = mod if isinstance(mod, IRModule) else IRModule.from_expr(mod)
+    var = module.get_global_var(entry)
+    interpreter = Interpreter(module)
+    values = FunctionValue(interpreter, interpreter.evaluate(var), var).arguments(args, named)
+    cells = tuple(_cells(values))
+    recorder = Recorder(limit, budget)
+    interpreter.observer = recorder
+    stopped = False
+    try:
+        interpreter.call(entry, values)
+    except _BudgetError:
+        stopped = True
+    except RelayError:
+        if not recorder.steps or not isinstance(recorder.steps[-1], Failed):
+            raise
+    steps, activations = tuple(recorder.steps), tuple(recorder.activations)
+    return Evaluation(module, var, tuple(values), steps, activations, recorder.totals, cells, stopped)
+
+
+def _cells(values: Sequence[Value]) -> Iterator[tuple[RefValue, Value]]:
+    """The cells that can be reached from `values`, and what they hold."""
+    pending = list(values)
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, RefValue):
+            yield value, value.value
+            pending.append(value.value)
+        elif isinstance(value, tuple):
+            pending.extend(value)
+        elif isinstance(value, ConstructorValue):
+            pending.extend(value.fields)
+        elif isinstance(value, Closure):
+            pending.extend(value.captured)
