@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 
 from .errors import AttributeSchemaError
 from .ndarray import NDArray
-from .types import Any, SizeVar, Type
+from .types import Any, Size, Type
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -236,13 +236,17 @@ _DTYPE = re.compile(r"(?:(?:float|bfloat|int|uint)\d+|bool|handle|void)(?:x\d+)?
 
 
 def _dtype(value: Value) -> str:
-    """An element type's name, also given as `numpy.float32`, a NumPy dtype, or Python's int, float, bool."""
+    """An element type's name, also given as `numpy.float32`, a NumPy dtype, Python's int, float, bool, or a
+    tensor type.
+    """
     if isinstance(value, str):
         name = str(value)
     elif isinstance(value, type):
         name = {"int": "int32", "float": "float32"}.get(value.__name__, value.__name__)
     elif hasattr(value, "name"):
         name = str(value.name)
+    elif hasattr(value, "dtype"):  # a tensor type stands for that of its elements
+        return _dtype(value.dtype)
     else:
         raise TypeError
     if not _DTYPE.fullmatch(name):
@@ -268,7 +272,7 @@ def _floats(value: Value) -> tuple[float, ...]:
 
 def _dims(value: Value) -> Dims:
     items = value if isinstance(value, (list, tuple)) or hasattr(value, "__iter__") else (value,)
-    return tuple(v if isinstance(v, (Any, SizeVar)) else _int(v) for v in items)
+    return tuple(v if isinstance(v, (Any, Size)) else _int(v) for v in items)
 
 
 def _ints_or_sections(value: Value) -> int | tuple[int, ...]:

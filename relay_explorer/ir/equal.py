@@ -36,11 +36,13 @@ from .expr import (
     Var,
 )
 from .op import Op
+from .size import substituted, variables
 from .types import (
     FuncType,
     GlobalTypeVar,
     IncompleteType,
     RefType,
+    Size,
     SizeVar,
     TensorType,
     TupleType,
@@ -253,13 +255,18 @@ class _Comparison:
         return None
 
     def size(self, a: object, b: object) -> bool:
-        """Whether two dimensions are the same; size variables are like free variables."""
-        if not (isinstance(a, SizeVar) and isinstance(b, SizeVar) and self.map_free_vars):
+        """Whether two dimensions are the same; their names are like free variables."""
+        if not (isinstance(a, Size) and isinstance(b, Size) and self.map_free_vars):
             return a == b
-        if id(a) in self.forward or id(b) in self.backward:
-            return self.forward.get(id(a)) is b
-        self.pair(a, b)
-        return True
+        if isinstance(a, SizeVar) and isinstance(b, SizeVar):
+            if id(a) in self.forward or id(b) in self.backward:
+                return self.forward.get(id(a)) is b
+            self.pair(a, b)
+            return True
+        names, others = variables(a), variables(b)
+        if len(names) != len(others) or not all(map(self.size, names, others)):
+            return False
+        return substituted(a, dict(zip(names, others))) == b
 
 
 def _attrs_equal(a: Attrs | None, b: Attrs | None) -> bool:

@@ -7,43 +7,15 @@ Types are immutable. `==` is structural: bound type variables may differ in name
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final, cast
+from typing import Final, cast
 
+from .size import Any as Any
+from .size import Size as Size
+from .size import SizeVar as SizeVar
+from .size import is_whole, whole
 from .span import Span
 
-
-class Any:
-    """A dimension that is known only when the program runs. There is one such value; it prints as `?`."""
-
-    _instance: ClassVar[Any | None] = None
-    __slots__ = ()
-
-    def __new__(cls) -> Any:
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
-
-    def __repr__(self) -> str:
-        return "?"
-
-    def __reduce__(self) -> tuple[type[Any], tuple[()]]:
-        return (Any, ())
-
-
-class SizeVar:
-    """A named, unknown dimension. Two are the same only if they are the same object."""
-
-    __slots__ = ("dtype", "name")
-
-    def __init__(self, name: str, dtype: str = "int32") -> None:
-        self.name = name
-        self.dtype = dtype
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-Dim = int | Any | SizeVar
+Dim = int | Any | Size
 Shape = tuple[Dim, ...]
 
 
@@ -105,10 +77,12 @@ def _dim(value: object) -> Dim:
         return value
     if isinstance(value, (Any, SizeVar)):
         return value
+    if isinstance(value, Size) and is_whole(value):
+        return cast("Dim", whole("trunc", value))
     try:
         return _dim(int(value))  # type: ignore[call-overload]  # NumPy integers and old code's IntImm convert
     except TypeError:
-        raise TypeError(f"a dimension is an integer, Any() or a size variable, not {value!r}") from None
+        raise TypeError(f"a dimension is an integer, Any() or a size with a name, not {value!r}") from None
 
 
 _known_dims = {int}.issuperset

@@ -10,7 +10,8 @@ from ..ir.expr import Call, Constant, Expr, Function, Let, Var
 from ..ir.ndarray import NDArray
 from ..ir.op import Op
 from ..ir.show import show_type
-from ..ir.types import Any, FuncType, GlobalTypeVar, SizeVar, TensorType, Type, TypeVar
+from ..ir.size import show_size
+from ..ir.types import Any, FuncType, GlobalTypeVar, Size, SizeVar, TensorType, Type, TypeVar
 from .literals import attribute_float, quote, scalar_text
 from .metadata import ARRAY, CONSTANT
 from .names import DTYPE, KEYWORDS, PLAIN, Names, local_hint, plain_name, type_var_hint
@@ -96,7 +97,7 @@ class Spelling:
         """Types whose names must be made unique, or quoted."""
         if isinstance(type_, TensorType):
             plain = DTYPE.fullmatch(type_.dtype) is not None
-            if plain and not any(isinstance(d, SizeVar) for d in type_.shape):
+            if plain and not any(isinstance(d, Size) for d in type_.shape):
                 return None
             dtype = type_.dtype if plain else quote(type_.dtype, "`")
             return f"Tensor[({', '.join(map(self.dim, type_.shape))}), {dtype}]"
@@ -110,9 +111,10 @@ class Spelling:
         return None
 
     def dim(self, dim: object) -> str:
-        """A dimension; size variables that are called the same get names of their own."""
-        if not isinstance(dim, SizeVar):
-            return str(dim)
+        """A dimension; sizes that are called the same get names of their own."""
+        return show_size(dim, self._size) if isinstance(dim, Size) else str(dim)
+
+    def _size(self, dim: SizeVar) -> str:
         if dim not in self._sizes:
             hint = re.sub(r"\W", "_", dim.name)
             self._sizes[dim] = self._size_names.unique(
@@ -183,7 +185,7 @@ class Spelling:
                 return attribute_float(value)
             case str():
                 return quote(value)
-            case Any() | SizeVar():
+            case Any() | Size():
                 return self.dim(value)
             case tuple() if free:
                 inner = ", ".join(self.value(v) for v in value)

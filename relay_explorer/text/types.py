@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..ir.show import _DEEPEST
 from ..ir.types import (
-    Any,
     Dim,
     FuncType,
     GlobalTypeVar,
@@ -20,6 +19,7 @@ from ..ir.types import (
 from .lexer import Lexer, near
 from .literals import unquote
 from .names import DTYPE
+from .sizes import parse_size
 
 DTYPES = (
     "float32",
@@ -190,27 +190,12 @@ class TypeSyntax(Lexer):
         opened, shape = self.start, []
         self.expect("(", "before the shape, as in `Tensor[(3, 4), float32]`")
         while self.kind != ")":
-            shape.append(self._dim())
+            shape.append(parse_size(self, self.size_vars))
             if self.kind != ",":
                 break
             self.advance()
         self.expect(")", "or `,` after a dimension", opened)
         return shape
-
-    def _dim(self) -> Dim:
-        kind, text = self.kind, self.text
-        if kind == "number":
-            if not text.isdecimal() or len(text) > 19:
-                raise self.error(f"a dimension is a whole number such as `3`, not {self.found()}")
-            self.advance()
-            return int(text)
-        if kind == "?":
-            self.advance()
-            return Any()
-        if kind == "name":
-            self.advance()
-            return self.size_vars.setdefault(text, SizeVar(text))
-        raise self.error(f"expected a dimension (a number, `?`, or a name), found {self.found()}")
 
     def quoted_name(self) -> str:
         """The name between backquotes that is the current token."""
