@@ -1,5 +1,5 @@
 """What can be said of a program without running it: cost, scopes, repeated blocks, well-formedness, kinds,
-features, call graphs, operators.
+features, call graphs, operators, dominators.
 
 Of `tvm.relay.analysis`, what concerns devices and the fusion of operators is not here, nor is counting
 operators in quantised regions (`list_fake_quantized_op_freqs`) or finding transposed weights
@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..ir.walk import all_vars, bound_vars, free_vars, post_order_visit
 from .call_graph import CallGraph
 from .cost import Cost, call_cost, costs, total_cost, weights
+from .dominators import DominatorTree, dominator_tree, post_dominators
 from .feature import Feature, detect_feature
 from .kinds import check_kind
 from .operators import get_total_mac_number, list_op_freqs
@@ -21,8 +22,9 @@ from .unmatched import unmatched_cases
 from .well_formed import IllFormed, well_formed, why_ill_formed
 
 __all__ = [
-    "Block", "CallGraph", "Cost", "Feature", "IllFormed", "LetScope", "all_type_vars", "all_vars",
-    "bound_type_vars", "bound_vars", "call_cost", "check_kind", "costs", "detect_feature", "free_type_vars",
-    "free_vars", "get_total_mac_number", "let_scopes", "list_op_freqs", "post_order_visit", "repeated_blocks",
-    "total_cost", "unmatched_cases", "weights", "well_formed", "why_ill_formed",
+    "Block", "CallGraph", "Cost", "DominatorTree", "Feature", "IllFormed", "LetScope", "all_type_vars",
+    "all_vars", "bound_type_vars", "bound_vars", "call_cost", "check_kind", "costs", "detect_feature",
+    "dominator_tree", "free_type_vars", "free_vars", "get_total_mac_number", "let_scopes", "list_op_freqs",
+    "post_dominators", "post_order_visit", "repeated_blocks", "total_cost", "unmatched_cases", "weights",
+    "well_formed", "why_ill_formed",
 ]  # fmt: skip
