@@ -7,7 +7,6 @@ pipeline. `checked_type` is there after type inference.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any as Anything
 
@@ -15,8 +14,6 @@ from .attrs import Attrs, DictAttrs
 from .ndarray import NDArray
 from .span import Span
 from .types import FuncType, GlobalTypeVar, IncompleteType, TensorType, TupleType, Type, TypeCall, TypeVar
-
-_variable_numbers = itertools.count()
 
 
 class Expr:
@@ -187,18 +184,43 @@ class TupleGetItem(Expr):
         self._checked_type = None
 
 
+class Id:
+    """The identity of a variable: that of `var` and of no other."""
+
+    __slots__ = ("var",)
+
+    def __init__(self, var: Var) -> None:
+        self.var = var
+
+    @property
+    def name_hint(self) -> str:
+        return self.var.name_hint
+
+    def same_as(self, other: object) -> bool:
+        """Whether this is the identity of the same variable."""
+        return self == other
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Id) and self.var is other.var
+
+    def __hash__(self) -> int:
+        return hash(self.var)
+
+    def __repr__(self) -> str:
+        return f"Id({self.name_hint})"
+
+
 class Var(Expr):
     """A local variable. Identity is the object: two variables of the same name are different.
 
     A fully annotated variable has its annotation as `checked_type`.
     """
 
-    __slots__ = ("name_hint", "type_annotation", "vid")
+    __slots__ = ("name_hint", "type_annotation")
 
     def __init__(self, name_hint: str, type_annotation: Type | None = None, span: Span | None = None) -> None:
         self.name_hint = str(name_hint)
         self.type_annotation = type_annotation
-        self.vid = next(_variable_numbers)
         self.span = span
         self.origin = ()
         self._checked_type = type_annotation if is_complete(type_annotation) else None
@@ -206,6 +228,11 @@ class Var(Expr):
     @property
     def name(self) -> str:
         return self.name_hint
+
+    @property
+    def vid(self) -> Id:
+        """What `tvm.relay` told variables apart by; here, the object itself."""
+        return Id(self)
 
 
 class GlobalVar(Expr):

@@ -147,36 +147,54 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     return memo[id(expr)]
 
 
-def all_vars(expr: Expr) -> list[Var]:
-    """Every variable that occurs in `expr`, bound or free, in post-order; those of patterns included."""
+def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:
+    """The variables that occur in `expr`, and those that it introduces, in the order of the program's text: a
+    binder comes before what it binds in.
+    """
     found: dict[Var, None] = {}
-    for node in post_order(expr):
-        if isinstance(node, Match):
-            for clause in node.clauses:
-                found.update(dict.fromkeys(pattern_vars(clause.lhs)))
-        elif isinstance(node, Var):
+    bound: dict[Var, None] = {}
+    seen: set[int] = set()
+    pending: list[Expr | list[Var]] = [expr]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):  # binders, at their place
+            bound.update(dict.fromkeys(node))
+            found.update(dict.fromkeys(node))
+        elif node.__class__ is Var:
             found[node] = None
-    return list(found)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            if isinstance(node, Function):
+                pending += [node.body, list(node.params)]
+            elif isinstance(node, Let):
+                pending += [node.body, node.value, [node.var]]
+            elif isinstance(node, Match):
+                for clause in reversed(node.clauses):
+                    pending += [clause.rhs, pattern_vars(clause.lhs)]
+                pending.append(node.data)
+            else:
+                pending.extend(reversed(children(node)))
+    return found, bound
+
+
+def all_vars(expr: Expr) -> list[Var]:
+    """Every variable that occurs in `expr`, bound or free, in the order of the text; those of patterns
+    included.
+    """
+    return list(_variables(expr)[0])
 
 
 def bound_vars(expr: Expr) -> list[Var]:
-    """The variables that `expr` itself introduces: parameters, those of `let`, and those of patterns."""
-    found: dict[Var, None] = {}
-    for node in post_order(expr):
-        if isinstance(node, Function):
-            found.update(dict.fromkeys(node.params))
-        elif isinstance(node, Let):
-            found[node.var] = None
-        elif isinstance(node, Match):
-            for clause in node.clauses:
-                found.update(dict.fromkeys(pattern_vars(clause.lhs)))
-    return list(found)
+    """The variables that `expr` itself introduces: parameters, those of `let`, and those of patterns, in the
+    order of the text.
+    """
+    return list(_variables(expr)[1])
 
 
 def free_vars(expr: Expr) -> list[Var]:
     """The variables that `expr` uses and does not introduce, in the order of their first use."""
-    bound = set(bound_vars(expr))
-    return [v for v in all_vars(expr) if v not in bound]
+    found, bound = _variables(expr)
+    return [v for v in found if v not in bound]
 
 
 def types_in(expr: Expr) -> list[Type]:
