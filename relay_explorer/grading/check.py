@@ -17,7 +17,19 @@ from typing import Any, Generic, TypeVar
 from .budget import Outcome, OutOfTimeError, limited
 from .feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError
 
-EXERCISES = {"type_relation": "type_relation_checks", "unification": "unification_checks"}
+EXERCISES = {
+    name: f"{name}_checks"
+    for name in (
+        "free_variables",
+        "alpha_equivalence",
+        "map_and_fold",
+        "count_operators",
+        "leaky_relu",
+        "type_relation",
+        "unification",
+        "shape_analysis",
+    )
+}
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
 SHRINK_SECONDS = 4.0
 _PACKAGE = str(Path(__file__).parents[1])

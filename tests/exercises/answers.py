@@ -11,10 +11,10 @@ from exercises import notebooks
 
 @cache
 def _cells(exercise: str) -> tuple[str, ...]:
-    """The code of a solution that is not graded: imports and answers, and no checks."""
+    """The code of a solution that is not graded: imports and answers; no checks, and nothing to try."""
     cells = notebooks.solution(notebooks.source(exercise)).cells
     code = [cell.source for cell in cells if cell.cell_type == "code"]
-    asks = ("check(", "grade(", "register(")
+    asks = ("check(", "grade(", "register(", "# Try")
     return tuple(text for text in code[1:] if not any(line.startswith(asks) for line in text.splitlines()))
 
 

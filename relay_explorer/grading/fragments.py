@@ -1,0 +1,116 @@
+"""Programs for the checks of code that reads or rewrites expressions: parts of random programs, each made the
+body of a `@main` whose parameters are what the part uses; the smallest first.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any as Anything
+
+from ..ir.expr import Expr, Function, GlobalVar, Var
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import children, free_vars, post_order, rewrite
+from .check import SHRINK_SECONDS
+from .feedback import Failure
+from .generate import generate
+from .shrink import shrink
+
+LARGEST = 70  # expressions of a fragment
+_TRIES = 400  # smaller programs that are looked at
+Judge = Callable[[IRModule], Failure | None]
+Accept = Callable[[Expr], bool]
+
+
+def written(*texts: str) -> list[IRModule]:
+    """Programs that are written out, each the parameters and the body of `@main`: `(%x: int32) { %x }`."""
+    from ..text import parse
+
+    return [parse(f'#[version = "0.0.5"]\n{text}' if "@main" in text else _whole(text)) for text in texts]
+
+
+def _whole(text: str) -> str:
+    return f'#[version = "0.0.5"]\ndef @main{text}'
+
+
+def fragments(rng: random.Random, count: int, accept: Accept | None = None) -> Iterator[IRModule]:
+    """About `count` programs whose `@main` is a part of a random program for which `accept` holds."""
+    for number in range(count):
+        largest = min(LARGEST, 4 + number)
+        made = generate(rng, size=10 + largest // 2)
+        functions = list(made.module.functions.values())
+        parts = [
+            part
+            for function in functions
+            for part in post_order(function)
+            if part in made.types
+            and not isinstance(part, (Var, Op, GlobalVar))
+            and (accept is None or accept(part))
+            and len(post_order(part)) <= largest
+        ]
+        if not parts:
+            continue
+        # Of several, one of the larger ones: the small ones are many and alike.
+        chosen = max(rng.sample(parts, min(4, len(parts))), key=lambda part: len(post_order(part)))
+        yield closed(made.module, chosen, made.types)
+
+
+def closed(module: IRModule, part: Expr, types: Anything) -> IRModule:
+    """The module with `part` as the body of `@main`, and a parameter for each of its free variables."""
+    params = {var: Var(var.name_hint, types[var]) for var in free_vars(part)}
+    body = rewrite(part, lambda node: params.get(node) if isinstance(node, Var) else None)
+    functions = {var: f for var, f in module.functions.items() if var.name_hint != "main"}
+    used = _used(body, functions)
+    kept = {var: f for var, f in functions.items() if var in used}
+    main = Function(list(params.values()), body)
+    return IRModule({**kept, GlobalVar("main"): main}, module.type_definitions)
+
+
+def _used(body: Expr, functions: dict[GlobalVar, Function]) -> set[GlobalVar]:
+    """The module's functions that `body` needs."""
+    found: set[GlobalVar] = set()
+    pending: list[Expr] = [body]
+    while pending:
+        for node in post_order(pending.pop()):
+            if isinstance(node, GlobalVar) and node not in found and node in functions:
+                found.add(node)
+                pending.append(functions[node])
+    return found
+
+
+def main_of(module: IRModule) -> Function:
+    """The function that a case is about."""
+    main = module["main"]
+    assert isinstance(main, Function)
+    return main
+
+
+def has(expr: Expr, *kinds: type[Expr]) -> bool:
+    """Whether an expression of one of these kinds is in `expr`."""
+    return any(isinstance(node, kinds) for node in post_order(expr))
+
+
+def smallest_failure(judge: Judge, cases: Iterable[IRModule]) -> Failure | None:
+    """The failure of the first case that has one, on the smallest program that fails as well."""
+    failing = next(((case, failure) for case in cases if (failure := judge(case)) is not None), None)
+    if failing is None:
+        return None
+    deadline = time.monotonic() + SHRINK_SECONDS
+    small = shrink(failing[0], lambda m: time.monotonic() < deadline and judge(m) is not None, _TRIES)
+    return judge(small) or failing[1]
+
+
+def snapshot(expr: Expr) -> list[tuple[Anything, ...]]:
+    """What `expr` is made of. Two snapshots differ where it was changed in between."""
+    return [
+        (node, children(node), getattr(node, "attrs", None), getattr(node, "index", None))
+        for node in post_order(expr)
+    ]
+
+
+def text(module: IRModule) -> str:
+    """The program as feedback shows it."""
+    shown = module.astext(show_meta_data=False).strip()
+    return shown.removeprefix('#[version = "0.0.5"]').strip()

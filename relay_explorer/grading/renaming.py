@@ -1,0 +1,24 @@
+"""Copies of a function with other variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.expr import Expr, Function, Var
+from ..ir.visitor import ExprMutator
+
+
+class _Rename(ExprMutator):
+    def __init__(self, name: Callable[[Var], str]) -> None:
+        super().__init__()
+        self.name = name
+
+    def visit_var(self, var: Var) -> Expr:
+        return Var(self.name(var), var.type_annotation)
+
+
+def renamed(function: Function, name: Callable[[Var], str]) -> Function:
+    """The function with a new variable, called as `name` says, in the place of each."""
+    made = _Rename(name).visit(function)
+    assert isinstance(made, Function)
+    return made

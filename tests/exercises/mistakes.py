@@ -1,0 +1,27 @@
+"""What a table of usual mistakes says, and how it is tried."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from relay_explorer.grading import Feedback, check
+from tests.exercises.answers import answer
+
+
+class Mistake(NamedTuple):
+    """Changes of a solution's text, the property that then fails first, and a part of the hint."""
+
+    changes: list[tuple[str, str]]
+    fails: str
+    hint: str
+
+
+def tried(exercise: str, function: str, part: str, mistake: Mistake) -> Feedback:
+    """The feedback for a mistake, which is the one that is expected, with a small program, drawn."""
+    feedback = check(part, answer(exercise, function, *mistake.changes))
+    assert feedback.failed == mistake.fails, str(feedback)
+    assert feedback.failure is not None
+    assert mistake.hint in feedback.failure.hint, str(feedback)
+    assert feedback.failure.program is None or feedback.picture is not None
+    assert len(feedback.failure.case) <= 700, feedback.failure.case
+    return feedback

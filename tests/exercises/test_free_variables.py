@@ -1,0 +1,159 @@
+"""The exercise `free_variables`: right answers pass, and every usual mistake is told by its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.grading import check
+from relay_explorer.ir.adt import pattern_vars
+from tests.exercises.answers import answer
+from tests.exercises.mistakes import Mistake, tried
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_solution_passes(seed: int) -> None:
+    feedback = check("free_variables", answer("free_variables", "free_variables"), seed=seed, programs=120)
+    assert feedback.passed, str(feedback)
+
+
+def by_scope(expr, memo=None):  # type: ignore[no-untyped-def]
+    """Another right way: what the parts use, less what is bound right here."""
+    memo = {} if memo is None else memo
+    if expr not in memo:
+        memo[expr] = _by_scope(expr, memo)
+    return memo[expr]
+
+
+def _by_scope(expr, memo):  # type: ignore[no-untyped-def]
+    if isinstance(expr, relay.Var):
+        return {expr}
+    if isinstance(expr, relay.Function):
+        return by_scope(expr.body, memo) - set(expr.params)
+    if isinstance(expr, relay.Let):
+        return (by_scope(expr.value, memo) | by_scope(expr.body, memo)) - {expr.var}
+    if isinstance(expr, relay.Match):
+        found = by_scope(expr.data, memo)
+        for clause in expr.clauses:
+            found = found | (by_scope(clause.rhs, memo) - set(pattern_vars(clause.lhs)))
+        return found
+    names = {"op", "args", "fields", "tuple_value", "cond", "true_branch", "false_branch", "ref", "value"}
+    parts = []
+    for name in names:
+        part = getattr(expr, name, None)
+        parts += part if isinstance(part, tuple) else [part]
+    return set().union(*(by_scope(p, memo) for p in parts if isinstance(p, relay.Expr)))
+
+
+def test_another_way_of_writing_it_passes() -> None:
+    feedback = check("free_variables", lambda expr: by_scope(expr), programs=100)
+    assert feedback.passed, str(feedback)
+
+
+RETURN = "return used - bound"
+WRONG = {
+    "not bound by functions": Mistake(
+        [("bound.update(function.params)", "pass")], "functions", "is a parameter of a function"
+    ),
+    "not bound by let": Mistake([("bound.add(let.var)", "pass")], "lets", "is bound by a `let`"),
+    "not bound by patterns": Mistake(
+        [("bound.update(pattern_vars(clause.lhs))", "pass")], "matches", "by the pattern of a clause"
+    ),
+    "not bound by deep patterns": Mistake(
+        [
+            (
+                "bound.update(pattern_vars(clause.lhs))",
+                "bound.update(p.var for p in getattr(clause.lhs, 'patterns', [clause.lhs])"
+                " if hasattr(p, 'var'))",
+            )
+        ],
+        "matches",
+        "Patterns stand inside patterns",
+    ),
+    "the value of a let": Mistake(
+        [("super().visit_let(let)", "self.visit(let.body)")], "lets", "is used in the value of a `let`"
+    ),
+    "the body of a let": Mistake([("super().visit_let(let)", "self.visit(let.value)")], "lets", "is used in"),
+    "recursion": Mistake(
+        [
+            (
+                "super().visit_let(let)\n            bound.add(let.var)",
+                "self.visit(let.body)\n            inner = free_variables(let.value)\n"
+                "            used.difference_update({let.var})\n            used.update(inner)",
+            )
+        ],
+        "lets",
+        "calls itself",
+    ),
+    "names": Mistake(
+        [(RETURN, "return {v for v in used if v.name_hint not in {b.name_hint for b in bound}}")],
+        "functions",
+        "compare them themselves, not names",
+    ),
+    "strings": Mistake([(RETURN, "return {v.name_hint for v in used - bound}")], "uses", "not their names"),
+    "nothing": Mistake([(RETURN, "used - bound")], "uses", "end in a `return`"),
+    "all": Mistake([(RETURN, "return used")], "functions", "the function binds it"),
+    "no calls": Mistake(
+        [
+            (
+                "        def visit_var",
+                "        def visit_call(self, call):\n            pass\n\n        def visit_var",
+            )
+        ],
+        "uses",
+        "What is called is a part of the call",
+    ),
+    "no callee": Mistake(
+        [
+            (
+                "        def visit_var",
+                "        def visit_call(self, call):\n            for arg in call.args:\n"
+                "                self.visit(arg)\n\n        def visit_var",
+            )
+        ],
+        "uses",
+        "What is called is a part of the call",
+    ),
+    "an if without its condition": Mistake(
+        [
+            (
+                "        def visit_var",
+                "        def visit_if(self, i):\n            self.visit(i.true_branch)\n"
+                "            self.visit(i.false_branch)\n\n        def visit_var",
+            )
+        ],
+        "uses",
+        "the condition and two branches",
+    ),
+    "every path": Mistake(
+        [
+            (
+                "            used.add(var)",
+                "            used.add(var)\n\n        def visit(self, expr):\n"
+                "            self.memo_map.clear()\n"
+                "            super().visit(expr)",
+            )
+        ],
+        "shared",
+        "",
+    ),
+    "changes": Mistake(
+        [(RETURN, "if isinstance(expr, relay.Tuple):\n        expr.fields = ()\n    return used - bound")],
+        "uses",
+        "must leave the expression as it is",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_usual_mistake_is_named(name: str) -> None:
+    tried("free_variables", "free_variables", "free_variables", WRONG[name])
+
+
+def test_the_smallest_program_is_found() -> None:
+    wrong = answer("free_variables", "free_variables", ("bound.update(function.params)", "pass"))
+    failure = check("free_variables", wrong, "functions", seed=3).failure
+    assert failure is not None
+    assert failure.expected in ("{}", "{%y}")
+    assert failure.program is not None
+    assert len(failure.case.splitlines()) <= 8

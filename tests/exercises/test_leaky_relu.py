@@ -1,0 +1,134 @@
+"""The exercise `leaky_relu`: right answers pass, and every usual mistake is told by its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.grading import check
+from relay_explorer.ir.walk import rewrite
+from tests.exercises.answers import answer
+from tests.exercises.mistakes import Mistake, tried
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_solution_passes(seed: int) -> None:
+    feedback = check("leaky_relu", answer("leaky_relu", "use_leaky"), seed=seed, programs=100)
+    assert feedback.passed, str(feedback)
+
+
+def test_another_way_of_writing_it_passes() -> None:
+    def bottom_up(function, alpha):  # type: ignore[no-untyped-def]
+        relu = relay.op.get("nn.relu")
+
+        def change(node):  # type: ignore[no-untyped-def]
+            if isinstance(node, relay.Call) and node.op == relu:
+                return relay.nn.leaky_relu(*node.args, alpha)
+            return None
+
+        return rewrite(function, change)
+
+    feedback = check("leaky_relu", bottom_up, programs=60)
+    assert feedback.passed, str(feedback)
+
+
+SUPER = "call = super().visit_call(call)"
+NEW = "return relay.nn.leaky_relu(call.args[0], alpha=alpha)"
+ASK = 'isinstance(call.op, relay.Op) and call.op.name == "nn.relu"'
+VISIT = "return UseLeaky().visit(function)"
+WRONG = {
+    "inner ones": Mistake(
+        [(SUPER, "old = call"), ("            return call\n", "            return super().visit_call(old)\n")],
+        "nested",
+        "A ReLU of a ReLU",
+    ),
+    "the arguments of others": Mistake(
+        [(SUPER, ""), (NEW, "return relay.nn.leaky_relu(self.visit(call.args[0]), alpha=alpha)")],
+        "calls",
+        "every call's arguments must be visited",
+    ),
+    "the old argument": Mistake(
+        [(SUPER, "old, call = call, super().visit_call(call)"), ("(call.args[0]", "(old.args[0]")],
+        "nested",
+        "",
+    ),
+    "the default slope": Mistake([(", alpha=alpha)", ")")], "calls", "must be the `alpha` that is given"),
+    "all operators": Mistake([(ASK, "len(call.args) == 1")], "calls", ""),
+    "other names": Mistake([(' == "nn.relu"', '.endswith("relu")')], "untouched", "something else did"),
+    "no asking": Mistake([("isinstance(call.op, relay.Op) and ", "")], "everywhere", "before its name"),
+    "the body": Mistake([(VISIT, "return UseLeaky().visit(function.body)")], "calls", "not its body"),
+    "nothing": Mistake([(VISIT, "UseLeaky().visit(function)")], "calls", "must return a function"),
+    "unshared": Mistake(
+        [
+            (
+                "        def visit_call",
+                "        def visit(self, expr):\n            if isinstance(expr, relay.Call):\n"
+                "                self.memo_map.pop(expr, None)\n            return super().visit(expr)\n\n"
+                "        def visit_call",
+            )
+        ],
+        "everywhere",
+        "A shared ReLU became several",
+    ),
+    "let values": Mistake(
+        [
+            (
+                "        def visit_call",
+                "        def visit_let(self, let):\n            return relay.Let(let.var, let.value, "
+                "self.visit(let.body))\n\n        def visit_call",
+            )
+        ],
+        "everywhere",
+        "in the value of a `let`",
+    ),
+    "inner functions": Mistake(
+        [
+            (
+                "        def visit_call",
+                "        def visit_function(self, f):\n            return f if f is not function else "
+                "super().visit_function(f)\n\n        def visit_call",
+            )
+        ],
+        "everywhere",
+        "A function inside the function has a body",
+    ),
+    "clauses": Mistake(
+        [
+            (
+                "        def visit_call",
+                "        def visit_match(self, m):\n            return m\n\n        def visit_call",
+            )
+        ],
+        "everywhere",
+        "in a `Match`",
+    ),
+    "new parameters": Mistake(
+        [
+            (
+                VISIT,
+                "f = UseLeaky().visit(function)\n    new = [relay.Var(p.name_hint, p.type_annotation) for p in f.params]\n"
+                "    return relay.Function(new, f.body, f.ret_type)",
+            )
+        ],
+        "calls",
+        "The parameters must stay the same variables",
+    ),
+    "in place": Mistake(
+        [(SUPER, ""), (NEW, "call.op = relay.op.get('nn.leaky_relu'); return call")],
+        "calls",
+        "Expressions are never changed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_usual_mistake_is_named(name: str) -> None:
+    tried("leaky_relu", "use_leaky", "leaky_relu", WRONG[name])
+
+
+def test_the_smallest_program_is_found() -> None:
+    wrong = answer("leaky_relu", "use_leaky", (SUPER, ""))
+    failure = check("leaky_relu", wrong, "nested", seed=5).failure
+    assert failure is not None
+    assert failure.case.count("nn.relu") == 2
+    assert failure.expected.count("nn.leaky_relu") == 2
