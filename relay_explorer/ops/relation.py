@@ -1,6 +1,7 @@
 """Type relations that many operators share, and helpers to write others.
 
-A dimension is an int, `Any` (`?`, known when the program runs) or a SizeVar.
+A dimension is an int, `Any` (`?`, known when the program runs) or a Size (`n`, `2 * n + 1`). They can be
+reckoned with alike.
 """
 
 from __future__ import annotations
@@ -187,26 +188,24 @@ def normal_axes(axes: Iterable[int], rank: int, operator: str = "") -> list[int]
 
 
 def same_dim(a: Dim, b: Dim) -> bool:
-    """Whether two dimensions can be the same: equal, or one of them unknown until the program runs."""
-    return a == b or isinstance(a, Any) or isinstance(b, Any)
+    """Whether two dimensions can be the same: equal, or their difference unknown until the program runs."""
+    return a == b or (not (isinstance(a, int) and isinstance(b, int)) and not isinstance(a - b, (int, float)))
 
 
 def meet_dims(a: Dim, b: Dim) -> Dim:
     """The better known of two dimensions that `same_dim` holds of."""
-    return b if isinstance(a, Any) else a
+    if isinstance(a, int):
+        return a
+    return b if isinstance(b, int) or isinstance(a, Any) else a
 
 
 def times(a: Dim, b: Dim) -> Dim:
-    """The product of two dimensions; `?` where it cannot be written as one dimension."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a * b
-    if a == 0 or b == 0:
-        return 0
-    if a == 1:
-        return b
-    if b == 1:
-        return a
-    return UNKNOWN
+    """The product of two dimensions; `?` where one is, unless the other is 0 or 1."""
+    if isinstance(a, Any) and isinstance(b, int) and b < 2:
+        return a if b else 0
+    if isinstance(b, Any) and isinstance(a, int) and a < 2:
+        return b if a else 0
+    return a * b  # type: ignore[return-value]  # whole, as both are
 
 
 def count(shape: Shape) -> int | None:

@@ -10,7 +10,7 @@ from ..ir.attrs import Attrs, DType, Ints, attr, required
 from ..ir.expr import Call, Expr
 from ..ir.op import Compute, Op, OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
-from ..ir.types import Dim, Shape, TensorType, Type
+from ..ir.types import Any, Dim, Shape, TensorType, Type
 from .arguments import computed, expr, static_ints
 from .declare import declare
 from .numeric import Array, element_type, np
@@ -124,7 +124,11 @@ class _Plan:
         unknown = [dim for dim in open_dims if not isinstance(dim, int)]
         others = prod(self.free)
         if unknown:
-            return unknown[0] if len(unknown) == 1 and have == others else UNKNOWN
+            if any(isinstance(dim, Any) for dim in unknown):
+                return unknown[0] if len(unknown) == 1 and have == others else UNKNOWN
+            if others == 0:
+                return UNKNOWN
+            return prod(open_dims) // others  # type: ignore[return-value]  # whole
         if others == 0 or have % others:
             raise RelationError(
                 f"the tensor {show_shape(self.source)} has {have} elements for -1 and the {others} "

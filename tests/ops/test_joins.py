@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay_explorer.ir.expr import Expr, Function, Let, Tuple, TupleGetItem, const, var
-from relay_explorer.ir.types import Any, SizeVar, TensorType
+from relay_explorer.ir.types import Any, SizeVar, TensorType, TupleType
 from relay_explorer.ops import broadcast, join, slice
 from tests.ops.tensor_programs import bools, ints, refused, t, type_of, typed
 
@@ -262,3 +262,17 @@ def test_a_wrapper_stands_for_its_call_in_every_expression() -> None:
     assert typed(whole(t(4, name="y"))) == both
     pair = var("pair", type_of(parts))
     assert typed(Function([pair], TupleGetItem(pair, 0))(parts)) == "Tensor[(2), float32]"
+
+
+def test_named_sizes_add_up_and_divide() -> None:
+    assert type_of(join.concatenate([t(N, 2), t(N, 2), t(3, 2)], axis=0)) == TensorType((2 * N + 3, 2))
+    parts = type_of(join.split(t(N, 2), 2, axis=0).astuple())
+    assert parts == TupleType([TensorType((N // 2, 2))] * 2)
+    assert type_of(join.split(t(N, 2), (3,), axis=0).astuple()) == TupleType(
+        [TensorType((3, 2)), TensorType((N - 3, 2))]
+    )
+
+
+def test_sizes_that_cannot_be_equal() -> None:
+    error = refused(join.concatenate([t(2, N), t(2, N + 1)], axis=0))
+    assert "axis 1 differs: it is n in field 0 of the tuple and n + 1 in field 1" in error.message

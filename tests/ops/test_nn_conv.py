@@ -196,13 +196,19 @@ def test_types(call: Call, shape: str) -> None:
     assert typed(operands(call)) == f"Tensor[{shape}, float32]"
 
 
-def test_a_named_size_stays_where_the_window_keeps_it() -> None:
+def test_windows_over_named_sizes() -> None:
     height = SizeVar("h")
     assert (
         typed(conv.conv2d(t(1, 3, height, 8), t(4, 3, 3, 3, name="w"), padding=1))
         == "Tensor[(1, 4, h, 8), float32]"
     )
-    assert typed(conv.conv2d(t(1, 3, height, 8), t(4, 3, 3, 3, name="w"))) == "Tensor[(1, 4, ?, 6), float32]"
+    assert (
+        typed(conv.conv2d(t(1, 3, height, 8), t(4, 3, 3, 3, name="w"))) == "Tensor[(1, 4, h - 2, 6), float32]"
+    )
+    strided = conv.conv2d(t(1, 3, height, 8), t(4, 3, 3, 3, name="w"), strides=2)
+    assert typed(strided) == "Tensor[(1, 4, floordiv(h - 3, 2) + 1, 3), float32]"
+    spread = conv_transpose.conv2d_transpose(t(1, 3, height, 8), t(3, 4, 2, 2, name="w"), strides=2)
+    assert typed(spread) == "Tensor[(1, 4, 2 * h, 16), float32]"
 
 
 def test_out_dtype_and_mixed_types() -> None:

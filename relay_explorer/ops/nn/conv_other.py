@@ -12,7 +12,7 @@ from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
-from ..relation import same_dim, tensor
+from ..relation import same_dim, tensor, times
 from .conv import (
     CHANNELS,
     DATA_LAYOUT,
@@ -28,7 +28,7 @@ from .conv import (
 )
 from .conv_rules import check_sizes, conv_flops, conv_layouts, conv_weight, per_group
 from .conv_values import deformable, weight_gradient
-from .layout import UNKNOWN, layout_map
+from .layout import layout_map
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
 
@@ -83,8 +83,7 @@ def _deformable(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
 def _offsets(batch: Dim, kernel: Shape, groups: int, places: Shape) -> Shape:
     """Two offsets, down and right, for each kernel element, deformable group and place."""
     height, width = kernel[2:]
-    each = 2 * height * width * groups if isinstance(height, int) and isinstance(width, int) else UNKNOWN
-    return (batch, each, *places)
+    return (batch, times(times(2 * groups, height), width), *places)
 
 
 def _check_offset(offset: Type, wanted: Shape) -> None:

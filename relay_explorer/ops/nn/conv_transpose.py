@@ -14,11 +14,11 @@ from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
-from ..relation import same_dim, tensor
+from ..relation import same_dim, tensor, times
 from .conv import CHANNELS, DATA_LAYOUT, DILATION, GROUPS, KERNEL_LAYOUT, KERNEL_SIZE, OUT_DTYPE, OUT_LAYOUT
 from .conv_rules import channels_of, check_sizes, compare_weight, conv_layouts, per_group
 from .conv_values import transposed
-from .layout import UNKNOWN, LayoutMap, divided
+from .layout import LayoutMap, divided
 from .window import Sizes, both_sides, matching_size, per_axis, total_padding
 
 STRIDES = "How far apart the windows of neighbouring data elements lie on each axis."
@@ -150,15 +150,12 @@ def _weight(
 
 
 def _all_groups(channels: Dim, groups: int) -> Dim:
-    return channels * groups if isinstance(channels, int) else channels
+    return times(channels, groups)
 
 
 def _spread(dims: Shape, kernel: Shape, padding: tuple[int, ...], attrs: Anything) -> Shape:
     out: list[Dim] = []
     for i, (dim, size) in enumerate(zip(dims, kernel, strict=True)):
-        if not (isinstance(dim, int) and isinstance(size, int)):
-            out.append(UNKNOWN)
-            continue
         length = (
             attrs.strides[i] * (dim - 1)
             + attrs.dilation[i] * (size - 1)
@@ -166,7 +163,7 @@ def _spread(dims: Shape, kernel: Shape, padding: tuple[int, ...], attrs: Anythin
             - padding[i]
             + attrs.output_padding[i]
         )
-        if length < 1:
+        if isinstance(length, int) and length < 1:
             raise RelationError(
                 f"the padding cuts off {padding[i]}, but the windows cover only {length + padding[i]}",
                 "use less padding",

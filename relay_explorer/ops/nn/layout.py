@@ -7,12 +7,12 @@ Relations compute in one canonical order and use a `LayoutMap` to come from a la
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
 
 from ...ir.op import RelationError
 from ...ir.show import show_shape
 from ...ir.types import Any, Dim, Shape
 from ..numeric import Array
+from ..relation import times as times
 
 UNKNOWN = Any()
 _SYNTAX = 'a layout names each axis by a capital letter, and blocks as 4c: "NCHW", "NHWC", "NCHW4c"'
@@ -155,35 +155,23 @@ def many(number: int, one: str, more: str) -> str:
     return f"{number} {one if number == 1 else more}"
 
 
-def times(dim: Dim, factor: int) -> Dim:
-    """`dim` multiplied; a named size keeps its name only under a factor of 1."""
-    if factor == 1:
-        return dim
-    return dim * factor if isinstance(dim, int) else UNKNOWN
-
-
 def divided(dim: Dim, factor: int, what: str, *help: str) -> Dim:
     """`dim` divided by `factor`; a RelationError that speaks of `what` where there is a rest."""
     if factor == 1:
         return dim
-    if not isinstance(dim, int):
-        return UNKNOWN
-    if dim % factor:
+    if isinstance(dim, int) and dim % factor:
         raise RelationError(f"{what} is {dim}, which {factor} does not divide", *help)
-    return dim // factor
+    return dim // factor  # type: ignore[return-value]  # whole
 
 
 def plus(dim: Dim, amount: int) -> Dim:
-    """`dim` increased; a named size keeps its name only when nothing is added."""
-    if amount == 0:
-        return dim
-    return dim + amount if isinstance(dim, int) else UNKNOWN
+    """`dim` increased."""
+    return dim + amount  # type: ignore[return-value]  # whole
 
 
 def count(shape: Shape) -> Dim:
-    """How many elements `shape` has: `?` where a dimension is unknown, unless all others are 1."""
-    named = [d for d in shape if not isinstance(d, int)]
-    number = prod(d for d in shape if isinstance(d, int))
-    if not named or number == 0:
-        return number
-    return named[0] if len(named) == 1 and number == 1 else UNKNOWN
+    """How many elements `shape` has."""
+    total: Dim = 1
+    for dim in shape:
+        total = times(total, dim)
+    return total

@@ -165,7 +165,7 @@ def _correlated(shape: Shape, padding: tuple[int, ...], attrs: Anything) -> Shap
     across = 2 * (attrs.max_displacement // attrs.stride2) + 1
     sizes = []
     for dim, pad in zip(shape[2:], padding, strict=True):
-        room = dim + pad - 2 * border if isinstance(dim, int) else UNKNOWN
+        room = dim + (pad - 2 * border)
         if isinstance(room, int) and room < 1:
             raise RelationError(
                 f"the border of {border} on both sides leaves nothing of an axis of {dim} with {pad} of "
@@ -173,7 +173,7 @@ def _correlated(shape: Shape, padding: tuple[int, ...], attrs: Anything) -> Shap
                 "use more padding",
                 culprits=(0, 1),
             )
-        sizes.append(-(-room // attrs.stride1) if isinstance(room, int) else room)
+        sizes.append((room + attrs.stride1 - 1) // attrs.stride1)
     return (shape[0], across * across, *sizes)
 
 

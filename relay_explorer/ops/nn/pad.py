@@ -14,7 +14,7 @@ from ..arguments import expr
 from ..declare import declare
 from ..numeric import Array, np
 from ..relation import tensor
-from .layout import UNKNOWN, many, plus
+from .layout import many, plus
 from .sliding import cropped
 
 PAD_WIDTH = "How many elements go before and after the data on each axis."
@@ -185,7 +185,9 @@ def _dilate(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
 def _dilated(dim: Dim, stride: int) -> Dim:
     if stride == 1:
         return dim
-    return max(0, (dim - 1) * stride + 1) if isinstance(dim, int) else UNKNOWN
+    if isinstance(dim, int):
+        return max(0, (dim - 1) * stride + 1)
+    return (dim - 1) * stride + 1  # type: ignore[return-value]  # whole
 
 
 def _spaced(attrs: DilateAttrs, x: Array) -> Array:

@@ -15,7 +15,7 @@ from ..image import Resize2DAttrs
 from ..interpolate import resized
 from ..numeric import Array
 from ..relation import tensor
-from .layout import UNKNOWN, divided, layout_map, times
+from .layout import divided, layout_map, times
 
 LAYOUT = "The order of the data's axes."
 
@@ -77,7 +77,7 @@ def _times(dim: Dim, factor: float, name: str) -> Dim:
         raise RelationError(f"{name}={factor} must be positive", "a factor of 1 keeps the size")
     if factor == 1:
         return dim
-    return round(dim * factor) if isinstance(dim, int) else UNKNOWN
+    return round(dim * factor)  # type: ignore[return-value]  # whole
 
 
 def _upsampling_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:

@@ -10,8 +10,8 @@ from typing import Any as Anything
 
 from ...ir.errors import AttributeSchemaError
 from ...ir.op import RelationError
-from ...ir.types import Dim, Shape, SizeVar
-from .layout import UNKNOWN, many
+from ...ir.types import Dim, Shape
+from .layout import many
 
 Sizes = int | Sequence[int]
 
@@ -97,10 +97,9 @@ def window_places(
             if room < 0 or size < 1:
                 _too_large(dim, pad, size, step)
             out.append((room + stride - 1 if ceil_mode else room) // stride + 1)
-        elif isinstance(dim, SizeVar) and stride == 1 and isinstance(size, int) and pad == step * (size - 1):
-            out.append(dim)
         else:
-            out.append(UNKNOWN)
+            space = dim + (pad - 1) - step * (size - 1)
+            out.append((space + (stride - 1 if ceil_mode else 0)) // stride + 1)  # type: ignore[arg-type]
     return tuple(out)
 
 
