@@ -41,7 +41,7 @@ if (typeof document !== "undefined") {
   else mountAll();
 }
 
-/** anywidget: the view in `model.get("view")`, the state in `model.get("state")`. */
+/** anywidget: the view in `model.get("view")`, the state in `model.get("state")`; a question goes out as `ask`, and a refusal comes back as `problem`. */
 function render({ model, el }) {
   const host = document.createElement("div");
   el.append(host);
@@ -50,7 +50,7 @@ function render({ model, el }) {
     explorer?.destroy();
     explorer = null;
     try {
-      explorer = mount(host, model.get("view"), { name: model.get("name") ?? "", token: model.get("state") ?? "", onState: tell });
+      explorer = mount(host, model.get("view"), { name: model.get("name") ?? "", token: model.get("state") ?? "", onState: tell, onAsk: ask });
     } catch (error) {
       refuse(host, error);
     }
@@ -60,13 +60,20 @@ function render({ model, el }) {
     model.set("state", token);
     model.save_changes?.();
   }
+  function ask(question) {
+    model.set("ask", { ...question, number: (model.get("ask")?.number ?? 0) + 1 });
+    model.save_changes?.();
+  }
+  const refused = () => explorer?.tell("problem", model.get("problem") ?? "");
   const restate = () => { if (explorer && (model.get("state") ?? "") !== explorer.token()) explorer.restore(model.get("state") ?? ""); };
   draw();
   model.on?.("change:view", draw);
   model.on?.("change:state", restate);
+  model.on?.("change:problem", refused);
   return () => {
     model.off?.("change:view", draw);
     model.off?.("change:state", restate);
+    model.off?.("change:problem", refused);
     explorer?.destroy();
   };
 }

@@ -20,9 +20,9 @@ export function problem(view) {
 /**
  * Draws `view` in `host`'s shadow root. `options`: `name` (its address is `#rx-NAME:TOKEN`), `token` (state at
  * the start), `address` (whether the page's address may hold the state), `onState(token)` after each change.
- * Returns `{ token(), restore(token), destroy() }`.
+ * `onAsk(question)` where a kernel can answer. Returns `{ token(), restore(token), tell(event, value), destroy() }`.
  */
-export function mount(host, view, { name = "", token = "", address = false, onState = () => {} } = {}) {
+export function mount(host, view, { name = "", token = "", address = false, onState = () => {}, onAsk = null } = {}) {
   const wrong = problem(view);
   if (wrong) throw new Error(wrong);
   const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -46,6 +46,7 @@ export function mount(host, view, { name = "", token = "", address = false, onSt
     state: parseToken(token),
     embedded: !address,
     on: bus.on,
+    ask: onAsk,
     reduced: reducedMotion,
     color: (property) => getComputedStyle(root).getPropertyValue(property).trim(),
     link: () => ({ token: tokenNow(), url: address ? new URL(formatHash(name, tokenNow()), window.location.href).href : null }),
@@ -69,6 +70,7 @@ export function mount(host, view, { name = "", token = "", address = false, onSt
   return {
     root,
     token: tokenNow,
+    tell: bus.emit,
     restore: (next) => drawn.restore(parseToken(next)),
     destroy() {
       clearTimeout(timer);

@@ -1,6 +1,7 @@
 // The views this bundle can draw, by the name that stands in the data.
+import { mountEvaluation } from "./views/evaluation.js";
 import { mountIr } from "./views/ir.js";
 import { mountTypes } from "./views/types.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr]]);
+export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation]]);

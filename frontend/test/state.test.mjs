@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { becauseChain, classes, createReplay, finalState, membersOf, touched, uniqueNames } from "../src/views/types_state.js";
-import { nextStep } from "../src/views/types_filter.js";
+import { nextStep } from "../src/core/steps.js";
 import { failing, waiting } from "./fixtures/learner.js";
 import { large } from "./fixtures/large.js";
 

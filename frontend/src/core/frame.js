@@ -22,6 +22,7 @@ export function createFrame(root, { title, what, summary }) {
 
   let timer = 0;
   let pop = null;
+  let closed = null;
   let before = null;
   const frame = { root, bar, say, body, foot, announce, popover, closePopover, popoverOpen: () => pop !== null, destroy };
 
@@ -31,8 +32,10 @@ export function createFrame(root, { title, what, summary }) {
     timer = setTimeout(() => { live.textContent = message; }, 180);
   }
 
-  function popover(heading, nodes) {
+  /** `onClose` is called once the popover is gone. */
+  function popover(heading, nodes, onClose = null) {
     closePopover();
+    closed = onClose;
     before = root.getRootNode().activeElement;
     const id = uid("pop");
     const close = h("button", { class: "btn close", type: "button", "aria-label": "close", onclick: closePopover }, "✕");
@@ -46,12 +49,14 @@ export function createFrame(root, { title, what, summary }) {
     if (!pop) return false;
     pop.remove();
     pop = null;
+    closed?.();
     (before?.isConnected ? before : root).focus({ preventScroll: true });
     return true;
   }
 
   function destroy() {
     clearTimeout(timer);
+    if (pop) closed?.();
     fill(root);
   }
 

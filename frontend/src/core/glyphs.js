@@ -9,6 +9,10 @@ const SHAPES = {
   square: (x, y, r) => box(x - r * 0.8, y - r * 0.8, r * 1.6, r * 1.6),
   triangle: (x, y, r) => `M${x} ${y - r * 1.15}L${x + r} ${y + r * 0.75}L${x - r} ${y + r * 0.75}Z`,
   cross: (x, y, r) => `M${x - r} ${y - r}L${x + r} ${y + r}M${x + r} ${y - r}L${x - r} ${y + r}`,
+  down: (x, y, r) => `M${x} ${y + r * 1.1}L${x + r} ${y - r * 0.8}L${x - r} ${y - r * 0.8}Z`,
+  diamond: (x, y, r) => `M${x} ${y - r * 1.15}L${x + r} ${y}L${x} ${y + r * 1.15}L${x - r} ${y}Z`,
+  turn: (x, y, r) => `M${x + r * 0.9} ${y - r * 0.5}A${r} ${r} 0 1 0 ${x + r * 0.95} ${y + r * 0.4}M${x + r * 1.15} ${y - r * 1.2}V${y - r * 0.35}H${x + r * 0.3}`,
+  dots: (x, y, r) => circle(x - r, y, r * 0.35) + circle(x, y, r * 0.35) + circle(x + r, y, r * 0.35),
   flag: (x, y, r) => `M${x - r * 0.7} ${y + r * 1.4}V${y - r * 1.4}L${x + r} ${y - r * 0.6}L${x - r * 0.7} ${y + r * 0.1}`,
 };
 

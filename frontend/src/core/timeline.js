@@ -23,10 +23,11 @@ export function binSteps(kinds, count) {
 }
 
 /**
- * `kinds[step]` is an index into `marks` (`{ id, shape, label, rare? }`). `onSeek(step)` is called while the
- * reader drags; `valueText(step)` is what a screen reader hears.
+ * `kinds[step]` is an index into `marks` (`{ id, shape, label, rare?, always? }`); a mark that is shown `always` stands
+ * above the bins of a long run wherever it occurs. `profile[step]`, where given, is a height (of a stack, say) that
+ * the marks follow. `onSeek(step)` is called while the reader drags; `valueText(step)` is what a screen reader hears.
  */
-export function createTimeline({ kinds, marks, label, valueText, onSeek }) {
+export function createTimeline({ kinds, marks, label, valueText, onSeek, profile = null }) {
   const svg = s("svg", { "aria-hidden": "true" });
   const playhead = s("g", { class: "playhead" });
   const tip = h("span", { class: "tip", hidden: true });
@@ -37,12 +38,25 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek }) {
   let keep = null;
   let dragging = false;
 
+  const highest = profile ? profile.reduce((most, at) => Math.max(most, at), 1) : 1;
+  const lowest = profile ? profile.reduce((least, at) => Math.min(least, at), highest) : 0;
+  /** How high a step stands, from 0 to 1. */
+  const rise = (at) => (highest > lowest ? (profile[at] - lowest) / (highest - lowest) : 0.4);
+  const y = (at) => (profile ? 27 - 19 * rise(at) : MIDDLE);
+
   const x = (at) => PAD + (last ? (at / last) * (width - 2 * PAD) : 0);
   const stepAt = (px) => Math.max(0, Math.min(last, Math.round(((px - PAD) / Math.max(1, width - 2 * PAD)) * last)));
   const dense = () => (width - 2 * PAD) / Math.max(1, last) < ROOM;
 
   function drawMarks() {
-    return kinds.map((kind, at) => s("path", { class: `mark m-${marks[kind].id}${keep && !keep(at) ? " dim" : ""}`, d: glyphPath(marks[kind].shape, x(at), MIDDLE, 4.6) }));
+    return kinds.map((kind, at) => s("path", { class: `mark m-${marks[kind].id}${keep && !keep(at) ? " dim" : ""}`, d: glyphPath(marks[kind].shape, x(at), y(at), 4.6) }));
+  }
+
+  /** The line that the marks follow: one stair for each step. */
+  function drawProfile() {
+    let d = `M${x(0)} ${y(0)}`;
+    for (let at = 1; at <= last; at++) d += `H${(x(at - 1) + x(at)) / 2}V${y(at)}`;
+    return s("path", { class: "profile", d: `${d}H${x(last)}` });
   }
 
   function drawBins() {
@@ -50,13 +64,17 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek }) {
     for (const bin of binSteps(kinds, Math.max(1, Math.floor((width - 2 * PAD) / BIN)))) {
       let kept = !keep;
       for (let at = bin.from; !kept && at < bin.to; at++) kept = keep(at);
-      const tall = 8 + 10 * bin.weight;
+      let tall = 8 + 10 * bin.weight;
+      if (profile) {
+        tall = 0;
+        for (let at = bin.from; at < bin.to; at++) tall = Math.max(tall, 4 + 18 * rise(at));
+      }
       out.push(s("rect", { class: `bin m-${marks[bin.mark].id}${kept ? "" : " dim"}`, x: x(bin.from), y: MIDDLE + 11 - tall, width: Math.max(1.5, x(bin.to) - x(bin.from) - 0.6), height: tall }));
     }
     let free = -Infinity;
     for (let at = 0; at < kinds.length; at++) {
       const mark = marks[kinds[at]];
-      if (!mark.rare || (x(at) < free && mark.id !== "refuse") || (keep && !keep(at))) continue;
+      if (!mark.rare || (x(at) < free && !mark.always) || (keep && !keep(at))) continue;
       free = x(at) + 9;
       out.push(s("path", { class: `mark m-${mark.id}`, d: glyphPath(mark.shape, x(at), 5, 3.6) }));
     }
@@ -66,14 +84,15 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek }) {
   function draw() {
     width = el.clientWidth;
     if (!width) return;
-    fill(svg, s("line", { class: "rail", x1: PAD, x2: width - PAD, y1: dense() ? 30.5 : MIDDLE, y2: dense() ? 30.5 : MIDDLE }), dense() ? drawBins() : drawMarks(), playhead);
+    const rail = dense() ? 30.5 : MIDDLE;
+    fill(svg, profile && !dense() ? drawProfile() : s("line", { class: "rail", x1: PAD, x2: width - PAD, y1: rail, y2: rail }), dense() ? drawBins() : drawMarks(), playhead);
     place();
   }
 
   function place() {
     const at = x(step);
     if (dense()) fill(playhead, s("line", { x1: at, x2: at, y1: 1, y2: 33 }), s("rect", { x: at - 4, y: 25, width: 8, height: 9, rx: 3 }));
-    else fill(playhead, s("rect", { class: "halo", x: at - 8, y: 7, width: 16, height: 24, rx: 5 }));
+    else fill(playhead, s("rect", { class: "halo", x: at - 8, y: y(step) - 12, width: 16, height: 24, rx: 5 }));
   }
 
   function hint(at, show) {

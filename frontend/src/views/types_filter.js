@@ -32,9 +32,3 @@ export function createMatcher(view, varsOn, relsOn, final) {
     return rows.map((_, row) => row).filter((row) => (inside[scope] ?? inside.all)(row).some((text) => text.includes(wanted)));
   };
 }
-
-/** The next step from `from` in direction `by` that is kept, or `from` when there is none. */
-export function nextStep(keep, from, by, count) {
-  for (let step = from + by; step >= 0 && step < count; step += by) if (!keep || keep(step)) return step;
-  return from;
-}

@@ -7,7 +7,7 @@ export const MARKS = [
   { id: "solve", shape: "bar", label: "solve" },
   { id: "wait", shape: "square", label: "wait" },
   { id: "requeue", shape: "triangle", label: "requeue", rare: true },
-  { id: "refuse", shape: "cross", label: "refuse", rare: true },
+  { id: "refuse", shape: "cross", label: "refuse", rare: true, always: true },
   { id: "done", shape: "flag", label: "done" },
 ];
 

@@ -1,4 +1,5 @@
 // The state of an inference after any step: the recorded changes applied in order, from checkpoints.
+import { causeChain } from "../core/steps.js";
 
 export const UNSEEN = -1;
 export const REL = { fresh: 0, queued: 1, running: 2, waiting: 3, done: 4, refused: 5 };
@@ -152,22 +153,5 @@ export function touched(changes) {
   return { vars, rels };
 }
 
-/**
- * Why a step could happen: it, and the steps it rests on, back to the program, nearest first and each once.
- * `limit` bounds the walk; `more` says how many were left out.
- */
-export function becauseChain(view, step, limit = 40) {
-  const chain = [];
-  const told = new Set([step]);
-  const open = [[step, 0]];
-  while (open.length) {
-    const [at, depth] = open.shift();
-    chain.push({ step: at, depth });
-    for (const cause of view.steps[at]?.[3] ?? []) {
-      if (told.has(cause) || cause < 0 || cause >= at) continue;
-      told.add(cause);
-      open.push([cause, depth + 1]);
-    }
-  }
-  return { chain: chain.slice(0, limit), more: Math.max(0, chain.length - limit) };
-}
+/** Why a step could happen: it, and the steps it rests on, back to the program. */
+export const becauseChain = (view, step, limit = 40) => causeChain((at) => view.steps[at]?.[3] ?? [], step, limit);

@@ -1,0 +1,170 @@
+// The heap: what the frames hold, drawn by identity. A value stands there once, however many names point at it.
+import { fill, h, s } from "../core/dom.js";
+import { KIND } from "./evaluation_run.js";
+import { KINDS } from "./evaluation_marks.js";
+import { cut, layout } from "./heap_layout.js";
+import { shape } from "./heap_shape.js";
+import { keepInView } from "./evaluation_frames.js";
+
+const PAST = 4;
+const FLAGS = 3;
+
+/** Values with parts: the others are said where they are named. */
+const structured = (view, value) => value >= 0 && (view.objects[value][4].length > 0 || view.objects[value][0] === KIND.ref);
+
+/** How heap_shape sees an object at a step. */
+export function seenBy(view, run, step) {
+  const memo = new Map();
+  const label = (v) => (v < 0 ? run.text(v) : view.strings[view.objects[v][1]]);
+  return (id) => {
+    if (memo.has(id)) return memo.get(id);
+    const [kind, , , , own] = view.objects[id];
+    // A part may name what appears only later (a function that captured itself by way of another): not before its time.
+    const parts = run.parts(id, step).map(({ name, value, role }) => ({ name: kind === KIND.closure ? name : "", id: value >= 0 && run.seen(value, step) ? value : -1, text: label(value), role }));
+    const past = kind === KIND.ref ? run.held(id, step).slice(0, -1).map(({ value }) => label(value)) : [];
+    const made = { id, kind, label: label(id), parts, past: past.length > PAST ? ["…", ...past.slice(-PAST)] : past, empty: own.length === 0 };
+    memo.set(id, made);
+    return made;
+  };
+}
+
+/** What the picture starts from: the arguments, what the frames hold, the result; in the order in which they appeared. */
+export function rootsOf(view, run, step, frame, extra = []) {
+  const out = new Set();
+  const add = (value, always) => { if (structured(view, value) && run.seen(value, step) && (always || !run.consumed(value, step))) out.add(value); };
+  for (const [, value] of view.args) add(value, true);
+  for (const at of run.stack(step)) for (const { value } of run.environment(at, step)) add(value, at === frame);
+  if (frame >= 0) for (const { value } of run.environment(frame, step)) add(value, true);
+  for (const { value } of run.events[step]?.names ?? []) add(value, true);
+  if (step === view.steps.length - 1 && view.result !== null && view.result !== undefined) add(view.result, true);
+  for (const value of extra) add(value, true);
+  return [...out].sort((a, b) => a - b);
+}
+
+/** Object → the names that point at it, in the shown frame. */
+function flags(view, run, step, frame) {
+  const out = new Map();
+  const add = (value, name) => { if (value >= 0 && name) out.set(value, [...(out.get(value) ?? []), name]); };
+  if (frame >= 0) for (const { name, value } of run.environment(frame, step)) add(value, run.nameOf(name));
+  if (step === view.steps.length - 1 && Number.isInteger(view.result)) add(view.result, "result");
+  return out;
+}
+
+/** The picture at a step, apart from any drawing: what stands where, and how each value is marked. */
+export function picture(view, run, step, frame, { width, selected = -1 }) {
+  const get = seenBy(view, run, step);
+  const names = flags(view, run, step, frame);
+  const { open, now } = run.opened(step);
+  const fresh = new Set(run.events[step]?.objects ?? []);
+  const roots = rootsOf(view, run, step, frame, selected >= 0 ? [selected] : []);
+  const wanted = new Set([...names.keys(), ...now, ...fresh, ...(selected >= 0 ? [selected] : [])].filter((id) => structured(view, id)));
+  const made = shape(get, roots, wanted);
+  const state = (id) => {
+    const words = [];
+    if (now.has(id)) words.push("now");
+    else if (run.consumed(id, step)) words.push("gone");
+    else if (open.has(id)) words.push("open");
+    if (fresh.has(id)) words.push("fresh");
+    if (id === selected) words.push("chosen");
+    return words;
+  };
+  return { ...layout(made, width), left: made.left, names, state, get, roots };
+}
+
+const SPOKEN = { now: "looked at now", gone: "no longer needed", open: "being taken apart", fresh: "new", chosen: "chosen" };
+
+/** One line about a value in the picture, for those who do not see it. */
+export function spoken(explorer, at, id) {
+  const { view, run } = explorer;
+  const names = at.names.get(id) ?? [];
+  const marks = at.state(id).map((mark) => SPOKEN[mark]);
+  return [`#${id} ${run.say(id)}`, KINDS[view.objects[id][0]].word, names.length && `named ${names.join(", ")}`, ...marks].filter(Boolean).join(", ");
+}
+
+function drawSeg(cell, seg, at) {
+  const out = [];
+  const x = cell.x + seg.x;
+  const own = seg.list ?? (seg.kind === "text" ? seg.id : cell.id);
+  if (own !== cell.id && own >= 0) out.push(s("rect", { class: `piece ${at.state(own).join(" ")}`, "data-object": own, x: x + 2, y: cell.y + 3, width: seg.w - 4, height: cell.h - 6, rx: 3 }));
+  if (seg.kind === "dot") out.push(s("circle", { class: "dot", cx: x + seg.w - 10, cy: cell.y + cell.h / 2, r: 3 }));
+  if (seg.shown) {
+    const mark = own === cell.id || own < 0 ? "" : at.state(own).join(" ");
+    out.push(s("text", { class: `seg-${seg.kind} ${mark}`, "data-object": own >= 0 ? own : null, x: x + (seg.kind === "dot" ? seg.w - 20 : seg.w) / 2, y: cell.y + 16.5, "text-anchor": "middle" }, seg.shown));
+  }
+  if (seg.x > 0) out.unshift(s("line", { class: "split", x1: x, x2: x, y1: cell.y + 4, y2: cell.y + cell.h - 4 }));
+  return out;
+}
+
+/** The names that point at a value: a flag above it. */
+function flag(box, names) {
+  const label = cut(names.slice(0, FLAGS).join(" ") + (names.length > FLAGS ? " …" : ""), Math.max(8, Math.floor(box.w / 6)));
+  return s("g", { class: "flag" }, s("path", { d: `M${box.x + 5} ${box.y - 5}h8l-4 5z` }), s("text", { x: box.x + 17, y: box.y - 4 }, label));
+}
+
+function drawCell(explorer, at, cell) {
+  if (cell.gap) return s("g", { class: "box gap" }, s("rect", { x: cell.x, y: cell.y, width: cell.w, height: cell.h, rx: 6 }), cell.segs.map((seg) => drawSeg(cell, seg, at)));
+  const kind = KINDS[explorer.view.objects[cell.id][0]];
+  const round = kind.id === "closure" ? 12 : kind.id === "ref" ? 2 : 6;
+  const marks = at.state(cell.id);
+  const said = spoken(explorer, at, cell.id);
+  return s("g", { class: `box k-${kind.id} ${marks.join(" ")}`, "data-object": cell.id, role: "button", tabindex: -1, "aria-label": said },
+    s("title", null, said),
+    s("rect", { class: "face", x: cell.x, y: cell.y, width: cell.w, height: cell.h, rx: round }),
+    marks.includes("now") && s("rect", { class: "halo", x: cell.x - 3.5, y: cell.y - 3.5, width: cell.w + 7, height: cell.h + 7, rx: round + 3 }),
+    cell.segs.map((seg) => drawSeg(cell, seg, at)));
+}
+
+/** Draws the heap into `pane`; `explorer.chosen` is the object that the reader chose, or -1. */
+export function drawHeap(explorer, pane) {
+  const { view, run, step, frame } = explorer;
+  const at = picture(view, run, step, frame, { width: Math.max(260, (pane.clientWidth || 400) - 22), selected: explorer.chosen });
+  if (at.cells.length === 0) {
+    fill(pane, h("p", { class: "soft" }, "Nothing with parts yet: no tree, list, tuple, function or reference is held."));
+    return at;
+  }
+  const svg = s("svg", { class: "heap", role: "group", "aria-label": `${at.roots.length} values with parts`, width: at.width + 8, height: at.height + 4, viewBox: `-4 0 ${at.width + 8} ${at.height + 4}` });
+  const arrow = s("marker", { id: "rx-arrow", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { class: "arrow", d: "M0 0L8 4L0 8z" }));
+  const dim = (id) => (id >= 0 && at.state(id).includes("gone") ? " gone" : "");
+  svg.append(s("defs", null, arrow),
+    ...at.edges.map((edge) => s("path", { class: `edge ${edge.kind}${dim(edge.from)}`, d: edge.d, "marker-end": edge.kind === "shared" ? "url(#rx-arrow)" : null })),
+    ...at.cells.map((cell) => drawCell(explorer, at, cell)));
+  for (const [id, names] of at.names) if (at.place.has(id)) svg.append(flag(at.place.get(id), names));
+  const top = pane.scrollTop;
+  fill(pane, svg, at.left > 0 && h("p", { class: "soft" }, `and ${at.left} more values that are not drawn`));
+  pane.scrollTop = top;
+  const first = svg.querySelector(".box.now, .box.chosen, .box.fresh") ?? svg.querySelector(".box[role]");
+  if (first) first.setAttribute("tabindex", "0");
+  show(pane, at, [...at.cells].find((cell) => cell.id >= 0 && at.state(cell.id).some((mark) => mark === "now" || mark === "chosen")));
+  return at;
+}
+
+/** Scrolls until a cell is in the pane, in both directions. */
+function show(pane, at, cell) {
+  if (!cell) return;
+  keepInView(pane, { offsetTop: pane.offsetTop + cell.y - 24, offsetHeight: cell.h + 40 });
+  if (cell.x < pane.scrollLeft || cell.x + cell.w > pane.scrollLeft + pane.clientWidth) pane.scrollLeft = Math.max(0, cell.x - pane.clientWidth / 2);
+}
+
+/** Arrow keys move between the boxes of the picture: to the nearest one in that direction. */
+export function walkHeap(pane, event) {
+  const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
+  const from = event.target.closest?.(".box[role]");
+  if (!by || !from) return false;
+  const centre = (node) => { const box = node.querySelector(".face").getBBox(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+  const [x, y] = centre(from);
+  let best = null;
+  let least = Infinity;
+  for (const node of pane.querySelectorAll(".box[role]")) {
+    const [nx, ny] = centre(node);
+    const along = (nx - x) * by[0] + (ny - y) * by[1];
+    const aside = Math.abs((nx - x) * by[1]) + Math.abs((ny - y) * by[0]);
+    if (along > 1 && along + 2 * aside < least) [best, least] = [node, along + 2 * aside];
+  }
+  if (!best) return true;
+  from.setAttribute("tabindex", "-1");
+  best.setAttribute("tabindex", "0");
+  best.focus({ preventScroll: true });
+  const { x: left, y: top, width, height } = best.querySelector(".face").getBBox();
+  show(pane, null, { x: left, y: top, w: width, h: height });
+  return true;
+}
