@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .ir.errors import Note, ParseError, RelayError
 from .ir.expr import Expr
@@ -18,11 +19,14 @@ from .views.format import View
 from .widgets import page, widget
 from .widgets.host import Host, current
 
-VIEWS = ("ir", "types")
+if TYPE_CHECKING:
+    from .execute.record import Evaluation
+
+VIEWS = ("ir", "types", "evaluation")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
-    "a module, a function or another expression, an inference (relay_explorer.typing.record), "
-    "a program's text, or a pathlib.Path to one"
+    "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
+    "(relay_explorer.execute.record), a program's text, or a pathlib.Path to one"
 )
 LARGEST = 30_000  # expressions; a larger program is refused at once, instead of filling the reader's memory
 _names: dict[str, itertools.count[int]] = {}
@@ -117,14 +121,17 @@ def explore(
     title: str | None = None,
     name: str | None = None,
     live: bool = False,
+    args: Sequence[object] = (),
+    limit: int | None = None,
 ) -> Explorer:
-    """An explorer of `x`: a module, a function or other expression, an inference, the text of a program, or
-    the path of a file that holds one.
+    """An explorer of `x`: a module, a function or other expression, an inference, an evaluation, the text of
+    a program, or the path of a file that holds one.
 
-    `view` is "ir" (the program as text and graph) or "types" (type inference, step by step); an inference is
-    shown as "types" unless asked otherwise, all else as "ir". `state` is a token that an explorer gave
-    ("link"), without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the
-    explorer: letters, digits, `-` and `_`, unique in its page.
+    `view` is "ir" (the program as text and graph), "types" (type inference, step by step) or "evaluation" (a
+    run of `@main` for `args`, step by step, of which the first `limit` steps are kept). An inference is shown
+    as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation", all else as "ir".
+    `state` is a token that an explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the
+    heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
 
     An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
     one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
@@ -136,12 +143,22 @@ def explore(
         raise ValueError(f"there is no view {view!r}: views are {', '.join(map(repr, VIEWS))}")
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise ValueError(f"{name!r} is no name for an explorer: use letters, digits, `-` and `_`")
-    made = _view(x, view, title or "")
+    made = _view(x, view, title or "", args, limit)
     token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
     return Explorer(made, name or _name(made), token, live)
 
 
-def _view(x: object, kind: str | None, title: str) -> View:
+def _view(x: object, kind: str | None, title: str, args: Sequence[object], limit: int | None) -> View:
+    from .execute.record import LIMIT, Evaluation
+    from .execute.record import record as run
+
+    if isinstance(x, Evaluation):
+        if kind in (None, "evaluation"):
+            return _evaluation(x, title)
+        x = x.module
+    if kind == "evaluation":
+        module = x.source if isinstance(x, Inference) else _module(x)
+        return _evaluation(run(module, *args, limit=LIMIT if limit is None else limit), title)
     if isinstance(x, Inference):
         _fits(x.source)
         if kind == "ir":
@@ -172,6 +189,12 @@ def _types(inference: Inference, title: str) -> View:
     from .views.types import types_view
 
     return types_view(inference, title or _title(inference.source))
+
+
+def _evaluation(evaluation: Evaluation, title: str) -> View:
+    from .views.evaluation import evaluation_view
+
+    return evaluation_view(evaluation, title or _title(evaluation.module))
 
 
 def _title(module: IRModule) -> str:

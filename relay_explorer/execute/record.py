@@ -26,13 +26,14 @@ class Activation:
 
     `at` is the call that began it and `caller` where that stands (None for the first). `before` is the
     activation whose place it took by a tail call, and `turn` how many have had the place before it. `first`
-    and `last` are the steps that enter and leave it (`last` is -1 while it lives). `origin` and `used` say of
-    each slot of `frame` which step filled it, and which was the last to read it.
+    and `last` are the steps that enter and leave it (`last` is -1 while it lives), `chosen` is that of its
+    last choice. `origin` and `used` say of each slot of `frame` which step filled it, and which was the last
+    to read it.
     """
 
     __slots__ = (
-        "at", "before", "callee", "caller", "code", "first", "frame", "last", "number", "origin", "turn",
-        "used",
+        "at", "before", "callee", "caller", "chosen", "code", "first", "frame", "last", "number", "origin",
+        "turn", "used",
     )  # fmt: skip
 
     def __init__(
@@ -40,7 +41,7 @@ class Activation:
     ) -> None:
         self.code, self.frame, self.callee, self.at, self.caller = code, frame, callee, at, caller
         self.before: Activation | None = None
-        self.turn, self.number, self.first, self.last = 0, -1, -1, -1
+        self.turn, self.number, self.first, self.last, self.chosen = 0, -1, -1, -1, -1
         self.origin: dict[int, int] = {}
         self.used: dict[int, int] = {}
 
@@ -48,6 +49,10 @@ class Activation:
         """Notes that `step` reads the slots; the steps that filled them."""
         self.used.update(dict.fromkeys(slots, step))
         return tuple(dict.fromkeys([self.origin[s] for s in slots if s in self.origin]))
+
+    def causes(self) -> tuple[int, ...]:
+        """Why a value that no step made is the one: the choice that led to it."""
+        return (self.chosen,) if self.chosen >= 0 else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +171,7 @@ class Recorder(Observer):
         self.now: Activation | None = None
         self.waiting: list[tuple[Instruction, Activation]] = []  # as the interpreter's own
         self.depth = 0
+        self.wrote: dict[int, int] = {}  # by cell: the last step that put something into it
 
     # -- what the interpreter tells
 
@@ -203,6 +209,13 @@ class Recorder(Observer):
             because = now.reads([outer for outer, _ in instruction.detail.captures], step)
         now.origin[instruction.target] = step
         value = frame[instruction.target]
+        if instruction.kind is Kind.REF:
+            self.wrote[id(value)] = step
+        elif instruction.kind is Kind.WRITE:
+            self.wrote[id(frame[instruction.operands[0]])] = step
+        elif instruction.kind is Kind.READ:
+            put = self.wrote.get(id(frame[instruction.operands[0]]), -1)
+            because = tuple(dict.fromkeys((*because, put))) if put >= 0 else because
         self.steps.append(Made(now, because, instruction, value))
 
     def chose(self, instruction: Instruction, frame: Frame, block: Block, tail: bool) -> None:
@@ -212,6 +225,7 @@ class Recorder(Observer):
         if not self._keeps(step):
             return
         because = now.reads(instruction.operands, step)
+        now.chosen = step
         number = _number(instruction, block)
         if instruction.kind is Kind.MATCH:
             now.origin.update(dict.fromkeys(instruction.detail[number].slots.values(), step))
@@ -226,7 +240,7 @@ class Recorder(Observer):
             left.last = step
         self.now = now
         if self._keeps(step):
-            because = ended.reads((done.result,), step)
+            because = ended.reads((done.result,), step) or ended.causes()
             now.origin[instruction.target] = step
             self.steps.append(Returned(now, because, instruction, value, left))
 

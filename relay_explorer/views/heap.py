@@ -1,0 +1,219 @@
+"""The heap of a recorded run: what was made, by identity, and how long each thing is of use.
+
+Scalars, constructors without fields, the empty tuple and global functions have no identity here: they are
+texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from ..execute.record import Activation
+from ..execute.values import Closure, ConstructorValue, RefValue, Value
+from ..ir.adt import Constructor
+from ..ir.types import GlobalTypeVar, Type, TypeCall
+from ..ir.walk import type_children
+from .values import FunctionName, is_tensor, tensor_text, tensor_type, value_text
+
+MOST_OBJECTS = 5_000
+MOST_AT_ONCE = 1_000  # of the parts of one value: of a long list the rest appears as it is reached
+NOT_RECORDED = "…"
+
+
+class ObjectKind(IntEnum):
+    """What an object is."""
+
+    TENSOR = 0
+    TUPLE = 1
+    DATA = 2
+    CELL = 3
+    FUNCTION = 4
+
+
+class Role(IntEnum):
+    """What a part is to the whole."""
+
+    CONTENT = 0
+    REST = 1
+    SUBTREE = 2
+    SUBTREES = 3
+
+
+class Part(NamedTuple):
+    """A part of an object: its name, itself, and its role."""
+
+    name: str
+    value: Value
+    role: Role = Role.CONTENT
+
+
+class Thing(NamedTuple):
+    """An object: the value, the row that made it (-1: none), and the step in which it appears."""
+
+    value: Value
+    row: int
+    step: int
+
+
+class Heap:
+    """The objects of a run, numbered as they appear. `held` is what each cell held first."""
+
+    def __init__(self, function_name: FunctionName, captured_names: Callable[[Closure], list[str]]) -> None:
+        self.function_name = function_name
+        self.captured_names = captured_names
+        self.things: list[Thing] = []
+        self.held: dict[int, Value] = {}
+        self.writes: dict[
+            int, list[tuple[int, Value]]
+        ] = {}  # by object: (step, what the cell holds from then)
+        self._numbers: dict[int, int] = {}
+
+    def add(self, value: Value, step: int, row: int) -> Iterator[int]:
+        """Gives numbers to `value` and what it is made of, where they have none; yields the new ones."""
+        pending = [value]
+        for found in pending:  # grows while it is gone through: the nearest parts first
+            if not has_identity(found) or id(found) in self._numbers:
+                continue
+            if len(self.things) >= MOST_OBJECTS or len(pending) > MOST_AT_ONCE:
+                return
+            number = self._numbers[id(found)] = len(self.things)
+            self.things.append(Thing(found, row, step))
+            if isinstance(found, RefValue):
+                self.held.setdefault(id(found), found.value)
+            pending.extend(part.value for part in self.parts(found))
+            yield number
+
+    def number(self, value: Value) -> int:
+        """Its number, or -1."""
+        return self._numbers.get(id(value), -1) if has_identity(value) else -1
+
+    def write(self, cell: RefValue, value: Value, step: int) -> None:
+        """The cell holds `value` from `step` on."""
+        if (number := self.number(cell)) >= 0:
+            self.writes.setdefault(number, []).append((step, value))
+
+    def shown(self, value: Value) -> int | str:
+        """The object's number, or what is written for a value without one."""
+        if not has_identity(value):
+            return value_text(value, self.function_name)
+        number = self.number(value)
+        return number if number >= 0 else NOT_RECORDED
+
+    def text(self, value: Value, most: int) -> str:
+        """The value in at most `most` characters; a tensor alone by its numbers."""
+        if is_tensor(value) and value.ndim:
+            text = tensor_text(value)
+            return text if len(text) <= most else tensor_type(value)
+        return value_text(value, self.function_name, most)
+
+    def parts(self, value: Value) -> Iterable[Part]:
+        """What an object holds; of a cell, what it held first."""
+        if isinstance(value, ConstructorValue):
+            roles = field_roles(value.constructor)
+            return [Part(f".{k}", f, roles[k]) for k, f in enumerate(value.fields)]
+        if isinstance(value, tuple):
+            return [Part(f".{k}", f) for k, f in enumerate(value)]
+        if isinstance(value, RefValue):
+            return [Part("", self.held.get(id(value), value.value))]
+        if isinstance(value, Closure):
+            return [Part(n, v) for n, v in zip(self.captured_names(value), value.captured)]
+        return []
+
+    # -- how long things are of use
+
+    def last_steps(
+        self, activations: Sequence[Activation], end: int, result: Value, whole: bool
+    ) -> list[int]:
+        """For each object the last step after which something that is still to be evaluated can reach it;
+        `end`, the number of steps, where that is never. `whole`: the recording has the run's end; otherwise
+        what is alive where it stops counts as needed.
+        """
+        last = [thing.step for thing in self.things]
+
+        def needs(value: Value, until: int) -> None:
+            number = self.number(value)
+            if number >= 0:
+                last[number] = max(last[number], until)
+
+        for activation in activations:
+            alive = activation.last < 0 and not whole
+            for slot, filled in activation.origin.items():
+                needs(activation.frame[slot], end if alive else activation.used.get(slot, filled))
+            for slot, _ in activation.code.constants:
+                needs(activation.frame[slot], end)
+        needs(result, end)
+        self._spread(last)
+        return last
+
+    def _spread(self, last: list[int]) -> None:
+        """What holds something keeps it: longest first, a part at most as long as its holder."""
+        queue = [(-until, number) for number, until in enumerate(last)]
+        heapify(queue)
+        while queue:
+            negative, number = heappop(queue)
+            if -negative < last[number]:
+                continue
+            for value, until in self._holds(number, last[number]):
+                part = self.number(value)
+                if part >= 0 and last[part] < until:
+                    last[part] = until
+                    heappush(queue, (-until, part))
+
+    def _holds(self, number: int, until: int) -> Iterator[tuple[Value, int]]:
+        """What an object that is of use until a step holds, and until when; a cell holds one thing after
+        another.
+        """
+        value = self.things[number].value
+        changes = self.writes.get(number, [])
+        for part in self.parts(value):
+            yield part.value, min(until, changes[0][0]) if changes else until
+        for (begins, held), after in zip(changes, [*changes[1:], None]):
+            if begins <= until:
+                yield held, until if after is None else min(until, after[0])
+
+
+def has_identity(value: Value) -> bool:
+    """Whether two equal values of this kind can be told apart, or shared."""
+    if isinstance(value, ConstructorValue):
+        return bool(value.fields)
+    if isinstance(value, tuple):
+        return bool(value)
+    if isinstance(value, Closure):
+        return value.code.parent is not None
+    return isinstance(value, RefValue) or (is_tensor(value) and value.ndim > 0)
+
+
+def kind_of(value: Value) -> ObjectKind:
+    """What an object is."""
+    if isinstance(value, ConstructorValue):
+        return ObjectKind.DATA
+    if isinstance(value, tuple):
+        return ObjectKind.TUPLE
+    if isinstance(value, RefValue):
+        return ObjectKind.CELL
+    return ObjectKind.FUNCTION if isinstance(value, Closure) else ObjectKind.TENSOR
+
+
+def field_roles(constructor: Constructor) -> list[Role]:
+    """What each field is to a value of the constructor: a list goes on in its one field of its own type, a
+    tree branches into several, or into a list of them.
+    """
+    own = constructor.belong_to
+    inside = [_is_of(type_, own) for type_ in constructor.inputs]
+    role = Role.REST if sum(inside) == 1 else Role.SUBTREE
+    return [
+        role if itself else Role.SUBTREES if _is_bunch(type_, own) else Role.CONTENT
+        for itself, type_ in zip(inside, constructor.inputs)
+    ]
+
+
+def _is_of(type_: Type, own: GlobalTypeVar) -> bool:
+    return type_ == own or (isinstance(type_, TypeCall) and type_.func == own)
+
+
+def _is_bunch(type_: Type, own: GlobalTypeVar) -> bool:
+    """A type of another name, applied to this one: `List[Tree[A]]`."""
+    return isinstance(type_, TypeCall) and any(_is_of(arg, own) for arg in type_children(type_)[1:])

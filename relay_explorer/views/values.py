@@ -1,0 +1,101 @@
+"""Values of a run as short texts: the same on every machine, so numbers are rounded to four digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..execute.values import Closure, ConstructorValue, RefValue, Value
+from ..ir.adt import Constructor
+from ..ir.op import Op
+from ..ir.show import short_dtype, show_shape
+
+FunctionName = Callable[[Closure], str]
+FEW, SOME = 4, 12  # numbers of a tensor: written out within other values, and where it stands alone
+LONGEST = 80
+
+
+def number(value: Any) -> str:
+    """A scalar: `3`, `0.3333`, `True`."""
+    item = value.item() if hasattr(value, "item") else value
+    return f"{item:.4g}" if isinstance(item, float) else str(item)
+
+
+def tensor_type(value: Any) -> str:
+    """`(3, 4) f32`."""
+    return f"{show_shape(value.shape)} {short_dtype(str(value.dtype))}"
+
+
+def tensor_text(value: Any) -> str:
+    """A tensor's numbers where they are few, else what can be said of all of them."""
+    import numpy
+
+    if value.size <= SOME:
+        return _numbers(value)
+    if value.dtype.kind == "b":
+        return f"{int(value.sum()):,} of {value.size:,} are True"
+    if value.dtype.kind not in "iuf":
+        return f"{value.size:,} elements"
+    numbers = value.astype("float64")
+    finite = numbers[numpy.isfinite(numbers)]
+    strange = value.size - finite.size
+    if not finite.size:
+        return f"{value.size:,} numbers, none finite"
+    text = f"smallest {finite.min():.4g}, largest {finite.max():.4g}, mean {finite.mean():.4g}"
+    return text + (f"; {strange:,} not finite" if strange else "")
+
+
+def _numbers(value: Any) -> str:
+    if value.ndim == 0:
+        return number(value)
+    return f"[{', '.join([_numbers(part) for part in value])}]"
+
+
+def is_tensor(value: Value) -> bool:
+    """Whether it is an array; a scalar is one without dimensions."""
+    return hasattr(value, "dtype")
+
+
+def value_text(value: Value, function_name: FunctionName, most: int = LONGEST) -> str:
+    """A value in one line of about `most` characters: `Cons(1, Cons(2, Nil))`."""
+    parts: list[str] = []
+    length = 0
+    pending: list[Value | str] = [value]
+    while pending:
+        current = pending.pop()
+        if length >= most:
+            return "".join(parts)[: most - 1] + "…"
+        text = current if isinstance(current, str) else _opened(current, pending, function_name)
+        parts.append(text)
+        length += len(text)
+    text = "".join(parts)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _opened(value: Value, pending: list[Value | str], function_name: FunctionName) -> str:
+    """How the text of a value begins; the rest is put in front of what is pending."""
+    if isinstance(value, ConstructorValue):
+        if value.fields:
+            _push(pending, value.fields, ")")
+            return f"{value.constructor.name_hint}("
+        return value.constructor.name_hint
+    if isinstance(value, tuple):
+        _push(pending, value, ",)" if len(value) == 1 else ")")
+        return "("
+    if isinstance(value, RefValue):
+        return "ref(…)"  # what it holds depends on the time
+    if isinstance(value, Closure):
+        return function_name(value)
+    if isinstance(value, (Constructor, Op)):
+        return value.name
+    if is_tensor(value):
+        return _numbers(value) if value.size <= FEW else tensor_type(value)
+    return str(value)
+
+
+def _push(pending: list[Value | str], values: Sequence[Value], closing: str) -> None:
+    pending.append(closing)
+    for index, value in enumerate(reversed(values[:LONGEST])):
+        if index:
+            pending.append(", ")
+        pending.append(value)
