@@ -43,8 +43,8 @@ def binders(expr: Expr) -> list[Var]:
 
 def same_label(left: Expr, right: Expr) -> bool:
     """Whether two expressions that are no variables agree in all but their parts and the variables that
-    they bind: in kind, in the number of parts, and in what is written in them (operator, attributes, constant, field of
-    a tuple, patterns, types).
+    they bind: in kind, in the number of parts, and in what is written in them (operator, attributes,
+    constant, field of a tuple, patterns, types).
     """
     if type(left) is not type(right) or len(parts(left)) != len(parts(right)):
         return False

@@ -23,5 +23,5 @@ def tried(exercise: str, function: str, part: str, mistake: Mistake) -> Feedback
     assert feedback.failure is not None
     assert mistake.hint in feedback.failure.hint, str(feedback)
     assert feedback.failure.program is None or feedback.picture is not None
-    assert len(feedback.failure.case) <= 700, feedback.failure.case
+    assert len(feedback.failure.case) <= 2500, feedback.failure.case
     return feedback

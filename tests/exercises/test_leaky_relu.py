@@ -38,7 +38,10 @@ ASK = 'isinstance(call.op, relay.Op) and call.op.name == "nn.relu"'
 VISIT = "return UseLeaky().visit(function)"
 WRONG = {
     "inner ones": Mistake(
-        [(SUPER, "old = call"), ("            return call\n", "            return super().visit_call(old)\n")],
+        [
+            (SUPER, "old = call"),
+            ("            return call\n", "            return super().visit_call(old)\n"),
+        ],
         "nested",
         "A ReLU of a ReLU",
     ),
@@ -106,7 +109,8 @@ WRONG = {
         [
             (
                 VISIT,
-                "f = UseLeaky().visit(function)\n    new = [relay.Var(p.name_hint, p.type_annotation) for p in f.params]\n"
+                "f = UseLeaky().visit(function)\n"
+                "    new = [relay.Var(p.name_hint, p.type_annotation) for p in f.params]\n"
                 "    return relay.Function(new, f.body, f.ret_type)",
             )
         ],
