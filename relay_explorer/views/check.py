@@ -53,7 +53,9 @@ def check(view: dict[str, Json]) -> list[str]:
     """What is wrong with `view`, one sentence each; nothing if it is a view of version 1."""
     if view.get("format") != NAME or view.get("version") != VERSION:
         return [f"not a view of {NAME}, version {VERSION}"]
-    of_kind = {"ir": _check_ir, "types": _check_types}.get(view["view"])
+    from .check_evaluation import check_evaluation
+
+    of_kind = {"ir": _check_ir, "types": _check_types, "evaluation": check_evaluation}.get(view["view"])
     if of_kind is None:
         return [f"an unknown view: {view['view']!r}"]
     checker = Checker(view)
@@ -61,7 +63,7 @@ def check(view: dict[str, Json]) -> list[str]:
         checker.need(isinstance(view[name], str) and view[name], name, "must be a text")
     checker.need(all(type(s) is str for s in view["strings"]), "strings", "must be texts")
     checker.need(len(set(view["strings"])) == checker.strings, "strings", "one is there twice")
-    refs = len(view["nodes"]) if view["view"] == "ir" else len(view["vars"])
+    refs = len(view[{"ir": "nodes", "types": "vars", "evaluation": "names"}[view["view"]]])
     nodes = len(view["nodes"]) if view["view"] == "ir" else 0
     for number, row in enumerate(view["program"]["rows"]):
         _check_row(checker, number, row, refs, nodes)

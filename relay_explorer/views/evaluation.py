@@ -29,6 +29,7 @@ from .values import is_tensor, tensor_text, tensor_type, value_text
 from .words import counted
 
 LONGEST_TEXT = 80
+MOST_TURNS = 16  # frames of one place that are given the value that the last of them returns
 _FIXED = LEAVES - {Var}
 
 
@@ -49,9 +50,9 @@ class _Builder:
         self.speaker = Speaker(self.rows, self.heap)
         self.steps: list[EvaluationStep] = []
         self.frames: list[FrameBox] = []
-        self.began: list[Activation] = []  # by place on the stack: the first that had the place
         self.numbers: dict[int, int] = {}  # by activation: the frame
         self.calls: dict[int, Expr | None] = {}  # by frame: the call that its place waits for
+        self.tail_calls: dict[int, Expr | None] = {}  # by frame: the tail call that entered it
         self.bound: list[set[Expr]] = []  # by frame: what has a value
         self.blocks: list[set[int]] = []  # by frame: the blocks that it entered
         self.open: list[list[Expr]] = []  # by frame: the `if`s and `match`es whose value is not there yet
@@ -109,7 +110,7 @@ class _Builder:
                 mark, row = self._returned(step)
             case Finished():
                 mark, row = EvaluationMark.END, self.rows.row(step.activation.code.function)
-                self._settle(self._frame(step.activation), step.value)
+                self._hand_back(self._frame(step.activation), step.value)
             case Failed():
                 mark, row = EvaluationMark.FAILURE, self.rows.row(step.instruction.node)
             case _:
@@ -149,6 +150,7 @@ class _Builder:
         caller = self._known(new.caller)
         call = self.calls[before] if before >= 0 else new.at.node if new.at is not None else None
         self.calls[number] = call
+        self.tail_calls[number] = new.at.node if before >= 0 and new.at is not None else None
         first = rows.row(function)
         call_row = rows.row(call) if call is not None and caller >= 0 else -1
         name = rows.frame_name(new.callee)
@@ -212,7 +214,7 @@ class _Builder:
         mark = EvaluationMark.VALUE
         if step.left is not None:
             left = self._frame(step.left)
-            self._settle(left, step.value)
+            self._hand_back(left, step.value)
             self.changes.append(("r", left))
             mark = EvaluationMark.RETURN
             call = self.calls[left]
@@ -269,6 +271,16 @@ class _Builder:
                 return
             self._bind(frame, node, value, "b")
 
+    def _hand_back(self, frame: int, value: Value) -> None:
+        """What a frame returns is also the value of the tail calls that led to it."""
+        self._settle(frame, value)
+        for _ in range(MOST_TURNS):
+            call, frame = self.tail_calls[frame], self.frames[frame].before
+            if frame < 0 or call is None:
+                return
+            self._settle(frame, value)
+            self._bind(frame, call, value, "b")
+
     # -- the whole
 
     def _gap(self, late: Step | None) -> Gap:
@@ -296,6 +308,12 @@ class _Builder:
         for slot, expr in enumerate(self.rows.exprs(now.code)):
             if now.frame[slot] is not None and expr.__class__ not in _FIXED:
                 self._bind(frame, expr, now.frame[slot], "b")
+        for number, thing in enumerate(list(self.heap.things)):  # what was written meanwhile
+            cell = thing.value
+            if isinstance(cell, RefValue) and self.contents.get(id(cell), cell.value) is not cell.value:
+                self._appear(cell.value, -1)
+                self.heap.write(cell, cell.value, len(self.steps))
+                self.changes.append(("w", number, self.heap.shown(cell.value)))
 
     def _closed(self, frame: FrameBox) -> FrameBox:
         return frame._replace(left=frame.left if 0 <= frame.left < len(self.steps) else len(self.steps) - 1)
@@ -359,7 +377,7 @@ class _Builder:
             f"{counted(totals.steps, 'step')}, {calls}, at most {counted(totals.deepest, 'frame')} at once"
         )
         left = self.evaluation.left_out
-        kept = f" The first {len(self.steps) - 1:,} steps are recorded." if left else ""
+        kept = f" The first {totals.steps - left:,} steps are recorded." if left else ""
         if self.evaluation.error is not None:
             message = self.evaluation.error.message
             return f"{name} goes wrong: {message}. {counts[:1].upper()}{counts[1:]}.{kept}"

@@ -122,6 +122,20 @@ class EvaluationView(View):
     start: int
     live: Live | None = None
 
+    def last_values(self) -> dict[int, str]:
+        """By row: the value that it had last, in whichever frame."""
+        found: dict[int, str] = {}
+        for step in self.steps:
+            for change in step.changes:
+                if change[0] == "b":
+                    _, _, name, value = change
+                    assert isinstance(name, int)
+                    found[self.names[name].row] = (
+                        value if isinstance(value, str) else self.objects[value].text
+                    )
+        found.pop(-1, None)
+        return found
+
     def _fields(self, s: Interner) -> dict[str, Json]:
         def shown(value: Shown) -> int:
             return value if isinstance(value, int) else -1 - s(value)

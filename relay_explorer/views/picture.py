@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from .format import IRView, Row, RowKind, Token, TypesView, View
+from .evaluation_format import EvaluationView
+from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
 
 MOST_ROWS = 60
+MOST_STEPS = 60
 MANY_PARAMETERS = 8  # longer lists are shown as one line
 DEEPEST = 20  # levels that are still indented
 WIDEST_ROW, WIDEST_NOTE = 84, 44  # characters
@@ -89,6 +91,9 @@ def _notes(view: View) -> list[str]:
     elif isinstance(view, TypesView):
         for row_index, text in _final_types(view):
             notes[row_index] += (", " if notes[row_index] else "") + text
+    elif isinstance(view, EvaluationView):
+        for row_index, text in view.last_values().items():
+            notes[row_index] = text
     return notes
 
 
@@ -140,7 +145,23 @@ def html(view: View) -> str:
     return (
         f"<p><strong>{escape(view.title)}</strong>. {escape(view.summary)}</p>"
         f'<pre tabindex="0" style="max-height:30em;overflow:auto">{escape(text(view))}</pre>'
+        + (_story(view) if isinstance(view, EvaluationView) else "")
     )
+
+
+def _story(view: EvaluationView) -> str:
+    """The steps of a run as a list."""
+    steps = [_spoken(step.say) for step in view.steps[:MOST_STEPS]]
+    rest = len(view.steps) - len(steps)
+    more = f"<p>… {rest:,} more steps</p>" if rest else ""
+    items = "".join(f"<li>{escape(step)}</li>" for step in steps)
+    return f'<details><summary>The steps</summary><ol start="0">{items}</ol>{more}</details>'
+
+
+def _spoken(say: Sentence) -> str:
+    """A sentence as plain text."""
+    template = say[0].replace("**", "").replace("`", "").replace("\n", " ")
+    return template.format(*say[1:])
 
 
 # -- as SVG

@@ -1,0 +1,124 @@
+"""Runs that the tests of the evaluation view share, on both sides of it.
+
+`python -m tests.views.runs` writes them as views into `frontend/test/data`, for the front end's tests.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from relay_explorer.execute import Evaluation, record
+from relay_explorer.ir.module import IRModule
+from relay_explorer.relay import prelude
+from relay_explorer.text import parse
+from relay_explorer.views.evaluation import evaluation_view
+
+DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
+
+TREE = """
+type Tree { Leaf(float32), Node(Tree, Tree) }
+
+def @sum(%t: Tree) -> float32 {
+  match (%t) {
+    Leaf(%v) => { %v },
+    Node(%l, %r) => { add(@sum(%l), @sum(%r)) },
+  }
+}
+
+def @main() {
+  let %a = Leaf(1f);
+  let %t = Node(Node(%a, Leaf(2f)), Node(%a, Node(Leaf(3f), Leaf(4f))));
+  @sum(%t)
+}
+"""
+
+MAP = """
+def @main(%k: int32) {
+  let %xs = Cons(1, Cons(2, Cons(3, Nil)));
+  let %f = fn (%x: int32) -> int32 { multiply(%x, %k) };
+  @map(%f, %xs)
+}
+"""
+
+CELLS = """
+def @count(%i: int32, %total: ref(int32)) -> int32 {
+  if (equal(%i, 0)) {
+    ref_read(%total)
+  } else {
+    let %u = ref_write(%total, add(ref_read(%total), %i));
+    @count(subtract(%i, 1), %total)
+  }
+}
+
+def @main(%n: int32) {
+  let %total = ref(0);
+  let %sum = @count(%n, %total);
+  (%sum, %total)
+}
+"""
+
+CLOSURES = """
+def @main(%x: Tensor[(2, 3), float32]) {
+  let %two = 2f;
+  let %scale = fn (%by: float32) { fn (%a: Tensor[(2, 3), float32]) { multiply(%a, %by) } };
+  let %double = %scale(%two);
+  let %down = fn (%i: int32) -> int32 { if (less(%i, 1)) { %i } else { %down(subtract(%i, 1)) } };
+  let %n = if (less(%down(2), 1)) { %double(%x) } else { %x };
+  (%double(%n), %n)
+}
+"""
+
+UNMATCHED = """
+def @last(%xs: List[int32]) -> int32 {
+  match? (%xs) {
+    Cons(%x, Cons(%y, %rest)) => { @last(Cons(%y, %rest)) },
+    Cons(%x, Nil) => { %x },
+  }
+}
+
+def @main() { add(@last(Cons(1, Cons(2, Nil))), @last(Nil)) }
+"""
+
+ENDLESS = """
+def @main(%n: int32) -> int32 { add(@main(add(%n, 1)), 1) }
+"""
+
+
+def module(text: str) -> IRModule:
+    """The program, with the prelude where it uses it."""
+    base = IRModule()
+    if "Cons" in text:
+        prelude.Prelude(base)
+    return parse(text, "run", base)
+
+
+def evaluation(name: str) -> Evaluation:
+    """The run called `name`."""
+    import numpy
+
+    runs: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
+        "tree": (TREE, (), {}),
+        "map": (MAP, (10,), {}),
+        "cells": (CELLS, (4,), {}),
+        "closures": (CLOSURES, (numpy.arange(6, dtype="float32").reshape(2, 3),), {}),
+        "unmatched": (UNMATCHED, (), {}),
+        "gap": (CELLS, (200,), {"limit": 40}),
+        "endless": (ENDLESS, (0,), {"limit": 30, "budget": 1000}),
+    }
+    text, args, limits = runs[name]
+    return record(module(text), *args, **limits)
+
+
+NAMES = ("tree", "map", "cells", "closures", "unmatched", "gap", "endless")
+
+
+def sample(name: str) -> str:
+    """The view as the JSON that is kept in `frontend/test/data`."""
+    return evaluation_view(evaluation(name), name).to_json() + "\n"
+
+
+if __name__ == "__main__":
+    DATA.mkdir(exist_ok=True)
+    for each in NAMES:
+        (DATA / f"evaluation_{each}.json").write_text(sample(each), "utf-8", newline="\n")
