@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from typing import Any as Anything
 
-from . import analysis, ir, prelude, transform
+from . import analysis, dataflow_pattern, ir, prelude, transform
 from .execute import Executor, create_executor
 from .execute import results as _results
 from .ir import adt, expr
@@ -51,7 +51,7 @@ from .ir.expr import (
 from .ir.module import IRModule
 from .ir.op import Op, OpPattern
 from .ir.scope_builder import ScopeBuilder
-from .ir.span import Source, Span
+from .ir.span import Source, SourceName, Span
 from .ir.tuple_wrapper import TupleWrapper
 from .ir.type_visitor import TypeFunctor, TypeMutator, TypeVisitor
 from .ir.types import (
@@ -73,6 +73,7 @@ from .ir.types import (
 )
 from .ir.visitor import ExprFunctor, ExprMutator, ExprVisitor
 from .ops import FAMILIES, builders
+from .ops import register as _register
 from .text import astext, fromtext, parse, parse_expr
 
 
@@ -108,7 +109,8 @@ _PLAIN = [f for f in FAMILIES if not f.startswith("nn.") and f not in ("image", 
 nn = _namespace("nn", [f for f in FAMILIES if f.startswith("nn.")])
 image = _namespace("image", ["image"])
 op = _namespace("op", _PLAIN)
-op.__dict__.update({"nn": nn, "image": image, "get": Op.get, "Op": Op, "OpPattern": OpPattern})
+op.__dict__.update({"nn": nn, "image": image, "get": Op.get, "Op": Op, "OpPattern": OpPattern, "const": const})
+op.__dict__.update({name: getattr(_register, name) for name in _register.__all__})
 for _family in _PLAIN:
     globals().update(builders(_family))
 

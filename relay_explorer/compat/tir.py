@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..ir.types import SizeVar
+from .containers import Array, Map
 
 Var = SizeVar
 PrimExpr = (int, float, SizeVar)  # for isinstance: sizes are Python's own numbers here
@@ -72,17 +73,17 @@ size_var = var
 
 
 def convert(value: Any) -> Any:
-    """`value` as TVM would hold it: numbers are typed, lists and dictionaries are copied, with what is in
-    them.
+    """`value` as TVM would hold it: numbers are typed, lists become Arrays and dictionaries Maps, with what
+    is in them.
     """
     if isinstance(value, (IntImm, FloatImm)):
         return value
     if isinstance(value, (bool, int, float)):
         return const(value)
     if isinstance(value, (list, tuple)):
-        return [convert(item) for item in value]
+        return Array(convert(item) for item in value)
     if isinstance(value, Mapping):
-        return {key: convert(item) for key, item in value.items()}
+        return Map({key: convert(item) for key, item in value.items()})
     return value
 
 

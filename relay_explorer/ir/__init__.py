@@ -41,7 +41,7 @@ from .ndarray import NDArray
 from .op import Op, OpPattern, Relation, RelationError
 from .scope_builder import ScopeBuilder
 from .show import short_type, show_type
-from .span import Source, Span
+from .span import Source, SourceName, Span
 from .type_visitor import TypeFunctor, TypeMutator, TypeVisitor
 from .types import (
     Any,

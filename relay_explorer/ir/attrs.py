@@ -57,10 +57,19 @@ class Attrs:
 
     _fields: ClassVar[dict[str, Field]] = {}
     _key: ClassVar[str] = "Attrs"
+    _schemas: ClassVar[dict[str, type[Attrs]]] = {}
+
+    @staticmethod
+    def by_key(key: str) -> type[Attrs] | None:
+        """The class of attributes with that key, the last one declared; None where there is none (yet:
+        operators declare theirs when they are first asked for).
+        """
+        return Attrs._schemas.get(key)
 
     def __init_subclass__(cls, key: str = "", **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls._key = key or cls.__name__
+        Attrs._schemas[cls._key] = cls
         fields = dict(cls._fields)
         for name, annotation in inspect.get_annotations(cls).items():
             # Where annotations are evaluated, as in a notebook's cell, the kind is a class.

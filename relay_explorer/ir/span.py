@@ -8,8 +8,8 @@ class Source:
 
     __slots__ = ("_starts", "name", "text")
 
-    def __init__(self, name: str, text: str) -> None:
-        self.name = name
+    def __init__(self, name: str, text: str = "") -> None:
+        self.name = str(name)
         self.text = text
         self._starts: list[int] | None = None
 
@@ -33,21 +33,43 @@ class Source:
         return f"Source({self.name!r}, {len(self.text)} characters)"
 
 
+class SourceName(str):
+    """The name of a source: a file, or, where there is no text, a layer of the model that a program was
+    imported from.
+    """
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return str(self)
+
+
 class Span:
-    """A stretch of a source. Lines and columns count from 1; the end column is one past the end."""
+    """A stretch of a source. Lines and columns count from 1; the end column is one past the end.
+
+    The source may be given by its name alone.
+    """
 
     __slots__ = ("column", "end_column", "end_line", "line", "source")
 
-    def __init__(self, source: Source, line: int, end_line: int, column: int, end_column: int) -> None:
-        self.source = source
+    def __init__(
+        self, source: Source | str | None, line: int, end_line: int, column: int, end_column: int
+    ) -> None:
+        self.source = Source(source) if isinstance(source, str) else source or Source("", "")
         self.line = line
         self.end_line = end_line
         self.column = column
         self.end_column = end_column
 
     @property
-    def source_name(self) -> str:
-        return self.source.name
+    def source_name(self) -> SourceName | None:
+        """The source's name; None where the source has none."""
+        return SourceName(self.source.name) if self.source.name else None
+
+    def same_as(self, other: object) -> bool:
+        """Whether this is the very same object."""
+        return self is other
 
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.column}"

@@ -198,19 +198,17 @@ class AttributeSyntax(TypeSyntax):
 def free_attrs(given: Given) -> Attrs | None:
     """The attributes of a call of something that has no schema: a function, or a constructor."""
     values = {name: value for name, (value, _, _) in given.items()}
-    schema = _schema(str(values.pop("attrs_type_key"))) if "attrs_type_key" in values else None
+    schema = _schema(str(values["attrs_type_key"])) if "attrs_type_key" in values else None
     if schema is not None:
+        del values["attrs_type_key"]
         return schema(**values)
     return DictAttrs(values) if values else None
 
 
 def _schema(key: str) -> type[Attrs] | None:
-    """The attribute class that an operator has under `key`."""
-    Op.load_all()
-    for op in Op._registry.values():
-        if op.attrs_type_key == key:
-            return op.attrs_class
-    return None
+    """The class of attributes that has that key."""
+    Op.load_all()  # operators bring theirs along
+    return Attrs.by_key(key)
 
 
 def _known(name: str, fields: list[str]) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..ir.errors import Note, UnknownOperatorError
+from ..ir.attrs import Attrs
+from ..ir.errors import AttributeSchemaError, Note, UnknownOperatorError
 from ..ir.expr import (
     Call,
     Constant,
@@ -257,8 +258,15 @@ class ExpressionSyntax(PatternSyntax):
         if isinstance(node, Op):
             attrs = self.call_attrs(node, given, start)
         else:
-            attrs = free_attrs(given) if given else None
+            attrs = self._free_attrs(given, start) if given else None
         return Call(node, args, attrs, types, self.span(start, self.last))
+
+    def _free_attrs(self, given: Given, start: int) -> Attrs | None:
+        """The attributes of a call of something that is no operator."""
+        try:
+            return free_attrs(given)
+        except AttributeSchemaError as error:
+            raise self.error(error.message, start, self.last, help=error.help) from None
 
     def _arguments(self) -> Steps[tuple[list[Expr], Given]]:
         opened = self.start
