@@ -6,6 +6,7 @@ returned as it is (a tail call) needs no place on it, so that a loop by recursio
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,12 +16,15 @@ from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import counted
+from ..ops.numeric import quiet
 from .code import Block, ClauseCode, Code, Instruction, Kind, compile_function
+from .memory import Budget
 from .values import Closure, ConstructorValue, RefValue, Value, show
 
 DEEPEST_STACK = 1_000_000  # callers that wait; each takes about 200 bytes
 
 Frame = list[Value]
+Waiting = tuple[Block, int, Frame, int]  # who goes on, where, with what, and where the value goes
 
 
 class ExecutionError(RelayError):
@@ -83,10 +87,19 @@ class Interpreter:
     # -- the machine
 
     def _run(self, callee: Value, args: tuple[Value, ...]) -> Value:
-        waiting: list[
-            tuple[Block, int, Frame, int]
-        ] = []  # who goes on, where, with what, and where the value goes
-        observer = self.observer
+        waiting: list[Waiting] = []
+        with quiet():
+            try:
+                return self._loop(callee, args, waiting)
+            except MemoryError:
+                depth = len(waiting)
+                waiting.clear()
+                raise ExecutionError(
+                    f"the memory is used up, with calls nested {depth:,} deep", help=[_ENDLESS]
+                ) from None
+
+    def _loop(self, callee: Value, args: tuple[Value, ...], waiting: list[Waiting]) -> Value:
+        observer, budget, clock = self.observer, Budget(), time.perf_counter
         code, frame = self._enter(callee, args, None)
         block, at = code.block, 0
         if observer is not None:
@@ -104,28 +117,29 @@ class Interpreter:
                         observer.returned(block.instructions[at - 1], value, done)
                     continue
                 instruction = block.instructions[at]
+                kind, target, operands, detail, node = instruction
                 at += 1
-                kind = instruction.kind
-                if kind is Kind.OPERATOR:
-                    frame[instruction.target] = self._operator(
-                        instruction, [frame[i] for i in instruction.operands]
-                    )
+                if kind is _OPERATOR:
+                    op, attrs = detail
+                    frame[target] = apply_operator(op, attrs, [frame[i] for i in operands], node)
                     if observer is not None:
                         observer.made(instruction, frame)
                     continue
                 if kind not in _TRANSFERS:
-                    frame[instruction.target] = _simple(instruction, frame)
+                    frame[target] = _simple(instruction, frame)
                     if observer is not None:
                         observer.made(instruction, frame)
                     continue
-                tail = at == len(block.instructions) and block.result == instruction.target
-                if kind is Kind.CALL:
-                    function, *values = [frame[i] for i in instruction.operands]
+                tail = at == len(block.instructions) and block.result == target
+                if kind is _CALL:
+                    function, *values = [frame[i] for i in operands]
                     if not isinstance(function, Closure):
-                        frame[instruction.target] = self._apply(function, values, instruction)
+                        frame[target] = self._apply(function, values, instruction)
                         if observer is not None:
                             observer.made(instruction, frame)
                         continue
+                    if clock() > budget.next_look and (taken := budget.overdrawn()) is not None:
+                        raise _too_much(instruction, taken, len(waiting))
                     code, next_frame = self._enter(function, tuple(values), instruction)
                     next_block = code.block
                     if observer is not None:
@@ -135,9 +149,9 @@ class Interpreter:
                     if observer is not None:
                         observer.chose(instruction, frame, next_block, tail)
                 if not tail:
-                    waiting.append((block, at, frame, instruction.target))
+                    waiting.append((block, at, frame, target))
                     if len(waiting) > DEEPEST_STACK:
-                        raise self._too_deep(instruction)
+                        raise _too_deep(instruction, len(waiting))
                 block, at, frame = next_block, 0, next_frame
         except RelayError as error:
             if observer is not None:
@@ -183,10 +197,6 @@ class Interpreter:
             found = self._globals[var.name_hint] = Closure(compile_function(self.module[var]), [])
         return found
 
-    def _operator(self, instruction: Instruction, values: list[Value]) -> Value:
-        op, attrs = instruction.detail
-        return apply_operator(op, attrs, values, instruction.node)
-
     def _apply(self, callee: Value, values: list[Value], at: Instruction) -> Value:
         """A call of what is no closure: a constructor, or an operator that was passed as a value."""
         if isinstance(callee, Constructor):
@@ -212,17 +222,33 @@ class Interpreter:
                 return clause.block
         raise ExecutionError(f"no clause of the match fits {show(value)}", instruction.node.span)
 
-    def _too_deep(self, instruction: Instruction) -> ExecutionError:
-        callee = instruction.node.op if isinstance(instruction.node, Call) else None
-        name = f"`@{callee.name_hint}`" if isinstance(callee, GlobalVar) else "a function"
-        return ExecutionError(
-            f"{name} has called itself {DEEPEST_STACK:,} levels deep",
-            instruction.node.span,
-            help=["does the recursion end? A loop that returns the call itself needs no stack"],
-        )
 
-
+# What the loop asks for at every instruction, by a name of its own: a member looked up in its class costs as
+# much as a small step.
+_OPERATOR, _CALL = Kind.OPERATOR, Kind.CALL
 _TRANSFERS = frozenset({Kind.CALL, Kind.IF, Kind.MATCH})
+
+_ENDLESS = "does the recursion end? A loop that returns the call itself needs no stack"
+
+
+def _too_deep(at: Instruction, depth: int) -> ExecutionError:
+    return ExecutionError(
+        f"calls are nested {depth - 1:,} deep; the last is {_called(at)}", at.node.span, help=[_ENDLESS]
+    )
+
+
+def _too_much(at: Instruction, taken: int, depth: int) -> ExecutionError:
+    return ExecutionError(
+        f"the program has taken {taken / 2**20:,.0f} MiB of memory, over half of what was free",
+        at.node.span,
+        [Note(f"calls are nested {depth:,} deep; the last is {_called(at)}")],
+        [_ENDLESS if depth > 1000 else "does the loop end, and must it keep all that it makes?"],
+    )
+
+
+def _called(at: Instruction) -> str:
+    callee = at.node.op if isinstance(at.node, Call) else None
+    return f"of `@{callee.name_hint}`" if isinstance(callee, GlobalVar) else "of a function without a name"
 
 
 def _simple(instruction: Instruction, frame: Frame) -> Value:

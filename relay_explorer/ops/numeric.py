@@ -5,7 +5,10 @@ NumPy itself is imported at its first use, so that operators can be declared and
 
 from __future__ import annotations
 
-from functools import wraps
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, wraps
 from typing import Any as Anything
 
 from ..ir.op import Compute, RelationError
@@ -29,43 +32,74 @@ class _Lazy:
 np: Anything = _Lazy()
 
 
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Inside, overflow and NaN are results, not warnings. A meaning does this for itself; who calls thousands
+    of them does it once around all, for it takes longer than a small sum.
+    """
+    token = _quiet.set(True)
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        _quiet.reset(token)
+
+
 def meaning(compute: Compute) -> Compute:
     """`compute` as the interpreter calls it: results are arrays in memory of their own, also single numbers;
     overflow and NaN are results, not warnings; a shape that does not fit is a ValueError.
     """
 
+    def guarded(attrs: Anything, values: tuple[Anything, ...]) -> Anything:
+        try:
+            result = compute(attrs, *values)
+        except RelationError as problem:
+            raise ValueError(problem.message) from None
+        except OverflowError as problem:
+            raise ValueError(str(problem)) from None
+        except MemoryError:
+            raise ValueError("the result is larger than the memory") from None
+        if isinstance(result, tuple):
+            return tuple([_own(part, values) for part in result])
+        return _own(result, values)
+
     @wraps(compute)
     def run(attrs: Anything, *values: Anything) -> Anything:
+        if _quiet.get():
+            return guarded(attrs, values)
         with np.errstate(all="ignore"):
-            try:
-                result = compute(attrs, *values)
-            except RelationError as problem:
-                raise ValueError(problem.message) from None
-            except OverflowError as problem:
-                raise ValueError(str(problem)) from None
-            except MemoryError:
-                raise ValueError("the result is larger than the memory") from None
-        inputs = [array for value in values for array in (value if isinstance(value, tuple) else (value,))]
-        if isinstance(result, tuple):
-            return tuple([_own(part, inputs) for part in result])
-        return _own(result, inputs)
+            return guarded(attrs, values)
 
     return run
 
 
-def _own(result: Anything, inputs: list[Array]) -> Array:
+def _own(result: Anything, values: tuple[Anything, ...]) -> Array:
+    """`result` as an array that shares no memory with `values`, which are arrays or tuples of them."""
     array = np.asarray(result)
-    return array.copy() if any(np.may_share_memory(array, value) for value in inputs) else array
+    view = array.base is not None  # an array that is no view shares memory only with itself
+    for value in values:
+        for other in value if isinstance(value, tuple) else (value,):
+            if array is other or (view and np.may_share_memory(array, other)):
+                return array.copy()
+    return array
 
 
 def is_float(x: Array) -> bool:
     return bool(x.dtype.kind == "f")
 
 
-def element_type(name: str) -> Anything:
-    """The NumPy type called `name`; a TypeError that names it where NumPy has none."""
+def element_type(name: Anything) -> Anything:
+    """The NumPy type called `name`, or given as such; a TypeError that names it where NumPy has none."""
+    return name if isinstance(name, np.dtype) else _named(str(name))
+
+
+@lru_cache(256)
+def _named(name: str) -> Anything:
     try:
-        return np.dtype(str(name))
+        return np.dtype(name)
     except TypeError:
         raise TypeError(f"NumPy has no element type {name}") from None
 

@@ -1,0 +1,123 @@
+"""Programs without an end, and data without measure: a clear error, and Python lives."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.execute import ExecutionError, Interpreter, memory
+from relay_explorer.text import parse
+
+LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
+
+
+@pytest.fixture
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 MiB for a run, on a machine that has nothing left."""
+    monkeypatch.setattr(memory, "LEAST", 32 << 20)
+    monkeypatch.setattr(memory, "free", lambda: 0)
+
+
+def failure(program: str, *args: object) -> str:
+    with pytest.raises(ExecutionError) as caught:
+        Interpreter(parse(program, "endless.relay")).call("main", args)
+    return re.sub(r"[\d,]+ (MiB|deep)", r"N \1", str(caught.value))
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_endless_recursion_that_carries_much() -> None:
+    program = (
+        "def @main(%x: Tensor[(100000), float32]) -> Tensor[(100000), float32] {\n"
+        "  negative(@main(negative(%x)))\n"
+        "}"
+    )
+    found = failure(program, np.zeros(100_000, "float32"))
+    assert found.startswith(
+        "endless.relay:2:12: error: the program has taken N MiB of memory, over half of what was free\n"
+        "   2 |   negative(@main(negative(%x)))\n"
+        "     |            ^^^^^^^^^^^^^^^^^^^\n"
+        "note: calls are nested N deep; the last is of `@main`\n"
+        "help: does the "
+    )
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_an_endless_loop_that_keeps_what_it_makes() -> None:
+    program = LIST + (
+        "def @grow(%l: List[int32]) -> List[int32] { @grow(Cons(1, %l)) }\n"
+        "def @main() -> List[int32] { @grow(Nil) }"
+    )
+    found = failure(program)
+    assert "note: calls are nested N deep; the last is of `@grow`\n" in found
+    assert found.endswith("help: does the loop end, and must it keep all that it makes?")
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_long_run_that_takes_little_is_not_stopped() -> None:
+    program = """
+    def @loop(%i: int32, %x: Tensor[(100000), float32]) -> Tensor[(100000), float32] {
+      if (equal(%i, 0)) { %x } else { @loop(subtract(%i, 1), negative(%x)) }
+    }
+    def @main(%n: int32, %x: Tensor[(100000), float32]) { @loop(%n, %x) }
+    """
+    value = Interpreter(parse(program)).call("main", [np.array(3000, "int32"), np.ones(100_000, "float32")])
+    assert value.sum() == 100_000
+
+
+def test_a_system_that_says_nothing_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "in_use", lambda: None)
+    program = "def @f(%n: int32) -> int32 { if (equal(%n, 0)) { 0 } else { add(1, @f(subtract(%n, 1))) } }"
+    assert Interpreter(parse(program)).call("f", [np.array(20_000, "int32")]) == 20_000
+
+
+def test_what_linux_says() -> None:
+    before = memory.in_use()
+    ballast = np.ones(1 << 23)
+    after = memory.in_use()
+    assert before is not None
+    assert after is not None
+    assert 0.9 * ballast.nbytes < after - before < 2 * ballast.nbytes
+    assert memory._free_of_machine() or memory._free_of_container()
+
+
+def test_a_container_counts_what_gives_way_as_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "/sys/fs/cgroup/memory.max": "1000000\n",
+        "/sys/fs/cgroup/memory.stat": "anon 300000\nfile 600000\n",
+    }
+    monkeypatch.setattr(memory, "Path", lambda path: _File(files.get(path)))
+    assert memory.free() == 700_000
+    files["/sys/fs/cgroup/memory.max"] = "max\n"
+    files["/proc/meminfo"] = "MemTotal:  9 kB\nMemAvailable:  5 kB\n"
+    assert memory.free() == 5 * 1024
+
+
+class _File:
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def read_text(self, encoding: str) -> str:
+        if self.text is None:
+            raise FileNotFoundError
+        return self.text
+
+
+def test_memory_that_the_system_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Interpreter, "_enter", refuse)
+    with pytest.raises(ExecutionError) as caught:
+        Interpreter().evaluate(relay.const(1))
+    assert str(caught.value) == (
+        "error: the memory is used up, with calls nested 0 deep\n"
+        "help: does the recursion end? A loop that returns the call itself needs no stack"
+    )
+
+
+def test_calls_two_hundred_thousand_deep_are_answered() -> None:
+    program = "def @f(%n: int32) -> int32 { if (equal(%n, 0)) { 0 } else { add(1, @f(subtract(%n, 1))) } }"
+    assert Interpreter(parse(program)).call("f", [np.array(200_000, "int32")]) == 200_000
