@@ -18,7 +18,7 @@ from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import free_type_vars, post_order
 from ..typing import infer_types
 from .interpreter import Interpreter
-from .results import Wrapper, to_result, to_value
+from .results import DEEPEST_TUPLE, Wrapper, to_result, to_value
 from .values import Value
 
 KINDS = ("debug", "graph", "vm", "aot")
@@ -67,9 +67,9 @@ class Executor:
 
         Tensors come as NDArrays (`.numpy()`), tuples as tuples, constructed values with `.constructor`,
         `.tag` and `.fields`, cells with `.value`. A Function or GlobalVar, or `@main` where `expr` is None,
-        comes as a Python function of such values, NumPy arrays and numbers; its parameters may be
-        given by name. Types are checked first: a TypeInferenceError explains what is wrong. ExecutionError
-        says where a program went wrong while it ran.
+        comes as a Python function of such values, NumPy arrays and numbers, which take the element types of
+        the parameters; these may be given by name. Types are checked first: a TypeInferenceError explains
+        what is wrong. ExecutionError says where a program went wrong while it ran.
         """
         interpreter = Interpreter(self.mod)
         if expr is None:
@@ -113,7 +113,10 @@ class FunctionValue(Wrapper):
     def arguments(self, args: Sequence[object], named: Mapping[str, object]) -> list[Value]:
         """The interpreter's values for a call's arguments, in order; their types are checked."""
         params = self._params()
-        values = [self._value(argument) for argument in _in_order(params, args, named)]
+        given = _in_order(params, args, named)
+        wanted = [p.type_annotation for p in params[: len(given)]]
+        wanted += [None] * (len(given) - len(wanted))
+        values = [self._value(argument, type_) for argument, type_ in zip(given, wanted)]
         if self.expr is not None:
             self._check_arguments(self.expr, params, values)
         return values
@@ -122,9 +125,11 @@ class FunctionValue(Wrapper):
         function = getattr(self.inner, "function", None)
         return function.params if isinstance(function, Function) else ()
 
-    def _value(self, argument: object) -> Value:
+    def _value(self, argument: object, wanted: Type | None) -> Value:
         """An argument; one that is an expression is evaluated first."""
-        return self.interpreter.evaluate(argument) if isinstance(argument, Expr) else to_value(argument)
+        if isinstance(argument, Expr):
+            return self.interpreter.evaluate(argument)
+        return to_value(_numbered(argument, wanted))
 
     def _check_arguments(self, callee: Expr, params: Sequence[Var], values: Sequence[Value]) -> None:
         """Infers the types of the call, once for each types of arguments that can be told."""
@@ -156,6 +161,25 @@ def _in_order(params: Sequence[Var], args: Sequence[object], named: Mapping[str,
     if missing:
         raise RelayError(f"the parameter `%{missing[0]}` is not given")
     return [*args, *[named[name] for name in names[len(args) :]]]
+
+
+def _numbered(argument: object, wanted: Type | None, depth: int = 0) -> object:
+    """The argument, in which Python's own numbers, which have no element type, take the parameter's. A number
+    that the parameter cannot hold stays as it is, and is refused.
+    """
+    if isinstance(wanted, TupleType) and isinstance(argument, (tuple, list)):
+        if depth < DEEPEST_TUPLE and len(argument) == len(wanted.fields):
+            return tuple([_numbered(a, w, depth + 1) for a, w in zip(argument, wanted.fields)])
+        return argument
+    if isinstance(wanted, TensorType) and not wanted.shape and type(argument) in (int, float):
+        import numpy
+
+        if wanted.dtype.startswith(("float", "int", "uint") if type(argument) is int else "float"):
+            try:
+                return numpy.array(argument, wanted.dtype)
+            except (OverflowError, TypeError):
+                return argument
+    return argument
 
 
 def _type_of(value: Value, wanted: Type | None) -> Type | None:

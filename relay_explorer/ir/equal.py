@@ -294,10 +294,19 @@ def _brief(node: Node) -> str:
 
 
 def difference(a: Node, b: Node, map_free_vars: bool = False) -> str | None:
-    """The first place where `a` and `b` differ, in words; None where they are structurally equal."""
+    """The first place where `a` and `b` differ, in words; None where they are structurally equal. Lists and
+    tuples of programs and types are equal where their elements are.
+    """
+    return _difference(_Comparison(map_free_vars), a, b)
+
+
+def _difference(comparison: _Comparison, a: Node, b: Node) -> str | None:
     from .module import IRModule
 
-    comparison = _Comparison(map_free_vars)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        if len(a) != len(b):
+            return f"{len(a)} elements against {len(b)}"
+        return next(filter(None, (_difference(comparison, x, y) for x, y in zip(a, b))), None)
     if isinstance(a, IRModule) and isinstance(b, IRModule):
         return _modules(comparison, a, b)
     if isinstance(a, Clause) and isinstance(b, Clause):

@@ -8,7 +8,7 @@ from typing import Any as Anything
 from typing import ClassVar, NamedTuple, Protocol
 
 from .attrs import Attrs
-from .errors import UnknownOperatorError
+from .errors import RelayError, UnknownOperatorError
 from .expr import Expr
 from .types import TensorType, Type
 
@@ -118,6 +118,14 @@ def size_of(type_: Type) -> int:
     return count
 
 
+class Argument(NamedTuple):
+    """A tensor argument of an operator."""
+
+    name: str
+    type_info: str = "Tensor"
+    description: str = ""
+
+
 class Op(Expr):
     """An operator. There is one object a name; `Op.get(name)` finds it.
 
@@ -131,6 +139,7 @@ class Op(Expr):
     """
 
     __slots__ = (
+        "_arguments",
         "_attrs",
         "attrs_class",
         "compute",
@@ -178,12 +187,23 @@ class Op(Expr):
         self.span = None
         self.origin = ()
         self._checked_type = None
-        self._attrs: dict[str, Anything] = {}
+        self._attrs: dict[str, tuple[Anything, int]] = {}
+        self._arguments = [Argument(name) for name in inputs or ()]
 
     @property
     def num_inputs(self) -> int:
         """How many arguments a call takes; -1 where any number is right."""
         return -1 if self.inputs is None else len(self.inputs)
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """Its tensor arguments, as far as they were described."""
+        return tuple(self._arguments)
+
+    @property
+    def support_level(self) -> int:
+        """`level`, under TVM's name."""
+        return self.level
 
     @property
     def attrs_type_key(self) -> str:
@@ -234,13 +254,65 @@ class Op(Expr):
         """
         if key == "TOpPattern":
             return self.pattern
-        return self._attrs.get(key)
+        return self._attrs.get(key, (None, 0))[0]
 
     def set_attr(self, key: str, value: Anything, plevel: int = 10) -> None:
-        self._attrs[key] = value
+        """Sets a property, unless it was set with a higher `plevel`; a RelayError where it was with the same
+        one.
+        """
+        if key == "TOpPattern":
+            self.pattern = int(value)
+            return
+        own = self._attrs.get(key)
+        if own is not None and own[1] == plevel:
+            raise RelayError(
+                f"`{key}` of `{self.name}` is set already, with plevel={plevel}",
+                help=["give a higher plevel, or call reset_attr first"],
+            )
+        if own is None or own[1] < plevel:
+            self._attrs[key] = (value, plevel)
+
+    def reset_attr(self, key: str) -> None:
+        """Takes a property away."""
+        self._attrs.pop(key, None)
 
     def has_attr(self, key: str) -> bool:
         return self.get_attr(key) is not None
+
+    # -- an operator that is declared step by step (see `ops.register`)
+
+    def set_num_inputs(self, n: int) -> None:
+        """A call takes `n` arguments, or any number where `n` is -1."""
+        names = [a.name for a in self._arguments[: max(n, 0)]]
+        self.inputs = None if n < 0 else (*names, *[f"arg{k}" for k in range(len(names), n)])
+
+    def add_argument(self, name: str, type: str = "Tensor", description: str = "") -> None:
+        """Describes the next argument."""
+        self._arguments.append(Argument(name, type, description))
+        self.set_num_inputs(max(self.num_inputs, len(self._arguments)))
+
+    def add_type_rel(
+        self, rel_name: str, type_rel_func: Callable[[list[Type], Anything], Type] | None = None
+    ) -> None:
+        """Its relation: the one of that name that other operators have, or a Python function, which gets
+        the argument types, once they are known, and the attributes, and gives the type of the result.
+        """
+        from ..ops.register import named_relation, relation_from_function
+
+        self.relation = (
+            named_relation(rel_name)
+            if type_rel_func is None
+            else relation_from_function(rel_name, type_rel_func)
+        )
+
+    def set_attrs_type_key(self, key: str) -> None:
+        """Its attributes are those of the class called `key`; an UnknownOperatorError where there is none."""
+        from ..ops.register import attrs_called
+
+        self.attrs_class = attrs_called(key)
+
+    def set_support_level(self, level: int) -> None:
+        self.level = level
 
     def __reduce__(self) -> tuple[Callable[[str], Op], tuple[str]]:
         return (Op.get, (self.name,))

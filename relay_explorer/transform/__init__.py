@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from .infer_type import InferType
+from .annotate_spans import AnnotateSpans
+from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
 
-__all__ = ["InferType", "Pass", "PassContext", "PassInfo", "Sequential", "function_pass", "module_pass"]
+__all__ = [
+    "AnnotateSpans", "InferType", "InferTypeLocal", "Pass", "PassContext", "PassInfo", "Sequential",
+    "function_pass", "module_pass",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

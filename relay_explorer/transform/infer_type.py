@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.module import IRModule
-from ..typing import infer_types
+from ..typing import infer_type_local, infer_types
 from .infrastructure import Pass, PassContext
 
 
@@ -15,3 +15,6 @@ class InferType(Pass):
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return infer_types(mod)
+
+
+InferTypeLocal = infer_type_local  # under the name that tvm.relay gave it, beside the pass

@@ -4,6 +4,8 @@ stays as it was.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..ir.adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar
 from ..ir.expr import (
     Call,
@@ -63,7 +65,10 @@ class Annotator:
         memo = self.memo
         cls = node.__class__
         if isinstance(node, Call):
-            type_args = [self.type(t) for t in self.type_args.get(node, ())] or node.type_args
+            if node.op.__class__ is Op:  # an operator is a function of its arguments' types
+                type_args: Sequence[Type] = [self.type(self.types[a]) for a in node.args]
+            else:
+                type_args = [self.type(t) for t in self.type_args.get(node, ())] or node.type_args
             new: Expr = Call(memo[node.op], [memo[a] for a in node.args], node.attrs, type_args)
         elif cls is Var:
             return self._variable(node)  # type: ignore[arg-type]  # the class says so

@@ -299,10 +299,8 @@ class Solver:
     def _unify_functions(self, a: FuncType, b: FuncType, depth: int) -> FuncType:
         if len(a.arg_types) != len(b.arg_types):
             raise MismatchError(a, b, f"{len(a.arg_types)} parameters against {len(b.arg_types)}")
-        if bool(a.type_params) != bool(b.type_params):  # a generic function is used as one of its instances
-            a, b = self._instance(a), self._instance(b)
         if len(a.type_params) != len(b.type_params):
-            raise MismatchError(a, b, f"{len(a.type_params)} type parameters against {len(b.type_params)}")
+            return self._unify_instance(a, b, depth)
         if a.type_params:
             b_open = substitute(b, dict(zip(b.type_params, a.type_params)))
             assert isinstance(b_open, FuncType)
@@ -311,6 +309,19 @@ class Solver:
         return FuncType(
             args, self._unify(a.ret_type, b.ret_type, depth + 1), a.type_params, a.type_constraints
         )
+
+    def _unify_instance(self, a: FuncType, b: FuncType, depth: int) -> FuncType:
+        """The function with more type parameters is used as one of its instances, which the other one's
+        parameters, if it has any, may occur in.
+        """
+        if len(a.type_params) > len(b.type_params):
+            general, special = a, b
+        else:
+            general, special = b, a
+        opened = self._instance(general)
+        args = self._unify_all(special.arg_types, opened.arg_types, depth)
+        ret = self._unify(special.ret_type, opened.ret_type, depth + 1)
+        return FuncType(args, ret, special.type_params, special.type_constraints)
 
     def _instance(self, function: FuncType) -> FuncType:
         opened = FuncType(function.arg_types, function.ret_type, (), function.type_constraints)

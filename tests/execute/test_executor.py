@@ -225,3 +225,28 @@ def test_what_cannot_be_run() -> None:
         debug.evaluate()
     with pytest.raises(RelayError, match="a str cannot be an argument of a Relay function"):
         debug.evaluate(pair())("one", "two")
+
+
+def test_numbers_take_the_element_types_of_parameters() -> None:
+    module = relay.fromtext(
+        """
+#[version = "0.0.5"]
+def @main(%n: int64, %p: (float32, (uint8, bool)), %k: int32) {
+  (%n, %p.0, %p.1.0, %p.1.1, %k)
+}
+"""
+    )
+    call = relay.create_executor(mod=module).evaluate()
+    found = call(3, (4, [5, True]), k=6)
+    assert [(v.dtype, v.numpy().item()) for v in found] == [
+        ("int64", 3), ("float32", 4.0), ("uint8", 5), ("bool", True), ("int32", 6),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [300, -1, 2.5])
+def test_a_number_that_its_parameter_cannot_hold_is_refused(wrong: float) -> None:
+    call = relay.create_executor(
+        mod=relay.fromtext('#[version = "0.0.5"]\ndef @main(%n: uint8) { %n }')
+    ).evaluate()
+    with pytest.raises(TypeInferenceError, match="must be `uint8`"):
+        call(wrong)

@@ -1,0 +1,45 @@
+"""`tvm.runtime.container`: tuples and constructed values as results of running programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..execute.results import ConstructorValue
+from ..ir.errors import RelayError
+
+
+class _ADTMeta(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, tuple)
+
+
+class ADT(metaclass=_ADTMeta):
+    """What TVM's virtual machine gave for tuples, which are Python's own here: `isinstance(value, ADT)` says
+    whether `value` is one. Values of declared types are ConstructorValues.
+    """
+
+    def __new__(cls, tag: int, fields: Iterable[Any]) -> Any:
+        if tag != 0:
+            raise RelayError(
+                f"a value of a declared type is not made of a tag ({tag}) alone",
+                help=["make it with its constructor: relay.backend.interpreter.ConstructorValue(tag, …)"],
+            )
+        return tuple(fields)
+
+
+def tuple_object(fields: Iterable[Any] | None = None) -> tuple[Any, ...]:
+    """A tuple of values."""
+    return tuple(fields or ())
+
+
+def getitem_helper(obj: Any, elem_getter: Any, length: int, idx: Any) -> Any:
+    """`obj[idx]`, an element or a slice, by `elem_getter(obj, k)`."""
+    if isinstance(idx, slice):
+        return [elem_getter(obj, k) for k in range(*idx.indices(length))]
+    if not -length <= idx < length:
+        raise IndexError(f"index {idx} is out of range: there are {length}")
+    return elem_getter(obj, idx % length)
+
+
+__all__ = ["ADT", "ConstructorValue", "getitem_helper", "tuple_object"]

@@ -1,0 +1,134 @@
+"""Operators of one's own, declared step by step as `tvm.relay.op` let one:
+
+    register("smooth", "A running mean.")
+    op = Op.get("smooth")
+    op.set_num_inputs(1)
+    op.add_argument("data", "Tensor", "The numbers.")
+    op.add_type_rel("Identity")
+    register_pattern("smooth", OpPattern.OPAQUE)
+
+An operator of this package is declared in one call, `declare`, together with what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+
+from ..ir.attrs import Attrs
+from ..ir.errors import RelayError, UnknownOperatorError
+from ..ir.op import Op, Relation, RelationError, Reporter
+from ..ir.types import Type
+from .relation import known
+
+
+def register(op_name: str, describe: str = "") -> Op:
+    """Enters an operator, which has no relation yet, and gives it; a RelayError where the name is taken."""
+    Op.load_all()
+    if op_name in Op._registry:
+        raise RelayError(
+            f"the operator `{op_name}` is registered already",
+            help=["take another name, or take the old one out first: Op.unregister(…)"],
+        )
+    return Op.register(
+        Op(op_name, description=describe, formula="", inputs=None, relation=_unrelated(op_name))
+    )
+
+
+def _unrelated(op_name: str) -> Relation:
+    def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+        raise RelationError(
+            f"`{op_name}` was registered without a type relation",
+            f'give it one: Op.get("{op_name}").add_type_rel(…)',
+        )
+
+    return Relation("None", rule, "")
+
+
+def _identity(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    for other in types[1:]:
+        reporter.assign(other, types[0])
+    return True
+
+
+# All types are one, whatever they are; this package's operators that are called so take only tensors.
+SAME_TYPE = Relation("Identity", _identity, "{out} = {0}")
+OTHER_NAMES = {"BroadcastComp": "BroadcastCompare"}  # TVM's name, and ours
+
+
+def named_relation(name: str) -> Relation:
+    """The relation of that name which some operator has; an UnknownOperatorError where none has."""
+    if name == SAME_TYPE.name:
+        return SAME_TYPE
+    Op.load_all()
+    name = OTHER_NAMES.get(name, name)
+    for op in Op._registry.values():
+        if op.relation.name == name:
+            return op.relation
+    names = sorted({op.relation.name for op in Op._registry.values()})
+    raise UnknownOperatorError(
+        f"there is no type relation called `{name[:200]}`", help=[f"there are {', '.join(names)}"]
+    )
+
+
+def relation_from_function(name: str, function: Callable[[list[Type], Anything], Type]) -> Relation:
+    """A relation that waits for the argument types, and lets `function` make the type of the result of them
+    and of the attributes (None where the call has none). What it raises goes through.
+    """
+
+    def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+        if not known(types, num_inputs):
+            return False
+        given = attrs if attrs is not None and len(list(attrs.items())) else None
+        found = function(list(types[:num_inputs]), given)
+        if not isinstance(found, Type):
+            raise RelationError(f"the relation `{name}` gives {found!r:.60}, which is no type")
+        reporter.assign(types[num_inputs], found)
+        return True
+
+    return Relation(name, rule, f"{{out}} = {name}(…)")
+
+
+def attrs_called(key: str) -> type[Attrs]:
+    """The class of attributes with that key."""
+    Op.load_all()
+    pending = [Attrs]
+    while pending:
+        cls = pending.pop()
+        if cls._key == key:
+            return cls
+        pending.extend(cls.__subclasses__())
+    raise UnknownOperatorError(f"there is no class of attributes called `{key[:200]}`")
+
+
+# -- properties
+
+
+def register_op_attr(op_name: str, attr_key: str, value: Anything = None, level: int = 10) -> Anything:
+    """Sets a property of an operator, which is entered where it was not. Without `value`, a decorator for the
+    function that is the property.
+    """
+    Op.load_all()
+    op = Op._registry.get(op_name) or register(op_name)
+
+    def set_it(given: Anything) -> Anything:
+        op.set_attr(attr_key, given, level)
+        return given
+
+    return set_it if value is None else set_it(value)
+
+
+def register_pattern(op_name: str, pattern: int, level: int = 10) -> Anything:
+    """How the operator may be fused, an OpPattern."""
+    return register_op_attr(op_name, "TOpPattern", pattern, level)
+
+
+def register_stateful(op_name: str, stateful: bool, level: int = 10) -> Anything:
+    """Whether the operator does more than give a value. Noted; none of this package does."""
+    return register_op_attr(op_name, "TOpIsStateful", stateful, level)
+
+
+__all__ = [
+    "attrs_called", "named_relation", "register", "register_op_attr", "register_pattern", "register_stateful",
+    "relation_from_function",
+]  # fmt: skip

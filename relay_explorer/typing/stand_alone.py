@@ -1,0 +1,100 @@
+"""The solver without a program: types to unify, and relations between them, are given by hand.
+
+a, b = IncompleteType(), IncompleteType()
+solver = TypeSolver()
+solver.unify(TupleType([a, b]), TupleType([b, scalar_type("float32")]))
+solver.resolve(a)                                      # float32
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ..ir.errors import TypeInferenceError
+from ..ir.expr import Tuple
+from ..ir.op import Relation
+from ..ir.types import IncompleteType, Type, TypeRelation
+from .solver import MismatchError, RefusalError, Solver
+from .unknown import DEEPEST_TYPE, TypeTooLargeError, Unknown, find, parts_of, resolve, with_parts
+
+_NOBODY = Tuple([])  # no expression asks for what is written down here
+
+
+class TypeSolver:
+    """Holds what is known of the types that it was given. An IncompleteType stands for the same unknown type
+    wherever it occurs.
+    """
+
+    def __init__(self) -> None:
+        self.solver = Solver()
+        self._unknowns: dict[IncompleteType, Unknown] = {}
+
+    def unify(self, left: Type, right: Type) -> Type:
+        """Makes the two types one and gives it; a TypeInferenceError where they cannot be."""
+        try:
+            return self.resolve(self.solver._unify(self._enter(left), self._enter(right), 0))
+        except MismatchError as mismatch:
+            inner = f"{resolve(mismatch.left)} is not {resolve(mismatch.right)}"
+            raise TypeInferenceError(
+                f"{left} and {right} cannot be one type: {mismatch.why or inner}"
+            ) from None
+        except TypeTooLargeError as problem:
+            raise TypeInferenceError(str(problem)) from None
+
+    def relate(self, relation: TypeRelation) -> None:
+        """Writes down that a relation holds; `solve` looks into it. Its `func` is a Relation, or has one as
+        its attribute `relation`.
+        """
+        func = getattr(relation.func, "relation", relation.func)
+        if not isinstance(func, Relation):
+            raise TypeInferenceError(f"{func!r:.60} is no type relation")
+        self.solver.relate(func, [self._enter(arg) for arg in relation.args], relation.attrs, _NOBODY)
+
+    def solve(self) -> bool:
+        """Runs the relations until all are done (True), or none can say more (False). A TypeInferenceError
+        where one cannot hold.
+        """
+        queue = (
+            self.solver.queue
+        )  # what was written down since the last time comes before what waits since then
+        self.solver.queue = deque(sorted(queue, key=lambda entry: entry[0].waiting))
+        try:
+            self.solver.solve()
+        except RefusalError as refusal:
+            event = refusal.event
+            name = event.relation.relation.name if event.relation else "a relation"
+            raise TypeInferenceError(f"{name} cannot hold: {event.message}", help=event.help) from None
+        except TypeTooLargeError as problem:
+            raise TypeInferenceError(str(problem)) from None
+        return all(c.done for c in self.solver.constraints)
+
+    def resolve(self, type_: Type) -> Type:
+        """The type with everything that is known put in. For each class of unknown types, one of the
+        IncompleteTypes in it stands.
+        """
+        return self._leave(resolve(self._enter(type_)))
+
+    def _enter(self, type_: Type, depth: int = 0) -> Type:
+        """The type with the solver's own variables in it."""
+        if depth > DEEPEST_TYPE:
+            raise TypeInferenceError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+        if isinstance(type_, Unknown):
+            return type_
+        if isinstance(type_, IncompleteType):
+            if type_ not in self._unknowns:
+                self._unknowns[type_] = self.solver.fresh()
+            return self._unknowns[type_]
+        parts = parts_of(type_)
+        entered = [self._enter(p, depth + 1) for p in parts]
+        return type_ if all(a is b for a, b in zip(parts, entered)) else with_parts(type_, entered)
+
+    def _leave(self, type_: Type) -> Type:
+        """The type with the caller's IncompleteTypes for the solver's variables."""
+        if isinstance(type_, Unknown):
+            for given, unknown in self._unknowns.items():
+                if find(unknown) is type_:
+                    return given
+            return type_
+        parts = parts_of(type_)
+        left = [self._leave(p) for p in parts]
+        return type_ if all(a is b for a, b in zip(parts, left)) else with_parts(type_, left)
