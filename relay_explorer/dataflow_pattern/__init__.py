@@ -1,0 +1,59 @@
+"""Patterns over the graph of a program: match, rewrite, partition. It is `relay.dataflow_pattern`.
+
+    x = wildcard()
+    pattern = is_op("nn.relu")(is_op("nn.relu")(x))
+    pattern.match(mod["main"].body)
+    pattern.partition(mod["main"])
+
+What follows the data is matched: the arguments of calls, fields of tuples, branches, and so on. A value that
+`let` gives a name is an argument only as that variable.
+"""
+
+from __future__ import annotations
+
+from .build import (
+    dominates,
+    has_attr,
+    has_dtype,
+    has_shape,
+    has_type,
+    is_constant,
+    is_expr,
+    is_if,
+    is_let,
+    is_op,
+    is_tuple,
+    is_tuple_get_item,
+    is_var,
+    wildcard,
+)
+from .matching import match
+from .partitioning import partition
+from .patterns import (
+    AltPattern,
+    AttrPattern,
+    CallPattern,
+    ConstantPattern,
+    DataTypePattern,
+    DFPattern,
+    DominatorPattern,
+    ExprPattern,
+    FunctionPattern,
+    IfPattern,
+    LetPattern,
+    ShapePattern,
+    TupleGetItemPattern,
+    TuplePattern,
+    TypePattern,
+    VarPattern,
+    WildcardPattern,
+)
+from .rewriting import DFPatternCallback, rewrite
+
+__all__ = [
+    "AltPattern", "AttrPattern", "CallPattern", "ConstantPattern", "DFPattern", "DFPatternCallback",
+    "DataTypePattern", "DominatorPattern", "ExprPattern", "FunctionPattern", "IfPattern", "LetPattern",
+    "ShapePattern", "TupleGetItemPattern", "TuplePattern", "TypePattern", "VarPattern", "WildcardPattern",
+    "dominates", "has_attr", "has_dtype", "has_shape", "has_type", "is_constant", "is_expr", "is_if",
+    "is_let", "is_op", "is_tuple", "is_tuple_get_item", "is_var", "match", "partition", "rewrite", "wildcard",
+]  # fmt: skip

@@ -1,0 +1,193 @@
+"""Groups: the parts of a program that a pattern matches, none overlapping another.
+
+Rewriting and partitioning look for them from the result upwards, so that of two that overlap the lower one,
+which is the larger as a rule, wins. A group is closed: an expression in its middle is used inside it only, or
+by something whose own value ends up in the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..ir.adt import Match
+from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import children, post_order, rebuild
+from .matching import Matcher, NodeMap
+from .patterns import (
+    CallPattern,
+    ConstantPattern,
+    DFPattern,
+    DominatorPattern,
+    ExprPattern,
+    FunctionPattern,
+    LetPattern,
+    TuplePattern,
+    pattern_order,
+)
+
+PARTITIONED = "PartitionedFromPattern"  # the attribute of functions that `partition` made
+
+
+class Group(NamedTuple):
+    """A match: its `root`, what each part of the pattern matched, and the group as a function: `params` stand
+    for `args`, expressions outside of the group; `body` is a copy, and `name` says what is in it.
+    """
+
+    root: Expr
+    bound: NodeMap
+    params: tuple[Var, ...]
+    args: tuple[Expr, ...]
+    body: Expr
+    name: str
+
+
+def find_groups(pattern: DFPattern, root: Expr, module: IRModule | None = None) -> dict[Expr, Group]:
+    """The groups in `root` that match `pattern`, by their own roots."""
+    return _Finder(pattern, root, module).run()
+
+
+class _Finder:
+    def __init__(self, pattern: DFPattern, root: Expr, module: IRModule | None) -> None:
+        self.matcher = Matcher(pattern, root, module)
+        self.order = post_order(root)
+        self.parts = pattern_order(pattern)
+        self.taken: set[Expr] = set()  # what is inside a group
+        self.groups: dict[Expr, Group] = {}
+        self._users: dict[Expr, list[Expr]] | None = None
+
+    def run(self) -> dict[Expr, Group]:
+        made_before: set[Expr] = set()
+        for node in reversed(self.order):
+            if node in self.taken or node in made_before:
+                continue
+            if isinstance(node, Function) and PARTITIONED in node.attrs:
+                made_before.update(post_order(node))
+                continue
+            bound = self.matcher.match(node)
+            if bound is not None:
+                self._make(node, bound)
+        return self.groups
+
+    def _make(self, root: Expr, bound: NodeMap) -> None:
+        """Makes a group of a match, where it overlaps none and is closed."""
+        params: dict[Expr, Var] = {}
+        for arg in self._arguments(bound):
+            params.setdefault(arg, Var(f"FunctionVar_{len(self.groups)}_{len(params)}"))
+        inside = self._inside(root, params)
+        if inside is None or not self._closed(root, inside, params):
+            return
+        memo: dict[Expr, Expr] = dict(params)
+        for node in inside:
+            memo[node] = rebuild(node, [memo[part] for part in children(node)])
+        self.taken.update(inside)
+        name = "".join(map(_label, inside))
+        self.groups[root] = Group(root, bound, tuple(params.values()), tuple(params), memo[root], name)
+
+    def _arguments(self, bound: NodeMap) -> Iterator[Expr]:
+        """What the group takes from outside, in the order of the pattern: what its leaves have matched, and
+        the parts of what matched with any parts. Constants that the pattern asks for stay inside.
+        """
+        within = self._within(bound)
+        for part in self.parts:
+            for expr in bound.get(part, ()):
+                if isinstance(part, CallPattern) and part.args is None and isinstance(expr, Call):
+                    found: tuple[Expr, ...] = expr.args
+                elif isinstance(part, TuplePattern) and part.fields is None and isinstance(expr, Tuple):
+                    found = expr.fields
+                elif part.parts():
+                    continue
+                else:
+                    found = (expr,)
+                for arg in found:
+                    if arg not in within and not isinstance(arg, (Op, Function)) and not _embedded(part, arg):
+                        yield arg
+
+    def _within(self, bound: NodeMap) -> set[Expr]:
+        """What is inside although a leaf of the pattern matched it: the ways of dominator patterns, what is
+        in functions, and variables that the group binds.
+        """
+        found: set[Expr] = set()
+        for part in self.parts:
+            exprs = bound.get(part, [])
+            if isinstance(part, DominatorPattern):
+                for step in (part.parent, part.path):
+                    found.update(bound.get(step, ()))
+            elif isinstance(part, FunctionPattern):
+                for expr in exprs:
+                    if expr not in found:
+                        found.update(post_order(expr))
+            elif isinstance(part, LetPattern):
+                found.update([expr.var for expr in exprs if isinstance(expr, Let)])
+        return found
+
+    def _inside(self, root: Expr, params: dict[Expr, Var]) -> list[Expr] | None:
+        """What can be reached from `root` without passing an argument, parts before wholes; None where some
+        of it is in another group.
+        """
+        if root in params:
+            return []
+        done: list[Expr] = []
+        seen = {root}
+        stack = [(root, iter(children(root)))]
+        while stack:
+            node, rest = stack[-1]
+            for part in rest:
+                if part not in seen and part not in params:
+                    if part in self.taken and not isinstance(part, (Op, Function, Constant)):
+                        return None
+                    seen.add(part)
+                    stack.append((part, iter(children(part))))
+                    break
+            else:
+                done.append(node)
+                stack.pop()
+        return done
+
+    def _closed(self, root: Expr, inside: list[Expr], params: dict[Expr, Var]) -> bool:
+        """Whether what is in the middle is used inside, or by what ends up in `root`."""
+        members = set(inside)
+        for node in inside:
+            if node is root or isinstance(node, (Op, Function, Constant)):
+                continue
+            for user in self.users[node]:
+                if user not in members and not self.matcher.dominators.dominates(root, user):
+                    return False
+        return True
+
+    @property
+    def users(self) -> dict[Expr, list[Expr]]:
+        """What uses each expression."""
+        if self._users is None:
+            self._users = {node: [] for node in self.order}
+            for node in self.order:
+                for part in children(node):
+                    self._users[part].append(node)
+        return self._users
+
+
+def _embedded(part: DFPattern, arg: Expr) -> bool:
+    """Whether the pattern asks for a constant here, rather than allowing one."""
+    if not isinstance(arg, Constant):
+        return False
+    return isinstance(part, ConstantPattern) or (
+        isinstance(part, ExprPattern) and isinstance(part.expr, Constant)
+    )
+
+
+def _label(node: Expr) -> str:
+    """What an expression adds to the name of its group; the names are those that TVM gave."""
+    match node:
+        case Call(op=Op(name=name)):
+            return f"{name}_"
+        case Call():
+            return "Call_"
+        case TupleGetItem():
+            return f"TupleGetItem{node.index}_"
+        case Function():
+            return "Function"
+        case Tuple() | Let() | If() | Match():
+            return f"{type(node).__name__}_"
+    return ""

@@ -1,0 +1,237 @@
+"""What each kind of pattern asks of an expression.
+
+`steps_for` gives the answer where it can be told at once, and otherwise a generator: it yields what else must
+match, as (pattern, expression, alone), is sent whether it does, and returns the answer. What is matched
+`alone` neither sees nor respects what has been bound so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING
+from typing import Any as Anything
+
+from ..ir.attrs import DictAttrs
+from ..ir.equal import structural_equal
+from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
+from ..ir.op import Op
+from ..ir.types import TensorType
+from ..ir.walk import children
+from .associate import called, reassociated
+from .patterns import (
+    AltPattern,
+    AttrPattern,
+    CallPattern,
+    ConstantPattern,
+    DataTypePattern,
+    DFPattern,
+    DominatorPattern,
+    ExprPattern,
+    FunctionPattern,
+    IfPattern,
+    LetPattern,
+    ShapePattern,
+    TupleGetItemPattern,
+    TuplePattern,
+    TypePattern,
+    VarPattern,
+    WildcardPattern,
+)
+
+if TYPE_CHECKING:
+    from .matching import Search
+
+Request = tuple[DFPattern, Expr, bool]
+Steps = Generator[Request, bool, bool]
+
+_CLASSES: dict[type[DFPattern], type[Expr]] = {
+    ConstantPattern: Constant,
+    FunctionPattern: Function,
+    IfPattern: If,
+    LetPattern: Let,
+    TuplePattern: Tuple,
+    TupleGetItemPattern: TupleGetItem,
+}
+COMMUTATIVE = ("add", "multiply")
+_ASSOCIATIVE = ("multiply", "divide")
+_TRIES = 24
+
+
+def may_match(pattern: DFPattern, expr: Expr) -> bool:
+    """A quick look: False only where `expr` cannot match. Most expressions are refused here, and so are most
+    wrong turns, before anything is walked.
+    """
+    pending = [pattern]
+    for _ in range(_TRIES):
+        if not pending:
+            return False
+        p = pending.pop()
+        if isinstance(p, AltPattern):
+            pending += (p.right, p.left)
+        elif isinstance(p, (AttrPattern, TypePattern, DataTypePattern, ShapePattern)):
+            pending.append(p.pattern)
+        elif isinstance(p, DominatorPattern):
+            pending.append(p.child)
+        elif isinstance(p, WildcardPattern):
+            if p.pattern is None:
+                return True
+            pending.append(p.pattern)
+        elif _looks_like(p, expr):
+            return True
+    return True
+
+
+def _looks_like(p: DFPattern, expr: Expr) -> bool:
+    """`may_match` for patterns that are not made of alternatives."""
+    if isinstance(p, CallPattern):
+        if not isinstance(expr, Call):
+            return False
+        name = called(p)
+        if name and not (isinstance(expr.op, Op) and expr.op.name == name):
+            return name in _ASSOCIATIVE and isinstance(expr.op, Op) and expr.op.name in _ASSOCIATIVE
+        return p.args is None or len(p.args) == len(expr.args)
+    if isinstance(p, ExprPattern):
+        if isinstance(p.expr, (Op, Var)):
+            return p.expr is expr
+        return p.expr.__class__ is expr.__class__
+    if isinstance(p, VarPattern):
+        return isinstance(expr, Var) and p.name in ("", expr.name_hint)
+    return isinstance(expr, _CLASSES.get(p.__class__, Expr))
+
+
+def steps_for(p: DFPattern, e: Anything, search: Search) -> Steps | bool:
+    """What remains to be asked once `may_match` has said yes."""
+    match p:
+        case CallPattern():
+            return _call(p, e, search)
+        case WildcardPattern():
+            return True if p.pattern is None else _all([(p.pattern, e)])
+        case ExprPattern():
+            return p.expr is e or structural_equal(p.expr, e)
+        case VarPattern() | ConstantPattern():
+            return True
+        case AltPattern():
+            return _either(p, e)
+        case TuplePattern():
+            return _lists(p.fields, e.fields)
+        case TupleGetItemPattern():
+            return p.index in (-1, e.index) and _all([(p.tuple, e.tuple_value)])
+        case FunctionPattern():
+            return _function(p, e)
+        case IfPattern():
+            return _all(zip(p.parts(), (e.cond, e.true_branch, e.false_branch)))
+        case LetPattern():
+            return _all(zip(p.parts(), (e.var, e.value, e.body)))
+        case AttrPattern():
+            return _has_attributes(p, e) and _all([(p.pattern, e)])
+        case TypePattern() | DataTypePattern() | ShapePattern():
+            return _typed(p, e, search)
+        case DominatorPattern():
+            return _dominates(p, e, search)
+    raise TypeError(f"this is no kind of pattern: {type(p).__name__}")
+
+
+def _all(pairs: Iterator[tuple[DFPattern, Expr]] | list[tuple[DFPattern, Expr]]) -> Steps:
+    for pattern, expr in pairs:
+        if not (yield pattern, expr, False):
+            return False
+    return True
+
+
+def _lists(patterns: Sequence[DFPattern] | None, exprs: Sequence[Expr]) -> Steps | bool:
+    """Each of `patterns` one of `exprs`, in order."""
+    if patterns is None:
+        return True
+    return _hopeful(patterns, exprs) and _all(zip(patterns, exprs))
+
+
+def _hopeful(patterns: Sequence[DFPattern], exprs: Sequence[Expr]) -> bool:
+    """Whether nothing is seen to be wrong before any of them is walked."""
+    return len(patterns) == len(exprs) and all(map(may_match, patterns, exprs))
+
+
+def _either(p: AltPattern, e: Expr) -> Steps:
+    return (yield p.left, e, False) or (yield p.right, e, False)
+
+
+def _function(p: FunctionPattern, e: Function) -> Steps | bool:
+    if p.params is None:
+        return _all([(p.body, e.body)])
+    return len(p.params) == len(e.params) and _all([*zip(p.params, e.params), (p.body, e.body)])
+
+
+def _call(p: CallPattern, e: Call, search: Search) -> Steps:
+    if not (yield p.op, e.op, False):
+        for other in reassociated(p, e):
+            if (yield other, e, False):
+                return True
+        return False
+    if p.args is None:
+        return True
+    orders = [p.args, p.args[::-1]] if called(p) in COMMUTATIVE else [p.args]
+    mark = search.mark()
+    for patterns in orders:
+        if _hopeful(patterns, e.args):
+            for pattern, arg in zip(patterns, e.args):
+                if not (yield pattern, arg, False):
+                    break
+            else:
+                return True
+            search.undo(mark)  # what the first arguments have bound must not bind the other order
+    return False
+
+
+def _has_attributes(p: AttrPattern, e: Expr) -> bool:
+    """Whether an operator, call or function has all the attributes; nothing else has any."""
+    if isinstance(e, Op):
+        return all(e.has_attr(k) and agree(v, e.get_attr(k)) for k, v in p.attrs.items())
+    if isinstance(e, (Call, Function)):
+        own = DictAttrs() if e.attrs is None else e.attrs
+        return all(k in own and agree(v, own[k]) for k, v in p.attrs.items())
+    return False
+
+
+def agree(wanted: Anything, actual: Anything) -> bool:
+    """Equality of attributes; lists and tuples are the same, and so are 1 and True, as in TVM."""
+    if isinstance(wanted, (list, tuple)) or isinstance(actual, (list, tuple)):
+        both = isinstance(wanted, (list, tuple)) and isinstance(actual, (list, tuple))
+        return both and len(wanted) == len(actual) and all(map(agree, wanted, actual))
+    return structural_equal(wanted, actual)
+
+
+def _typed(p: TypePattern | DataTypePattern | ShapePattern, e: Expr, search: Search) -> Steps:
+    if not (yield p.pattern, e, False):
+        return False
+    type_ = search.matcher.types.of(e)
+    if isinstance(p, TypePattern):
+        return type_ is not None and p.type == type_
+    if isinstance(p, DataTypePattern):
+        return isinstance(type_, TensorType) and type_.dtype == p.dtype
+    return isinstance(type_, TensorType) and agree(p.shape, type_.shape)
+
+
+def _dominates(p: DominatorPattern, e: Expr, search: Search) -> Steps:
+    """The first parent that is met is the one: the others must lead to it, or be steps of a path."""
+    if not (yield p.child, e, False):
+        return False
+    parent: Expr | None = None
+    seen: set[Expr] = set()
+    ways = [iter(_inputs(e))]
+    while ways:
+        at = next(ways[-1], None)
+        if at is None:
+            ways.pop()
+        elif at not in seen:
+            seen.add(at)
+            if (yield p.parent, at, False):
+                parent = at
+            elif (yield p.path, at, True):
+                ways.append(iter(_inputs(at)))
+            else:
+                return False
+    return parent is not None and search.matcher.dominators.strictly_dominates(e, parent)
+
+
+def _inputs(expr: Expr) -> tuple[Expr, ...]:
+    """Where the data of an expression comes from: its parts, without what it calls."""
+    return expr.args if isinstance(expr, Call) else children(expr)

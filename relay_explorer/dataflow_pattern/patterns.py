@@ -1,0 +1,369 @@
+"""Patterns: descriptions of expressions, to be matched against programs.
+
+A pattern is told apart by its object, not by what it says: `wildcard()` used twice in a pattern must match
+the same expression twice, and two wildcards need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+from typing import Any as Anything
+
+from ..ir.attrs import Attrs, DictAttrs
+from ..ir.expr import Expr
+from ..ir.op import Op
+from ..ir.types import Type
+
+if TYPE_CHECKING:
+    from .matching import NodeMap
+
+
+class DFPattern:
+    """Base of all patterns.
+
+    `p + q`, `p - q`, `p * q` and `p / q` are calls of the operators; `p | q` is either; `p(q, r)` is a call
+    of what matches `p`, and `p(None)` one with any arguments.
+    """
+
+    __slots__ = ("__weakref__",)
+    FIELDS: ClassVar[tuple[str, ...]] = ()
+
+    def parts(self) -> tuple[DFPattern, ...]:
+        """The patterns that this one is made of, in the order in which they are matched."""
+        found: list[DFPattern] = []
+        for name in self.FIELDS:
+            value = getattr(self, name)
+            if isinstance(value, DFPattern):
+                found.append(value)
+            elif isinstance(value, tuple):
+                found += value
+        return tuple(found)
+
+    def __call__(self, *args: DFPattern | None) -> CallPattern:
+        return CallPattern(self, None if args == (None,) else args)  # type: ignore[arg-type]  # CallPattern checks
+
+    def __or__(self, other: DFPattern) -> AltPattern:
+        return AltPattern(self, other)
+
+    def __add__(self, other: DFPattern) -> CallPattern:
+        return _operator("add")(self, other)
+
+    def __sub__(self, other: DFPattern) -> CallPattern:
+        return _operator("subtract")(self, other)
+
+    def __mul__(self, other: DFPattern) -> CallPattern:
+        return _operator("multiply")(self, other)
+
+    def __truediv__(self, other: DFPattern) -> CallPattern:
+        return _operator("divide")(self, other)
+
+    def has_attr(self, attrs: Mapping[str, Anything]) -> AttrPattern:
+        """This pattern, where what it matches has the attributes too: those of an operator
+        (`{"TOpPattern": 0}`), a call (`{"axis": 1}`) or a function (`{"Composite": "dense_relu"}`).
+        """
+        return AttrPattern(self, attrs)
+
+    def has_type(self, ttype: Type) -> TypePattern:
+        """This pattern, where what it matches has the type too."""
+        return TypePattern(self, ttype)
+
+    def has_dtype(self, dtype: str) -> DataTypePattern:
+        """This pattern, where what it matches is a tensor of that element type too."""
+        return DataTypePattern(self, dtype)
+
+    def has_shape(self, shape: Sequence[Anything]) -> ShapePattern:
+        """This pattern, where what it matches is a tensor of that shape too."""
+        return ShapePattern(self, shape)
+
+    def optional(self, option_constructor: Callable[[Anything], DFPattern]) -> AltPattern:
+        """This pattern, or what `option_constructor` makes of it: `p.optional(is_op("nn.relu"))`."""
+        return self | option_constructor(self)
+
+    def dominates(self, parent: DFPattern, path: DFPattern | None = None) -> DominatorPattern:
+        """This pattern, where every way up from it leads to one expression that matches `parent`, over
+        expressions that match `path` (anything, unless given). See DominatorPattern.
+        """
+        return DominatorPattern(parent, WildcardPattern() if path is None else path, self)
+
+    def match(self, expr: Expr) -> bool:
+        """Whether `expr` itself, not something in it, matches."""
+        from .matching import match
+
+        return match(self, expr)
+
+    def rewrite(self, callback: Callable[[Expr, Expr, NodeMap], Expr], expr: Expr) -> Expr:
+        """`expr` with every match replaced by what `callback(pre, post, node_map)` gives for it; see
+        DFPatternCallback.
+        """
+        from .rewriting import DFPatternCallback, rewrite
+
+        class Callback(DFPatternCallback):
+            def callback(self, pre: Expr, post: Expr, node_map: NodeMap) -> Expr:
+                return callback(pre, post, node_map)
+
+        made = Callback()
+        made.pattern = self
+        return rewrite(made, expr)
+
+    def partition(
+        self,
+        expr: Expr,
+        attrs: Mapping[str, Anything] | None = None,
+        check: Callable[[Expr], bool] = lambda expr: True,
+    ) -> Expr:
+        """`expr` with every match moved into a function of its own, which is called in its place; see
+        `partition`.
+        """
+        from .partitioning import partition
+
+        return partition(self, expr, attrs, check)
+
+    def __str__(self) -> str:
+        from .show import show_pattern
+
+        return show_pattern(self)
+
+    __repr__ = __str__
+
+
+class ExprPattern(DFPattern):
+    """One expression: an operator, a variable, or a constant and whatever else is structurally equal."""
+
+    __slots__ = ("expr",)
+
+    def __init__(self, expr: Expr) -> None:
+        if not isinstance(expr, Expr):
+            raise TypeError(f"is_expr takes an expression, not a {type(expr).__name__}: relay.const(…), say")
+        self.expr = expr
+
+
+class VarPattern(DFPattern):
+    """A local variable, of the given name if there is one."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name_hint: str = "") -> None:
+        self.name = name_hint
+
+
+class ConstantPattern(DFPattern):
+    """A constant."""
+
+    __slots__ = ()
+
+
+class CallPattern(DFPattern):
+    """A call of `op` with `args`; None stands for any number of any arguments.
+
+    `add` and `multiply` match with their arguments exchanged too. A product of a quotient matches where the
+    pattern has the quotient of a product, and the other way round: `a * b / c` and `a * (b / c)`.
+    """
+
+    __slots__ = ("args", "op")
+    FIELDS = ("op", "args")
+
+    def __init__(self, op: DFPattern, args: Sequence[DFPattern] | None) -> None:
+        self.op = _pattern(op, "what is called")
+        self.args = None if args is None else _patterns(args, "an argument of a call")
+
+
+class FunctionPattern(DFPattern):
+    """A function with the parameters `params`, None for any, and the body `body`."""
+
+    __slots__ = ("body", "params")
+    FIELDS = ("params", "body")
+
+    def __init__(self, params: Sequence[DFPattern] | None, body: DFPattern) -> None:
+        self.params = None if params is None else _patterns(params, "a parameter of a function")
+        self.body = _pattern(body, "the body of a function")
+
+
+class IfPattern(DFPattern):
+    """A choice."""
+
+    __slots__ = ("cond", "false_branch", "true_branch")
+    FIELDS = ("cond", "true_branch", "false_branch")
+
+    def __init__(self, cond: DFPattern, true_branch: DFPattern, false_branch: DFPattern) -> None:
+        self.cond = _pattern(cond, "a condition")
+        self.true_branch = _pattern(true_branch, "a branch")
+        self.false_branch = _pattern(false_branch, "a branch")
+
+
+class LetPattern(DFPattern):
+    """A `let`: its variable, its value and its body."""
+
+    __slots__ = ("body", "value", "var")
+    FIELDS = ("var", "value", "body")
+
+    def __init__(self, var: DFPattern, value: DFPattern, body: DFPattern) -> None:
+        self.var = _pattern(var, "the variable of a let")
+        self.value = _pattern(value, "the value of a let")
+        self.body = _pattern(body, "the body of a let")
+
+
+class TuplePattern(DFPattern):
+    """A tuple of `fields`, or, where that is None, of any."""
+
+    __slots__ = ("fields",)
+    FIELDS = ("fields",)
+
+    def __init__(self, fields: Sequence[DFPattern] | None) -> None:
+        self.fields = None if fields is None else _patterns(fields, "a field of a tuple")
+
+    def __getitem__(self, index: int) -> DFPattern:
+        return (self.fields or ())[index]
+
+    def __len__(self) -> int:
+        return len(self.fields or ())
+
+
+class TupleGetItemPattern(DFPattern):
+    """Field `index` of what matches `tuple`; -1 stands for any field."""
+
+    __slots__ = ("index", "tuple")
+    FIELDS = ("tuple",)
+
+    def __init__(self, tuple_value: DFPattern, index: int | None = None) -> None:
+        self.tuple = _pattern(tuple_value, "a tuple")
+        self.index = -1 if index is None else index
+
+
+class AltPattern(DFPattern):
+    """`left`, or, where that does not match, `right`."""
+
+    __slots__ = ("left", "right")
+    FIELDS = ("left", "right")
+
+    def __init__(self, left: DFPattern, right: DFPattern) -> None:
+        self.left = _pattern(left, "the left of |")
+        self.right = _pattern(right, "the right of |")
+
+
+class WildcardPattern(DFPattern):
+    """Anything, or, once it has been redirected, what `pattern` says."""
+
+    __slots__ = ("pattern",)
+    FIELDS = ("pattern",)
+
+    def __init__(self) -> None:
+        self.pattern: DFPattern | None = None
+
+    def redirect_to(self, pat: DFPattern) -> None:
+        """From here on this wildcard stands for `pat`, which may contain it: so patterns recurse.
+
+        more = wildcard()
+        chain = is_op("nn.relu")(is_var() | more)
+        more.redirect_to(chain)            # a variable with any number of relus upon it
+        """
+        self.pattern = _pattern(pat, "what a wildcard is redirected to")
+
+
+class TypePattern(DFPattern):
+    """What matches `pattern` and has the type `type`."""
+
+    __slots__ = ("pattern", "type")
+    FIELDS = ("pattern",)
+
+    def __init__(self, pattern: DFPattern, ttype: Type) -> None:
+        if not isinstance(ttype, Type):
+            raise TypeError(f"has_type takes a type, as relay.TensorType((1, 3)), not {ttype!r:.60}")
+        self.pattern = _pattern(pattern, "what has a type")
+        self.type = ttype
+
+
+class DataTypePattern(DFPattern):
+    """What matches `pattern` and is a tensor of element type `dtype`."""
+
+    __slots__ = ("dtype", "pattern")
+    FIELDS = ("pattern",)
+
+    def __init__(self, pattern: DFPattern, dtype: str) -> None:
+        self.pattern = _pattern(pattern, "what has an element type")
+        self.dtype = str(dtype)
+
+
+class ShapePattern(DFPattern):
+    """What matches `pattern` and is a tensor of shape `shape`."""
+
+    __slots__ = ("pattern", "shape")
+    FIELDS = ("pattern",)
+
+    def __init__(self, pattern: DFPattern, shape: Sequence[Anything]) -> None:
+        self.pattern = _pattern(pattern, "what has a shape")
+        self.shape = tuple(shape)
+
+
+class AttrPattern(DFPattern):
+    """What matches `pattern`, an operator, a call or a function, and has the attributes `attrs`."""
+
+    __slots__ = ("attrs", "pattern")
+    FIELDS = ("pattern",)
+
+    def __init__(self, pattern: DFPattern, attrs: Attrs | Mapping[str, Anything]) -> None:
+        if not isinstance(attrs, (Attrs, Mapping)):
+            raise TypeError(f"has_attr takes a dict, as {{'axis': 1}}, not {attrs!r:.60}")
+        self.pattern = _pattern(pattern, "what has attributes")
+        self.attrs = DictAttrs(dict(attrs.items()))
+
+
+class DominatorPattern(DFPattern):
+    """`child`, where each way up from its arguments leads to one `parent`, over expressions that match
+    `path`; and whatever uses the parent ends up in the child.
+
+        dominates(is_op("nn.conv2d")(wildcard(), wildcard()), elementwise, is_op("add")(None))
+
+    is a convolution, a diamond of elementwise operators below it, however wide and deep, and the addition in
+    which they meet. An expression without arguments that matches `path` is a way's end too.
+    """
+
+    __slots__ = ("child", "parent", "path")
+    FIELDS = ("child", "parent", "path")
+
+    def __init__(self, parent: DFPattern, path: DFPattern, child: DFPattern) -> None:
+        self.parent = _pattern(parent, "a parent")
+        self.path = _pattern(path, "a path")
+        self.child = _pattern(child, "a child")
+
+
+def _operator(name: str) -> ExprPattern:
+    return ExprPattern(Op.get(name))
+
+
+def _pattern(value: object, place: str) -> Anything:
+    if isinstance(value, DFPattern):
+        return value
+    if isinstance(value, Expr):
+        raise TypeError(f"{place} must be a pattern, and this is an expression: write is_expr({value!s:.40})")
+    if isinstance(value, (bool, int, float)):
+        raise TypeError(
+            f"{place} must be a pattern, and this is a number: write is_expr(relay.const({value}))"
+        )
+    raise TypeError(f"{place} must be a pattern, as wildcard(), not a {type(value).__name__}")
+
+
+def _patterns(values: object, place: str) -> tuple[DFPattern, ...]:
+    if not isinstance(values, (tuple, list)):
+        raise TypeError(f"{place}: a list of patterns is needed, or None for any, not {values!r:.40}")
+    return tuple([_pattern(value, place) for value in values])
+
+
+def pattern_order(pattern: DFPattern) -> list[DFPattern]:
+    """`pattern` and all that it is made of, parts before wholes, each once. Redirected wildcards may lead
+    back to where they stand; the walk stops there.
+    """
+    done: list[DFPattern] = []
+    seen = {pattern}
+    stack = [(pattern, iter(pattern.parts()))]
+    while stack:
+        current, rest = stack[-1]
+        for part in rest:
+            if part not in seen:
+                seen.add(part)
+                stack.append((part, iter(part.parts())))
+                break
+        else:
+            done.append(current)
+            stack.pop()
+    return done
