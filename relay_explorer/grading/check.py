@@ -51,11 +51,14 @@ class Property:
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise, or a part of one that has an answer of its own: a function called `takes`."""
+    """An exercise, or a part of one that has an answer of its own: a function called as `takes` says, or, if
+    `text`, a program's text that defines `takes`.
+    """
 
     title: str
     takes: str
     properties: tuple[Property, ...]
+    text: bool = False
 
 
 def exercise(name: str) -> Exercise:
@@ -111,6 +114,12 @@ def grade(
 
 def _unusable(found: Exercise, answer: Any) -> Failure | None:
     """The failure of an answer that cannot even be called as the exercise calls it."""
+    if found.text:
+        if isinstance(answer, str):
+            return None
+        got = f"a {type(answer).__name__}"
+        hint = "Give the text itself: a Python string."
+        return Failure("the answer itself", f"the text of a program that defines `{found.takes}`", got, hint)
     wanted = f"a function, `{found.takes}`"
     if not callable(answer):
         hint = (
