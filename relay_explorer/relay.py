@@ -73,6 +73,7 @@ from .ir.types import (
 )
 from .ir.visitor import ExprFunctor, ExprMutator, ExprVisitor
 from .ops import FAMILIES, builders
+from .ops import namespace as _namespace_of
 from .ops import register as _register
 from .text import astext, fromtext, parse, parse_expr
 
@@ -105,11 +106,14 @@ backend = _gathered(
         ConstructorValue=_results.ConstructorValue, RefValue=_results.RefValue, Executor=Executor,
     ),
 )  # fmt: skip
-_PLAIN = [f for f in FAMILIES if not f.startswith("nn.") and f not in ("image", "vision")]
-nn = _namespace("nn", [f for f in FAMILIES if f.startswith("nn.")])
-image = _namespace("image", ["image"])
+_PLAIN = [f for f in FAMILIES if not _namespace_of(f)]
+nn, image, vision, random = [
+    _namespace(name, [f for f in FAMILIES if _namespace_of(f) == name])
+    for name in ("nn", "image", "vision", "random")
+]
 op = _namespace("op", _PLAIN)
-op.__dict__.update({"nn": nn, "image": image, "get": Op.get, "Op": Op, "OpPattern": OpPattern, "const": const})
+op.__dict__.update({"nn": nn, "image": image, "vision": vision, "random": random})
+op.__dict__.update({"get": Op.get, "Op": Op, "OpPattern": OpPattern, "const": const})
 op.__dict__.update({name: getattr(_register, name) for name in _register.__all__})
 for _family in _PLAIN:
     globals().update(builders(_family))
@@ -139,6 +143,8 @@ for _path, _module in (
     ("relay", sys.modules[__name__]),
     ("relay.nn", nn),
     ("relay.image", image),
+    ("relay.vision", vision),
+    ("relay.random", random),
     ("relay.op", op),
 ):
     _explained(_path, _module)

@@ -88,6 +88,8 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.op": ("relay.op", "ir.op", "compat.op_attributes"),
     "tvm.relay.op.image": ("relay.image",),
     "tvm.relay.op.nn": ("relay.nn",),
+    "tvm.relay.op.random": ("relay.random",),
+    "tvm.relay.op.vision": ("relay.vision",),
     "tvm.relay.op.op": ("ir.op", "relay.op:get", "compat.op_attributes"),
     "tvm.relay.op.reduce": ("relay.op",),
     "tvm.relay.op.tensor": ("relay.op",),

@@ -17,23 +17,11 @@ from .declare import declare
 from .image import Resize2DAttrs
 from .join import TileAttrs
 from .numeric import Array, numbers
-from .relation import UNKNOWN, forward, integers, normal_axis, scalar, tensor
+from .relation import UNKNOWN, forward, integers, normal_axis, scalar, tensor, vector_length
 from .reshape import ReshapeAttrs
 from .slice import StridedSliceAttrs
 from .sort import TopKAttrs
 from .transform import ExpandDimsAttrs, SqueezeAttrs
-
-
-def _length(type_: Type, operand: int, name: str) -> int:
-    """How many integers the vector `type_` holds, which must be known: it is the rank of a shape."""
-    vector = integers(type_, operand, name)
-    if len(vector.shape) != 1 or not isinstance(vector.shape[0], int):
-        raise RelationError(
-            f"{name} must be a vector of known length, not {vector}",
-            "the rank of the result is the vector's length, and a type has a known rank",
-            culprits=(operand,),
-        )
-    return vector.shape[0]
 
 
 def _unknown(rank: int) -> Shape:
@@ -41,11 +29,11 @@ def _unknown(rank: int) -> Shape:
 
 
 def _reshape(attrs: ReshapeAttrs, data: Type, newshape: Type) -> Type:
-    return TensorType.of(_unknown(_length(newshape, 1, "newshape")), tensor(data, 0, "data").dtype)
+    return TensorType.of(_unknown(vector_length(newshape, 1, "newshape")), tensor(data, 0, "data").dtype)
 
 
 def _broadcast_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
-    x, rank = tensor(data, 0, "data"), _length(shape, 1, "shape")
+    x, rank = tensor(data, 0, "data"), vector_length(shape, 1, "shape")
     if rank < len(x.shape):
         raise RelationError(
             f"the data has {len(x.shape)} axes, more than the {rank} that it is broadcast to", culprits=(0, 1)
@@ -56,17 +44,17 @@ def _broadcast_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
 def _init(attrs: InitOpAttrs, shape: Type) -> Type:
     if not attrs.dtype:
         raise RelationError("the element type is missing", 'give it: dtype="float32"')
-    return TensorType.of(_unknown(_length(shape, 0, "shape")), attrs.dtype)
+    return TensorType.of(_unknown(vector_length(shape, 0, "shape")), attrs.dtype)
 
 
 def _full(attrs: InitOpAttrs, fill_value: Type, shape: Type) -> Type:
     fill = scalar(fill_value, 0, "fill_value")
-    return TensorType.of(_unknown(_length(shape, 1, "shape")), attrs.dtype or fill.dtype)
+    return TensorType.of(_unknown(vector_length(shape, 1, "shape")), attrs.dtype or fill.dtype)
 
 
 def _tile(attrs: TileAttrs, data: Type, reps: Type) -> Type:
     x = tensor(data, 0, "data")
-    return TensorType.of(_unknown(max(len(x.shape), _length(reps, 1, "reps"))), x.dtype)
+    return TensorType.of(_unknown(max(len(x.shape), vector_length(reps, 1, "reps"))), x.dtype)
 
 
 def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type, depth: Type) -> Type:
@@ -92,7 +80,7 @@ def _topk(attrs: TopKAttrs, data: Type, k: Type) -> Type:
 def _strided_slice(attrs: StridedSliceAttrs, data: Type, begin: Type, end: Type, strides: Type) -> Type:
     x = tensor(data, 0, "data")
     lengths = [
-        _length(bound, n, name)
+        vector_length(bound, n, name)
         for n, (name, bound) in enumerate(zip(("begin", "end", "strides"), (begin, end, strides)), 1)
     ]
     cut = max(lengths)
@@ -114,7 +102,7 @@ def _expand_dims(attrs: DynExpandDimsAttrs, data: Type, axis: Type) -> Type:
 
 
 def _squeeze(attrs: SqueezeAttrs, data: Type, axis: Type) -> Type:
-    x, dropped = tensor(data, 0, "data"), _length(axis, 1, "axis")
+    x, dropped = tensor(data, 0, "data"), vector_length(axis, 1, "axis")
     if dropped > len(x.shape):
         raise RelationError(f"{dropped} axes are dropped, but the tensor has {len(x.shape)}", culprits=(0, 1))
     return TensorType.of(_unknown(len(x.shape) - dropped), x.dtype)
@@ -125,7 +113,7 @@ def _resize2d(attrs: Resize2DAttrs, data: Type, size: Type, roi: Type) -> Type:
 
     x = tensor(data, 0, "data")
     mapped = layout_map(attrs.layout, "NCHW")
-    if _length(size, 1, "size") != 2:
+    if vector_length(size, 1, "size") != 2:
         raise RelationError("size must be two integers: rows and columns", culprits=(1,))
     tensor(roi, 2, "roi")
     shape = mapped.forward(x.shape, 0, "data")

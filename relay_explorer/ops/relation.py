@@ -235,6 +235,18 @@ def integers(type_: Type, operand: int, name: str) -> TensorType:
     return found
 
 
+def floating(type_: Type, operand: int, name: str) -> TensorType:
+    """`type_` as a tensor of floating-point numbers; a RelationError where it is something else."""
+    found = tensor(type_, operand, name)
+    if not found.dtype.startswith(("float", "bfloat")):
+        raise RelationError(
+            f"{name} must be floating-point, but its elements are {found.dtype}",
+            'convert them: relay.cast(…, "float32")',
+            culprits=(operand,),
+        )
+    return found
+
+
 def scalar(type_: Type, operand: int, name: str) -> TensorType:
     """`type_` as the type of a single number; a RelationError where it is something else."""
     found = tensor(type_, operand, name)
@@ -245,3 +257,15 @@ def scalar(type_: Type, operand: int, name: str) -> TensorType:
             culprits=(operand,),
         )
     return found
+
+
+def vector_length(type_: Type, operand: int, name: str) -> int:
+    """How many integers the vector `type_` holds, which must be known: it is the rank of a shape."""
+    vector = integers(type_, operand, name)
+    if len(vector.shape) != 1 or not isinstance(vector.shape[0], int):
+        raise RelationError(
+            f"{name} must be a vector of known length, not {vector}",
+            "the rank of the result is the vector's length, and a type has a known rank",
+            culprits=(operand,),
+        )
+    return vector.shape[0]

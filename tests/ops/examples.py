@@ -9,19 +9,24 @@ from relay_explorer.ops import (
     broadcast,
     contract,
     create,
+    fixed_point,
     image,
     index,
     join,
     logical,
+    morphology,
+    random,
     reduce,
     reshape,
     scan,
     slice,
     sort,
+    sparse,
     transform,
     unary,
+    windows,
 )
-from relay_explorer.relay import nn
+from relay_explorer.relay import nn, vision
 from tests.ops.tensor_programs import bools, ints, t
 
 Example = Expr | TupleWrapper
@@ -185,9 +190,52 @@ NEURAL: list[Example] = [
     nn.fifo_buffer(t(1, 6), X, axis=0),
 ]
 
+SPARSE = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
+BLOCKS = (t(3, 1, 2, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
+BOXES = t(1, 5, 6, name="boxes")
+KEY = random.threefry_key(1)
+MORE: list[Example] = [
+    morphology.dilation2d(IMAGE, t(4, 3, 3, name="w"), (1, 2), 1),
+    sparse.sparse_to_dense(ints(3, 2), (4, 5), t(3, name="v"), 1.5),
+    sparse.sparse_to_dense(ints(3, 2), ints(2, name="s"), t(3, name="v")),
+    sparse.sparse_reshape(ints(3, 2), [4, 6], [3, -1]),
+    sparse.sparse_fill_empty_rows(ints(3, 2), t(3, name="v"), [4, 6], ONE),
+    windows.sliding_window(IMAGE, 1, [3, 2, 4], [1, 2, 2]),
+    windows.stft(X, 4, 1, 3, t(3, name="w")),
+    windows.dft(X, Y, True),
+    fixed_point.fixed_point_multiply(ints(2, 6), 2**30, -3),
+    fixed_point.fixed_point_multiply_per_axis(
+        ints(2, 6), ints(2, name="m"), ints(2, name="l"), ints(2, name="r"), True, True, [0]
+    ),
+    random.threefry_generate(KEY, (2, 3)),
+    random.threefry_split(KEY),
+    random.uniform(KEY, (2, 3), "float32", -1, 2),
+    random.normal(KEY, (2, 3), "float64"),
+    random.multinomial(KEY, t(2, 3, name="p"), 4),
+    nn.sparse_dense(X, BLOCKS),
+    nn.sparse_add(t(2, 4), SPARSE),
+    nn.sparse_transpose(SPARSE),
+    nn.upsampling(IMAGE, t(name="h"), 2),
+    nn.upsampling3d(VOLUME, t(name="d"), t(name="h"), 2),
+    nn.pad(X, ints(2, 2)),
+    vision.multibox_prior(IMAGE, (0.5, 0.25), (1, 2)),
+    vision.multibox_transform_loc(t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a")),
+    vision.get_valid_counts(BOXES, 0.0),
+    vision.non_max_suppression(BOXES, ints(1, name="n"), ints(1, 5)),
+    vision.all_class_non_max_suppression(t(1, 5, 4, name="b"), t(1, 2, 5, name="s"), 3, 0.5, 0.0),
+    vision.regular_non_max_suppression(t(1, 5, 4, name="b"), t(1, 5, 3, name="s"), 2, 4, 2, 0.5, 0.0),
+    vision.roi_align(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
+    vision.roi_pool(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
+    vision.yolo_reorg(IMAGE, 2),
+    vision.proposal(
+        t(1, 4, 3, 3, name="p"), t(1, 8, 3, 3, name="b"), t(1, 3, name="info"), [1, 2], [1], 16, 0.7, 20, 4,
+        1, False,
+    ),
+]  # fmt: skip
+
 PLAIN = [call for call in (_plain(Op.get(name)) for name in Op.list_op_names()) if call is not None]
 EXAMPLES: list[Call] = []
-for example in [*PLAIN, *TENSOR, *NEURAL]:
+for example in [*PLAIN, *TENSOR, *NEURAL, *MORE]:
     call = example.astuple() if isinstance(example, TupleWrapper) else example
     assert isinstance(call, Call)
     EXAMPLES.append(call)

@@ -20,8 +20,8 @@ from tests.ops.examples import EXAMPLES
 from tests.ops.meanings import Array, numbers, rng, run
 from tests.ops.test_examples import name_of, program
 
-# Integer arguments that are more than an index of an axis, by operator and variable.
-SPECIAL: dict[str, dict[str, list[int]]] = {
+# Arguments that are more than an index of an axis, or any number, by operator and variable.
+SPECIAL: dict[str, dict[str, Anything]] = {
     "invert_permutation": {"i": [2, 0, 3, 1], "a0": [2, 0, 3, 1, 5, 4]},
     "unravel_index": {"s": [2, 3]},
     "image.crop_and_resize": {"i": [0, 0, 0]},
@@ -29,6 +29,14 @@ SPECIAL: dict[str, dict[str, list[int]]] = {
     "dyn.broadcast_to": {"i": [2, 6]},
     "dyn.squeeze": {"i": [0]},
     "dyn.image.resize2d": {"i": [3, 5]},
+    "dyn.sparse_to_dense": {"s": [4, 5]},
+    "dyn.nn.upsampling": {"h": 2},
+    "dyn.nn.upsampling3d": {"d": 1, "h": 3},
+    "vision.roi_align": {"r": [[0, 2, 1, 9, 7], [0, 0, 0, 15, 20]]},
+    "vision.roi_pool": {"r": [[0, 2, 1, 9, 7], [0, 0, 0, 15, 20]]},
+    "nn.sparse_dense": {"indptr": [0, 1, 3]},
+    "nn.sparse_add": {"indptr": [0, 1, 3]},
+    "nn.sparse_transpose": {"indptr": [0, 1, 3]},
 }
 
 DIVIDING = {"divide", "mod", "floor_divide", "floor_mod", "trunc_divide", "trunc_mod"}
@@ -41,7 +49,7 @@ def name_in(module: IRModule) -> str:
     return name_of(main.body)
 
 
-def value_for(type_: Type, given: list[int] | None, random: np.random.Generator) -> Anything:
+def value_for(type_: Type, given: Anything, random: np.random.Generator) -> Anything:
     if isinstance(type_, TupleType):
         return tuple([value_for(field, given, random) for field in type_.fields])
     assert isinstance(type_, TensorType)

@@ -24,11 +24,11 @@ from relay_explorer.ir.types import (
     TypeCall,
     TypeVar,
 )
-from relay_explorer.ops import FAMILIES, builders, declare
+from relay_explorer.ops import FAMILIES, builders, declare, namespace
 
 NAMES = Op.list_op_names()
 BUILDERS = {
-    ("nn." if family.startswith("nn.") else "image." if family == "image" else "") + name: build
+    f"{namespace(family)}.{name}".lstrip("."): build
     for family in FAMILIES
     for name, build in builders(family).items()
 }

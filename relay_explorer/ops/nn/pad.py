@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, Ints, Pairs, attr, required
-from ...ir.expr import Call, Expr, const
-from ...ir.op import OpPattern, Relation, RelationError, Reporter, size_of
+from ...ir.expr import Call, Constant, Expr, const
+from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
-from ..arguments import expr
+from ..arguments import expr, static_ints
 from ..declare import declare
 from ..numeric import Array, np
 from ..relation import tensor
@@ -106,13 +106,19 @@ _PAD = declare(
 
 
 def pad(
-    data: Expr, pad_width: Sequence[Sequence[int]], pad_value: object = 0, pad_mode: str = "constant"
+    data: Expr, pad_width: Sequence[Sequence[int]] | Expr, pad_value: object = 0, pad_mode: str = "constant"
 ) -> Call:
-    """`pad_width` holds a pair (before, after) for each axis of `data`
+    """`pad_width` holds a pair (before, after) for each axis of `data`; the program may compute it.
 
     `pad_value` is a number or an expression.
     """
     value = pad_value if isinstance(pad_value, Expr) else const(pad_value)
+    if isinstance(pad_width, Constant):
+        flat = static_ints(pad_width, "pad_width")
+        pad_width = [flat[at : at + 2] for at in range(0, len(flat), 2)]
+    if isinstance(pad_width, Expr):
+        dynamic = PadAttrs(pad_width=(), pad_mode=pad_mode)
+        return Call(Op.get("dyn.nn.pad"), [expr(data), pad_width, value], dynamic)
     return Call(_PAD, [expr(data), value], PadAttrs(pad_width=pad_width, pad_mode=pad_mode))
 
 

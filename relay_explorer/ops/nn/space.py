@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr, required
-from ...ir.expr import Call, Constant, Expr
+from ...ir.expr import Call, Constant, Expr, const
 from ...ir.op import Compute, Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
 from ...ir.types import Dim, IncompleteType, TensorType, Type
-from ..arguments import expr
+from ..arguments import computed, expr
 from ..declare import declare
 from ..image import Resize2DAttrs
 from ..interpolate import resized
@@ -143,6 +143,11 @@ def _number(scale: object) -> Anything:
     return scale.data.values()[0] if isinstance(scale, Constant) else scale
 
 
+def _factor(scale: object) -> Expr:
+    """A factor as an expression, where another is computed."""
+    return scale if isinstance(scale, Expr) else const(scale, "float64")
+
+
 def upsampling(
     data: Expr,
     scale_h: object = 1,
@@ -151,7 +156,14 @@ def upsampling(
     method: str = "nearest_neighbor",
     align_corners: bool = False,
 ) -> Call:
-    """`data` (N, C, H, W): (N, C, round(H * scale_h), round(W * scale_w))."""
+    """`data` (N, C, H, W): (N, C, round(H * scale_h), round(W * scale_w)). The program may compute the
+    factors.
+    """
+    if computed(scale_h) or computed(scale_w):
+        dynamic = UpSamplingAttrs(
+            scale_h=0, scale_w=0, layout=layout, method=method, align_corners=align_corners
+        )
+        return Call(Op.get("dyn.nn.upsampling"), [expr(data), *map(_factor, (scale_h, scale_w))], dynamic)
     attrs = UpSamplingAttrs(
         scale_h=_number(scale_h),
         scale_w=_number(scale_w),
@@ -171,7 +183,21 @@ def upsampling3d(
     method: str = "nearest_neighbor",
     coordinate_transformation_mode: str = "half_pixel",
 ) -> Call:
-    """`data` (N, C, D, H, W): (N, C, round(D * scale_d), round(H * scale_h), round(W * scale_w))."""
+    """`data` (N, C, D, H, W): (N, C, round(D * scale_d), round(H * scale_h), round(W * scale_w)). The program
+    may compute the factors.
+    """
+    if computed(scale_d) or computed(scale_h) or computed(scale_w):
+        mode = coordinate_transformation_mode
+        dynamic = UpSampling3DAttrs(
+            scale_d=0,
+            scale_h=0,
+            scale_w=0,
+            layout=layout,
+            method=method,
+            coordinate_transformation_mode=mode,
+        )
+        factors = map(_factor, (scale_d, scale_h, scale_w))
+        return Call(Op.get("dyn.nn.upsampling3d"), [expr(data), *factors], dynamic)
     attrs = UpSampling3DAttrs(
         scale_d=_number(scale_d),
         scale_h=_number(scale_h),

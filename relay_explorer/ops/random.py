@@ -1,0 +1,269 @@
+"""Random numbers as functions of a key: the same key gives the same numbers, so each is used once, and every
+operator gives back the key to go on with. `relay.random` gathers the builders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.attrs import Attrs, DType, Ints, attr, required
+from ..ir.expr import Call, Constant, Expr, const
+from ..ir.ndarray import NDArray
+from ..ir.op import Compute, Flops, Op, OpPattern, Relation, RelationError, Reporter, no_flops, size_of
+from ..ir.tuple_wrapper import TupleWrapper
+from ..ir.types import IncompleteType, TensorType, TupleType, Type
+from . import threefry
+from .arguments import expr, static_ints
+from .declare import declare
+from .numeric import Array, np
+from .relation import tensor
+
+KEY = TensorType((threefry.WORDS,), "uint64")
+
+
+class ThreefryGenerateAttrs(Attrs, key="relay.attrs.ThreefryGenerateAttrs"):
+    out_shape: Ints = required("The shape of the random numbers.")
+
+
+class UniformAttrs(Attrs, key="relay.attrs.UniformAttrs"):
+    out_shape: Ints = required("The shape of the random numbers.")
+    out_dtype: DType | None = attr(None, "Their element type: float32 or float64.")
+
+
+class NormalAttrs(Attrs, key="relay.attrs.NormalAttrs"):
+    out_shape: Ints = required("The shape of the random numbers.")
+    out_dtype: DType | None = attr(None, "Their element type: float32 or float64.")
+
+
+class MultinomialAttrs(Attrs, key="relay.attrs.MultinomialAttrs"):
+    num_samples: int = required("How many indices are drawn from each row.")
+
+
+def _check_key(key: Type) -> None:
+    if not isinstance(key, IncompleteType) and tensor(key, 0, "key") != KEY:
+        raise RelationError(
+            f"the key must be {KEY}, not {key}", "relay.random.threefry_key(seed) makes one", culprits=(0,)
+        )
+
+
+def _shape(out_shape: Ints) -> Ints:
+    if any(extent < 0 for extent in out_shape):
+        raise RelationError(f"out_shape={list(out_shape)} has a negative extent")
+    return out_shape
+
+
+def _generate(
+    types: Sequence[Type], num_inputs: int, attrs: ThreefryGenerateAttrs, reporter: Reporter
+) -> bool:
+    _check_key(types[0])
+    reporter.assign(types[0], KEY)
+    reporter.assign(types[1], TupleType([KEY, TensorType(_shape(attrs.out_shape), "uint64")]))
+    return True
+
+
+def _split(types: Sequence[Type], num_inputs: int, attrs: None, reporter: Reporter) -> bool:
+    _check_key(types[0])
+    reporter.assign(types[0], KEY)
+    reporter.assign(types[1], TupleType([KEY, KEY]))
+    return True
+
+
+def _distribution(
+    types: Sequence[Type], num_inputs: int, attrs: UniformAttrs | NormalAttrs, reporter: Reporter
+) -> bool:
+    """The key, two single numbers of the result's element type, and the result."""
+    _check_key(types[0])
+    if attrs.out_dtype not in ("float32", "float64"):
+        raise RelationError(f'out_dtype is "{attrs.out_dtype}", but it is float32 or float64')
+    number = TensorType((), attrs.out_dtype)
+    for operand in (1, 2):
+        given = types[operand]
+        if not isinstance(given, IncompleteType) and tensor(given, operand) != number:
+            raise RelationError(
+                f"the parameters of the distribution must be {number}, not {given}", culprits=(operand,)
+            )
+        reporter.assign(given, number)
+    reporter.assign(types[0], KEY)
+    reporter.assign(types[3], TupleType([KEY, TensorType(_shape(attrs.out_shape), attrs.out_dtype)]))
+    return True
+
+
+def _multinomial(types: Sequence[Type], num_inputs: int, attrs: MultinomialAttrs, reporter: Reporter) -> bool:
+    _check_key(types[0])
+    reporter.assign(types[0], KEY)
+    if isinstance(types[1], IncompleteType):
+        return False
+    probs = tensor(types[1], 1, "probs")
+    if not probs.shape or attrs.num_samples < 0:
+        raise RelationError(
+            f"num_samples={attrs.num_samples} indices are drawn from each row of probs, {probs}",
+            "probs must have an axis of probabilities, and num_samples cannot be negative",
+            culprits=(1,),
+        )
+    drawn = TensorType.of((*probs.shape[:-1], attrs.num_samples), "int32")
+    reporter.assign(types[2], TupleType([KEY, drawn]))
+    return True
+
+
+def _generated(attrs: ThreefryGenerateAttrs, key: Array) -> tuple[Array, Array]:
+    after, words = threefry.generated(key, int(np.prod(attrs.out_shape, dtype="int64")))
+    return after, words.reshape(attrs.out_shape)
+
+
+def _units(key: Array, shape: tuple[int, ...], dtype: str) -> tuple[Array, Array]:
+    after, words = threefry.generated(key, int(np.prod(shape, dtype="int64")))
+    return after, threefry.unit(words, dtype).reshape(shape)
+
+
+def _uniform(attrs: UniformAttrs, key: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    after, units = _units(key, attrs.out_shape, attrs.out_dtype or "float32")
+    return after, units * (high - low) + low
+
+
+def _normal(attrs: NormalAttrs, key: Array, mean: Array, scale: Array) -> tuple[Array, Array]:
+    """By Box and Muller's transformation of two uniform numbers."""
+    after, units = _units(key, (2, *attrs.out_shape), attrs.out_dtype or "float32")
+    radius = np.sqrt(-2 * np.log(1 - units[0]))
+    return after, (radius * np.sin(2 * np.pi * units[1]).astype(units.dtype)) * scale + mean
+
+
+def _drawn(attrs: MultinomialAttrs, key: Array, probs: Array) -> tuple[Array, Array]:
+    """The first index up to which the probabilities sum to more than a uniform number."""
+    weights = np.maximum(probs.astype("float32"), 0)
+    sums = np.cumsum(weights / weights.sum(-1, keepdims=True), -1)
+    after, units = _units(key, (*probs.shape[:-1], attrs.num_samples), "float32")
+    beyond = sums[..., None, :] > units[..., None]
+    return after, beyond.argmax(-1).astype("int32")
+
+
+def _makes(
+    name: str,
+    description: str,
+    formula: str,
+    relation: Relation,
+    inputs: tuple[str, ...],
+    attrs: type[Attrs] | None,
+    compute: Compute,
+    flops: Flops = no_flops,
+) -> Op:
+    return declare(
+        f"random.{name}",
+        description,
+        formula=formula,
+        relation=relation,
+        inputs=inputs,
+        attrs=attrs,
+        pattern=OpPattern.OPAQUE,
+        flops=flops,
+        compute=compute,
+        family="creation",
+        level=10,
+    )
+
+
+def _per_number(work: int) -> Flops:
+    """So many operations for each number of the result, which is the second field of a tuple."""
+
+    def flops(attrs: Attrs, inputs: Sequence[Type], output: Type) -> int:
+        return work * (size_of(output.fields[1]) if isinstance(output, TupleType) else 0)
+
+    return flops
+
+
+_GENERATE = _makes(
+    "threefry_generate",
+    "Random bits, in words of 64, and the key to go on with.",
+    r"y_n = \mathrm{Threefry}_k(n)",
+    Relation("ThreefryGenerate", _generate, "{out} = (a key, words in `out_shape`), and {0} is a key"),
+    ("key",),
+    ThreefryGenerateAttrs,
+    _generated,
+)
+_SPLIT = _makes(
+    "threefry_split",
+    "Two keys from one, whose random numbers have nothing in common.",
+    r"(k 0,\ k 1)",
+    Relation("ThreefrySplit", _split, "{out} = two keys, and {0} is one"),
+    ("key",),
+    None,
+    lambda attrs, key: threefry.split(key),
+)
+_UNIFORM = _makes(
+    "uniform",
+    "Random numbers that lie evenly between two bounds, and the key to go on with.",
+    r"y_i \sim \mathrm{U}[a, b)",
+    Relation("Uniform", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
+    ("key", "low", "high"),
+    UniformAttrs,
+    _uniform,
+    _per_number(2),
+)
+_NORMAL = _makes(
+    "normal",
+    "Random numbers of a normal distribution, and the key to go on with.",
+    r"y_i \sim \mathrm{N}(\mu, \sigma^2)",
+    Relation("Normal", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
+    ("key", "mean", "scale"),
+    NormalAttrs,
+    _normal,
+    _per_number(8),
+)
+_MULTINOMIAL = _makes(
+    "multinomial",
+    "Random indices, each with a given probability, and the key to go on with.",
+    r"P(y_i = j) = p_j \,/\, \textstyle\sum_k p_k",
+    Relation("Multinomial", _multinomial, "{out} = (a key, `num_samples` indices for each row of {1})"),
+    ("key", "probs"),
+    MultinomialAttrs,
+    _drawn,
+)
+
+
+def threefry_key(seed: int) -> Constant:
+    """The key of a `seed`, a whole number."""
+    return Constant(NDArray.from_list([*threefry.fresh(int(seed))], (threefry.WORDS,), "uint64"))
+
+
+def threefry_generate(key: Expr, shape: Sequence[int]) -> TupleWrapper:
+    """The next key, and random words of 64 bits in `shape`."""
+    attrs = ThreefryGenerateAttrs(out_shape=static_ints(shape, "shape"))
+    return TupleWrapper(Call(_GENERATE, [expr(key)], attrs), 2)
+
+
+def threefry_split(key: Expr) -> TupleWrapper:
+    """Two keys in place of `key`."""
+    return TupleWrapper(Call(_SPLIT, [expr(key)]), 2)
+
+
+def _number(value: Expr | float, dtype: str) -> Expr:
+    return value if isinstance(value, Expr) else const(value, dtype)
+
+
+def uniform(
+    key: Expr,
+    shape: Sequence[int],
+    dtype: str = "float32",
+    low: Expr | float = 0.0,
+    high: Expr | float = 1.0,
+) -> TupleWrapper:
+    """The next key, and numbers from [`low`, `high`) in `shape`."""
+    attrs = UniformAttrs(out_shape=static_ints(shape, "shape"), out_dtype=dtype)
+    return TupleWrapper(Call(_UNIFORM, [expr(key), _number(low, dtype), _number(high, dtype)], attrs), 2)
+
+
+def normal(
+    key: Expr,
+    shape: Sequence[int],
+    dtype: str = "float32",
+    mean: Expr | float = 0.0,
+    scale: Expr | float = 1.0,
+) -> TupleWrapper:
+    """The next key, and numbers of that `mean` and standard deviation, `scale`, in `shape`."""
+    attrs = NormalAttrs(out_shape=static_ints(shape, "shape"), out_dtype=dtype)
+    return TupleWrapper(Call(_NORMAL, [expr(key), _number(mean, dtype), _number(scale, dtype)], attrs), 2)
+
+
+def multinomial(key: Expr, probs: Expr, num_samples: int) -> TupleWrapper:
+    """The next key, and `num_samples` indices drawn by each row of `probs`, which need not sum to 1."""
+    attrs = MultinomialAttrs(num_samples=num_samples)
+    return TupleWrapper(Call(_MULTINOMIAL, [expr(key), expr(probs)], attrs), 2)

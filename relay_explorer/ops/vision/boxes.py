@@ -1,0 +1,38 @@
+"""Boxes by two corners, (left, top, right, bottom), and how much of them two share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..numeric import Array, np
+
+
+def ordered(boxes: Array) -> Array:
+    """`boxes` (…, 4) with the lesser coordinates first."""
+    first, second = boxes[..., :2], boxes[..., 2:]
+    return np.concatenate([np.minimum(first, second), np.maximum(first, second)], -1)
+
+
+def overlaps(box: Array, others: Array, pixel: float = 0.0) -> Array:
+    """The intersection of `box` with each of `others` (n, 4), as a part of their union; 0 for empty ones.
+
+    `pixel` is what a side measures more than the difference of its ends: 1 where corners are whole pixels.
+    """
+    low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
+    shared = np.maximum(high - low + pixel, 0).prod(-1)
+    areas = (others[:, 2:] - others[:, :2] + pixel).prod(-1)
+    union = (box[2:] - box[:2] + pixel).prod() + areas - shared
+    return np.where(union > 0, shared / np.where(union > 0, union, 1), 0)
+
+
+def kept(boxes: Array, limit: float, *, at_limit: bool, pixel: float = 0.0) -> Iterator[int]:
+    """The places of the `boxes` (n, 4), best first, that share no more than `limit` with one kept before.
+
+    `at_limit`: whether sharing exactly `limit` is too much.
+    """
+    alive = np.ones(len(boxes), bool)
+    for place in range(len(boxes)):
+        if alive[place]:
+            yield place
+            shared = overlaps(boxes[place], boxes[place + 1 :], pixel)
+            alive[place + 1 :] &= ~(shared >= limit if at_limit else shared > limit)

@@ -1,0 +1,219 @@
+"""Non-maximum suppression: of boxes that overlap much, only the best stays. By class: `nms_by_class`."""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+
+from ...ir.attrs import Attrs, attr
+from ...ir.expr import Call, Expr
+from ...ir.op import RelationError
+from ...ir.show import show_shape
+from ...ir.tuple_wrapper import TupleWrapper
+from ...ir.types import TensorType, TupleType, Type
+from ..arguments import expr
+from ..numeric import Array, np
+from ..relation import floating, forward, integers, same_dim, scalar, tensor
+from .boxes import ordered, overlaps
+from .declaring import number, suppresses
+
+
+class GetValidCountsAttrs(Attrs, key="relay.attrs.GetValidCountsAttrs"):
+    id_index: int = attr(0, "Which number of a box is its class; -1: it has none.")
+    score_index: int = attr(0, "Which number of a box is its score.")
+
+
+class NonMaximumSuppressionAttrs(Attrs, key="relay.attrs.NonMaximumSuppressionAttrs"):
+    force_suppress: bool = attr(False, "Whether boxes of other classes are suppressed too.")
+    top_k: int = attr(-1, "How many boxes, the best, are looked at; -1: all.")
+    coord_start: int = attr(2, "Which number of a box is the first of its four coordinates.")
+    score_index: int = attr(1, "Which number of a box is its score.")
+    id_index: int = attr(0, "Which number of a box is its class; -1: it has none.")
+    return_indices: bool = attr(True, "Whether the result is the numbers of the boxes that stay.")
+    invalid_to_bottom: bool = attr(False, "Whether the boxes that stay move to the front.")
+
+
+def _rows(data: Type) -> TensorType:
+    """Data as (batch, boxes, numbers of each)."""
+    x = floating(data, 0, "data")
+    if len(x.shape) != 3:
+        raise RelationError(f"the data must be (batch, boxes, numbers of each), not {x}", culprits=(0,))
+    return x
+
+
+def _column(x: TensorType, name: str, index: int, width: int = 1) -> None:
+    """A RelationError where a box has no such numbers."""
+    last = x.shape[2]
+    if index < 0 or (isinstance(last, int) and index + width > last):
+        raise RelationError(
+            f"{name}={index} is out of range: each box has {last} numbers", "counting begins at 0"
+        )
+
+
+def _valid_counts(attrs: GetValidCountsAttrs, data: Type, score_threshold: Type) -> Type:
+    x = _rows(data)
+    scalar(score_threshold, 1, "score_threshold")
+    _column(x, "score_index", attrs.score_index)
+    if attrs.id_index >= 0:
+        _column(x, "id_index", attrs.id_index)
+    count, indices = TensorType.of(x.shape[:1], "int32"), TensorType.of(x.shape[:2], "int32")
+    return TupleType([count, x, indices])
+
+
+def _front(rows: Array, valid: Array) -> tuple[Array, int]:
+    """The rows that are `valid` in front of as many of -1 as there were others, and their number."""
+    count = int(valid.sum())
+    out = np.full_like(rows, -1)
+    out[:count] = rows[valid]
+    return out, count
+
+
+def _counted(attrs: GetValidCountsAttrs, x: Array, score_threshold: Array) -> tuple[Array, Array, Array]:
+    valid = x[..., attrs.score_index] > score_threshold
+    if attrs.id_index >= 0:
+        valid &= x[..., attrs.id_index] >= 0
+    boxes, counts = np.empty_like(x), np.empty(x.shape[0], "int32")
+    places = np.empty(x.shape[:2], "int32")
+    for n in range(len(x)):
+        boxes[n], counts[n] = _front(x[n], valid[n])
+        places[n], _ = _front(np.arange(x.shape[1], dtype="int32"), valid[n])
+    return counts, boxes, places
+
+
+def _nms(
+    attrs: NonMaximumSuppressionAttrs, data: Type, valid_count: Type, indices: Type, most: Type, limit: Type
+) -> Type:
+    x, count = _rows(data), integers(valid_count, 1, "valid_count")
+    if len(count.shape) != 1 or not same_dim(count.shape[0], x.shape[0]):
+        raise RelationError(
+            f"valid_count must have one number for each of the {x.shape[0]} images, not {count}",
+            culprits=(0, 1),
+        )
+    integers(scalar(most, 3, "max_output_size"), 3, "max_output_size")
+    scalar(limit, 4, "iou_threshold")
+    _column(x, "coord_start", attrs.coord_start, 4)
+    _column(x, "score_index", attrs.score_index)
+    if attrs.id_index >= 0:
+        _column(x, "id_index", attrs.id_index)
+    if not attrs.return_indices:
+        tensor(indices, 2, "indices")  # not used
+        return x
+    i = integers(indices, 2, "indices")
+    if len(i.shape) != 2 or not all(map(same_dim, i.shape, x.shape[:2])):
+        raise RelationError(
+            f"indices has the shape {show_shape(i.shape)}, but there are {show_shape(x.shape[:2])} boxes",
+            "give for each box its number",
+            culprits=(0, 2),
+        )
+    return TupleType([TensorType.of(x.shape[:2], "int32"), TensorType.of((x.shape[0], 1), "int32")])
+
+
+def _suppressed(
+    attrs: NonMaximumSuppressionAttrs, rows: Array, most: int, limit: float
+) -> tuple[Array, Array]:
+    """The `rows` of one image in the order of their scores, and where each came from; -1 for those that are
+    suppressed.
+    """
+    scores = rows[:, attrs.score_index]
+    places = np.argsort(-scores, kind="stable")
+    if attrs.top_k > 0:
+        places[attrs.top_k :] = -1
+    out = np.where((places >= 0)[:, None], rows[places], -1)
+    boxes = ordered(out[:, attrs.coord_start : attrs.coord_start + 4])
+    stay = 0
+    for j in range(len(out)):
+        gone = stay == most
+        if not gone and out[j, attrs.score_index] > 0:
+            before = out[:j, attrs.score_index] > 0
+            if attrs.id_index >= 0:
+                classes = out[:j, attrs.id_index]
+                same = attrs.force_suppress | (classes == out[j, attrs.id_index])
+                before &= (classes >= 0) & same
+            gone = bool((overlaps(boxes[j], boxes[:j][before]) >= limit).any())
+            stay += not gone
+        if gone:
+            out[j], places[j] = -1, -1
+    return out, places
+
+
+def _nms_value(
+    attrs: NonMaximumSuppressionAttrs, x: Array, valid: Array, indices: Array, most: Array, limit: Array
+) -> Array | tuple[Array, Array]:
+    out, places = np.full_like(x, -1), np.full(x.shape[:2], -1, "int64")
+    for n, count in enumerate(np.clip(valid, 0, x.shape[1]).tolist()):
+        if limit > 0:
+            out[n, :count], places[n, :count] = _suppressed(attrs, x[n, :count], int(most), float(limit))
+        else:
+            out[n, :count], places[n, :count] = x[n, :count], np.arange(count)
+    if attrs.return_indices:
+        named = np.where(places >= 0, np.take_along_axis(indices, np.maximum(places, 0), 1), -1)
+        pairs = [_front(row, row >= 0) for row in named.astype("int32")]
+        if not pairs:
+            return named.astype("int32"), np.zeros((0, 1), "int32")
+        return np.stack([row for row, _ in pairs]), np.array([[count] for _, count in pairs], "int32")
+    if attrs.invalid_to_bottom:
+        for n in range(len(out)):
+            out[n], _ = _front(out[n], out[n, :, 0] >= 0)
+    return out
+
+
+_GET_VALID_COUNTS = suppresses(
+    "get_valid_counts",
+    "The boxes whose score is high enough, moved to the front, with their number and where they were.",
+    forward("GetValidCounts", "{out} = (a number for each image, {0}, places in {0})", _valid_counts),
+    ("data", "score_threshold"),
+    GetValidCountsAttrs,
+    _counted,
+    r"\{\, b_i : s_i > t \,\}",
+    "It took elements of any type, and did not check that a box has numbers at id_index and score_index.",
+)
+_NON_MAX_SUPPRESSION = suppresses(
+    "non_max_suppression",
+    "The boxes in the order of their scores without those that overlap a better one.",
+    forward("NMS", "{out} = {0}, or (places in {0}, their number) with `return_indices`", _nms),
+    ("data", "valid_count", "indices", "max_output_size", "iou_threshold"),
+    NonMaximumSuppressionAttrs,
+    _nms_value,
+)
+
+
+def get_valid_counts(
+    data: Expr, score_threshold: Expr | float, id_index: int = 0, score_index: int = 1
+) -> TupleWrapper:
+    """How many boxes of `data` (batch, boxes, numbers) score above `score_threshold`, these in front of -1s,
+    and where they were.
+    """
+    attrs = GetValidCountsAttrs(id_index=id_index, score_index=score_index)
+    call = Call(_GET_VALID_COUNTS, [expr(data), number(score_threshold, "float32")], attrs)
+    return TupleWrapper(call, 3)
+
+
+def non_max_suppression(
+    data: Expr,
+    valid_count: Expr,
+    indices: Expr,
+    max_output_size: Expr | int = -1,
+    iou_threshold: Expr | float = 0.5,
+    force_suppress: bool = False,
+    top_k: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = 0,
+    return_indices: bool = True,
+    invalid_to_bottom: bool = False,
+) -> Anything:
+    """The first `valid_count` boxes of `data` (batch, boxes, numbers), best first, without those that share
+    `iou_threshold` of their union with a better one; -1 in place of these. With `return_indices` their
+    numbers, looked up in `indices` (batch, boxes), and how many there are (batch, 1).
+    """
+    attrs = NonMaximumSuppressionAttrs(
+        force_suppress=force_suppress,
+        top_k=top_k,
+        coord_start=coord_start,
+        score_index=score_index,
+        id_index=id_index,
+        return_indices=return_indices,
+        invalid_to_bottom=invalid_to_bottom,
+    )
+    limits = [number(max_output_size, "int32"), number(iou_threshold, "float32")]
+    call = Call(_NON_MAX_SUPPRESSION, [expr(data), expr(valid_count), expr(indices), *limits], attrs)
+    return TupleWrapper(call, 2) if return_indices else call

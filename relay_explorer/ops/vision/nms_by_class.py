@@ -1,0 +1,196 @@
+"""Non-maximum suppression class by class, as ONNX, TensorFlow and TFLite do it."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ...ir.attrs import Attrs, attr, required
+from ...ir.expr import Call, Expr
+from ...ir.op import RelationError
+from ...ir.show import show_shape
+from ...ir.tuple_wrapper import TupleWrapper
+from ...ir.types import TensorType, TupleType, Type
+from ..arguments import expr
+from ..numeric import Array, np
+from ..relation import floating, forward, same_dim, scalar, times
+from .boxes import kept, ordered
+from .declaring import number, suppresses
+
+
+class AllClassNonMaximumSuppressionAttrs(Attrs, key="relay.attrs.AllClassNonMaximumSuppressionAttrs"):
+    output_format: str = attr("onnx", '"onnx" (boxes of all images together) or "tensorflow" (by image).')
+
+
+class RegularNonMaximumSuppressionAttrs(Attrs, key="relay.attrs.RegularNonMaximumSuppressionAttrs"):
+    max_detections_per_class: int = required("How many boxes of one class stay at most.")
+    max_detections: int = required("How many boxes stay at most.")
+    num_classes: int = required("How many classes there are, the background left out.")
+    iou_threshold: float = required("The overlap beyond which a box is suppressed.")
+    score_threshold: float = required("The least score with which a box is looked at.")
+
+
+def _all_class(
+    attrs: AllClassNonMaximumSuppressionAttrs, boxes: Type, scores: Type, most: Type, iou: Type, low: Type
+) -> Type:
+    b, s = floating(boxes, 0, "boxes"), floating(scores, 1, "scores")
+    if attrs.output_format not in ("onnx", "tensorflow"):
+        raise RelationError(f'output_format is "{attrs.output_format:.20}", but it is "onnx" or "tensorflow"')
+    for operand, (name, given) in enumerate(
+        (("max_output_boxes_per_class", most), ("iou_threshold", iou), ("score_threshold", low)), 2
+    ):
+        scalar(given, operand, name)
+    fits = len(b.shape) == len(s.shape) == 3 and same_dim(b.shape[2], 4)
+    if not fits or not same_dim(b.shape[0], s.shape[0]) or not same_dim(b.shape[1], s.shape[2]):
+        raise RelationError(
+            "boxes is (batch, boxes, 4) and scores (batch, classes, boxes), not "
+            f"{show_shape(b.shape)} and {show_shape(s.shape)}",
+            culprits=(0, 1),
+        )
+    batch, each = b.shape[0], times(s.shape[1], b.shape[1])
+    if attrs.output_format == "onnx":
+        found = TensorType.of((times(batch, each), 3), "int64")
+        return TupleType([found, TensorType.of((1,), "int64")])
+    return TupleType(
+        [
+            TensorType.of((batch, each, 2), "int64"),
+            TensorType.of((batch, each), "float32"),
+            TensorType.of((batch,), "int64"),
+        ]
+    )
+
+
+def _best(boxes: Array, scores: Array, most: int, iou: float, low: float) -> Array:
+    """Which boxes of one class in one image stay, best first."""
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] > low]
+    if iou <= 0:
+        return order[:0]
+    stay = kept(boxes[order], iou, at_limit=True)
+    return order[list(islice(stay, most if most > 0 else None))]
+
+
+def _all_class_value(
+    attrs: AllClassNonMaximumSuppressionAttrs, boxes: Array, scores: Array, *limits: Array
+) -> tuple[Array, ...]:
+    (batch, classes, count), corners = scores.shape, ordered(boxes)
+    most, iou, low = int(limits[0]), float(limits[1]), float(limits[2])
+    found = [
+        (n, c, place)
+        for n in range(batch)
+        for c in range(classes)
+        for place in _best(corners[n], scores[n, c], most, iou, low).tolist()
+    ]
+    if attrs.output_format == "onnx":
+        rows = np.zeros((batch * classes * count, 3), "int64")
+        rows[: len(found)] = np.array(found, "int64").reshape(-1, 3)
+        return rows, np.array([len(found)], "int64")
+    rows, counts = np.zeros((batch, classes * count, 2), "int64"), np.zeros(batch, "int64")
+    values = np.zeros((batch, classes * count), "float32")
+    for n, c, place in found:
+        rows[n, counts[n]], values[n, counts[n]] = (c, place), scores[n, c, place]
+        counts[n] += 1
+    return rows, values, counts
+
+
+def _regular(attrs: RegularNonMaximumSuppressionAttrs, boxes: Type, scores: Type) -> Type:
+    b, s = floating(boxes, 0, "boxes"), floating(scores, 1, "scores")
+    fits = len(b.shape) == len(s.shape) == 3 and same_dim(b.shape[2], 4)
+    if not fits or not all(map(same_dim, b.shape[:2], s.shape[:2])):
+        raise RelationError(
+            "boxes is (batch, boxes, 4) and scores (batch, boxes, classes), not "
+            f"{show_shape(b.shape)} and {show_shape(s.shape)}",
+            culprits=(0, 1),
+        )
+    if min(attrs.max_detections, attrs.max_detections_per_class, attrs.num_classes) < 0:
+        raise RelationError("max_detections, max_detections_per_class and num_classes cannot be negative")
+    if isinstance(s.shape[2], int) and attrs.num_classes > s.shape[2]:
+        raise RelationError(f"num_classes is {attrs.num_classes}, but scores has {s.shape[2]}", culprits=(1,))
+    shape = (b.shape[0], attrs.max_detections)
+    row = TensorType.of(shape, "float32")
+    return TupleType([TensorType.of((*shape, 4), "float32"), row, row, TensorType.of(shape[:1], "int32")])
+
+
+def _regular_value(
+    attrs: RegularNonMaximumSuppressionAttrs, boxes: Array, scores: Array
+) -> tuple[Array, ...]:
+    batch, most = len(boxes), attrs.max_detections
+    first = scores.shape[2] - attrs.num_classes  # the background, where there is one
+    corners, classes = np.zeros((batch, most, 4), "float32"), np.zeros((batch, most), "float32")
+    values, counts = np.zeros((batch, most), "float32"), np.zeros(batch, "int32")
+    for n in range(batch):
+        found = []
+        for c in range(attrs.num_classes):
+            row = scores[n, :, first + c]
+            order = np.argsort(-row, kind="stable")
+            order = order[row[order] >= attrs.score_threshold]
+            stay = kept(boxes[n, order], attrs.iou_threshold, at_limit=False)
+            found += [(row[p], c, p) for p in order[list(islice(stay, attrs.max_detections_per_class))]]
+        found = sorted(found, key=lambda one: -one[0])[:most]
+        counts[n] = len(found)
+        for at, (score, c, place) in enumerate(found):
+            corners[n, at], classes[n, at], values[n, at] = boxes[n, place], c, score
+    return corners, classes, values, counts
+
+
+_ALL_CLASS = suppresses(
+    "all_class_non_max_suppression",
+    "Which boxes stay when, class by class, those that overlap a better one are left out.",
+    forward("AllClassNMS", "{out} = the class and box of each that stays, and their number", _all_class),
+    ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold"),
+    AllClassNonMaximumSuppressionAttrs,
+    _all_class_value,
+)
+_REGULAR = suppresses(
+    "regular_non_max_suppression",
+    "The best boxes that stay when, class by class, those that overlap a better one are left out.",
+    forward("RegularNMS", "{out} = (boxes, classes, scores, number) of `max_detections`", _regular),
+    ("boxes", "scores"),
+    RegularNonMaximumSuppressionAttrs,
+    _regular_value,
+)
+
+
+def all_class_non_max_suppression(
+    boxes: Expr,
+    scores: Expr,
+    max_output_boxes_per_class: Expr | int = -1,
+    iou_threshold: Expr | float = -1.0,
+    score_threshold: Expr | float = -1.0,
+    output_format: str = "onnx",
+) -> TupleWrapper:
+    """Which of `boxes` (batch, boxes, 4) stay, for each class of `scores` (batch, classes, boxes).
+
+    "onnx": rows (image, class, box) and how many there are; "tensorflow": for each image rows (class, box),
+    scores and how many. Rows beyond that number are 0; none stays where `iou_threshold` is not positive.
+    """
+    arguments = [
+        expr(boxes),
+        expr(scores),
+        number(max_output_boxes_per_class, "int32"),
+        number(iou_threshold, "float32"),
+        number(score_threshold, "float32"),
+    ]
+    call = Call(_ALL_CLASS, arguments, AllClassNonMaximumSuppressionAttrs(output_format=output_format))
+    return TupleWrapper(call, 2 if output_format == "onnx" else 3)
+
+
+def regular_non_max_suppression(
+    boxes: Expr,
+    scores: Expr,
+    max_detections_per_class: int,
+    max_detections: int,
+    num_classes: int,
+    iou_threshold: float,
+    score_threshold: float,
+) -> TupleWrapper:
+    """The `max_detections` best of `boxes` (batch, boxes, 4) by `scores` (batch, boxes, classes): corners,
+    classes, scores, and how many there are. Classes before the last `num_classes` are background.
+    """
+    attrs = RegularNonMaximumSuppressionAttrs(
+        max_detections_per_class=max_detections_per_class,
+        max_detections=max_detections,
+        num_classes=num_classes,
+        iou_threshold=iou_threshold,
+        score_threshold=score_threshold,
+    )
+    return TupleWrapper(Call(_REGULAR, [expr(boxes), expr(scores)], attrs), 4)
