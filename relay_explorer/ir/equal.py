@@ -16,16 +16,16 @@ from .adt import (
     PatternConstructor,
     PatternTuple,
     PatternVar,
-    PatternWildcard,
     TypeData,
 )
-from .attrs import Attrs
+from .attrs import Attrs, same_value
 from .expr import (
     Call,
     Constant,
     Expr,
     Function,
     GlobalVar,
+    Id,
     If,
     Let,
     RefCreate,
@@ -35,9 +35,12 @@ from .expr import (
     TupleGetItem,
     Var,
 )
+from .hashing import structural_hash as structural_hash
+from .hashing import type_hash as type_hash
 from .op import Op
 from .size import substituted, variables
 from .types import (
+    KIND_NAMES,
     FuncType,
     GlobalTypeVar,
     IncompleteType,
@@ -97,6 +100,8 @@ class _Comparison:
             return f"{_brief(a)} and {_brief(b)} are shared differently"
         if a is None or b is None:
             return None if a is b else f"{_brief(a)} against {_brief(b)}"
+        if isinstance(a, Tuple) and isinstance(b, Tuple) and not (a.fields or b.fields):
+            return None  # a value, as constants are: each use of `()` is written as one
         if a.__class__ is not b.__class__:
             return f"{_kind(a)} `{_brief(a)}` against {_kind(b)} `{_brief(b)}`"
         if isinstance(a, Type):
@@ -114,7 +119,7 @@ class _Comparison:
             return f"free variable `{a.name_hint}` against `{b.name_hint}`"
         self.pair(a, b)
         if isinstance(a, Var) and isinstance(b, Var):
-            self.pending.append((a.type_annotation, b.type_annotation))
+            self.pending.append((_annotation(a), _annotation(b)))
         return None
 
     def bind(self, a: tuple[Var, ...], b: tuple[Var, ...]) -> str | None:
@@ -122,9 +127,53 @@ class _Comparison:
             return f"{len(a)} parameters against {len(b)}"
         for left, right in zip(a, b):
             self.pair(left, right)
-        return self.both(
-            tuple(v.type_annotation for v in a), tuple(v.type_annotation for v in b), "annotations"
-        )
+        return self.both(tuple(map(_annotation, a)), tuple(map(_annotation, b)), "annotations")
+
+    def type_params(self, a: tuple[TypeVar, ...], b: tuple[TypeVar, ...]) -> str | None:
+        if len(a) != len(b):
+            return f"{len(a)} type parameters against {len(b)}"
+        for left, right in zip(a, b):
+            if left.kind != right.kind:
+                kinds = (KIND_NAMES.get(v.kind, str(v.kind)) for v in (left, right))
+                return f"type parameter `{left.name_hint}`: kind {' against '.join(kinds)}"
+            self.pair(left, right)
+        return None
+
+    def attrs(self, a: Attrs | None, b: Attrs | None) -> bool:
+        """Whether attributes are the same; programs in them are compared as such."""
+        if a is None or b is None:
+            return (a is None or not a.keys()) and (b is None or not b.keys())
+        if a._key != b._key or set(a.keys()) != set(b.keys()):
+            return False
+        return all(self.value(value, b[name]) for name, value in a.items())
+
+    def value(self, a: Node, b: Node) -> bool:
+        """Whether two values of attributes are the same."""
+        if isinstance(a, (Expr, Type, Pattern)) and isinstance(b, (Expr, Type, Pattern)):
+            self.pending.insert(0, (a, b))  # after the rest, when all variables have met their partners
+            return True
+        if isinstance(a, Id) and isinstance(b, Id):
+            return self.forward.get(id(a.var), a.var) is b.var
+        if isinstance(a, (list, tuple)) and type(a) is type(b):
+            return len(a) == len(b) and all(map(self.value, a, b))
+        if isinstance(a, dict) and isinstance(b, dict):
+            return len(a) == len(b) and all(self.entry(k, v, b, n) for n, (k, v) in enumerate(a.items()))
+        return same_value(a, b)
+
+    def entry(self, key: Node, value: Node, other: dict[Node, Node], position: int) -> bool:
+        """Whether `other` has an entry that is the same; a variable as key means its partner there."""
+        if isinstance(key, Id):
+            partner = self.forward.get(id(key.var), key.var)
+            wanted: Node = partner.vid if isinstance(partner, Var) else key
+        elif isinstance(key, Var):
+            wanted = self.forward.get(id(key), key)
+            if wanted is key and key not in other and self.map_free_vars:
+                wanted = list(other)[position]
+                if not isinstance(wanted, Var) or self.node(key, wanted) is not None:
+                    return False
+        else:
+            wanted = key
+        return wanted in other and self.value(value, other[wanted])
 
     def expr(self, a: Expr, b: Expr) -> str | None:
         if isinstance(a, Var) and isinstance(b, Var):
@@ -141,7 +190,7 @@ class _Comparison:
         self.pair(a, b)
         match a, b:
             case Call(), Call():
-                if not _attrs_equal(a.attrs, b.attrs):
+                if not self.attrs(a.attrs, b.attrs):
                     return f"attributes of `{_brief(a.op)}`: {a.attrs!r} against {b.attrs!r}"
                 types = (
                     None if isinstance(a.op, Op) else self.both(a.type_args, b.type_args, "type arguments")
@@ -174,14 +223,14 @@ class _Comparison:
         return None
 
     def function(self, a: Function, b: Function) -> str | None:
-        if len(a.type_params) != len(b.type_params):
-            return f"{len(a.type_params)} type parameters against {len(b.type_params)}"
-        for left, right in zip(a.type_params, b.type_params):
-            self.pair(left, right)
-        if not _attrs_equal(a.attrs, b.attrs):
-            return f"function attributes: {a.attrs!r} against {b.attrs!r}"
+        if (found := self.type_params(a.type_params, b.type_params)) is not None:
+            return found
         self.pending += ((a.body, b.body), (a.ret_type, b.ret_type))
-        return self.bind(a.params, b.params)
+        if (found := self.bind(a.params, b.params)) is not None:
+            return found
+        if not self.attrs(a.attrs, b.attrs):
+            return f"function attributes: {a.attrs!r} against {b.attrs!r}"
+        return None
 
     def match(self, a: Match, b: Match) -> str | None:
         if a.complete != b.complete:
@@ -225,23 +274,21 @@ class _Comparison:
             case TypeCall(), TypeCall():
                 return self.both((a.func, *a.args), (b.func, *b.args), "type arguments")
             case FuncType(), FuncType():
-                if len(a.type_params) != len(b.type_params):
-                    return f"{len(a.type_params)} type parameters against {len(b.type_params)}"
-                for left_var, right_var in zip(a.type_params, b.type_params):
-                    self.pair(left_var, right_var)
-                self.pending += zip(reversed(a.type_constraints), reversed(b.type_constraints))
-                return self.both(
-                    (*a.arg_types, a.ret_type), (*b.arg_types, b.ret_type), "parts of a function type"
+                return (
+                    self.type_params(a.type_params, b.type_params)
+                    or self.both(a.type_constraints, b.type_constraints, "constraints")
+                    or self.both(
+                        (*a.arg_types, a.ret_type), (*b.arg_types, b.ret_type), "parts of a function type"
+                    )
                 )
             case TypeRelation(), TypeRelation():
-                if a.func is not b.func or a.num_inputs != b.num_inputs or a.attrs != b.attrs:
+                same = a.func is b.func and a.num_inputs == b.num_inputs
+                if not same or not self.attrs(a.attrs, b.attrs):  # type: ignore[arg-type]  # attributes, or None
                     return "type relations differ"
                 return self.both(a.args, b.args, "arguments of a relation")
             case TypeData(), TypeData():
-                if len(a.type_vars) != len(b.type_vars):
-                    return f"{len(a.type_vars)} type parameters against {len(b.type_vars)}"
-                for left_var, right_var in zip(a.type_vars, b.type_vars):
-                    self.pair(left_var, right_var)
+                if (differ := self.type_params(a.type_vars, b.type_vars)) is not None:
+                    return differ
                 for x, y in zip(a.constructors, b.constructors):
                     if x.name_hint != y.name_hint:
                         return f"constructor `{x.name_hint}` against `{y.name_hint}`"
@@ -269,10 +316,10 @@ class _Comparison:
         return substituted(a, dict(zip(names, others))) == b
 
 
-def _attrs_equal(a: Attrs | None, b: Attrs | None) -> bool:
-    if a is None or b is None:
-        return (a is None or not a.keys()) and (b is None or not b.keys())
-    return a == b
+def _annotation(variable: Var) -> Type | None:
+    """A variable's annotation; a hole says as much as none."""
+    found = variable.type_annotation
+    return None if isinstance(found, IncompleteType) else found
 
 
 def _kind(node: Node) -> str:
@@ -350,70 +397,3 @@ def assert_structural_equal(lhs: Node, rhs: Node, map_free_vars: bool = False) -
 
 def types_equal(a: Type, b: Type) -> bool:
     return _Comparison(False).run(a, b) is None
-
-
-def type_hash(type_: Type) -> int:
-    """A hash that agrees with structural equality: it does not see the names of bound type variables."""
-    from .walk import type_children
-
-    parts: list[object] = []
-    bound: dict[int, int] = {}
-    pending: list[Type] = [type_]
-    while pending:
-        node = pending.pop()
-        parts.append(node.__class__.__name__)
-        if isinstance(node, TensorType):
-            parts.append((node.shape, node.dtype))
-        elif isinstance(node, GlobalTypeVar):
-            parts.append(node.name_hint)
-        elif isinstance(node, (TypeVar, IncompleteType)):
-            parts.append(bound.get(id(node), id(node)))
-        else:
-            if isinstance(node, FuncType):
-                bound.update({id(p): len(bound) + k for k, p in enumerate(node.type_params)})
-            below = type_children(node)
-            parts.append(len(below))
-            pending.extend(below)
-    return hash(tuple(parts))
-
-
-def structural_hash(node: Node, map_free_vars: bool = False) -> int:
-    """A hash that agrees with `structural_equal`: equal nodes have equal hashes."""
-    from .module import IRModule
-    from .walk import children, post_order
-
-    if isinstance(node, Type):
-        return type_hash(node)
-    if isinstance(node, IRModule):
-        return hash(
-            frozenset((v.name_hint, structural_hash(f, map_free_vars)) for v, f in node.functions.items())
-        )
-    if not isinstance(node, Expr):
-        return hash(node)
-    order = [n for n in post_order(node) if n is node or not isinstance(n, Constant)]
-    number = {id(n): k for k, n in enumerate(order)}
-    parts: list[object] = []
-    for n in order:
-        parts.append(n.__class__.__name__)
-        if isinstance(n, (GlobalVar, Constructor)):
-            parts.append(n.name_hint)
-        elif isinstance(n, Op):
-            parts.append(n.name)
-        elif isinstance(n, Constant):
-            parts.append(n.data)
-        elif isinstance(n, TupleGetItem):
-            parts.append(n.index)
-        elif isinstance(n, Var) and isinstance(n.type_annotation, TensorType):
-            parts.append((len(n.type_annotation.shape), n.type_annotation.dtype))
-        elif isinstance(n, Match):
-            parts.append(tuple(_pattern_shape(c.lhs) for c in n.clauses))
-        parts.append(tuple(c.data if isinstance(c, Constant) else number[id(c)] for c in children(n)))
-    return hash(tuple(parts))
-
-
-def _pattern_shape(pattern: Pattern) -> tuple[object, ...]:
-    if isinstance(pattern, PatternConstructor):
-        return (pattern.constructor.name_hint, *map(_pattern_shape, pattern.patterns))
-    if isinstance(pattern, PatternTuple):
-        return ("tuple", *map(_pattern_shape, pattern.patterns))
-    return ("any" if isinstance(pattern, PatternWildcard) else "var",)
