@@ -15,7 +15,7 @@ export function createTransport({ steps, move }) {
   let clock = 0;
   const button = (name, label) => h("button", { class: "btn", type: "button", "aria-label": label, title: label, onclick: () => { stop(); move(name); } }, icon(name));
   const play = h("button", { class: "btn", type: "button", onclick: toggle });
-  const el = h("span", { class: "group", role: "group", "aria-label": "step" }, button("first", "first step (Home)"), button("back", "previous step (←)"), play, button("forward", "next step (→)"), button("last", "last step (End)"));
+  const el = h("span", { class: "group transport", role: "group", "aria-label": "step" }, button("first", "first step (Home)"), button("back", "previous step (←)"), play, button("forward", "next step (→)"), button("last", "last step (End)"));
 
   function show() {
     const label = clock ? "pause (space)" : "play (space)";

@@ -80,6 +80,7 @@ class EvaluationExplorer {
     this.jumps = JUMPS.map(([kind, label, title]) => h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label));
     const button = (label, title, run_) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run_ }, label);
     this.live = createAsk(view, ctx, this.shell);
+    this.shell.bar.classList.add("has-jumps");
     this.shell.bar.append(this.transport.el, h("span", { class: "group jumps", role: "group", "aria-label": "go" }, this.jumps),
       h("span", { class: "grow" }, this.timeline.el), this.counter,
       h("span", { class: "group tools" }, this.live && button("run again", "run again with other arguments", this.live), button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.shell, ctx)), button("?", "keys (?)", () => this.help())));
@@ -91,7 +92,7 @@ class EvaluationExplorer {
     this.body = h("div", { class: "eval-body" }, this.rows.el, this.side, this.heapBox);
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
     this.shell.foot.append(h("span", { class: "sums" }, this.sums()), h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    if (view.failure) drawFailure(view, this.failure);
+    this.failed = Boolean(view.failure) && drawFailure(view, this.failure);
     this.keys = bindings(this);
     this.unbind = bindKeys(this.root, this.keys);
     this.root.addEventListener("click", (event) => this.clicked(event));
@@ -108,8 +109,10 @@ class EvaluationExplorer {
       view: this.view, label: `program of ${this.view.title}, with values`, fit: true, foldLists: true, columns: [this.values.column],
       hooks: {
         select: (row, byReader) => {
-          if (this.question.kind === "row" && byReader) this.ask("row", row, false);
-          if (byReader) this.ctx.changed();
+          if (!byReader) return;
+          this.jumps[2].disabled = this.run.jump("row", this.step, 1, row) < 0;
+          if (this.question.kind === "row") this.ask("row", row, false);
+          this.ctx.changed();
         },
         hover: (hit) => this.rows.mark("hover", hit ? [hit.row] : []),
         fold: () => this.ctx.changed(),
@@ -134,7 +137,7 @@ class EvaluationExplorer {
   }
 
   legend() {
-    return [["now", "looked at now"], ["open", "being taken apart"], ["gone", "no longer needed"]].map(([mark, label]) => h("span", { class: `mark-${mark}` }, label));
+    return [["now", "looked at now"], ["open", "opened"], ["gone", "not needed any more"]].map(([mark, label]) => h("span", { class: `mark-${mark}` }, label));
   }
 
   sums() {
@@ -188,10 +191,14 @@ class EvaluationExplorer {
     return true;
   }
 
+  /** The row that the reader chose, else the cursor's. */
+  asked(row = this.view.steps[this.step]?.[1] ?? -1) {
+    return this.rows.selected >= 0 ? this.rows.selected : row;
+  }
+
   /** "over", "out" or "row": Esc comes back. */
   jumpTo(kind, by) {
-    const row = this.rows.selected >= 0 ? this.rows.selected : this.view.steps[this.step]?.[1] ?? -1;
-    const to = this.run.jump(kind, this.step, by, row);
+    const to = this.run.jump(kind, this.step, by, this.asked());
     if (to >= 0) this.jump(to);
     else this.shell.announce({ over: "Nothing follows on this level.", out: "No call is around this.", row: "This row is not evaluated again." }[kind]);
   }
@@ -221,8 +228,11 @@ class EvaluationExplorer {
     fill(this.shell.say, sentence(say, this.view.strings));
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
-    this.failure.hidden = !(this.view.failure && to >= this.view.failure.step);
-    ["over", "out"].forEach((kind, i) => { this.jumps[i].disabled = this.run.jump(kind, to, 1) < 0; });
+    const failed = this.view.failure && to >= this.view.failure.step;
+    this.failure.hidden = !(failed && this.failed);
+    this.shell.say.classList.toggle("bad", Boolean(failed));
+    this.rows.mark("failed", failed && row >= 0 ? [row] : []);
+    JUMPS.forEach(([kind], i) => { this.jumps[i].disabled = this.run.jump(kind, to, 1, this.asked(row)) < 0; });
     this.draw();
     if (quiet) return;
     this.shell.announce(`Step ${to + 1} of ${this.count}. ${this.spoken(to)}`);
@@ -286,6 +296,10 @@ class EvaluationExplorer {
       this.place(this.narrowTabs.selected);
     } else if (width && width !== this.width && this.step >= 0) this.drawSides();
     this.width = width;
+    // The window of the rows has another height than when the cursor was brought into it.
+    const { height } = this.rows.port;
+    if (height !== this.height) this.rows.scrollTo(this.view.steps[this.step]?.[1] ?? -1);
+    this.height = height;
   }
 
   /** `kind`: "step" (why could it happen), "row" (what it gave, each time), "object" (its story). */

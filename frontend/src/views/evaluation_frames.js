@@ -35,7 +35,7 @@ function knows(explorer, frame) {
 function given(explorer, frame) {
   const { run, view, step } = explorer;
   const params = run.environment(frame, step).filter(({ name }) => view.strings[view.names[name][2]] === "parameter").slice(0, IN_HEAD);
-  return params.map(({ name, value }) => `${run.nameOf(name)} = ${run.say(value)}`).join(", ");
+  return params.map(({ name, value }) => `${run.nameOf(name)} = ${run.say(value, step)}`).join(", ");
 }
 
 function card(explorer, frame, { height, on, left }) {
@@ -63,17 +63,16 @@ export function drawFrames(explorer, pane) {
   const gone = frame >= 0 && !stack.includes(frame) && card(explorer, frame, { height: 0, on: false, left: true });
   const { deepest } = view.totals;
   fill(pane,
-    h("p", { class: "soft depth" }, stack.length ? `${stack.length} ${stack.length === 1 ? "frame" : "frames"} on the stack` : "The stack is empty.", Number.isInteger(deepest) && deepest > 1 && ` · ${deepest} at the deepest`),
+    h("p", { class: "soft depth" }, stack.length ? `${stack.length} ${stack.length === 1 ? "frame" : "frames"}` : "The stack is empty.", Number.isInteger(deepest) && deepest > 1 && ` · ${deepest} at the deepest`),
     explorer.pinned && h("p", { class: "pinned" }, "You chose this frame. ", h("button", { class: "link", type: "button", "data-follow": "" }, "Back to the cursor")),
     h("ol", { class: "stack" }, items, gone));
   const shown = pane.querySelector(".frame.shown");
-  if (shown) keepInView(pane, shown);
+  if (shown) keepInView(pane, shown.offsetTop, shown.offsetHeight);
 }
 
-/** Scrolls `pane`, and nothing around it, until `node` is in it. */
-export function keepInView(pane, node) {
-  const top = node.offsetTop - pane.offsetTop;
-  const bottom = top + Math.min(node.offsetHeight, pane.clientHeight);
+/** Scrolls `pane`, and nothing around it, until what begins at `top` in it and is `height` high is in view. */
+export function keepInView(pane, top, height) {
+  const bottom = top + Math.min(height, pane.clientHeight);
   if (top < pane.scrollTop) pane.scrollTop = top;
   else if (bottom > pane.scrollTop + pane.clientHeight) pane.scrollTop = bottom - pane.clientHeight + 8;
 }

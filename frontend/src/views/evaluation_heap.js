@@ -3,11 +3,12 @@ import { fill, h, s } from "../core/dom.js";
 import { KIND } from "./evaluation_run.js";
 import { KINDS } from "./evaluation_marks.js";
 import { cut, layout } from "./heap_layout.js";
-import { shape } from "./heap_shape.js";
+import { reach, shape } from "./heap_shape.js";
 import { keepInView } from "./evaluation_frames.js";
 
 const PAST = 4;
 const FLAGS = 3;
+const OLD = 3;
 
 /** Values with parts: the others are said where they are named. */
 const structured = (view, value) => value >= 0 && (view.objects[value][4].length > 0 || view.objects[value][0] === KIND.ref);
@@ -28,17 +29,31 @@ export function seenBy(view, run, step) {
   };
 }
 
-/** What the picture starts from: the arguments, what the frames hold, the result; in the order in which they appeared. */
+/**
+ * What the picture starts from, in the order in which it appeared: the arguments, what the frames of the stack hold, and
+ * the result. A frame that took another's place (a tail call) brings what the first one there held, so that a list can
+ * be seen being used up. Of what nothing needs any more only the latest few are kept.
+ */
 export function rootsOf(view, run, step, frame, extra = []) {
   const out = new Set();
-  const add = (value, always) => { if (structured(view, value) && run.seen(value, step) && (always || !run.consumed(value, step))) out.add(value); };
+  const old = new Set();
+  const add = (value, always) => {
+    if (!structured(view, value) || !run.seen(value, step)) return;
+    if (always || !run.consumed(value, step)) out.add(value);
+    else old.add(value);
+  };
   for (const [, value] of view.args) add(value, true);
-  for (const at of run.stack(step)) for (const { value } of run.environment(at, step)) add(value, at === frame);
+  for (const at of run.stack(step)) {
+    for (const { value } of run.environment(at, step)) add(value, at === frame);
+    const first = run.origin(at);
+    if (first !== at) for (const { value } of run.environment(first, step)) add(value, false);
+  }
   if (frame >= 0) for (const { value } of run.environment(frame, step)) add(value, true);
   for (const { value } of run.events[step]?.names ?? []) add(value, true);
   if (step === view.steps.length - 1 && view.result !== null && view.result !== undefined) add(view.result, true);
   for (const value of extra) add(value, true);
-  return [...out].sort((a, b) => a - b);
+  const kept = reach(seenBy(view, run, step), [...old].filter((value) => !out.has(value)).sort((a, b) => b - a)).top.slice(0, OLD);
+  return [...out, ...kept].sort((a, b) => a - b);
 }
 
 /** Object → the names that point at it, in the shown frame. */
@@ -62,8 +77,8 @@ export function picture(view, run, step, frame, { width, selected = -1 }) {
   const state = (id) => {
     const words = [];
     if (now.has(id)) words.push("now");
-    else if (run.consumed(id, step)) words.push("gone");
     else if (open.has(id)) words.push("open");
+    else if (run.consumed(id, step)) words.push("gone");
     if (fresh.has(id)) words.push("fresh");
     if (id === selected) words.push("chosen");
     return words;
@@ -71,14 +86,14 @@ export function picture(view, run, step, frame, { width, selected = -1 }) {
   return { ...layout(made, width), left: made.left, names, state, get, roots };
 }
 
-const SPOKEN = { now: "looked at now", gone: "no longer needed", open: "being taken apart", fresh: "new", chosen: "chosen" };
+const SPOKEN = { now: "looked at now", gone: "no longer needed", open: "opened by a frame that waits", fresh: "new", chosen: "chosen" };
 
 /** One line about a value in the picture, for those who do not see it. */
 export function spoken(explorer, at, id) {
   const { view, run } = explorer;
   const names = at.names.get(id) ?? [];
   const marks = at.state(id).map((mark) => SPOKEN[mark]);
-  return [`#${id} ${run.say(id)}`, KINDS[view.objects[id][0]].word, names.length && `named ${names.join(", ")}`, ...marks].filter(Boolean).join(", ");
+  return [`#${id} ${run.say(id, explorer.step)}`, KINDS[view.objects[id][0]].word, names.length && `named ${names.join(", ")}`, ...marks].filter(Boolean).join(", ");
 }
 
 function drawSeg(cell, seg, at) {
@@ -89,7 +104,7 @@ function drawSeg(cell, seg, at) {
   if (seg.kind === "dot") out.push(s("circle", { class: "dot", cx: x + seg.w - 10, cy: cell.y + cell.h / 2, r: 3 }));
   if (seg.shown) {
     const mark = own === cell.id || own < 0 ? "" : at.state(own).join(" ");
-    out.push(s("text", { class: `seg-${seg.kind} ${mark}`, "data-object": own >= 0 ? own : null, x: x + (seg.kind === "dot" ? seg.w - 20 : seg.w) / 2, y: cell.y + 16.5, "text-anchor": "middle" }, seg.shown));
+    out.push(s("text", { class: `seg-${seg.kind} ${mark}`, "data-object": own >= 0 ? own : null, x: x + (seg.kind === "dot" ? seg.w - 13 : seg.w) / 2, y: cell.y + 16.5, "text-anchor": "middle" }, seg.shown));
   }
   if (seg.x > 0) out.unshift(s("line", { class: "split", x1: x, x2: x, y1: cell.y + 4, y2: cell.y + cell.h - 4 }));
   return out;
@@ -98,7 +113,7 @@ function drawSeg(cell, seg, at) {
 /** The names that point at a value: a flag above it. */
 function flag(box, names) {
   const label = cut(names.slice(0, FLAGS).join(" ") + (names.length > FLAGS ? " …" : ""), Math.max(8, Math.floor(box.w / 6)));
-  return s("g", { class: "flag" }, s("path", { d: `M${box.x + 5} ${box.y - 5}h8l-4 5z` }), s("text", { x: box.x + 17, y: box.y - 4 }, label));
+  return s("g", { class: "flag" }, s("path", { d: `M${box.x + 5} ${box.y - 10}h7l-3.5 5z` }), s("text", { x: box.x + 16, y: box.y - 5 }, label));
 }
 
 function drawCell(explorer, at, cell) {
@@ -134,14 +149,14 @@ export function drawHeap(explorer, pane) {
   pane.scrollTop = top;
   const first = svg.querySelector(".box.now, .box.chosen, .box.fresh") ?? svg.querySelector(".box[role]");
   if (first) first.setAttribute("tabindex", "0");
-  show(pane, at, [...at.cells].find((cell) => cell.id >= 0 && at.state(cell.id).some((mark) => mark === "now" || mark === "chosen")));
+  show(pane, [...at.cells].find((cell) => cell.id >= 0 && at.state(cell.id).some((mark) => mark === "now" || mark === "chosen")));
   return at;
 }
 
 /** Scrolls until a cell is in the pane, in both directions. */
-function show(pane, at, cell) {
+function show(pane, cell) {
   if (!cell) return;
-  keepInView(pane, { offsetTop: pane.offsetTop + cell.y - 24, offsetHeight: cell.h + 40 });
+  keepInView(pane, cell.y - 24, cell.h + 40);
   if (cell.x < pane.scrollLeft || cell.x + cell.w > pane.scrollLeft + pane.clientWidth) pane.scrollLeft = Math.max(0, cell.x - pane.clientWidth / 2);
 }
 
@@ -165,6 +180,6 @@ export function walkHeap(pane, event) {
   best.setAttribute("tabindex", "0");
   best.focus({ preventScroll: true });
   const { x: left, y: top, width, height } = best.querySelector(".face").getBBox();
-  show(pane, null, { x: left, y: top, w: width, h: height });
+  show(pane, { x: left, y: top, w: width, h: height });
   return true;
 }

@@ -43,7 +43,7 @@ export function skippedRows(rows, others, taken) {
 export function valueChip(explorer, value, { fresh = false, note = "", tabbable = true } = {}) {
   const { run, view } = explorer;
   const object = value >= 0;
-  const said = run.say(value);
+  const said = run.say(value, explorer.step);
   if (!object) return h("span", { class: `val plain${fresh ? " fresh" : ""}`, title: `${said}${note && `\n${note}`}` }, h("span", null, said));
   const kind = KINDS[view.objects[value][0]];
   const gone = run.consumed(value, explorer.step);
@@ -95,13 +95,13 @@ export function createValues(explorer) {
       const name = namesOn[row].findLast((n) => run.value(from, n, step) !== undefined);
       const fresh = run.events[step]?.names.some((n) => n.frame === from && n.name === name) ?? false;
       const value = run.value(from, name, step);
-      return { kind: "value", value, own: from === frame, from, fresh, gone: value >= 0 && run.consumed(value, step) };
+      return { kind: "value", value, own: from === frame, from, fresh, gone: value >= 0 && run.consumed(value, step), said: run.say(value, step) };
     }
     if (waiting.has(row)) return { kind: "waits", for: waiting.get(row) };
     return { kind: skipped.has(row) ? "skipped" : "none" };
   }
 
-  const sign = (f) => `${f.kind} ${f.value} ${f.own} ${f.from} ${f.fresh} ${f.gone} ${f.for}`;
+  const sign = (f) => `${f.kind} ${f.value} ${f.own} ${f.from} ${f.fresh} ${f.gone} ${f.for} ${f.said}`;
 
   function draw(row, cell) {
     const now = face(row);
@@ -119,7 +119,7 @@ export function createValues(explorer) {
 
   return {
     draw, face, others,
-    column: { id: "value", title: "value at this line", width: "minmax(132px, 0.55fr)", lines: (row) => (namesOn[row].length ? 1 : 0), draw },
+    column: { id: "value", title: "value at this line", width: "minmax(150px, 1fr)", lines: (row) => (namesOn[row].length ? 1 : 0), draw },
     /** The rows whose cells must be drawn again. */
     changed: () => [...drawn.keys()].filter((row) => drawn.get(row) !== sign(face(row))),
     skipped: () => context().skipped,

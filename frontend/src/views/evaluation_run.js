@@ -127,7 +127,24 @@ export function createRun(view) {
     return last < 0 ? -1 : steps[last][1];
   }
 
+  /** The first frame that had the place of this one, before any tail call. */
+  function origin(frame) {
+    let at = frame;
+    while (frames[at][5] >= 0) at = frames[at][5];
+    return at;
+  }
+
   const blockOf = (frame, step) => run.taken[frame].slice(0, lastAt(run.taken[frame], step) + 1).map(({ row }) => row);
+
+  /** "3", "Cons(1, Nil)", "(3, 4) f32", "ref(3)": a value in one line; of a cell, what it holds at `step`. */
+  function say(v, step = steps.length) {
+    if (v < 0) return text(v);
+    const [kind, label, whole] = objects[v];
+    if (kind === KIND.tensor) return strings[label];
+    if (kind !== KIND.ref) return strings[whole];
+    const now = held(v, step).at(-1)?.value;
+    return `${strings[label]}(${now === undefined ? "" : now < 0 ? text(now) : strings[objects[now][1]]})`;
+  }
 
   /** The next step for which `test` holds from `step` in direction `by`, or -1. */
   function find(step, by, test) {
@@ -144,12 +161,11 @@ export function createRun(view) {
   }
 
   return {
-    ...run, height, stack, value, environment, held, parts, opened, standsAt, blockOf, find, text,
+    ...run, height, stack, value, environment, held, parts, opened, standsAt, origin, blockOf, find, text,
     seen: (object, step) => objects[object][6] <= step,
     /** Whether nothing that is still to be evaluated can reach the object. */
     consumed: (object, step) => step > objects[object][7],
-    /** "3", "Cons(1, Nil)", "(3, 4) f32": a value in one line. */
-    say: (v) => (v < 0 ? text(v) : objects[v][0] === KIND.tensor ? strings[objects[v][1]] : strings[objects[v][2]]),
+    say,
     nameOf: (name) => strings[names[name][0]],
     frameName: (frame) => strings[frames[frame][0]],
     jump,

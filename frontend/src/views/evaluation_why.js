@@ -2,7 +2,7 @@
 import { causeChain } from "../core/steps.js";
 import { fill, h } from "../core/dom.js";
 import { glyph } from "../core/glyphs.js";
-import { sentence } from "../core/sentence.js";
+import { sentence, sentenceText } from "../core/sentence.js";
 import { lastAt, KIND } from "./evaluation_run.js";
 import { KINDS, MARKS } from "./evaluation_marks.js";
 import { valueChip } from "./evaluation_rows.js";
@@ -74,11 +74,16 @@ export function drawWhy(explorer, pane) {
   else causes(explorer, pane);
 }
 
-/** The frame on which a run that fails ends: what went wrong, with what, what to try. */
+const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+
+/** What a failure has to say beyond its step's own sentence; false where that is nothing. */
 export function drawFailure(view, el) {
-  const { say, notes, try: attempts } = view.failure;
+  const { step, say, notes, try: attempts } = view.failure;
+  const told = plain(sentenceText(view.steps[step][3], view.strings)).includes(plain(sentenceText(say, view.strings)));
+  if (told && notes.length + attempts.length === 0) return false;
   fill(el,
-    h("p", { class: "lead sentence" }, h("strong", null, "It stops here. "), sentence(say, view.strings)),
+    !told && h("p", { class: "lead sentence" }, h("strong", null, "It stops here. "), sentence(say, view.strings)),
     notes.length > 0 && h("ul", { class: "notes sentence" }, notes.map((note) => h("li", null, sentence(note, view.strings)))),
     attempts.length > 0 && h("div", { class: "try sentence" }, h("strong", null, "What to try"), h("ul", null, attempts.map((one) => h("li", null, sentence(one, view.strings))))));
+  return true;
 }

@@ -16,7 +16,7 @@ export const cut = (text, most = LONGEST) => (text.length > most ? `${text.slice
 
 function sizeSeg(seg) {
   seg.shown = seg.kind === "text" ? cut((seg.name ? `${seg.name}=` : "") + seg.text) : cut(seg.kind === "dot" ? seg.name : seg.text);
-  if (seg.kind === "dot") return 20 + (seg.shown ? seg.shown.length * CHARACTER : 0);
+  if (seg.kind === "dot") return 20 + (seg.shown ? seg.shown.length * CHARACTER + 5 : 0);
   return seg.shown.length * CHARACTER + 10;
 }
 

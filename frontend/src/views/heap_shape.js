@@ -103,7 +103,8 @@ export function shape(get, roots, wanted = new Set(), most = MOST) {
   const queue = [];
   let count = 0;
   let left = 0;
-  const ask = (id, put) => (way.has(id) ? queue.unshift({ id, put }) : queue.push({ id, put }));
+  const asked = new Set();
+  const ask = (id, put) => asked.add(id) && (way.has(id) ? queue.unshift({ id, put }) : queue.push({ id, put }));
   const units = [];
   for (const root of top) queue.push({ id: root, put: (unit) => units.push(unit), skip: () => { left += below(get, holder, root); } });
 
@@ -116,7 +117,7 @@ export function shape(get, roots, wanted = new Set(), most = MOST) {
       if (part.id < 0 || leaf(get, part.id)) {
         if (part.id >= 0) drawn.add(part.id);
         put();
-      } else if (holder.get(part.id) !== owner) {
+      } else if (holder.get(part.id) !== owner || asked.has(part.id)) {
         Object.assign(seg, { kind: "dot", text: "" });
         links.push({ unit, cell: at, seg: put(), to: part.id });
       } else if (part.role === ROLE.subtrees) members(unit, at, cell, part.id);
