@@ -44,11 +44,7 @@ REMEDIES = {
     "tvm.topi": "operators have NumPy meanings here: call them through relay and relay.create_executor",
     "tvm.relax": "Relax is TVM's own: real_tvm('tvm.relax')",
     "tvm.script": "TVMScript is TVM's own: real_tvm('tvm.script')",
-    "tvm.get_global_func": "TVM's registry of packed functions is not here: call the Python function itself",
-    "tvm.register_func": "TVM's registry of packed functions is not here: call the Python function itself",
     "tvm._ffi": "there is no C++ behind this package: nothing is registered with it",
-    "tvm.ir.make_node": "make the object with its class",
-    "tvm.testing.parameters": "give tvm.testing.parameter the sets as tuples, and unpack them in the test",
     "tvm.nd.gpu": "everything runs on the CPU: tvm.cpu()",
 }
 

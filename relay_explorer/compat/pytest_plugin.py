@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from .devices import Device, cpu
+from .devices import Device, device
 from .hook import install, uninstall
+from .testing_parameters import EXCLUDED, FAILING, MARKED, generate, mark_parameterizations
 
-MARKERS = ("gpu", "uses_gpu", "tensorcore", "cuda", "skip_on_gpu")
+MARKERS = ("gpu", "uses_gpu", "tensorcore", "cuda", "skip_on_gpu", EXCLUDED, FAILING, MARKED)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -22,13 +23,21 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     uninstall()
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    generate(metafunc)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_parameterizations(items)
+
+
 @pytest.fixture(name="target")
 def _target() -> str:
-    """The target of a test that asks for one."""
+    """The target of a test that asks for one, or of a fixture that a test asks for by name only."""
     return "llvm"
 
 
 @pytest.fixture(name="dev")
 def _dev(target: Any) -> Device:
     """The device that goes with the target."""
-    return cpu()
+    return device(str(target))

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .devices import Device, cpu
+from .devices import Device, Target, cpu
+from .testing_features import *  # noqa: F403
+from .testing_features import __all__ as _FEATURES
+from .testing_parameters import (
+    exclude_targets,
+    fixture,
+    known_failing_targets,
+    parameter,
+    parameters,
+    parametrize_targets,
+    skip_parameterizations,
+    xfail_parameterizations,
+)
 
 
-def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
+def assert_allclose(
+    actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7, verbose: bool = True
+) -> None:
     """Checks that two arrays have the same shape and that
     `abs(actual - desired) <= atol + rtol * abs(desired)`; an AssertionError tells where they differ.
     """
@@ -17,63 +32,83 @@ def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float =
 
     actual, desired = numpy.asarray(actual), numpy.asarray(desired)
     numpy.testing.assert_array_equal(actual.shape, desired.shape, "the shapes differ")
-    numpy.testing.assert_allclose(actual, desired, rtol=rtol, atol=atol)
+    numpy.testing.assert_allclose(actual, desired, rtol=rtol, atol=atol, verbose=verbose)
+
+
+def check_numerical_grads(
+    function: Callable[..., Any],
+    input_values: Sequence[Any],
+    grad_values: Sequence[Any],
+    function_value: Any = None,
+    delta: float = 1e-3,
+    atol: float = 1e-2,
+    rtol: float = 0.1,
+) -> None:
+    """Compares gradients with difference quotients.
+
+    `function` takes `input_values`, arrays, and gives an array whose sum is differentiated; `grad_values` are
+    its derivatives by each of them. An AssertionError names the input whose gradient is off in L2 norm.
+    `function_value`, its value there, is taken for granted where given: nothing else is needed of it.
+    """
+    import numpy
+
+    inputs = [numpy.array(value, copy=True) for value in input_values]
+    for number, (x, given) in enumerate(zip(inputs, grad_values, strict=True)):
+        slopes = numpy.zeros(x.shape)
+        for index in numpy.ndindex(*x.shape):
+            kept = x[index]
+            x[index] = kept + delta
+            above = numpy.sum(function(*inputs))
+            x[index] = kept - delta
+            slopes[index] = (above - numpy.sum(function(*inputs))) / (2 * delta)
+            x[index] = kept
+        given = numpy.asarray(given)
+        off = numpy.linalg.norm(slopes - given)
+        allowed = atol * numpy.sqrt(max(1, slopes.size)) + rtol * numpy.linalg.norm(slopes)
+        assert off <= allowed, (
+            f"the gradient by input {number} is off by {off:.3g} (at most {allowed:.3g} is allowed): "
+            f"the difference quotients are\n{slopes}\nbut given is\n{given}"
+        )
+
+
+def _wanted() -> list[str]:
+    """The targets of the variable TVM_TEST_TARGETS, separated by `;`, or "llvm"."""
+    named = os.environ.get("TVM_TEST_TARGETS", "")
+    return [name.strip() for name in named.split(";") if name.strip()] or ["llvm"]
 
 
 def enabled_targets() -> list[tuple[str, Device]]:
-    """The targets that tests run on: the CPU."""
-    return [("llvm", cpu())]
+    """The targets that tests run on, with their devices: the CPU."""
+    return [(target, cpu()) for target in _wanted() if device_enabled(target)]
 
 
 def device_enabled(target: Any) -> bool:
-    """Whether tests run on a target."""
-    return str(target).split()[:1] == ["llvm"]
+    """Whether tests run on a target: those of kind "llvm" and "c" do, interpreted."""
+    return str(Target(target).kind) in ("llvm", "c")
 
 
-def parameter(*values: Any, ids: list[str] | None = None, by_dict: dict[str, Any] | None = None) -> Any:
-    """A fixture, to be assigned in a test module: a test that takes it by name runs once for each value.
-    `by_dict` gives the values with their names.
-    """
+def skip_if_32bit(reason: str = "needs 64 bits") -> Any:
+    """A decorator for a test that needs a 64-bit Python."""
     import pytest
 
-    if by_dict is not None:
-        if values or ids:
-            raise TypeError("parameter takes values, or by_dict, not both")
-        ids, values = list(by_dict), tuple(by_dict.values())
+    return pytest.mark.skipif(sys.maxsize < 2**32, reason=reason)
 
-    @pytest.fixture(params=values, ids=ids)
-    def value(request: Any) -> Any:
-        return request.param
 
+def skip_if_wheel_test(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator for a test that needs more than an installed TVM: an environment variable skips it."""
+    import pytest
+
+    unwanted = os.environ.get("WHEEL_TEST", "").lower() in ("true", "yes", "1")
+    marked: Callable[..., Any] = pytest.mark.skipif(unwanted, reason="not with a wheel")(func)
+    return marked
+
+
+def identity_after(value: Any, seconds: float) -> Any:
+    """`value`, after a sleep."""
+    import time
+
+    time.sleep(seconds)
     return value
-
-
-def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool = False) -> Any:
-    """As `pytest.fixture`; one whose value is cached is made once a session."""
-    import pytest
-
-    make = pytest.fixture(scope="session" if cache_return_value else "function")
-    return make if func is None else make(func)
-
-
-def parametrize_targets(*targets: Any) -> Any:
-    """A decorator for a test that takes `target` and `dev`: it runs on those of `targets` that are here."""
-    import pytest
-
-    if len(targets) == 1 and callable(targets[0]):
-        return parametrize_targets("llvm")(targets[0])
-    here = [(t, cpu()) for t in targets or ("llvm",) if device_enabled(t)]
-    return pytest.mark.parametrize(("target", "dev"), here)
-
-
-def _anywhere(*arguments: Any) -> Any:
-    """A decorator that changes nothing: its test runs on the CPU."""
-    if len(arguments) == 1 and callable(arguments[0]):
-        return arguments[0]
-    return _anywhere
-
-
-uses_gpu = requires_llvm = _anywhere
 
 
 def main() -> None:
@@ -85,6 +120,9 @@ def main() -> None:
 
 
 __all__ = [
-    "assert_allclose", "device_enabled", "enabled_targets", "fixture", "main", "parameter",
-    "parametrize_targets", "requires_llvm", "uses_gpu",
+    "assert_allclose", "check_numerical_grads", "device_enabled", "enabled_targets", "exclude_targets",
+    "fixture", "identity_after", "known_failing_targets", "main", "parameter", "parameters",
+    "parametrize_targets", "skip_if_32bit", "skip_if_wheel_test", "skip_parameterizations",
+    "xfail_parameterizations",
 ]  # fmt: skip
+__all__ += _FEATURES

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..ir.types import SizeVar
+from ..ir.types import Size, SizeVar
 from .containers import Array, Map
 
 Var = SizeVar
-PrimExpr = (int, float, SizeVar)  # for isinstance: sizes are Python's own numbers here
+PrimExpr = (int, float, Size)  # for isinstance: sizes are Python's own numbers here
 
 
 class IntImm(int):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys as _sys
 
+from . import below as _below
 from . import namespace as _namespace
 
 _WORKLOADS = ("dqn", "lstm", "mlp", "mobilenet", "resnet", "vgg")
@@ -59,13 +60,14 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.runtime.ndarray": ("compat.arrays", "compat.devices"),
     "tvm.runtime.params": ("compat.parameters",),
     "tvm.target": ("compat.devices:Target", "compat.devices:create"),
-    "tvm.te": ("compat.tir:var", "compat.tir:size_var", "compat.tir:const"),
+    "tvm.te": ("compat.tir:var", "compat.tir:size_var", "compat.tir:const", "compat.tir_sizes"),
     "tvm.testing": ("compat.testing",),
-    "tvm.tir": ("compat.tir", "ir.types:Any"),
-    "tvm.tir.expr": ("compat.tir", "ir.types:Any"),
+    "tvm.tir": ("compat.tir", "compat.tir_sizes", "ir.types:Any"),
+    "tvm.tir.expr": ("compat.tir", "compat.tir_sizes", "ir.types:Any"),
     "tvm.transform": ("transform",),
     "tvm.contrib": (),
     "tvm.contrib.relay_viz": ("compat.relay_viz",),
+    **_below.PLACES,
     "tvm.relay": (
         "relay", "compat.serialize:load_json", "compat.serialize:save_json",
         "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",

@@ -1,0 +1,33 @@
+"""The modules of `tvm` below Relay, as far as tests and scripts of Relay programs import them.
+
+`tvm.py` makes them. A module without a place exists, so that it can be imported; asking it for something
+says what took its place.
+"""
+
+from __future__ import annotations
+
+_TOPI_TESTING = tuple([f"compat.topi_testing_{part}" for part in ("conv", "nn", "data", "image")])
+
+PLACES: dict[str, tuple[str, ...]] = {
+    "tvm.auto_scheduler": ("compat.tuning:ApplyHistoryBest",),
+    "tvm.autotvm": (
+        "compat.tuning:ApplyHistoryBest", "compat.tuning:apply_history_best", "compat.tuning:DispatchContext",
+        "compat.tuning:FallbackContext",
+    ),
+    "tvm.autotvm.task": ("compat.tuning:DispatchContext", "compat.tuning:FallbackContext"),
+    "tvm.autotvm.task.space": (),
+    "tvm.contrib.cublas": ("compat.tuning:exists",),
+    "tvm.contrib.cudnn": ("compat.tuning:exists",),
+    "tvm.contrib.nvcc": ("compat.tuning:have_fp16",),
+    "tvm.contrib.utils": ("compat.folders",),
+    "tvm.meta_schedule": (),
+    "tvm.rpc": (),
+    "tvm.target.codegen": ("compat.tuning:llvm_version_major",),
+    "tvm.testing.utils": ("compat.testing",),
+    "tvm.topi": (),
+    "tvm.topi.cuda": (),
+    "tvm.topi.cuda.conv3d_winograd": ("compat.tuning:_infer_tile_size",),
+    "tvm.topi.nn": (),
+    "tvm.topi.testing": _TOPI_TESTING,
+    "tvm.topi.utils": ("compat.topi_utils",),
+}  # fmt: skip

@@ -1,0 +1,58 @@
+"""`tvm.contrib.utils`: folders that go away by themselves."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+
+class TempDirectory:
+    """A folder that is removed when nothing refers to it, or at the end of its `with`."""
+
+    def __init__(self, custom_path: str | None = None, keep_for_debug: bool | None = None) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if custom_path is not None or keep_for_debug:
+            self.temp_dir = custom_path or tempfile.mkdtemp()
+            Path(self.temp_dir).mkdir(parents=True, exist_ok=True)
+        else:
+            # Removing it is the point: that it was left to the end is no mistake worth a warning.
+            self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+            self.temp_dir = self._folder.name
+
+    @property
+    def path(self) -> Path:
+        return Path(self.temp_dir)
+
+    def relpath(self, name: str) -> str:
+        """The path of a file in it."""
+        return str(self.path / name)
+
+    def listdir(self) -> list[str]:
+        """The names of the files in it."""
+        return sorted(found.name for found in self.path.iterdir())
+
+    def remove(self) -> None:
+        """Removes the folder now."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def __enter__(self) -> TempDirectory:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+    def __del__(self) -> None:
+        if getattr(self, "_folder", None) is not None:
+            self.remove()
+
+
+def tempdir(custom_path: str | None = None, keep_for_debug: bool | None = None) -> TempDirectory:
+    """A new folder; one that is kept, where a path is given."""
+    return TempDirectory(custom_path, keep_for_debug)
+
+
+__all__ = ["TempDirectory", "tempdir"]

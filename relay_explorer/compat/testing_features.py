@@ -1,0 +1,124 @@
+"""`tvm.testing.requires_…`: what a test needs of the machine and of TVM's build.
+
+Here programs are interpreted on the CPU. So a test that only says that it runs on a CPU target runs; one that
+needs a device, a library or machine code is skipped, and the reason is given.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+_NO_DEVICE = "programs are interpreted on the CPU"
+_NO_CODE = "no machine code is made, programs are interpreted"
+_NO_LIBRARY = "no libraries of operators are called, programs are interpreted"
+
+
+class Feature:
+    """Something that a test may need. It is a decorator, `@requires_cuda`, and gives marks for single
+    parameters, `pytest.param(…, marks=requires_cuda.marks())`.
+    """
+
+    def __init__(self, name: str, missing: str | None = None) -> None:
+        self.name = name
+        self.missing = missing  # why it is not here; None where it is
+
+    def marks(self) -> list[Any]:
+        """What pytest needs to know."""
+        import pytest
+
+        marks = [pytest.mark.gpu] if self.name in _GPU else []
+        if self.missing is not None:
+            marks.append(pytest.mark.skip(reason=f"needs {self.name}: {self.missing}"))
+        return marks
+
+    def __call__(self, func: Callable[..., Any] | None = None, **options: object) -> Any:
+        """Decorates a test or a class; `@requires_llvm()` works as well."""
+        if func is None:
+            return self
+        for mark in self.marks():
+            func = mark(func)
+        return func
+
+
+_GPU = ("a GPU", "CUDA", "ROCm", "Vulkan", "Metal", "OpenCL")
+
+requires_llvm = Feature("LLVM")
+requires_gpu = Feature("a GPU", _NO_DEVICE)
+requires_cuda = Feature("CUDA", _NO_DEVICE)
+requires_nvptx = Feature("CUDA", _NO_DEVICE)
+requires_cudagraph = Feature("CUDA", _NO_DEVICE)
+requires_tensorcore = Feature("CUDA", _NO_DEVICE)
+requires_rocm = Feature("ROCm", _NO_DEVICE)
+requires_matrixcore = Feature("ROCm", _NO_DEVICE)
+requires_vulkan = Feature("Vulkan", _NO_DEVICE)
+requires_metal = Feature("Metal", _NO_DEVICE)
+requires_opencl = Feature("OpenCL", _NO_DEVICE)
+requires_adreno_opencl = Feature("OpenCL", _NO_DEVICE)
+requires_hexagon = Feature("Hexagon", _NO_DEVICE)
+requires_x86 = Feature("code for x86", _NO_CODE)
+requires_x86_vnni = Feature("code for x86 with VNNI", _NO_CODE)
+requires_x86_avx512 = Feature("code for x86 with AVX-512", _NO_CODE)
+requires_x86_amx = Feature("code for x86 with AMX", _NO_CODE)
+requires_arm_dot = Feature("code for ARM with dot products", _NO_CODE)
+requires_arm_fp16 = Feature("code for ARM with half precision", _NO_CODE)
+requires_aarch64_sve = Feature("code for ARM with SVE", _NO_CODE)
+requires_aprofile_aem_fvp = Feature("a model of an ARM machine", _NO_CODE)
+requires_corstone300 = Feature("a model of an ARM machine", _NO_CODE)
+requires_ethosn = Feature("Ethos-N", _NO_CODE)
+requires_ethosu = Feature("Ethos-U", _NO_CODE)
+requires_cmsisnn = Feature("CMSIS-NN", _NO_LIBRARY)
+requires_micro = Feature("microTVM", _NO_CODE)
+requires_rpc = Feature("remote calls", "programs run in this process")
+requires_vitis_ai = Feature("Vitis AI", _NO_LIBRARY)
+requires_cudnn = Feature("cuDNN", _NO_LIBRARY)
+requires_cublas = Feature("cuBLAS", _NO_LIBRARY)
+requires_cutlass = Feature("CUTLASS", _NO_LIBRARY)
+requires_hipblas = Feature("hipBLAS", _NO_LIBRARY)
+requires_rocblas = Feature("rocBLAS", _NO_LIBRARY)
+requires_mps = Feature("Metal's shaders", _NO_LIBRARY)
+requires_nnapi = Feature("NNAPI", _NO_LIBRARY)
+requires_mkl = Feature("MKL", _NO_LIBRARY)
+requires_mkldnn = Feature("oneDNN", _NO_LIBRARY)
+requires_dnnl = Feature("oneDNN", _NO_LIBRARY)
+requires_libtorch = Feature("libtorch inside TVM", _NO_LIBRARY)
+requires_opencl_clml = Feature("CLML", _NO_LIBRARY)
+requires_openclml = Feature("CLML", _NO_LIBRARY)
+requires_libxsmm = Feature("libxsmm", _NO_LIBRARY)
+
+
+def requires_llvm_minimum_version(major_version: int) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator for a test of the code that some LLVM makes."""
+    return Feature(f"LLVM {major_version}", _NO_CODE)
+
+
+def requires_nvcc_version(
+    major: int, minor: int = 0, release: int = 0
+) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator for a test of the code that some nvcc makes."""
+    return Feature(f"nvcc {major}.{minor}.{release}", _NO_CODE)
+
+
+def requires_cuda_compute_version(
+    major: int, minor: int = 0, exact: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator for a test that needs a certain GPU."""
+    return Feature("CUDA", _NO_DEVICE)
+
+
+def requires_package(*packages: str) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator for a test that needs Python packages: it is skipped where one is not installed."""
+    absent = [name for name in packages if importlib.util.find_spec(name.partition(".")[0]) is None]
+    return Feature(f"the package {', '.join(packages)}", f"{absent[0]} is not installed" if absent else None)
+
+
+def uses_gpu(*func: Callable[..., Any]) -> Any:
+    """A decorator for a test that runs on a GPU too, where there is one. Here it runs on the CPU."""
+    import pytest
+
+    return pytest.mark.uses_gpu(func[0]) if func else pytest.mark.uses_gpu
+
+
+__all__ = [name for name in dir() if name.startswith("requires_")]
+__all__ += ["Feature", "uses_gpu"]

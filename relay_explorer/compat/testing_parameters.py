@@ -1,0 +1,203 @@
+"""`tvm.testing`'s parameters and targets of tests, on pytest.
+
+    kind = tvm.testing.parameter("graph", "vm")              # a test that takes `kind` runs once for each
+    n, m = tvm.testing.parameters((1, 2), (3, 4), ids=…)     # n and m vary together
+    @tvm.testing.parametrize_targets("llvm", "cuda")         # a test that takes `target`, and may take `dev`
+
+Parameters are fixtures; `pytest_generate_tests` of the plugin gives those that belong together their values.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+GROUP = "_tvm_parameter_group"
+EXCLUDED, FAILING, MARKED = "tvm_exclude_targets", "tvm_known_failing_targets", "tvm_parameterizations"
+
+_groups = itertools.count()
+
+
+def parameter(
+    *values: Any, ids: Iterable[str] | None = None, by_dict: Mapping[str, Any] | None = None
+) -> Any:
+    """A fixture, to be assigned in a test module or class: a test that takes it by name runs once for each
+    value. `by_dict` gives the values with their names.
+    """
+    import pytest
+
+    if by_dict is not None:
+        if values or ids:
+            raise TypeError("parameter takes values, or by_dict, not both")
+        ids, values = list(by_dict), tuple(by_dict.values())
+
+    # In a class the fixture is called with the instance too.
+    @pytest.fixture(params=values, ids=None if ids is None else list(ids))
+    def value(*owner: Any, request: Any) -> Any:
+        return request.param
+
+    return value
+
+
+def parameters(*value_sets: Iterable[Any], ids: Iterable[str] | None = None) -> list[Any]:
+    """Fixtures that vary together: as many as each of `value_sets` has values. A test that takes any of them
+    runs once for each set.
+    """
+    import pytest
+
+    rows = [tuple(row) for row in value_sets]
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError("the sets of values have different lengths")
+    group = next(_groups)
+    names = None if ids is None else [str(name) for name in ids]
+    fixtures = []
+    for column in zip(*rows):
+
+        def value(*owner: Any, request: Any) -> Any:
+            return request.param
+
+        setattr(value, GROUP, (group, column, names))
+        fixtures.append(pytest.fixture(value))
+    return fixtures
+
+
+def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool = False) -> Any:
+    """As `pytest.fixture`; one whose value is cached is made once for each set of parameters, and every test
+    gets a copy of its own.
+    """
+    import pytest
+
+    if func is None:
+        return lambda given: fixture(given, cache_return_value=cache_return_value)
+    return pytest.fixture(_cached(func) if cache_return_value else func)
+
+
+def _cached(func: Callable[..., Any]) -> Callable[..., Any]:
+    import functools
+
+    made: dict[Any, Any] = {}
+
+    @functools.wraps(func)
+    def once(*args: Any, **kwargs: Any) -> Any:
+        key = repr(
+            (args[1:] if args and hasattr(type(args[0]), func.__name__) else args, sorted(kwargs.items()))
+        )
+        if key not in made:
+            made[key] = func(*args, **kwargs)
+        return copy.deepcopy(made[key])
+
+    return once
+
+
+def parametrize_targets(*targets: Any) -> Any:
+    """A decorator for a test that takes `target`: it runs on those of `targets` that are enabled, all enabled
+    ones where none are given. Those that are not are shown as skipped.
+    """
+    import pytest
+
+    if len(targets) == 1 and callable(targets[0]):
+        return parametrize_targets()(targets[0])
+    return pytest.mark.parametrize("target", _as_parameters(targets)) if targets else lambda test: test
+
+
+def exclude_targets(*targets: str) -> Any:
+    """A decorator: the test does not run on these targets, or kinds of targets."""
+    import pytest
+
+    return getattr(pytest.mark, EXCLUDED)(*targets)
+
+
+def known_failing_targets(*targets: str) -> Any:
+    """A decorator: the test may fail on these targets, or kinds of targets."""
+    import pytest
+
+    return getattr(pytest.mark, FAILING)(*targets)
+
+
+def skip_parameterizations(*ids: str, reason: str = "") -> Any:
+    """A decorator: the test is skipped with the parameters that pytest names so."""
+    import pytest
+
+    return getattr(pytest.mark, MARKED)("skip", ids, reason)
+
+
+def xfail_parameterizations(*ids: str, reason: str = "") -> Any:
+    """A decorator: the test may fail with the parameters that pytest names so."""
+    import pytest
+
+    return getattr(pytest.mark, MARKED)("xfail", ids, reason)
+
+
+def _names(mark: Any) -> set[str]:
+    return {str(target) for target in mark.args}
+
+
+def _as_parameters(
+    targets: Iterable[Any], excluded: Iterable[str] = (), failing: Iterable[str] = ()
+) -> list[Any]:
+    """Targets as values of a parameter; one that is not enabled is skipped, one that may fail marked."""
+    import pytest
+
+    from .testing import device_enabled
+
+    found = []
+    for target in targets:
+        name, kind = str(target), str(target).split()[0]
+        marks: list[Any] = []
+        if not device_enabled(target):
+            marks = [pytest.mark.skip(reason=f"{kind} is not here: programs are interpreted on the CPU")]
+        elif {name, kind} & set(excluded):
+            marks = [pytest.mark.skip(reason=f"not for {kind}")]
+        elif {name, kind} & set(failing):
+            marks = [pytest.mark.xfail(reason=f"known to fail on {kind}")]
+        found.append(pytest.param(target, marks=marks, id=name))
+    return found
+
+
+def generate(metafunc: Any) -> None:
+    """What the plugin does when pytest asks for a test's parameters."""
+    _generate_targets(metafunc)
+    groups: dict[int, list[tuple[str, tuple[Any, ...], list[str] | None]]] = {}
+    for name in metafunc.fixturenames:
+        for definition in (metafunc._arg2fixturedefs.get(name) or ())[-1:]:
+            found = getattr(definition.func, GROUP, None)
+            if found is not None:
+                groups.setdefault(found[0], []).append((name, *found[1:]))
+    for columns in groups.values():
+        names = [name for name, _, _ in columns]
+        rows = list(zip(*[values for _, values, _ in columns]))
+        ids = columns[0][2]
+        if len(names) == 1:
+            metafunc.parametrize(names[0], [row[0] for row in rows], indirect=True, ids=ids)
+        else:
+            metafunc.parametrize(names, rows, indirect=True, ids=ids)
+
+
+def _generate_targets(metafunc: Any) -> None:
+    """The targets of a test that takes one and does not say which."""
+    from .testing import enabled_targets
+
+    marks = list(metafunc.definition.iter_markers())
+    given = any(
+        mark.name == "parametrize" and "target" in str(mark.args[0] if mark.args else "") for mark in marks
+    )
+    own = getattr(metafunc.module, "target", None) or getattr(metafunc.cls, "target", None)
+    if "target" not in metafunc.fixturenames or given or own is not None:
+        return
+    excluded = {name for mark in marks if mark.name == EXCLUDED for name in _names(mark)}
+    failing = {name for mark in marks if mark.name == FAILING for name in _names(mark)}
+    targets = [target for target, _ in enabled_targets()]
+    metafunc.parametrize("target", _as_parameters(targets, excluded, failing))
+
+
+def mark_parameterizations(items: Iterable[Any]) -> None:
+    """Marks the tests that `skip_parameterizations` and `xfail_parameterizations` speak of."""
+    import pytest
+
+    for item in items:
+        for mark in item.iter_markers(MARKED):
+            how, ids, reason = mark.args
+            if getattr(item, "callspec", None) is not None and item.callspec.id in ids:
+                item.add_marker(getattr(pytest.mark, how)(reason=reason))

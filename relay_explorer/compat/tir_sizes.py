@@ -1,0 +1,109 @@
+"""`tvm.tir` and `tvm.te`: arithmetic with sizes, as old code writes it where Python's operators do not reach.
+
+Sizes simplify as they are made (see `relay_explorer.ir.size`): there are no nodes to look into.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from ..ir.size import Size, Value, applied, extreme, quotient, remainder, whole
+from .tir import const
+
+
+def Cast(dtype: str, value: Value, span: object = None) -> Any:  # noqa: N802  # its name in TVM
+    """`value` in another element type; what becomes an integer loses its fraction."""
+    if dtype.startswith(("int", "uint")):
+        value = whole("trunc", value)
+    return value if isinstance(value, Size) or not isinstance(value, (int, float)) else const(value, dtype)
+
+
+def round(x: Value, span: object = None) -> Any:
+    """To the nearest whole number."""
+    return whole("round", x)
+
+
+def floor(x: Value, span: object = None) -> Any:
+    """To the next whole number below."""
+    return whole("floor", x)
+
+
+def ceil(x: Value, span: object = None) -> Any:
+    """To the next whole number above."""
+    return whole("ceil", x)
+
+
+def trunc(x: Value, span: object = None) -> Any:
+    """To the next whole number towards zero."""
+    return whole("trunc", x)
+
+
+def floordiv(a: Value, b: Value, span: object = None) -> Any:
+    """The quotient, rounded down."""
+    return quotient(a, b)
+
+
+def floormod(a: Value, b: Value, span: object = None) -> Any:
+    """The rest of `floordiv`."""
+    return remainder(a, b)
+
+
+def ceildiv(lhs: Value, rhs: Value, span: object = None) -> Any:
+    """The quotient, rounded up."""
+    return -quotient(-lhs, rhs)
+
+
+def truncdiv(a: Value, b: Value, span: object = None) -> Any:
+    """The quotient, rounded towards zero; of sizes, which are not negative, rounded down."""
+    if isinstance(a, int) and isinstance(b, int):
+        return (a // b) if (a < 0) == (b < 0) else -(-a // b)
+    return quotient(a, b)
+
+
+def truncmod(a: Value, b: Value, span: object = None) -> Any:
+    """The rest of `truncdiv`."""
+    return a - truncdiv(a, b) * b
+
+
+def max(a: Value, b: Value, span: object = None) -> Any:
+    """The greater of two."""
+    return builtins.max(a, b) if _numbers(a, b) else extreme("max", a, b)  # type: ignore[type-var]
+
+
+def min(a: Value, b: Value, span: object = None) -> Any:
+    """The lesser of two."""
+    return builtins.min(a, b) if _numbers(a, b) else extreme("min", a, b)  # type: ignore[type-var]
+
+
+def _numbers(*values: Value) -> bool:
+    return all(isinstance(value, (int, float)) for value in values)
+
+
+def Add(a: Value, b: Value, span: object = None) -> Any:  # noqa: N802
+    return a + b
+
+
+def Sub(a: Value, b: Value, span: object = None) -> Any:  # noqa: N802
+    return a - b
+
+
+def Mul(a: Value, b: Value, span: object = None) -> Any:  # noqa: N802
+    return a * b
+
+
+def call_intrin(dtype: str, func_name: str, *args: Value, span: object = None) -> Any:
+    """A function of sizes by its name in TVM, `"tir.round"`."""
+    return applied(func_name.removeprefix("tir."), args)
+
+
+div = truncdiv
+indexdiv = FloorDiv = Div = floordiv
+indexmod = FloorMod = Mod = floormod
+Max, Min = max, min
+
+__all__ = [
+    "Add", "Cast", "Div", "FloorDiv", "FloorMod", "Max", "Min", "Mod", "Mul", "Sub", "call_intrin", "ceil",
+    "ceildiv", "div", "floor", "floordiv", "floormod", "indexdiv", "indexmod", "max", "min", "round", "trunc",
+    "truncdiv", "truncmod",
+]  # fmt: skip

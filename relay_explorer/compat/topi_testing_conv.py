@@ -1,0 +1,286 @@
+"""`tvm.topi.testing`: convolutions and their like, in NumPy, by their definitions.
+
+One convolution over any number of axes is behind all of them: for every place within the kernel, the part of
+the data under it times the weights there. It shares nothing with the operators' meanings in `ops/`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+Sizes = int | Sequence[int]
+
+
+def _each(value: Sizes, axes: int) -> tuple[int, ...]:
+    """One number an axis."""
+    return (int(value),) * axes if hasattr(value, "__index__") else tuple(int(v) for v in value)
+
+
+def _edges(padding: Sizes | str, kernel: Sequence[int], dilation: Sequence[int]) -> list[tuple[int, int]]:
+    """How much goes before and after each axis. `padding` is a number, one an axis, all before and then all
+    after, "VALID" (none) or "SAME" (as much as keeps the size at stride 1).
+    """
+    axes = len(kernel)
+    if isinstance(padding, str):
+        if padding not in ("VALID", "SAME"):
+            raise ValueError(f'padding is "VALID", "SAME" or numbers, not "{padding[:40]}"')
+        totals = [(k - 1) * d if padding == "SAME" else 0 for k, d in zip(kernel, dilation)]
+        return [(total - total // 2, total // 2) for total in totals]
+    amounts = _each(padding, axes)
+    if len(amounts) == axes:
+        return [(p, p) for p in amounts]
+    if len(amounts) != 2 * axes:
+        raise ValueError(f"padding has {len(amounts)} values for {axes} axes")
+    return list(zip(amounts[:axes], amounts[axes:]))
+
+
+def _convolve(
+    data: Any, weight: Any, stride: Sizes, edges: list[tuple[int, int]], dilation: Sizes = 1, groups: int = 1
+) -> Any:
+    """Data (N, C, …), weight (O, C / groups, …): (N, O, …), of the data's element type."""
+    import numpy
+
+    axes = data.ndim - 2
+    strides, steps = _each(stride, axes), _each(dilation, axes)
+    data = numpy.pad(data, [(0, 0), (0, 0), *edges])
+    kernel = weight.shape[2:]
+    sizes = [
+        (extent - step * (k - 1) - 1) // s + 1
+        for extent, k, s, step in zip(data.shape[2:], kernel, strides, steps)
+    ]
+    per_group, outputs = weight.shape[1], weight.shape[0] // groups
+    out = numpy.zeros((data.shape[0], weight.shape[0], *sizes), data.dtype)
+    for within in numpy.ndindex(*kernel):
+        under = [
+            slice(u * step, u * step + (size - 1) * s + 1, s)
+            for u, size, s, step in zip(within, sizes, strides, steps)
+        ]
+        for group in range(groups):
+            rows = slice(group * outputs, (group + 1) * outputs)
+            part = data[(slice(None), slice(group * per_group, (group + 1) * per_group), *under)]
+            out[:, rows] += numpy.moveaxis(
+                numpy.tensordot(weight[(rows, slice(None), *within)], part, (1, 1)), 0, 1
+            )
+    return out
+
+
+def _conv(
+    data: Any, weight: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes = 1, groups: int = 1
+) -> Any:
+    steps = _each(dilation, data.ndim - 2)
+    return _convolve(data, weight, stride, _edges(padding, weight.shape[2:], steps), steps, groups)
+
+
+def _first(x: Any) -> Any:
+    """Channels from the last axis to the second."""
+    import numpy
+
+    return numpy.moveaxis(x, -1, 1)
+
+
+def _last(x: Any) -> Any:
+    import numpy
+
+    return numpy.moveaxis(x, 1, -1)
+
+
+def _kernel_first(weight: Any) -> Any:
+    """A kernel (…, I, O) as (O, I, …)."""
+    import numpy
+
+    return numpy.moveaxis(weight, (-1, -2), (0, 1))
+
+
+def conv1d_ncw_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes) -> Any:
+    """Data (N, C, W), weight (O, C, k)."""
+    return _conv(a_np, w_np, stride, padding, dilation)
+
+
+def group_conv1d_ncw_python(
+    a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes, groups: int
+) -> Any:
+    """Data (N, C, W), weight (O, C / groups, k)."""
+    return _conv(a_np, w_np, stride, padding, dilation, groups)
+
+
+def conv1d_nwc_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes) -> Any:
+    """Data (N, W, C), weight (k, C, O)."""
+    return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, dilation))
+
+
+def group_conv1d_nwc_python(
+    a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes, groups: int
+) -> Any:
+    """Data (N, W, C), weight (k, C / groups, O)."""
+    return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, dilation, groups))
+
+
+def conv2d_nchw_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
+    """Data (N, C, H, W), weight (O, C / groups, kh, kw)."""
+    return _conv(a_np, w_np, stride, padding, 1, groups)
+
+
+def conv2d_nhwc_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
+    """Data (N, H, W, C), weight (kh, kw, C / groups, O)."""
+    return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, 1, groups))
+
+
+def conv2d_hwcn_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str) -> Any:
+    """Data (H, W, C, N), weight (kh, kw, C, O): (H', W', O, N)."""
+    out = _conv(a_np.transpose(3, 2, 0, 1), _kernel_first(w_np), stride, padding)
+    return out.transpose(2, 3, 1, 0)
+
+
+def conv3d_ncdhw_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
+    """Data (N, C, D, H, W), weight (O, C / groups, kd, kh, kw)."""
+    return _conv(a_np, w_np, stride, padding, 1, groups)
+
+
+def conv3d_ndhwc_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
+    """Data (N, D, H, W, C), weight (kd, kh, kw, C / groups, O)."""
+    return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, 1, groups))
+
+
+def depthwise_conv2d_python_nchw(
+    input_np: Any, filter_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes = 1
+) -> Any:
+    """Data (N, C, H, W), weight (C, outputs of each, kh, kw)."""
+    channels = input_np.shape[1]
+    weight = filter_np.reshape(-1, 1, *filter_np.shape[2:])
+    return _conv(input_np, weight, stride, padding, dilation, channels)
+
+
+def depthwise_conv2d_python_nhwc(
+    input_np: Any, filter_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes = 1
+) -> Any:
+    """Data (N, H, W, C), weight (kh, kw, C, outputs of each)."""
+    weight = filter_np.transpose(2, 3, 0, 1)
+    return _last(depthwise_conv2d_python_nchw(_first(input_np), weight, stride, padding, dilation))
+
+
+def _transposed(
+    data: Any, weight: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes, groups: int = 1
+) -> Any:
+    """Data (N, C, …), weight (C, O / groups, …): a convolution of the data, spread out, with the mirrored
+    kernel.
+    """
+    import numpy
+
+    axes = data.ndim - 2
+    kernel, strides = weight.shape[2:], _each(stride, axes)
+    more = _each(output_padding, axes)
+    if any(extra >= s for extra, s in zip(more, strides)):
+        raise ValueError(f"output_padding {more} must be less than the strides {strides}")
+    cut = _edges(padding, kernel, (1,) * axes)
+    grown = [(k - 1 - b, k - 1 - a + extra) for k, (b, a), extra in zip(kernel, cut, more)]
+    spread = dilate_python(data, (1, 1, *strides))
+    for axis, (before, after) in enumerate(grown, 2):  # more padding than kernel cuts the data itself
+        spread = spread.take(range(max(0, -before), spread.shape[axis] - max(0, -after)), axis)
+    edges = [(max(0, before), max(0, after)) for before, after in grown]
+    channels, outputs = weight.shape[0] // groups, weight.shape[1]
+    mirrored = numpy.flip(weight, tuple(range(2, weight.ndim)))
+    in_groups = mirrored.reshape(groups, channels, outputs, *kernel).swapaxes(1, 2)
+    return _convolve(spread, in_groups.reshape(groups * outputs, channels, *kernel), 1, edges, 1, groups)
+
+
+def conv1d_transpose_ncw_python(
+    a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes = 0
+) -> Any:
+    """Data (N, C, W), weight (C, O, k)."""
+    return _transposed(a_np, w_np, stride, padding, output_padding)
+
+
+def group_conv1d_transpose_ncw_python(
+    a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes, groups: int = 1
+) -> Any:
+    """Data (N, C, W), weight (C, O / groups, k)."""
+    return _transposed(a_np, w_np, stride, padding, output_padding, groups)
+
+
+def conv2d_transpose_nchw_python(
+    a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes, groups: int = 1
+) -> Any:
+    """Data (N, C, H, W), weight (C, O / groups, kh, kw)."""
+    return _transposed(a_np, w_np, stride, padding, output_padding, groups)
+
+
+def conv2d_transpose_nhwc_python(
+    a_nhwc: Any,
+    weight: Any,
+    weight_format: str,
+    stride: Sizes,
+    padding: Sizes | str,
+    output_padding: Sizes = (0, 0),
+    groups: int = 1,
+) -> Any:
+    """Data (N, H, W, C), weight in the order that `weight_format` names: I the data's channels, O the
+    result's.
+    """
+    order = [weight_format.index(axis) for axis in "IOHW"]
+    out = _transposed(_first(a_nhwc), weight.transpose(order), stride, padding, output_padding, groups)
+    return _last(out)
+
+
+def conv3d_transpose_ncdhw_python(
+    a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes = 0
+) -> Any:
+    """Data (N, C, D, H, W), weight (C, O, kd, kh, kw)."""
+    return _transposed(a_np, w_np, stride, padding, output_padding)
+
+
+def dilate_python(
+    input_np: Any, strides: Sequence[int], dilation_value: float = 0.0, out_dtype: str | None = None
+) -> Any:
+    """The data with `strides` - 1 elements of `dilation_value` between any two of its own on each axis."""
+    import numpy
+
+    if len(strides) != input_np.ndim:
+        raise ValueError(f"strides has {len(strides)} values, the data {input_np.ndim} axes")
+    shape = [(extent - 1) * int(s) + 1 if extent else 0 for extent, s in zip(input_np.shape, strides)]
+    out = numpy.full(shape, dilation_value).astype(out_dtype or input_np.dtype)
+    out[tuple(slice(None, None, int(s)) for s in strides)] = input_np
+    return out
+
+
+def correlation_nchw_python(
+    data1: Any,
+    data2: Any,
+    kernel_size: int,
+    max_displacement: int,
+    stride1: int,
+    stride2: int,
+    padding: int,
+    is_multiply: bool,
+) -> Any:
+    """How alike the patches of two images (N, C, H, W) are, one channel for each displacement: the mean over
+    patch and channels of the product, or of the absolute difference.
+    """
+    import numpy
+
+    around = [(0, 0), (0, 0), (padding, padding), (padding, padding)]
+    a, b = numpy.pad(data1, around), numpy.pad(data2, around)
+    border = max_displacement + kernel_size // 2
+    height, width = (math.ceil((extent - 2 * border) / stride1) for extent in a.shape[2:])
+    reach = max_displacement // stride2
+    channels = []
+    half = kernel_size // 2
+    for down in range(-reach, reach + 1):
+        for right in range(-reach, reach + 1):
+            total = numpy.zeros((len(a), height, width), "float64")
+            for u in range(-half, half + 1):
+                for v in range(-half, half + 1):
+                    here = _patches(a, border + u, border + v, height, width, stride1)
+                    there = _patches(
+                        b, border + u + down * stride2, border + v + right * stride2, height, width, stride1
+                    )
+                    total += (here * there if is_multiply else abs(here - there)).sum(1)
+            channels.append(total / (kernel_size**2 * a.shape[1]))
+    return numpy.stack(channels, 1).astype(data1.dtype)
+
+
+def _patches(x: Any, top: int, left: int, height: int, width: int, stride: int) -> Any:
+    return x[:, :, top : top + height * stride : stride, left : left + width * stride : stride][
+        :, :, :height, :width
+    ].astype("float64")

@@ -1,0 +1,289 @@
+"""`tvm.topi.testing`: pools, norms, products of matrices and losses, in NumPy, by their definitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+
+def softmax_python(a_np: Any, axis: int = 1) -> Any:
+    """Exponentials over their sum along an axis."""
+    import numpy
+
+    powers = numpy.exp(a_np - a_np.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+def log_softmax_python(a_np: Any, axis: int = 1) -> Any:
+    """The logarithm of `softmax_python`, without leaving the range of the numbers."""
+    import numpy
+
+    shifted = a_np - a_np.max(axis, keepdims=True)
+    return shifted - numpy.log(numpy.exp(shifted).sum(axis, keepdims=True))
+
+
+def batch_matmul(
+    x: Any, y: Any, out_dtype: str | None = None, trans_x: bool = False, trans_y: bool = True
+) -> Any:
+    """The products of the matrices of two batches; a batch of one goes with every matrix of the other."""
+    import numpy
+
+    x, y = (x.swapaxes(1, 2) if trans_x else x), (y.swapaxes(1, 2) if trans_y else y)
+    dtype = out_dtype or x.dtype
+    return numpy.matmul(x.astype(dtype), y.astype(dtype))
+
+
+def dense(
+    x: Any, y: Any, bias: Any, use_bias: bool = False, use_relu: bool = False, out_dtype: str | None = None
+) -> Any:
+    """x times the transpose of y, with a bias and a rectifier where asked for."""
+    import numpy
+
+    dtype = out_dtype or x.dtype
+    out = x.astype(dtype) @ y.astype(dtype).T
+    if use_bias:
+        out = out + bias
+    return numpy.maximum(out, 0) if use_relu else out
+
+
+def _along(vector: Any, axis: int, rank: int) -> Any:
+    """A vector as a tensor that broadcasts along `axis`."""
+    return vector.reshape([-1 if place == axis % rank else 1 for place in range(rank)])
+
+
+def batch_norm(
+    x: Any,
+    gamma: Any,
+    beta: Any,
+    moving_mean: Any,
+    moving_var: Any,
+    axis: int,
+    epsilon: float,
+    center: bool,
+    scale: bool,
+    training: bool,
+    momentum: float,
+) -> list[Any]:
+    """The normalized data, and the moving mean and variance: unchanged, or in training moved on by
+    `1 - momentum` towards those of the data, which then are used.
+    """
+    import numpy
+
+    axis %= x.ndim
+    mean, variance = moving_mean, moving_var
+    if training:
+        others = tuple(place for place in range(x.ndim) if place != axis)
+        mean, variance = x.mean(others), x.var(others)
+        moving_mean = momentum * moving_mean + (1 - momentum) * mean
+        moving_var = momentum * moving_var + (1 - momentum) * variance
+    out = (x - _along(mean, axis, x.ndim)) / numpy.sqrt(_along(variance, axis, x.ndim) + epsilon)
+    if scale:
+        out = out * _along(gamma, axis, x.ndim)
+    if center:
+        out = out + _along(beta, axis, x.ndim)
+    return [out, moving_mean, moving_var]
+
+
+def _normal(data: Any, axes: Sequence[int], epsilon: float) -> Any:
+    """The data less its mean over `axes`, over its deviation."""
+    import numpy
+
+    axes = tuple(axes)
+    mean, variance = data.mean(axes, keepdims=True), data.var(axes, keepdims=True)
+    return (data - mean) / numpy.sqrt(variance + epsilon)
+
+
+def instance_norm_python(data: Any, gamma: Any, beta: Any, axis: Sequence[int], epsilon: float = 1e-5) -> Any:
+    """Data (N, C, …) normalized over `axis`, scaled and shifted for each channel."""
+    normal = _normal(data, axis, epsilon)
+    return normal * _along(gamma, 1, data.ndim) + _along(beta, 1, data.ndim)
+
+
+def layer_norm_python(
+    data: Any, gamma: Any, beta: Any, axis: int | Sequence[int], epsilon: float = 1e-5
+) -> Any:
+    """The data normalized over `axis`, scaled and shifted for each element of it."""
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    axes = [place % data.ndim for place in axes]
+    shape = [extent if place in axes else 1 for place, extent in enumerate(data.shape)]
+    out = _normal(data, axes, epsilon) * gamma.reshape(shape)
+    return out if beta is None else out + beta.reshape(shape)
+
+
+def group_norm_python(
+    data: Any, gamma: Any, beta: Any, num_groups: int, channel_axis: int, axes: Sequence[int],
+    epsilon: float = 1e-5,
+) -> Any:  # fmt: skip
+    """The data normalized over `axes` and the channels of each group, scaled and shifted for each channel."""
+    channels = channel_axis % data.ndim
+    shape = list(data.shape)
+    split = [*shape[:channels], num_groups, shape[channels] // num_groups, *shape[channels + 1 :]]
+    folded = [channels + 1]
+    for axis in axes:
+        place = axis % data.ndim
+        if place != channels:
+            folded.append(place + (place > channels))
+    normal = _normal(data.reshape(split), sorted(folded), epsilon).reshape(shape)
+    return normal * _along(gamma, channels, data.ndim) + _along(beta, channels, data.ndim)
+
+
+def l2_normalize_python(a_np: Any, eps: float, axis: int | Sequence[int] | None = None) -> Any:
+    """The data over the root of the sum of its squares along `axis`, or of `eps` where that is more."""
+    import numpy
+
+    axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
+    squares = (a_np * a_np).sum(axes, keepdims=True)
+    return a_np / numpy.sqrt(numpy.maximum(squares, eps))
+
+
+def lrn_python(a_np: Any, size: int, axis: int, bias: float, alpha: float, beta: float) -> Any:
+    """The data over (bias + alpha / size * the sum of squares of `size` neighbours along `axis`) ** beta."""
+    import numpy
+
+    radius = size // 2
+    squares = numpy.zeros_like(a_np)
+    for place in range(a_np.shape[axis]):
+        near = range(max(0, place - radius), min(a_np.shape[axis], place + radius + 1))
+        row = [slice(None)] * a_np.ndim
+        row[axis] = place  # type: ignore[call-overload]
+        squares[tuple(row)] = (a_np.take(list(near), axis) ** 2).sum(axis)
+    return a_np / (bias + alpha * squares / size) ** beta
+
+
+def nll_loss(
+    predictions: Any, targets: Any, weights: Any, reduction: str = "mean", ignore_index: int = -100
+) -> Any:
+    """The negative prediction (N, C, …) of the class that `targets` (N, …) name, times its weight."""
+    import numpy
+
+    used = targets != ignore_index
+    chosen = numpy.where(used, targets, 0)
+    of_each = numpy.take_along_axis(predictions, numpy.expand_dims(chosen, 1), 1).squeeze(1)
+    weight = numpy.where(used, weights[chosen], 0).astype(predictions.dtype)
+    losses = -of_each * weight
+    if reduction == "none":
+        return losses
+    return losses.sum() / weight.sum() if reduction == "mean" else losses.sum()
+
+
+def poolnd_python(
+    np_data: Any,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+    padding_before: Sequence[int],
+    padding_after: Sequence[int],
+    pool_type: str,
+    count_include_pad: bool = True,
+    ceil_mode: bool = False,
+    dtype: str = "float32",
+    layout: str | None = None,
+) -> Any:
+    """The greatest element, or the mean, of each window over the axes of space of data (N, C, …), (N, …, C)
+    where `layout` says so.
+
+    A mean is over the elements of the padded data, or with `count_include_pad` off over those of the data
+    itself. With `ceil_mode` a last window may stick out.
+    """
+    import numpy
+
+    if layout is not None and not layout.startswith("NC"):
+        first = numpy.moveaxis(np_data, layout.index("C"), 1)
+        out = poolnd_python(
+            first, kernel, strides, dilation, padding_before, padding_after, pool_type, count_include_pad,
+            ceil_mode, dtype,
+        )  # fmt: skip
+        return numpy.moveaxis(out, 1, layout.index("C"))
+    up = math.ceil if ceil_mode else math.floor
+    padded = [
+        extent + b + a for extent, b, a in zip(np_data.shape[2:], padding_before, padding_after, strict=True)
+    ]
+    sizes = [
+        up((extent - d * (k - 1) - 1) / s) + 1 for extent, k, s, d in zip(padded, kernel, strides, dilation)
+    ]
+    out = numpy.zeros((*np_data.shape[:2], *sizes), np_data.dtype)
+    for at in numpy.ndindex(*sizes):
+        inside, within = [], 1
+        for place, k, s, d, before, extent, limit in zip(
+            at, kernel, strides, dilation, padding_before, np_data.shape[2:], padded
+        ):
+            touched = [place * s + u * d for u in range(k)]
+            inside.append([t - before for t in touched if 0 <= t - before < extent])
+            within *= len([t for t in touched if t < limit])
+        seen = np_data[(slice(None), slice(None), *numpy.ix_(*inside))]
+        axes = tuple(range(2, np_data.ndim))
+        if pool_type == "max":
+            out[(..., *at)] = seen.max(axes) if seen.size else _least(np_data.dtype)
+        else:
+            count = within if count_include_pad else math.prod(map(len, inside))
+            out[(..., *at)] = seen.sum(axes) / max(1, count)
+    return out
+
+
+def _least(dtype: Any) -> Any:
+    import numpy
+
+    return numpy.finfo(dtype).min if dtype.kind == "f" else numpy.iinfo(dtype).min
+
+
+def pool_grad_nchw(
+    a_np: Any,
+    out_grad_np: Any,
+    pool_size: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[int],
+    pool_type: str,
+    ceil_mode: bool,
+    count_include_pad: bool = True,
+) -> Any:
+    """How the sum of `out_grad_np` times a pool of `a_np` (N, C, H, W) changes with each element: a maximum
+    passes its gradient to the first greatest element of its window, a mean shares it out. `padding` is top,
+    left, bottom, right.
+    """
+    import numpy
+
+    grad = numpy.zeros_like(a_np)
+    for row, column in numpy.ndindex(*out_grad_np.shape[2:]):
+        spans = []
+        for place, size, step, before, extent in zip(
+            (row, column), pool_size, strides, padding[:2], a_np.shape[2:]
+        ):
+            start = place * step - before
+            spans.append((start, max(0, start), min(start + size, extent)))
+        (_, top, bottom), (_, left, right) = spans
+        incoming = out_grad_np[:, :, row, column]
+        if pool_type == "max":
+            window = a_np[:, :, top:bottom, left:right]
+            flat = window.reshape(*window.shape[:2], -1).argmax(-1)
+            for batch, channel in numpy.ndindex(*flat.shape):
+                y, x = divmod(int(flat[batch, channel]), right - left)
+                grad[batch, channel, top + y, left + x] += incoming[batch, channel]
+            continue
+        count = (bottom - top) * (right - left)
+        if count_include_pad:
+            limits = (a_np.shape[2] + padding[0] + padding[2], a_np.shape[3] + padding[1] + padding[3])
+            count = math.prod(
+                min(span[0] + before + size, limit) - (span[0] + before)
+                for span, size, before, limit in zip(spans, pool_size, padding[:2], limits)
+            )
+        grad[:, :, top:bottom, left:right] += (incoming / max(1, count))[:, :, None, None]
+    return grad
+
+
+def adaptive_pool(np_data: Any, out_size: Sequence[int], pool_type: str, layout: str = "NCHW") -> Any:
+    """Each axis of space in as many windows as `out_size` says, which may overlap by one element."""
+    import numpy
+
+    place = layout.index("C")
+    data = numpy.moveaxis(np_data, place, 1)
+    out = numpy.zeros((*data.shape[:2], *out_size), np_data.dtype)
+    for at in numpy.ndindex(*out_size):
+        window = [
+            slice(i * extent // m, math.ceil((i + 1) * extent / m))
+            for i, extent, m in zip(at, data.shape[2:], out_size)
+        ]
+        seen = data[(..., *window)]
+        axes = tuple(range(2, data.ndim))
+        out[(..., *at)] = seen.max(axes) if pool_type == "max" else seen.mean(axes)
+    return numpy.moveaxis(out, 1, place)

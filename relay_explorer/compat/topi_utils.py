@@ -1,0 +1,62 @@
+"""`tvm.topi.utils`: shapes and numbers as Python has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ..ir.types import Any as Unknown
+from ..ir.types import Size
+
+
+def get_const_int(expr: Any) -> int:
+    """A number; a ValueError where it is not known before the program runs."""
+    if isinstance(expr, (Unknown, Size)):
+        raise ValueError(f"{expr} is not known before the program runs")
+    return int(expr)
+
+
+def get_const_float(expr: Any) -> float:
+    """A floating-point number; a ValueError where it is not known before the program runs."""
+    if isinstance(expr, (Unknown, Size)):
+        raise ValueError(f"{expr} is not known before the program runs")
+    return float(expr)
+
+
+def get_const_tuple(in_tuple: Iterable[Any]) -> tuple[Any, ...]:
+    """A shape as a tuple of integers; dimensions that are not known stay as they are."""
+    return tuple([dim if isinstance(dim, (Unknown, Size)) else int(dim) for dim in in_tuple])
+
+
+def get_float_tuple(in_tuple: Iterable[Any]) -> tuple[float, ...]:
+    """Numbers as a tuple of floating-point ones."""
+    return tuple([get_const_float(value) for value in in_tuple])
+
+
+def equal_const_int(expr: Any, value: int) -> bool:
+    """Whether `expr` is known, and is this number."""
+    return not isinstance(expr, (Unknown, Size)) and int(expr) == value
+
+
+def prod(x: Iterable[Any]) -> Any:
+    """The product of dimensions."""
+    return math.prod(x)
+
+
+def simplify(expr: Any) -> Any:
+    """Itself: sizes are simplified as they are made."""
+    return expr
+
+
+def const_vector(vector: Any, name: str = "const_vector") -> Any:
+    """A vector as NumPy has it."""
+    import numpy
+
+    return numpy.asarray(vector)
+
+
+__all__ = [
+    "const_vector", "equal_const_int", "get_const_float", "get_const_int", "get_const_tuple",
+    "get_float_tuple", "prod", "simplify",
+]  # fmt: skip
