@@ -17,6 +17,7 @@ from ..ir.module import IRModule
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import free_type_vars, post_order
 from ..typing import infer_types
+from .arguments import check_arguments
 from .interpreter import Interpreter
 from .results import DEEPEST_TUPLE, Wrapper, to_result, to_value
 from .values import Value
@@ -117,6 +118,7 @@ class FunctionValue(Wrapper):
         wanted = [p.type_annotation for p in params[: len(given)]]
         wanted += [None] * (len(given) - len(wanted))
         values = [self._value(argument, type_) for argument, type_ in zip(given, wanted)]
+        check_arguments(params, values, self.interpreter.module)
         if self.expr is not None:
             self._check_arguments(self.expr, params, values)
         return values

@@ -17,10 +17,12 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import counted
 from ..ops.numeric import quiet
+from ..typing.exhaustive import missing_case, show_pattern
 from .code import Block, ClauseCode, Code, Instruction, Kind, compile_function
 from .memory import Budget
 from .values import Closure, ConstructorValue, RefValue, Value, show
 
+MOST_CLAUSES = 6  # of a match, that an error names
 DEEPEST_STACK = 1_000_000  # callers that wait; each takes about 200 bytes
 
 Frame = list[Value]
@@ -153,10 +155,12 @@ class Interpreter:
                     if len(waiting) > DEEPEST_STACK:
                         raise _too_deep(instruction, len(waiting))
                 block, at, frame = next_block, 0, next_frame
-        except RelayError as error:
+        except (RelayError, TypeError, AttributeError, IndexError, ValueError) as problem:
+            at_fault = block.instructions[at - 1]
+            error = problem if isinstance(problem, RelayError) else _ill_typed(at_fault, problem)
             if observer is not None:
-                observer.failed(block.instructions[at - 1], frame, error)
-            raise
+                observer.failed(at_fault, frame, error)
+            raise error from (None if error is problem else problem)
         if observer is not None:
             observer.finished(value, done)
         return value
@@ -200,7 +204,10 @@ class Interpreter:
     def _apply(self, callee: Value, values: list[Value], at: Instruction) -> Value:
         """A call of what is no closure: a constructor, or an operator that was passed as a value."""
         if isinstance(callee, Constructor):
-            return ConstructorValue(callee, values)
+            try:
+                return ConstructorValue(callee, values)
+            except RelayError as problem:
+                raise ExecutionError(problem.message, at.node.span, help=problem.help) from None
         if isinstance(callee, Op):
             attrs = callee.attrs_class() if callee.attrs_class is not None else None
             return apply_operator(callee, attrs, values, at.node)
@@ -220,7 +227,19 @@ class Interpreter:
                 for var, part in bound.items():
                     frame[clause.slots[var]] = part
                 return clause.block
-        raise ExecutionError(f"no clause of the match fits {show(value)}", instruction.node.span)
+        raise self._unmatched(instruction, value)
+
+    def _unmatched(self, instruction: Instruction, value: Value) -> ExecutionError:
+        patterns = [clause.pattern for clause in instruction.detail]
+        clauses = ", ".join(f"`{show_pattern(pattern)}`" for pattern in patterns[:MOST_CLAUSES])
+        more = f" and {len(patterns) - MOST_CLAUSES} more" if len(patterns) > MOST_CLAUSES else ""
+        missing = missing_case(patterns, self.module)
+        return ExecutionError(
+            f"no clause of the match fits {show(value)}",
+            instruction.node.span,
+            [Note(f"the match has clauses for {clauses}{more}" if patterns else "the match has no clauses")],
+            [f"add a clause for {missing}, or for `_`, which fits all"] if missing is not None else [],
+        )
 
 
 # What the loop asks for at every instruction, by a name of its own: a member looked up in its class costs as
@@ -243,6 +262,15 @@ def _too_much(at: Instruction, taken: int, depth: int) -> ExecutionError:
         at.node.span,
         [Note(f"calls are nested {depth:,} deep; the last is {_called(at)}")],
         [_ENDLESS if depth > 1000 else "does the loop end, and must it keep all that it makes?"],
+    )
+
+
+def _ill_typed(at: Instruction, problem: Exception) -> ExecutionError:
+    """Only a program that is not well typed, or a value that is not of its type, leads here."""
+    return ExecutionError(
+        f"a value is not what the program expects here: {problem}",
+        at.node.span,
+        help=["infer types first; an executor does, and looks at the arguments too"],
     )
 
 

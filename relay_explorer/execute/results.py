@@ -109,9 +109,16 @@ def to_value(argument: Any, depth: int = 0) -> Value:
     try:
         array = (data if isinstance(data, NDArray) else to_ndarray(data)).numpy()
     except (ValueError, TypeError):
+        nothing = (
+            "nothing is no value: an empty list is the constructor `Nil`, a missing value one of its own"
+        )
         raise RelayError(
             f"a {type(argument).__name__} cannot be an argument of a Relay function",
-            help=["tensors are NumPy arrays, NDArrays or numbers; tuples are tuples of them"],
+            help=[
+                nothing
+                if argument is None
+                else "tensors are NumPy arrays, NDArrays or numbers; tuples are tuples of them"
+            ],
         ) from None
     array.flags.writeable = False
     return array

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..ir.adt import Constructor
+from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.op import Op
+from ..ir.show import counted
 
 if TYPE_CHECKING:
     from .code import Code
@@ -18,13 +20,15 @@ MOST_SHOWN = 200  # parts of a value that its text shows
 
 
 class ConstructorValue:
-    """A value that `constructor` made of `fields`."""
+    """A value that `constructor` made of `fields`; a RelayError where it takes more or fewer."""
 
     __slots__ = ("constructor", "fields")
 
     def __init__(self, constructor: Constructor, fields: Sequence[Value] = ()) -> None:
         self.constructor = constructor
         self.fields = tuple(fields)
+        if len(self.fields) != len(constructor.inputs):
+            raise _wrong_number(constructor, len(self.fields))
 
     @property
     def tag(self) -> int:
@@ -33,6 +37,14 @@ class ConstructorValue:
 
     def __repr__(self) -> str:
         return show(self)
+
+
+def _wrong_number(constructor: Constructor, given: int) -> RelayError:
+    takes = ", ".join(map(str, constructor.inputs))
+    return RelayError(
+        f"`{constructor.name_hint}` takes {counted(len(constructor.inputs), 'field')}, and is given {given}",
+        help=[f"it is declared `{constructor.name_hint}{f'({takes})' if takes else ''}`"],
+    )
 
 
 class RefValue:
@@ -116,4 +128,6 @@ def _array(value: Value) -> str:
         return str(value.item())
     if getattr(value, "size", MOST_SHOWN + 1) <= 12:
         return " ".join(str(value.tolist()).split())
+    if not hasattr(value, "dtype"):  # nothing that a program computes with, given to it past all checks
+        return f"<{type(value).__name__}>"
     return f"<{value.dtype}{list(value.shape)}>"
