@@ -5,10 +5,13 @@ from __future__ import annotations
 from .annotate_spans import AnnotateSpans
 from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
+from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
+from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 
 __all__ = [
     "AnnotateSpans", "InferType", "InferTypeLocal", "Pass", "PassContext", "PassInfo", "Sequential",
-    "function_pass", "module_pass",
+    "ToANormalForm", "ToANormalFormExpr", "ToGraphNormalForm", "function_pass", "module_pass",
+    "to_a_normal_form", "to_graph_normal_form",
 ]  # fmt: skip
 
 
