@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 
 from .expr import Call, Expr, Var, as_expr
@@ -10,8 +11,10 @@ from .types import GlobalTypeVar, Type, TypeVar
 
 
 class Constructor(Expr):
-    """A way to make a value of the type `belong_to`, from arguments of types `inputs`. `tag` is its number
-    within the type.
+    """A way to make a value of the type `belong_to`, from arguments of types `inputs`.
+
+    `tag` is a number that tells it from the constructors of other types too: those of one type follow each
+    other, from a number that is made of the type's name. A declaration (TypeData) sets it.
     """
 
     __slots__ = ("belong_to", "inputs", "name_hint", "tag")
@@ -50,9 +53,10 @@ class TypeData(Type):
         self.header = header
         self.type_vars = tuple(type_vars)
         self.constructors = tuple(constructors)
+        first = 1 + zlib.crc32(header.name_hint.encode()) % 0x7FFE << 16  # below 2 ** 31; never 0
         for number, constructor in enumerate(self.constructors):
             if constructor.tag < 0:
-                constructor.tag = number
+                constructor.tag = first + number
         self.span = span
 
     def __hash__(self) -> int:

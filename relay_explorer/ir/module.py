@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from .adt import Constructor, TypeData
 from .attrs import Attrs, DictAttrs
@@ -11,6 +12,16 @@ from .errors import ModuleError
 from .expr import Expr, Function, GlobalVar
 from .span import Source
 from .types import GlobalTypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Table(dict[Key, Value]):
+    """A dictionary whose `items()` are a list: old code takes `module.functions.items()[0]`."""
+
+    def items(self) -> list[tuple[Key, Value]]:  # type: ignore[override]  # a list can do what a view is used for
+        return list(super().items())
 
 
 class IRModule:
@@ -28,11 +39,12 @@ class IRModule:
         attrs: Attrs | None = None,
         source: Source | None = None,
     ) -> None:
-        self.functions: dict[GlobalVar, Function] = {}
-        self.type_definitions: dict[GlobalTypeVar, TypeData] = {}
+        self.functions: Table[GlobalVar, Function] = Table()
+        self.type_definitions: Table[GlobalTypeVar, TypeData] = Table()
         self.attrs: Attrs = attrs or DictAttrs()
         self.source = source
         self._globals: dict[str, GlobalVar] = {}
+        self._providers: tuple[Callable[[IRModule, str], None], ...] = ()
         for type_var, data in (type_definitions or {}).items():
             self.add_type(type_var, data)
         for global_var, function in (functions or {}).items():
@@ -60,7 +72,9 @@ class IRModule:
 
     def copy(self) -> IRModule:
         """A module of its own with the same contents."""
-        return IRModule(self.functions, self.type_definitions, self.attrs, self.source)
+        new = IRModule(self.functions, self.type_definitions, self.attrs, self.source)
+        new._providers = self._providers
+        return new
 
     def add_function(self, var: GlobalVar, function: Function) -> None:
         """Defines `var`; a name that is defined already is an error."""
@@ -87,8 +101,36 @@ class IRModule:
         for var, function in (other.functions if isinstance(other, IRModule) else other).items():
             self[var] = function
 
+    def functions_items(self) -> list[tuple[GlobalVar, Function]]:
+        """The functions with their names, as `tvm.IRModule` listed them: sorted by name."""
+        return sorted(self.functions.items(), key=lambda item: item[0].name_hint)
+
+    def _add(
+        self, var: str | GlobalVar | GlobalTypeVar, value: Function | TypeData | Expr, update: bool = False
+    ) -> None:
+        """Defines `var`, as `tvm.IRModule._add` did; unless `update`, it must be new."""
+        if not update and var in self:
+            name = var if isinstance(var, str) else var.name_hint
+            raise ModuleError(f"the module defines `{name}` already", help=["give update=True to replace it"])
+        self[var] = value
+
+    def _import(self, path: str) -> None:
+        """Adds what a file of Relay text defines."""
+        from pathlib import Path
+
+        from ..text import parse
+
+        self.update(parse(Path(path).read_text("utf-8"), str(path)))
+
+    def provide(self, provider: Callable[[IRModule, str], None]) -> None:
+        """`provider(module, name)` is called when a function or type is asked for by a name that the module
+        does not have; it may add it. So large libraries cost nothing until they are used.
+        """
+        if provider not in self._providers:
+            self._providers = (*self._providers, provider)
+
     def import_from_std(self, name: str) -> None:
-        """Adds a library, `"prelude.rly"` or `"nat.rly"`, to this module. Doing so twice adds nothing."""
+        """Adds a library, such as `"prelude.rly"` or `"nat.rly"`, to this module. Doing so twice adds nothing."""
         from ..prelude import import_library
 
         import_library(self, name)
@@ -137,6 +179,8 @@ class IRModule:
 
     def get_global_var(self, name: str) -> GlobalVar:
         """The GlobalVar of that name; a ModuleError names near ones when there is none."""
+        if name not in self._globals:
+            self._ask_providers(name)
         found = self._globals.get(name)
         if found is None:
             raise ModuleError(
@@ -144,11 +188,17 @@ class IRModule:
             )
         return found
 
+    def _ask_providers(self, name: str) -> None:
+        for provider in self._providers:
+            provider(self, name)
+
     def get_global_vars(self) -> list[GlobalVar]:
         return list(self.functions)
 
     def get_global_type_var(self, name: str) -> GlobalTypeVar:
-        """The GlobalTypeVar of that name."""
+        """The GlobalTypeVar of that name; a ModuleError names near ones when there is none."""
+        if GlobalTypeVar(name) not in self.type_definitions:
+            self._ask_providers(name)
         for var in self.type_definitions:
             if var.name_hint == name:
                 return var
@@ -165,6 +215,13 @@ class IRModule:
         var = self.get_global_type_var(name)
         return (var, *self.type_definitions[var].constructors)
 
+    def get_constructor(self, tag: int) -> Constructor:
+        """The constructor whose tag that is; a ModuleError where there is none."""
+        for constructor in self.constructors():
+            if constructor.tag == tag:
+                return constructor
+        raise ModuleError(f"the module has no constructor with the tag {tag}")
+
     def constructors(self) -> Iterable[Constructor]:
         for data in self.type_definitions.values():
             yield from data.constructors
@@ -172,10 +229,19 @@ class IRModule:
     def get_attr(self, name: str) -> object:
         return dict(self.attrs.items()).get(name)
 
-    def with_attr(self, name: str, value: object) -> IRModule:
-        """This module with one more attribute."""
+    def with_attr(self, name: str | Mapping[str, object], value: object = None) -> IRModule:
+        """This module with one more attribute, or several from a dictionary."""
+        more = {name: value} if isinstance(name, str) else name
         new = self.copy()
-        new.attrs = DictAttrs({**dict(self.attrs.items()), name: value})
+        new.attrs = DictAttrs({**dict(self.attrs.items()), **more})
+        return new
+
+    with_attrs = with_attr
+
+    def without_attr(self, name: str) -> IRModule:
+        """This module without the attribute `name`."""
+        new = self.copy()
+        new.attrs = DictAttrs({k: v for k, v in self.attrs.items() if k != name})
         return new
 
     def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any as Anything
 
-from .adt import TypeData
+from .adt import Constructor, TypeData
 from .types import (
     FuncType,
     GlobalTypeVar,
@@ -109,6 +109,13 @@ class TypeMutator(TypeFunctor):
 
     def visit_ref_type(self, rt: RefType) -> Type:
         return RefType(self.visit(rt.value), rt.span)
+
+    def visit_type_data(self, td: TypeData) -> Type:
+        header = self.visit(td.header)
+        type_vars = [self.visit(v) for v in td.type_vars]
+        made = [(c, [self.visit(i) for i in c.inputs]) for c in td.constructors]
+        constructors = [Constructor(c.name_hint, inputs, header, c.tag) for c, inputs in made]
+        return TypeData(header, type_vars, constructors, td.span)
 
     def visit_type_call(self, tc: TypeCall) -> Type:
         return TypeCall(self.visit(tc.func), [self.visit(a) for a in tc.args], tc.span)

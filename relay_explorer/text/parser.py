@@ -265,7 +265,7 @@ class ModuleSyntax(CompoundSyntax):
             inputs: list[Type] = []
             if self.kind == "(":
                 inputs, _ = self._types("(", ")", 0)
-            constructor = Constructor(name, inputs, header, len(found))
+            constructor = Constructor(name, inputs, header)
             constructor.span = self.span(at, self.last)
             self.constructors[name] = constructor
             found.append(constructor)
