@@ -11,6 +11,7 @@ from ..ir.module import IRModule
 from ..prelude import Prelude
 from ..transform import InferType, Pass, PassContext, Sequential
 from .arrays import DeviceArray, array
+from .missing import remedy
 from .testing import enabled_targets
 from .workloads import create_workload
 
@@ -34,6 +35,11 @@ def run_opt_pass(
 def run_infer_type(expr: Expr, mod: IRModule | None = None) -> Expr:
     """The expression with its types."""
     return run_opt_pass(expr, InferType(), mod=mod)
+
+
+def check_grad(func: Expr, *args: Any, **kwargs: Any) -> None:
+    """TVM's check of a function's gradient; a NotImplementedError, since there are no gradients yet."""
+    raise NotImplementedError(f"tvm.relay.testing.check_grad: {remedy('tvm.relay.testing.check_grad')}")
 
 
 def rand(dtype: str = "float32", *shape: int) -> DeviceArray:
@@ -76,6 +82,6 @@ def count(prelude: Prelude, n: ConstructorValue) -> int:
 
 
 __all__ = [
-    "count", "create_workload", "ctx_list", "enabled_targets", "make_nat_expr", "make_nat_value", "rand",
-    "run_infer_type", "run_opt_pass",
+    "check_grad", "count", "create_workload", "ctx_list", "enabled_targets", "make_nat_expr",
+    "make_nat_value", "rand", "run_infer_type", "run_opt_pass",
 ]  # fmt: skip

@@ -76,6 +76,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.analysis": ("analysis", "relay:TypeVar"),
     "tvm.relay.analysis._ffi_api": ("compat.type_solver:_test_type_solver",),
     "tvm.relay.backend": (),
+    "tvm.relay.backend.te_compiler": ("compat.te_compiler",),
     "tvm.relay.backend.interpreter": (
         "execute.results:ConstructorValue", "execute.results:RefValue", "execute:Executor",
     ),

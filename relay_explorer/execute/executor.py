@@ -83,7 +83,7 @@ class Executor:
             else:
                 expr = Let(var, as_expr(value), expr)
         if isinstance(expr, (Function, GlobalVar)):
-            return FunctionValue(interpreter, interpreter.evaluate(expr), expr)
+            return FunctionValue(interpreter, interpreter.evaluate(expr), expr, self.kind == "graph")
         if not values:
             _check(self.mod, Function([], expr))
         result = interpreter.evaluate(expr, values)
@@ -93,11 +93,17 @@ class Executor:
 class FunctionValue(Wrapper):
     """A function of a program, to be called from Python. `expr` is it in the program, None where it was made
     while the program ran, and its arguments are then checked by running it.
+
+    `converts`: whether NumPy arrays take the parameters' element types, as the inputs of TVM's graph executor
+    did, which were copied into its buffers.
     """
 
-    __slots__ = ("_checked", "expr", "interpreter")
+    __slots__ = ("_checked", "converts", "expr", "interpreter")
 
-    def __init__(self, interpreter: Interpreter, value: Value, expr: Expr | None = None) -> None:
+    def __init__(
+        self, interpreter: Interpreter, value: Value, expr: Expr | None = None, converts: bool = False
+    ) -> None:
+        self.converts = converts
         self.inner = value
         self.interpreter = interpreter
         self.expr = expr
@@ -131,6 +137,8 @@ class FunctionValue(Wrapper):
         """An argument; one that is an expression is evaluated first."""
         if isinstance(argument, Expr):
             return self.interpreter.evaluate(argument)
+        if self.converts and isinstance(wanted, TensorType) and type(argument).__module__ == "numpy":
+            argument = argument.astype(wanted.dtype)  # type: ignore[attr-defined]  # an array, or a number
         return to_value(_numbered(argument, wanted))
 
     def _check_arguments(self, callee: Expr, params: Sequence[Var], values: Sequence[Value]) -> None:

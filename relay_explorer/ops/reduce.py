@@ -153,13 +153,20 @@ def _folded(name: str) -> Compute:
     return compute
 
 
+def _wide(x: Array) -> Array:
+    """`x` in a type that holds sums of many: half precision reaches its greatest number, 65504, too soon."""
+    return x.astype("float32") if x.dtype == "float16" else x
+
+
 def _mean(attrs: ReduceAttrs, x: Array) -> Array:
-    return _per_element(np.sum(x, **_over(attrs, x), dtype=x.dtype), attrs, x)
+    total = np.sum(_wide(x), **_over(attrs, x), dtype=_wide(x).dtype)
+    return _per_element(total, attrs, x).astype(x.dtype)
 
 
 def _spread(attrs: VarianceAttrs, x: Array, mean: Array) -> Array:
-    squares = np.sum((x - mean) ** 2, **_over(attrs, x), dtype=x.dtype)
-    return _per_element(squares, attrs, x, less=int(attrs.unbiased))
+    squares = (_wide(x) - _wide(mean)) ** 2
+    total = np.sum(squares, **_over(attrs, x), dtype=squares.dtype)
+    return _per_element(total, attrs, x, less=int(attrs.unbiased)).astype(x.dtype)
 
 
 def _per_element(total: Array, attrs: Anything, x: Array, less: int = 0) -> Array:

@@ -130,6 +130,11 @@ def _sparse_reshape(attrs: None, indices: Type, prev_shape: Type, new_shape: Typ
     return TupleType([TensorType.of((i.shape[0], new.shape[0]), i.dtype), new])
 
 
+def _strides(shape: Sequence[int]) -> Array:
+    """How far two neighbours along each axis lie apart, in row-major order."""
+    return np.cumprod([1, *shape[:0:-1]], dtype="int64")[::-1] if len(shape) else np.zeros(0, "int64")
+
+
 def _moved(attrs: None, indices: Array, prev_shape: Array, new_shape: Array) -> tuple[Array, Array]:
     old, new = numbers(prev_shape), list(numbers(new_shape))
     total = int(np.prod(old, dtype="int64"))
@@ -142,11 +147,12 @@ def _moved(attrs: None, indices: Array, prev_shape: Array, new_shape: Array) -> 
         new[new.index(-1)] = total // rest
     if int(np.prod(new, dtype="int64")) != total:
         raise ValueError(f"{list(old)} has {total} elements, but new_shape={new} has another number")
-    if len(indices):
-        flat = np.ravel_multi_index(tuple(indices.T), old)
-        rows = np.stack(np.unravel_index(flat, new), -1) if new else np.empty((len(flat), 0))
-    else:
-        rows = np.empty((0, len(new)))
+    if tuple(new) == old:  # the coordinates stay, also such as lie outside
+        return indices, new_shape
+    flat = indices.astype("int64") @ _strides(old)
+    rows = np.empty((len(flat), len(new)), "int64")
+    for axis, stride in enumerate(_strides(new)):
+        rows[:, axis], flat = np.divmod(flat, stride) if stride else (0, flat)
     return rows.astype(indices.dtype), np.array(new, new_shape.dtype)
 
 
