@@ -60,6 +60,10 @@ if TYPE_CHECKING:
 
 Node = object
 
+# Numbers in attributes that are this near are the same, as in TVM: an `epsilon` of 1e-5 is the one that was
+# read from a float32 constant.
+CLOSE = 1e-9
+
 
 class _Comparison:
     """One comparison of two graphs: which node stands for which, and the pairs still to be looked at."""
@@ -158,6 +162,8 @@ class _Comparison:
             return len(a) == len(b) and all(map(self.value, a, b))
         if isinstance(a, dict) and isinstance(b, dict):
             return len(a) == len(b) and all(self.entry(k, v, b, n) for n, (k, v) in enumerate(a.items()))
+        if isinstance(a, float) and isinstance(b, float) and abs(a - b) < CLOSE:
+            return True
         return same_value(a, b)
 
     def entry(self, key: Node, value: Node, other: dict[Node, Node], position: int) -> bool:

@@ -86,7 +86,7 @@ class _Hasher:
             case int():
                 return ("int", int(value))
             case float():
-                return ("float", repr(float(value)) if value else 0.0)  # repr: there are many NaNs
+                return "float"  # numbers that are close are equal, and no rounding would respect that
             case tuple() | list():
                 return tuple([self.value(v) for v in value])
             case dict():

@@ -27,6 +27,10 @@ SAME = [
     ("def @main(%x: float32) { let %a = exp(%x); %a }", "def @main(%x: float32) { let %b = exp(%x); %b }"),
     ("def @main[A](%x: A) { %x }", "def @main[B](%x: B) { %x }"),
     ("def @main(%x: float32) { nn.softmax(%x, axis=-1) }", "def @main(%x: float32) { nn.softmax(%x) }"),
+    (  # 0.01 and the float32 that is nearest to it
+        "def @main(%x: Tensor[(2), float32]) { nn.leaky_relu(%x, alpha=0.01f) }",
+        "def @main(%x: Tensor[(2), float32]) { nn.leaky_relu(%x, alpha=0.009999999776482582f) }",
+    ),
     (
         "type T { A, B(T) } def @main(%t: T) { match (%t) { A => { 1 }, B(%u) => { 2 } } }",
         "type T { A, B(T) } def @main(%s: T) { match (%s) { A => { 1 }, B(%v) => { 2 } } }",
@@ -47,6 +51,11 @@ DIFFERENT = [
     ),
     ("def @main(%x: float32) { add(%x, 1f) }", "def @main(%x: float32) { add(%x, 2f) }", "constant"),
     ("def @main(%x: float32) { %x }", "def @main(%x: int32) { %x }", "type float32 against int32"),
+    (
+        "def @main(%x: Tensor[(2), float32]) { nn.leaky_relu(%x, alpha=0.01f) }",
+        "def @main(%x: Tensor[(2), float32]) { nn.leaky_relu(%x, alpha=0.0100001f) }",
+        "attributes of `nn.leaky_relu`",
+    ),
     ("def @main(%x: float32) { (%x, %x) }", "def @main(%x: float32) { (%x,) }", "2 fields against 1"),
     (
         "def @main(%x: float32) { nn.softmax(%x, axis=0) }",
