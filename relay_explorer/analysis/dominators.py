@@ -55,10 +55,16 @@ class DominatorTree(Generic[N]):
         k = self._number[node]
         return self.nodes[self._parents[k]] if k else None
 
+    def places(self, node: N) -> range:
+        """The places of what `node` dominates, in a numbering in which these follow one another; its own is
+        the first.
+        """
+        k = self._number[node]
+        return range(self._first[k], self._first[k] + self._size[k])
+
     def dominates(self, above: N, below: N) -> bool:
         """Whether every way from the root to `below` passes `above`. A node dominates itself."""
-        k, place = self._number[above], self._first[self._number[below]]
-        return self._first[k] <= place < self._first[k] + self._size[k]
+        return self._first[self._number[below]] in self.places(above)
 
     def strictly_dominates(self, above: N, below: N) -> bool:
         """Whether `above` dominates `below` and is not `below` itself."""

@@ -105,7 +105,7 @@ def steps_for(p: DFPattern, e: Anything, search: Search) -> Steps | bool:
         case CallPattern():
             return _call(p, e, search)
         case WildcardPattern():
-            return True if p.pattern is None else _all([(p.pattern, e)])
+            return True if p.pattern is None else _stands_for(p, p.pattern, e, search)
         case ExprPattern():
             return p.expr is e or structural_equal(p.expr, e)
         case VarPattern() | ConstantPattern():
@@ -148,6 +148,11 @@ def _lists(patterns: Sequence[DFPattern] | None, exprs: Sequence[Expr]) -> Steps
 def _hopeful(patterns: Sequence[DFPattern], exprs: Sequence[Expr]) -> bool:
     """Whether nothing is seen to be wrong before any of them is walked."""
     return len(patterns) == len(exprs) and all(map(may_match, patterns, exprs))
+
+
+def _stands_for(p: WildcardPattern, target: DFPattern, e: Expr, search: Search) -> Steps:
+    """A redirected wildcard. Where it recurses, what the pattern around it has matched does not bind it."""
+    return (yield target, e, p in search.matcher.below)
 
 
 def _either(p: AltPattern, e: Expr) -> Steps:
@@ -212,7 +217,8 @@ def _typed(p: TypePattern | DataTypePattern | ShapePattern, e: Expr, search: Sea
 
 def _dominates(p: DominatorPattern, e: Expr, search: Search) -> Steps:
     """The first parent that is met is the one: the others must lead to it, or be steps of a path."""
-    if not (yield p.child, e, False):
+    matcher = search.matcher
+    if not ((yield p.child, e, False) and matcher.dominates_a(p.parent, e)):
         return False
     parent: Expr | None = None
     seen: set[Expr] = set()
@@ -225,11 +231,13 @@ def _dominates(p: DominatorPattern, e: Expr, search: Search) -> Steps:
             seen.add(at)
             if (yield p.parent, at, False):
                 parent = at
+                if not matcher.dominators.strictly_dominates(e, parent):
+                    return False
             elif (yield p.path, at, True):
                 ways.append(iter(_inputs(at)))
             else:
                 return False
-    return parent is not None and search.matcher.dominators.strictly_dominates(e, parent)
+    return parent is not None
 
 
 def _inputs(expr: Expr) -> tuple[Expr, ...]:

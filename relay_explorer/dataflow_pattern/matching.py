@@ -3,7 +3,8 @@
 Each kind of pattern has a small generator below that says what must match: it yields a pattern and an
 expression, and is sent the answer. `Search.run` keeps the waiting generators in a list, since patterns that
 recurse go as deep as programs do. A pattern that has matched is bound to its expression, and must be the same
-one when it is met again; what was bound is undone where a larger pattern fails.
+one when it is met again; what was bound is undone where a larger pattern fails. The steps of a dominator's
+path are matched alone, each with bindings of its own, and so is each round of a pattern that recurses.
 
 The search commits: of `p | q` the second is tried only where the first fails *there*, not where something
 fails later on. So it takes a number of steps that depends on the pattern, not on the program around it.
@@ -11,7 +12,9 @@ fails later on. So it takes a number of steps that depends on the pattern, not o
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
+from typing import Any as Anything
 from typing import NamedTuple
 
 from ..analysis.dominators import DominatorTree, post_dominators
@@ -22,6 +25,8 @@ from .patterns import DFPattern, ExprPattern, pattern_order
 from .typed import Types
 
 NodeMap = dict[DFPattern, list[Expr]]
+Scope = dict[DFPattern, Expr]
+Entry = tuple[DFPattern, Expr] | list[Anything]  # a list is a log inside the log
 __all__ = ["Matcher", "NodeMap", "match"]
 
 
@@ -42,22 +47,35 @@ class Matcher:
         self.pattern = pattern
         self.root = root
         self.types = Types(root, module)
+        self._places: dict[DFPattern, list[int]] = {}  # of what may match, in the tree of dominators
         self.below = _recursive(pattern)
-        # Pairs that cannot match, whatever else does. Only for patterns that contain themselves: with others
-        # looking again costs a fixed number of steps.
+        # What holds whatever is bound: pairs that cannot match, and what was bound by those that did. Only
+        # for patterns that contain themselves; with others looking again costs a fixed number of steps.
         self.failed: set[tuple[DFPattern, Expr]] = set()
+        self.matched: dict[tuple[DFPattern, Expr], list[Entry]] = {}
 
     @cached_property
     def dominators(self) -> DominatorTree[Expr]:
         """The post-dominators of `root`."""
         return post_dominators(self.root)
 
+    def dominates_a(self, parent: DFPattern, expr: Expr) -> bool:
+        """Whether `expr` post-dominates anything that may match `parent`."""
+        places = self._places.get(parent)
+        if places is None:
+            tree = self.dominators
+            places = [tree.places(node)[0] for node in tree.nodes if may_match(parent, node)]
+            places.sort()
+            self._places[parent] = places
+        below = self.dominators.places(expr)
+        return bisect_left(places, below.stop) > bisect_left(places, below.start + 1)
+
     def match(self, expr: Expr) -> NodeMap | None:
         """What each part of the pattern matched, where `expr` matches; otherwise None."""
         if not may_match(self.pattern, expr):
             return None
         search = Search(self)
-        return search.bound if search.run(self.pattern, expr) else None
+        return search.found() if search.run(self.pattern, expr) else None
 
 
 def _recursive(pattern: DFPattern) -> dict[DFPattern, frozenset[DFPattern]]:
@@ -80,23 +98,26 @@ class _Frame(NamedTuple):
     steps: Steps
     pattern: DFPattern
     expr: Expr
-    mark: int  # how long the trail was when it began
-    outer: tuple[NodeMap, list[DFPattern]] | None  # of what is matched on its own: the bindings around it
+    mark: int  # how long the log was when it began
+    outer: tuple[Scope, list[Entry]] | None  # of what is matched alone: what is bound around it
     final: bool  # whether a failure does not depend on what is bound
 
 
 class Search:
-    """One match under way. `bound` says what each pattern has matched, `trail` in which order."""
+    """One match under way. `bound` says what each pattern has matched; `log` what was bound in which order,
+    with the logs of what was matched alone as entries.
+    """
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
-        self.bound: NodeMap = {}
-        self.trail: list[DFPattern] = []
+        self.bound: Scope = {}
+        self.log: list[Entry] = []
         self.frames: list[_Frame] = []
         self.active: set[tuple[DFPattern, Expr]] = set()
         self.circular = False
 
     def run(self, pattern: DFPattern, expr: Expr) -> bool:
+        """Whether `expr` matches `pattern`."""
         answer = self._enter(pattern, expr, False)
         while self.frames:
             frame = self.frames[-1]
@@ -108,12 +129,37 @@ class Search:
                 answer = self._enter(*request)
         return bool(answer)
 
+    def found(self) -> NodeMap:
+        """What each pattern has matched, each expression once."""
+        found: dict[DFPattern, dict[Expr, None]] = {}
+        seen: set[int] = set()  # logs that several entries lead to
+        pending = [iter(self.log)]
+        while pending:
+            entry = next(pending[-1], None)
+            if entry is None:
+                pending.pop()
+            elif isinstance(entry, tuple):
+                found.setdefault(entry[0], {})[entry[1]] = None
+            elif id(entry) not in seen:
+                seen.add(id(entry))
+                pending.append(iter(entry))
+        return {pattern: list(exprs) for pattern, exprs in found.items()}
+
+    def mark(self) -> int:
+        """For `undo`: how much has been bound so far."""
+        return len(self.log)
+
+    def undo(self, mark: int) -> None:
+        """Forgets what has been bound since."""
+        while len(self.log) > mark:
+            entry = self.log.pop()
+            if isinstance(entry, tuple):
+                del self.bound[entry[0]]
+
     def _enter(self, pattern: DFPattern, expr: Expr, alone: bool) -> bool | None:
         """Whether `expr` matches, or None where that takes more steps."""
-        if not alone:
-            known = self.bound.get(pattern)
-            if known is not None:
-                return any(found is expr for found in known)
+        if not alone and pattern in self.bound:
+            return self.bound[pattern] is expr
         if not may_match(pattern, expr):
             return False
         key = (pattern, expr)
@@ -123,51 +169,43 @@ class Search:
         below = self.matcher.below.get(pattern)
         if below is not None and key in self.matcher.failed:
             return False
+        if below is not None and alone and key in self.matcher.matched:
+            self.log.append(self.matcher.matched[key])
+            return True
         steps = steps_for(pattern, expr, self)
         if isinstance(steps, bool):
-            if steps:
-                self._bind(pattern, [expr])
+            if steps and alone:
+                self.log.append([(pattern, expr)])
+            elif steps:
+                self._bind(pattern, expr)
             return steps
         final = below is not None and (alone or below.isdisjoint(self.bound))
         outer = None
         if alone:
-            outer = (self.bound, self.trail)
-            self.bound, self.trail = {}, []
+            outer = (self.bound, self.log)
+            self.bound, self.log = {}, []
         self.active.add(key)
-        self.frames.append(_Frame(steps, pattern, expr, len(self.trail), outer, final))
+        self.frames.append(_Frame(steps, pattern, expr, len(self.log), outer, final))
         return None
 
     def _leave(self, frame: _Frame, answer: bool) -> bool:
-        self.active.discard((frame.pattern, frame.expr))
+        key = (frame.pattern, frame.expr)
+        self.active.discard(key)
         if answer:
-            self._bind(frame.pattern, [frame.expr])
+            self._bind(*key)
         else:
             self.undo(frame.mark)
             if frame.final and not self.circular:
-                self.matcher.failed.add((frame.pattern, frame.expr))
+                self.matcher.failed.add(key)
         if frame.outer is not None:
-            inner = self.bound
-            self.bound, self.trail = frame.outer
-            for pattern, found in inner.items():
-                self._bind(pattern, found)
+            inner = self.log
+            self.bound, self.log = frame.outer
+            if answer:
+                self.log.append(inner)
+                if frame.final:
+                    self.matcher.matched[key] = inner
         return answer
 
-    def _bind(self, pattern: DFPattern, found: list[Expr]) -> None:
-        known = self.bound.setdefault(pattern, [])
-        for expr in found:
-            if not (known and known[-1] is expr):
-                known.append(expr)
-                self.trail.append(pattern)
-
-    def mark(self) -> int:
-        """For `undo`: how much has been bound so far."""
-        return len(self.trail)
-
-    def undo(self, mark: int) -> None:
-        """Forgets what has been bound since."""
-        while len(self.trail) > mark:
-            pattern = self.trail.pop()
-            found = self.bound[pattern]
-            found.pop()
-            if not found:
-                del self.bound[pattern]
+    def _bind(self, pattern: DFPattern, expr: Expr) -> None:
+        self.bound[pattern] = expr
+        self.log.append((pattern, expr))
