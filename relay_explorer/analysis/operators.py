@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..ir.expr import Call, Expr
 from ..ir.module import IRModule
 from ..ir.op import Op, size_of
 from ..ir.types import TensorType, Type
-from ..ir.walk import post_order
+from ..ir.walk import children, post_order
 
 _HALF_OF_FLOPS = frozenset({"nn.conv2d", "nn.dense", "nn.batch_matmul"})
 
@@ -23,6 +23,20 @@ def list_op_freqs(mod: IRModule) -> dict[str, int]:
         for _, op in _operator_calls(function):
             found[op.name] = found.get(op.name, 0) + 1
     return found
+
+
+def count_layers(expr: Expr | IRModule, valid_ops: Iterable[str]) -> int:
+    """How many calls of the operators called `valid_ops` are on the longest chain of calls, each using the
+    value of the one before: the depth of a network in layers. Of a module, that of `main`; functions that it
+    calls by name are not looked into.
+    """
+    root = expr["main"] if isinstance(expr, IRModule) else expr
+    wanted = frozenset(valid_ops)
+    depth: dict[Expr, int] = {}
+    for node in post_order(root):
+        own = isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in wanted
+        depth[node] = own + max((depth[part] for part in children(node)), default=0)
+    return depth[root]
 
 
 def get_total_mac_number(expr: Expr) -> int:

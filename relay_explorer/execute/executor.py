@@ -16,7 +16,7 @@ from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var, as_expr, is_com
 from ..ir.module import IRModule
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import free_type_vars, post_order
-from ..typing import infer_types
+from ..typing import check_types
 from .arguments import check_arguments
 from .interpreter import Interpreter
 from .results import DEEPEST_TUPLE, Wrapper, to_result, to_value
@@ -213,7 +213,7 @@ def _fits(actual: TensorType, wanted: TensorType) -> bool:
 
 
 def _check(module: IRModule, function: Function) -> None:
-    """Infers the types of `function` and of what it calls, directly or not, in `module`."""
+    """Checks the types of `function` and of what it calls, directly or not, in `module`."""
     needed = IRModule({}, module.type_definitions)
     pending: list[Expr] = [function]
     while pending:
@@ -225,4 +225,4 @@ def _check(module: IRModule, function: Function) -> None:
     while name in needed:
         name += "_"
     needed[name] = function
-    infer_types(needed)
+    check_types(needed)

@@ -130,7 +130,7 @@ class IRModule:
             self._providers = (*self._providers, provider)
 
     def import_from_std(self, name: str) -> None:
-        """Adds a library, such as `"prelude.rly"` or `"nat.rly"`, to this module. Doing so twice adds nothing."""
+        """Adds a library, such as `"prelude.rly"` or `"nat.rly"`, to this module. What is there stays."""
         from ..prelude import import_library
 
         import_library(self, name)

@@ -1,5 +1,6 @@
 """Relay's standard library, written in Relay: `prelude.rly` has options, lists and trees, `nat.rly` natural
-numbers; `tensor_array.rly` and `static_tensor_array.rly` are templates of tensor arrays.
+numbers; `gradient.rly` gradients that are computed when asked for; `tensor_array.rly` and
+`static_tensor_array.rly` are templates of tensor arrays.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from ..ir.types import GlobalTypeVar
 from ..text import parse
 from ..typing import infer_types
 
-LIBRARIES = ("prelude.rly", "nat.rly")
+LIBRARIES = ("prelude.rly", "nat.rly", "gradient.rly")
 TENSOR_ARRAYS = re.compile(r"tensor_array_(b?float\d+|u?int\d+|bool)\.rly")
 
 
@@ -59,10 +59,10 @@ def import_library(module: IRModule, name: str) -> None:
     sources = [(name, library(name))]
     if TENSOR_ARRAYS.fullmatch(name):
         sources.insert(0, ("prelude.rly", library("prelude.rly")))
-    types = [
-        (v, d) for n, s in sources for v, d in s.type_definitions.items() if not _has_type(module, v, n)
+    types = [(v, d) for n, s in sources for v, d in s.type_definitions.items() if not _has_type(module, v, n)]
+    functions = [
+        (v, f) for n, s in sources for v, f in s.functions.items() if not _has_function(module, v, n)
     ]
-    functions = [(v, f) for n, s in sources for v, f in s.functions.items() if not _has_function(module, v, n)]
     for type_var, data in types:
         module.add_type(type_var, data)
     for var, function in functions:

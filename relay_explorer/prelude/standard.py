@@ -66,14 +66,12 @@ class Prelude:
         return self._constructor(ty_name, self.get_name(canonical, dtype))
 
     def get_tensor_ctor(self, canonical: str, dtype: str) -> Constructor:
-        """The constructor `canonical` (`tensor_nil`, `tensor0` to `tensor6`) of tensors of an element type."""
+        """The constructor `canonical` (`tensor_nil`, `tensor0` … `tensor6`) of tensors of an element type."""
         return self.get_ctor(self.get_name("tensor_t", dtype), canonical, dtype)
 
     # -- tensor arrays of one shape: see StaticTensorArrayOps
 
-    def get_name_static(
-        self, canonical: str, dtype: str, shape: Shape, batch_dim: int | None = None
-    ) -> str:
+    def get_name_static(self, canonical: str, dtype: str, shape: Shape, batch_dim: int | None = None) -> str:
         """The name in the module of what is called `canonical`, for tensors of that shape."""
         return static_name(canonical, dtype, shape, batch_dim)
 

@@ -183,8 +183,8 @@ class StaticTensorArrayOps:
     def define_tensor_array_scatter(
         self, indices_shape: Shape | None = None, force_update: bool = False
     ) -> None:
-        """`tensor_array_scatter(array, indices, values)`: each value written to the place that its index says.
-        With `indices_shape`, a function of its own for indices of that shape, whose name says so.
+        """`tensor_array_scatter(array, indices, values)`: each value written to the place that its index
+        says. With `indices_shape`, a function of its own for indices of that shape, whose name says so.
         """
         self.define_tensor_array_read()
         self.define_tensor_array_write()
@@ -199,8 +199,8 @@ class StaticTensorArrayOps:
         lengths_shape: Shape | None = None,
         force_update: bool = False,
     ) -> None:
-        """`tensor_array_split(array, value, lengths)`: the first `lengths[0]` rows of `value` written to place
-        0, the next `lengths[1]` to place 1, and so on. The value has the arrays' shape, or `value_shape`.
+        """`tensor_array_split(array, value, lengths)`: the first `lengths[0]` rows of `value` written to
+        place 0, the next `lengths[1]` to place 1, and so on. The value has `value_shape`, else the arrays'.
         """
         if not self.shape:
             return
@@ -288,9 +288,7 @@ class StaticTensorArrayOps:
         if force_update or self.get_name(canonical, extra_shapes) not in self.prelude.mod:
             self._add(piece or canonical, extra_shapes, **words)
 
-    def _add(
-        self, piece: str, extra_shapes: Mapping[str, Shape] | None = None, **words: str
-    ) -> None:
+    def _add(self, piece: str, extra_shapes: Mapping[str, Shape] | None = None, **words: str) -> None:
         """Reads a piece of the template with this shape's names, and adds what it defines to the module."""
         template = _pieces()[piece]
         for name in template.get_identifiers():

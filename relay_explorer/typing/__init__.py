@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .infer import Inference, infer_types, record
+from .infer import Inference, check_types, infer_types, record
 from .local import infer_type_local
 from .stand_alone import TypeSolver
 
-__all__ = ["Inference", "TypeSolver", "infer_type_local", "infer_types", "record"]
+__all__ = ["Inference", "TypeSolver", "check_types", "infer_type_local", "infer_types", "record"]

@@ -55,15 +55,26 @@ def infer_types(module: IRModule) -> IRModule:
     return result.module
 
 
+def check_types(module: IRModule) -> None:
+    """Raises TypeInferenceError where the types in `module` disagree. A type that nothing else depends on
+    need not be known, as that of an empty list's elements: for running a program, nobody asks.
+    """
+    error = run(module, None, complete=False).error
+    if error is not None:
+        raise error
+
+
 def record(module: IRModule) -> Inference:
     """Inference with every event recorded, failures included."""
     return run(module, [])
 
 
-def run(module: IRModule, events: list[Event] | None) -> Inference:
-    """Inference, recorded in `events` if that is a list."""
+def run(module: IRModule, events: list[Event] | None, complete: bool = True) -> Inference:
+    """Inference, recorded in `events` if that is a list. Where it need not be `complete`, types that no
+    relation asks for may stay unknown.
+    """
     with _without_collection():
-        return _run(module, events)
+        return _run(module, events, complete)
 
 
 @contextmanager
@@ -82,7 +93,7 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _run(module: IRModule, events: list[Event] | None) -> Inference:
+def _run(module: IRModule, events: list[Event] | None, complete: bool) -> Inference:
     solver = Solver(events)
     generator = Generator(module, solver)
     annotator = Annotator(generator)
@@ -90,9 +101,9 @@ def _run(module: IRModule, events: list[Event] | None) -> Inference:
     copies: dict[GlobalVar, Function] = {}
     try:
         for group in _groups(module):
-            _infer_group(group, module, generator, annotator, copies)
+            _infer_group(group, module, generator, annotator, copies, complete)
     except RefusalError as refusal:
-        return Inference(module, None, _explained(module, refusal.event, events), events or [])
+        return Inference(module, None, _explained(module, refusal.event, events, complete), events or [])
     except TypeTooLargeError as problem:
         return Inference(module, None, TypeInferenceError(str(problem)), events or [])
     for var in module.functions:
@@ -106,6 +117,7 @@ def _infer_group(
     generator: Generator,
     annotator: Annotator,
     copies: dict[GlobalVar, Function],
+    complete: bool,
 ) -> None:
     """Infers the types of functions that call one another (mostly, of one)."""
     solver = generator.solver
@@ -118,7 +130,9 @@ def _infer_group(
         generator.define(var.name_hint, module.functions[var])
         _check_scope(module.functions[var], generator)
     solver.solve()
-    _check_solved(generator, first_constraint, first_expr)
+    _check_relations(generator, first_constraint)
+    if complete:
+        _check_known(generator, first_expr)
     check_matches(generator)
     for var in group:
         function = module.functions[var]
@@ -140,8 +154,8 @@ def _check_scope(function: Function, generator: Generator) -> None:
         )  # fmt: skip
 
 
-def _check_solved(generator: Generator, first_constraint: int, first_expr: int) -> None:
-    """Too little was said: some relation still waits, or some expression has no type."""
+def _check_relations(generator: Generator, first_constraint: int) -> None:
+    """Too little was said where some relation still waits."""
     solver = generator.solver
     waiting = [c for c in solver.constraints[first_constraint:] if not c.done]
     if waiting:
@@ -164,6 +178,11 @@ def _check_solved(generator: Generator, first_constraint: int, first_expr: int) 
                 None,
             )
         )
+
+
+def _check_known(generator: Generator, first_expr: int) -> None:
+    """Too little was said where some expression has no type."""
+    solver = generator.solver
     for expr in list(generator.types)[first_expr:] if first_expr else generator.types:
         type_ = generator.types[expr]
         if type_.__class__ is not TensorType and _open(solver, expr, type_):
@@ -240,7 +259,7 @@ def describe(expr: Expr | None) -> str:
     return words.get(type(expr).__name__, "the expression")
 
 
-def _explained(module: IRModule, event: Refused, events: list[Event] | None) -> RelayError:
+def _explained(module: IRModule, event: Refused, events: list[Event] | None, complete: bool) -> RelayError:
     """The error for a failure. The chain of steps that led to it comes from a recording: inference is run
     again where none was made.
     """
@@ -248,7 +267,7 @@ def _explained(module: IRModule, event: Refused, events: list[Event] | None) -> 
 
     if events is None:
         events = []
-        again = run(module, events)
+        again = run(module, events, complete)
         assert again.error is not None
         return again.error
     return explain(event, events)

@@ -59,3 +59,22 @@ def test_macs(result: relay.Expr, expected: int) -> None:
 def test_types_are_needed() -> None:
     with pytest.raises(ValueError, match="is not known yet"):
         get_total_mac_number(relay.nn.dense(v(1, 2), v(3, 2)))
+
+
+def test_layers_are_the_longest_chain() -> None:
+    text = """
+#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) {
+  %0 = nn.dense(%x, %w);
+  %1 = nn.relu(%0);
+  %2 = nn.dense(%1, %w);
+  %3 = nn.dense(%0, %w);
+  let %f = fn (%y: Tensor[(4, 4), float32]) { nn.dense(%y, %w) };
+  %4 = add(%2, %3);
+  %f(%4)
+}
+"""
+    module = relay.fromtext(text)
+    assert relay.analysis.count_layers(module, ["nn.dense"]) == 2  # beside each other, and a function's own
+    assert relay.analysis.count_layers(module, ["nn.dense", "nn.relu", "add"]) == 4
+    assert relay.analysis.count_layers(module["main"], []) == 0

@@ -250,3 +250,17 @@ def test_a_number_that_its_parameter_cannot_hold_is_refused(wrong: float) -> Non
     ).evaluate()
     with pytest.raises(TypeInferenceError, match="must be `uint8`"):
         call(wrong)
+
+
+def test_a_type_that_nobody_asks_for_may_stay_unknown(lists: Any) -> None:
+    prelude, run, _, cons, nil = lists
+    assert repr(run.evaluate(nil())) == "Nil"
+    pairs = run.evaluate(prelude.zip(cons(relay.const(1), nil()), cons(nil(), nil())))
+    assert repr(pairs) == "Cons((1, Nil), Nil)"
+    x = relay.var("x")
+    same = relay.Function([x], x)
+    assert repr(run.evaluate(same(nil()))) == "Nil"
+    with pytest.raises(TypeInferenceError, match="the program does not say enough"):
+        relay.transform.InferType()(relay.IRModule.from_expr(nil(), {}, prelude.mod.type_definitions))
+    with pytest.raises(TypeInferenceError, match="the program does not say enough: `add` cannot be typed"):
+        run.evaluate(prelude.map(relay.Function([x], relay.add(x, x)), nil()))
