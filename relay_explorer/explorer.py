@@ -22,7 +22,7 @@ from .widgets.host import Host, current
 if TYPE_CHECKING:
     from .execute.record import Evaluation
 
-VIEWS = ("ir", "types", "evaluation")
+VIEWS = ("ir", "types", "evaluation", "sharing")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
@@ -127,8 +127,9 @@ def explore(
     """An explorer of `x`: a module, a function or other expression, an inference, an evaluation, the text of
     a program, or the path of a file that holds one.
 
-    `view` is "ir" (the program as text and graph), "types" (type inference, step by step) or "evaluation" (a
-    run of `@main` for `args`, step by step, of which the first `limit` steps are kept). An inference is shown
+    `view` is "ir" (the program as text and graph), "types" (type inference, step by step), "evaluation" (a
+    run of `@main` for `args`, step by step, of which the first `limit` steps are kept) or "sharing" (the same
+    computation as a graph, with `let`, and written out, each run for `args`). An inference is shown
     as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation", all else as "ir".
     `state` is a token that an explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the
     heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
@@ -159,6 +160,8 @@ def _view(x: object, kind: str | None, title: str, args: Sequence[object], limit
     if kind == "evaluation":
         module = x.source if isinstance(x, Inference) else _module(x)
         return _evaluation(run(module, *args, limit=LIMIT if limit is None else limit), title)
+    if kind == "sharing":
+        return _sharing(x.source if isinstance(x, Inference) else _module(x), args, title)
     if isinstance(x, Inference):
         _fits(x.source)
         if kind == "ir":
@@ -195,6 +198,13 @@ def _evaluation(evaluation: Evaluation, title: str) -> View:
     from .views.evaluation import evaluation_view
 
     return evaluation_view(evaluation, title or _title(evaluation.module))
+
+
+def _sharing(module: IRModule, args: Sequence[object], title: str) -> View:
+    from .views.sharing import sharing_view
+
+    _fits(module)
+    return sharing_view(module, args, title or _title(module))
 
 
 def _title(module: IRModule) -> str:

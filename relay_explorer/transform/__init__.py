@@ -7,10 +7,11 @@ from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
 from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
 from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
+from .to_tree import ToTree
 
 __all__ = [
     "AnnotateSpans", "InferType", "InferTypeLocal", "Pass", "PassContext", "PassInfo", "Sequential",
-    "ToANormalForm", "ToANormalFormExpr", "ToGraphNormalForm", "function_pass", "module_pass",
+    "ToANormalForm", "ToANormalFormExpr", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass",
     "to_a_normal_form", "to_graph_normal_form",
 ]  # fmt: skip
 

@@ -377,7 +377,8 @@ class _Builder:
             f"{counted(totals.steps, 'step')}, {calls}, at most {counted(totals.deepest, 'frame')} at once"
         )
         left = self.evaluation.left_out
-        kept = f" The first {totals.steps - left:,} steps are recorded." if left else ""
+        shown = len(self.evaluation.steps) - (ended or self.evaluation.error is not None)
+        kept = f" The first {shown:,} steps are recorded." if left else ""
         if self.evaluation.error is not None:
             message = self.evaluation.error.message
             return f"{name} goes wrong: {message}. {counts[:1].upper()}{counts[1:]}.{kept}"

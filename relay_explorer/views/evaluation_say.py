@@ -44,7 +44,7 @@ class Speaker:
                     else ("The result is {0}.", value)
                 )
             case Failed():
-                return self._failed(step)
+                return plain(f"**It goes wrong here.** {_sentence(step.error.message)}")
         raise AssertionError(step)
 
     # -- names and values
@@ -211,15 +211,6 @@ class Speaker:
             value,
             now,
         )
-
-    def _failed(self, step: Failed) -> Sentence:
-        (say,) = plain(f"**It goes wrong here.** {_sentence(step.error.message)}")
-        node = step.instruction.node
-        if not isinstance(node, Match):
-            return (say,)
-        patterns = [self.rows.pattern(node, k) for k in range(len(node.clauses))][:MOST]
-        more = " …" if len(node.clauses) > MOST else ""
-        return (f"{say}\nThere are clauses for {listed(patterns, 0)}{more}.", *patterns)
 
 
 def gap(left_out: int, shown: int, total: int) -> Sentence:

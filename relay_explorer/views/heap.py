@@ -59,9 +59,17 @@ class Thing(NamedTuple):
 
 
 class Heap:
-    """The objects of a run, numbered as they appear. `held` is what each cell held first."""
+    """The objects of a run, numbered as they appear. `held` is what each cell held first. With `scalars`
+    these are objects too.
+    """
 
-    def __init__(self, function_name: FunctionName, captured_names: Callable[[Closure], list[str]]) -> None:
+    def __init__(
+        self,
+        function_name: FunctionName,
+        captured_names: Callable[[Closure], list[str]],
+        scalars: bool = False,
+    ) -> None:
+        self.scalars = scalars
         self.function_name = function_name
         self.captured_names = captured_names
         self.things: list[Thing] = []
@@ -75,7 +83,7 @@ class Heap:
         """Gives numbers to `value` and what it is made of, where they have none; yields the new ones."""
         pending = [value]
         for found in pending:  # grows while it is gone through: the nearest parts first
-            if not has_identity(found) or id(found) in self._numbers:
+            if not self.is_object(found) or id(found) in self._numbers:
                 continue
             if len(self.things) >= MOST_OBJECTS or len(pending) > MOST_AT_ONCE:
                 return
@@ -86,9 +94,13 @@ class Heap:
             pending.extend(part.value for part in self.parts(found))
             yield number
 
+    def is_object(self, value: Value) -> bool:
+        """Whether it is kept as an object. Of truth values there are only two."""
+        return has_identity(value) or (self.scalars and is_tensor(value) and value.dtype.kind != "b")
+
     def number(self, value: Value) -> int:
         """Its number, or -1."""
-        return self._numbers.get(id(value), -1) if has_identity(value) else -1
+        return self._numbers.get(id(value), -1) if self.is_object(value) else -1
 
     def write(self, cell: RefValue, value: Value, step: int) -> None:
         """The cell holds `value` from `step` on."""
@@ -97,7 +109,7 @@ class Heap:
 
     def shown(self, value: Value) -> int | str:
         """The object's number, or what is written for a value without one."""
-        if not has_identity(value):
+        if not self.is_object(value):
             return value_text(value, self.function_name)
         number = self.number(value)
         return number if number >= 0 else NOT_RECORDED

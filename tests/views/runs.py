@@ -13,6 +13,7 @@ from relay_explorer.ir.module import IRModule
 from relay_explorer.relay import prelude
 from relay_explorer.text import parse
 from relay_explorer.views.evaluation import evaluation_view
+from relay_explorer.views.sharing import sharing_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 
@@ -110,6 +111,30 @@ def evaluation(name: str) -> Evaluation:
     return record(module(text), *args, **limits)
 
 
+SHARED = """
+def @main(%x: Tensor[(4, 4), float32]) {
+  %0 = exp(%x);
+  %1 = tanh(%0);
+  %2 = add(%1, %0);
+  multiply(%2, %2)
+}
+"""
+
+BRANCHES = """
+def @main(%x: Tensor[(8), float32]) {
+  %0 = exp(%x);
+  let %f = fn (%y: Tensor[(8), float32]) { add(%y, %0) };
+  %1 = less(sum(%x), 3f);
+  %2 = if (%1) { %0 } else { tanh(%0) };
+  multiply(%f(%2), %f(%x))
+}
+"""
+
+DOUBLING = "def @main(%x: float32) {\n  %0 = add(%x, %x);\n" + "".join(
+    f"  %{k} = add(%{k - 1}, %{k - 1});\n" for k in range(1, 20)
+) + "  %19\n}\n"  # fmt: skip
+
+SHARING = {"shared": SHARED, "branches": BRANCHES, "doubling": DOUBLING}
 NAMES = ("tree", "map", "cells", "closures", "unmatched", "gap", "endless")
 
 
@@ -120,5 +145,8 @@ def sample(name: str) -> str:
 
 if __name__ == "__main__":
     DATA.mkdir(exist_ok=True)
+    for each, text in SHARING.items():
+        made = sharing_view(parse(text), (), each).to_json() + "\n"
+        (DATA / f"sharing_{each}.json").write_text(made, "utf-8", newline="\n")
     for each in NAMES:
         (DATA / f"evaluation_{each}.json").write_text(sample(each), "utf-8", newline="\n")
