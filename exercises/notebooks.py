@@ -19,12 +19,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from relay_explorer import _project
-from relay_explorer.grading.map_and_fold import HOLE
 
 HERE = Path(__file__).parent
 KINDS = ("source", "release", "solution")
 STUB = "# Your code here.\nraise NotImplementedError"
-TEXT_STUB = HOLE
 _MARKER = re.compile(r"^[ \t]*### (BEGIN|END) (SOLUTION|HIDDEN TESTS)[ \t]*\n?", re.MULTILINE)
 
 
@@ -105,17 +103,7 @@ def release(made: NotebookNode) -> NotebookNode:
         ComputeChecksums(),
     ):
         notebook, resources = step.preprocess(notebook, resources)
-        if step is solutions:
-            _stub_texts(notebook)
     return notebook
-
-
-def _stub_texts(notebook: NotebookNode) -> None:
-    """An answer that is the text of a program has a comment of Relay in the place of its solution."""
-    stub = re.compile(rf"# Your code here\.\n[ \t]*{re.escape(STUB.splitlines()[1])}")
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and re.match(r'\w+ = """', cell.source):
-            cell.source = stub.sub(TEXT_STUB, cell.source)
 
 
 def solution(made: NotebookNode) -> NotebookNode:

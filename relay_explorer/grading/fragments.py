@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any as Anything
 
+from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
@@ -97,9 +98,35 @@ def smallest_failure(judge: Judge, cases: Iterable[IRModule]) -> Failure | None:
     failing = next(((case, failure) for case in cases if (failure := judge(case)) is not None), None)
     if failing is None:
         return None
+    small, failure = failing
     deadline = time.monotonic() + SHRINK_SECONDS
-    small = shrink(failing[0], lambda m: time.monotonic() < deadline and judge(m) is not None, _TRIES)
-    return judge(small) or failing[1]
+
+    def fails(module: IRModule) -> bool:
+        return time.monotonic() < deadline and judge(module) is not None
+
+    if _well_typed(small):
+        small = shrink(small, fails, _TRIES)
+    else:
+        small = next((part for part in _parts(small) if fails(part)), small)
+    return judge(small) or failure
+
+
+def _well_typed(module: IRModule) -> bool:
+    from ..typing import infer_types
+
+    try:
+        infer_types(module)
+    except RelayError:
+        return False
+    return True
+
+
+def _parts(module: IRModule) -> Iterator[IRModule]:
+    """The parts of `@main`, each as a program of its own, the innermost first."""
+    for part in post_order(main_of(module).body):
+        used = free_vars(part)
+        if children(part) and all(var.type_annotation is not None for var in used):
+            yield closed(module, part, {var: var.type_annotation for var in used})
 
 
 def snapshot(expr: Expr) -> list[tuple[Anything, ...]]:

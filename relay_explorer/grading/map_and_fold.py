@@ -16,7 +16,7 @@ TYPES = """
 type List[A] { Cons(A, List[A]), Nil }
 type Tree[A] { Rose(A, List[Tree[A]]) }
 """
-HOLE = "// Your code here."  # what stands in the place of a solution in a text
+HOLE = "# Your code here."  # what stands in the place of a solution in a text
 MAP = """
 def @map[A, B](%f: fn (A) -> B, %xs: List[A]) -> List[B] {
   match (%xs) {
