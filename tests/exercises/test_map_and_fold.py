@@ -120,7 +120,8 @@ def test_an_answer_must_be_a_text() -> None:
 
 
 def test_an_unwritten_answer_is_told_so() -> None:
-    text = "def @map[A, B](%f: fn (A) -> B, %xs: List[A]) -> List[B] {\n  # Your code here.\n  raise NotImplementedError\n}"
+    head = "def @map[A, B](%f: fn (A) -> B, %xs: List[A]) -> List[B]"
+    text = f"{head} {{\n  # Your code here.\n  raise NotImplementedError\n}}"
     failure = check("map_and_fold.map", text).failure
     assert failure is not None
     assert "not written yet" in failure.hint
