@@ -187,7 +187,7 @@ def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureF
     assert grade_folder(tmp_path, tmp_path / "grades.csv") == 1
     assert capsys.readouterr().err == (
         f"No submissions in {tmp_path}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of "
-        "type_relation, unification\n"
+        f"{', '.join(NAMES)}\n"
     )
 
 
