@@ -224,7 +224,7 @@ def poolnd_python(
 def _least(dtype: Any) -> Any:
     import numpy
 
-    return numpy.finfo(dtype).min if dtype.kind == "f" else numpy.iinfo(dtype).min
+    return -numpy.inf if dtype.kind == "f" else numpy.iinfo(dtype).min
 
 
 def pool_grad_nchw(

@@ -94,8 +94,8 @@ class FunctionValue(Wrapper):
     """A function of a program, to be called from Python. `expr` is it in the program, None where it was made
     while the program ran, and its arguments are then checked by running it.
 
-    `converts`: whether NumPy arrays take the parameters' element types, as the inputs of TVM's graph executor
-    did, which were copied into its buffers.
+    `converts`: whether NumPy arrays and numbers take the parameters' element types, as the inputs of TVM's
+    graph executor did, which were copied into its buffers.
     """
 
     __slots__ = ("_checked", "converts", "expr", "interpreter")
@@ -137,8 +137,11 @@ class FunctionValue(Wrapper):
         """An argument; one that is an expression is evaluated first."""
         if isinstance(argument, Expr):
             return self.interpreter.evaluate(argument)
-        if self.converts and isinstance(wanted, TensorType) and type(argument).__module__ == "numpy":
-            argument = argument.astype(wanted.dtype)  # type: ignore[attr-defined]  # an array, or a number
+        plain = type(argument) in (int, float) or type(argument).__module__ == "numpy"
+        if self.converts and isinstance(wanted, TensorType) and plain:
+            import numpy
+
+            argument = numpy.asarray(argument).astype(wanted.dtype)
         return to_value(_numbered(argument, wanted))
 
     def _check_arguments(self, callee: Expr, params: Sequence[Var], values: Sequence[Value]) -> None:

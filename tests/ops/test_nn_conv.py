@@ -119,7 +119,7 @@ def test_transposed_shapes_are_pytorchs(case: Case, told: bool) -> None:
     names = "NC" + AXES[case.axes]
     call = getattr(conv_transpose, f"conv{case.axes}d_transpose")(
         t(*ordered(case.data_layout, names, shape)),
-        t(*ordered(case.kernel_layout, "IO" + AXES[case.axes], weight), name="w"),
+        t(*ordered(case.kernel_layout, conv_transpose.weight_axes(AXES[case.axes]), weight), name="w"),
         channels=case.outputs if told or case.groups > 1 else None,
         kernel_size=case.kernel if told else None,
         output_padding=extra,
@@ -142,6 +142,8 @@ def test_weights_are_inferred(case: Case) -> None:
 
 
 def test_transposed_weights_are_inferred() -> None:
+    call = conv_transpose.conv3d_transpose(t(1, 8, 5, 5, 5), var("w"), channels=6, kernel_size=3)
+    assert first_types(call)[1] == "Tensor[(8, 6, 3, 3, 3), float32]"
     call = conv_transpose.conv2d_transpose(t(1, 8, 5, 5), var("w"), channels=6, kernel_size=3, groups=2)
     assert first_types(call) == ["Tensor[(1, 8, 5, 5), float32]", "Tensor[(8, 3, 3, 3), float32]"]
 

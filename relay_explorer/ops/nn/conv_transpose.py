@@ -15,7 +15,7 @@ from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ..arguments import expr
 from ..declare import declare
 from ..relation import same_dim, tensor, times
-from .conv import CHANNELS, DATA_LAYOUT, DILATION, GROUPS, KERNEL_LAYOUT, KERNEL_SIZE, OUT_DTYPE, OUT_LAYOUT
+from .conv import CHANNELS, DATA_LAYOUT, DILATION, GROUPS, KERNEL_SIZE, OUT_DTYPE, OUT_LAYOUT
 from .conv_rules import channels_of, check_sizes, compare_weight, conv_layouts, per_group
 from .conv_values import transposed
 from .layout import LayoutMap, divided
@@ -25,6 +25,11 @@ STRIDES = "How far apart the windows of neighbouring data elements lie on each a
 PADDING = (
     "How much is cut off the output: one number an axis, or the amounts before each axis and then those "
     "after."
+)
+NAMED = "The order of the weight's axes: I the data's channels, O the output's channels of a group."
+EXCHANGED = (
+    "The order of the weight's axes: O the data's channels, I the output's channels of a group, the other "
+    "way round than in two dimensions, as in the reference."
 )
 OUTPUT_PADDING = (
     "How much each output axis is longer than needed: tells apart the sizes that a strided convolution maps "
@@ -41,7 +46,7 @@ class Conv1DTransposeAttrs(Attrs, key="relay.attrs.Conv1DTransposeAttrs"):
     dilation: Ints = attr((1,), DILATION)
     groups: int = attr(1, GROUPS)
     data_layout: str = attr("NCW", DATA_LAYOUT)
-    kernel_layout: str = attr("IOW", KERNEL_LAYOUT)
+    kernel_layout: str = attr("IOW", EXCHANGED)
     out_layout: str = attr("", OUT_LAYOUT)
     out_dtype: DType = attr("", OUT_DTYPE)
 
@@ -55,7 +60,7 @@ class Conv2DTransposeAttrs(Attrs, key="relay.attrs.Conv2DTransposeAttrs"):
     dilation: Ints = attr((1, 1), DILATION)
     groups: int = attr(1, GROUPS)
     data_layout: str = attr("NCHW", DATA_LAYOUT)
-    kernel_layout: str = attr("IOHW", KERNEL_LAYOUT)
+    kernel_layout: str = attr("IOHW", NAMED)
     out_layout: str = attr("", OUT_LAYOUT)
     out_dtype: DType = attr("", OUT_DTYPE)
 
@@ -69,7 +74,7 @@ class Conv3DTransposeAttrs(Attrs, key="relay.attrs.Conv3DTransposeAttrs"):
     dilation: Ints = attr((1, 1, 1), DILATION)
     groups: int = attr(1, GROUPS)
     data_layout: str = attr("NCDHW", DATA_LAYOUT)
-    kernel_layout: str = attr("IODHW", KERNEL_LAYOUT)
+    kernel_layout: str = attr("IODHW", EXCHANGED)
     out_layout: str = attr("", OUT_LAYOUT)
     out_dtype: DType = attr("", OUT_DTYPE)
 
@@ -137,7 +142,7 @@ def _weight(
                 f"the data has {shape[1]} channels, but the weight {show_shape(known.shape)} is for "
                 f"{have[0]}",
                 f"the kernel layout is {layout.name}: a transposed convolution's weight has its input "
-                "channels on axis I",
+                f"channels on axis {layout.canonical[0]}",
                 culprits=(0, 1),
             )
         compare_weight(have, _all_groups(have[1], groups), attrs, 1)
@@ -173,6 +178,15 @@ def _spread(dims: Shape, kernel: Shape, padding: tuple[int, ...], attrs: Anythin
     return tuple(out)
 
 
+def weight_axes(axes: str) -> str:
+    """The layout in which a weight's axes are the data's channels, the output's channels, and the window.
+
+    The reference fixed the names in two dimensions, where I is the data's channels, and left them exchanged
+    in one and three; "OIW" is the default there, and programs depend on it.
+    """
+    return ("IO" if len(axes) == 2 else "OI") + axes
+
+
 _LAXER = (
     "It accepted outputs of no or negative length, groups that do not divide the channels, and strides, "
     "dilations or paddings that are not positive; "
@@ -206,12 +220,12 @@ def _declare(axes: str, attrs: type[Attrs]) -> Op:
             rf"y_{{n,o,{','.join('abc'[:n])}}} = \sum_{{c}} \sum_{{{conditions}}} x_{{n,c,{places}}}\, "
             rf"w_{{c,o,{window}}}"
         ),
-        relation=_transposed(f"Conv{n}DTranspose", data_axes, "IO" + axes),
+        relation=_transposed(f"Conv{n}DTranspose", data_axes, weight_axes(axes)),
         inputs=("data", "weight"),
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=flops,
-        compute=transposed(axes),
+        compute=transposed(axes, weight_axes(axes)),
         family="convolution",
         level=2,
         laxer_in_reference=_LAXER,
@@ -238,7 +252,7 @@ def conv1d_transpose(
     output_padding: Sizes = (0,),
     out_dtype: str = "",
 ) -> Call:
-    """A transposed convolution of `data` (N, C, W) with `weight`, which is (O / groups, C, k) unless
+    """A transposed convolution of `data` (N, C, W) with `weight`, which is (C, O / groups, k) unless
     `kernel_layout` says otherwise: (N, O, W').
     """
     attrs = Conv1DTransposeAttrs(
@@ -304,7 +318,7 @@ def conv3d_transpose(
     output_padding: Sizes = (0, 0, 0),
     out_dtype: str = "",
 ) -> Call:
-    """A transposed convolution of `data` (N, C, D, H, W) with `weight`, (O / groups, C, kd, kh, kw) unless
+    """A transposed convolution of `data` (N, C, D, H, W) with `weight`, (C, O / groups, kd, kh, kw) unless
     `kernel_layout` says otherwise.
     """
     attrs = Conv3DTransposeAttrs(

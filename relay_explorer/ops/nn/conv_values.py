@@ -45,11 +45,14 @@ def convolution(axes: str) -> Compute:
     return compute
 
 
-def transposed(axes: str) -> Compute:
-    """Each element, times each weight, is added where the weight's place in the window lies."""
+def transposed(axes: str, weight_axes: str) -> Compute:
+    """Each element, times each weight, is added where the weight's place in the window lies.
+
+    `weight_axes` is the weight's layout with the data's channels first, then the output's.
+    """
 
     def compute(attrs: Anything, x: Array, weight: Array) -> Array:
-        data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NC" + axes, "IO" + axes)
+        data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NC" + axes, weight_axes)
         dtype = element_type(attrs.out_dtype or x.dtype)
         data, kernel = (
             data_layout.unpack(x).astype(dtype, copy=False),
