@@ -324,6 +324,8 @@ class EvaluationExplorer {
   /** Linked highlighting: the same value wherever it stands. */
   hovered(event) {
     const id = event.target.closest?.("[data-object]")?.dataset.object ?? null;
+    // A <title> inside a box would be read as part of what is written in it.
+    this.heap.title = event.target.closest?.(".box")?.dataset.said ?? "";
     if (id === this.lit) return;
     this.lit = id;
     for (const node of this.root.querySelectorAll("[data-object].is-lit")) node.classList.remove("is-lit");

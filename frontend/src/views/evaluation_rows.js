@@ -50,7 +50,7 @@ export function valueChip(explorer, value, { fresh = false, note = "", tabbable 
   return h("button", {
     class: `val k-${kind.id}${fresh ? " fresh" : ""}${gone ? " gone" : ""}`, type: "button", "data-object": value, tabindex: tabbable ? 0 : -1,
     title: `${kind.word} #${value}\n${said}${gone ? "\nno longer needed" : ""}${note && `\n${note}`}`, "aria-label": `#${value} ${said}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
-  }, h("span", { class: "id" }, `#${value}`), h("span", null, said));
+  }, h("span", { class: "id" }, `#${value} `), h("span", null, said));
 }
 
 /** What stands beside the rows: `face(row)` says it, `changed()` lists the rows whose face is not the drawn one. */

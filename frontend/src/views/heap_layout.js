@@ -8,27 +8,30 @@ const LEVEL = 56;
 const LINE = 42;
 const CHARACTER = 7.1;
 const GAP = 7;
-const APART = 14;
+const APART = 12;
 const TOP = 20;
-const LONGEST = 18;
+/** How long a text in a box may be: shorter and shorter, until the picture fits. */
+const LONGEST = [18, 11, 7, 4];
+const SHORTEST_LABEL = 8;
 
-export const cut = (text, most = LONGEST) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-function sizeSeg(seg) {
-  seg.shown = seg.kind === "text" ? cut((seg.name ? `${seg.name}=` : "") + seg.text) : cut(seg.kind === "dot" ? seg.name : seg.text);
+function sizeSeg(seg, most) {
+  const whole = seg.kind === "text" && seg.name ? `${seg.name}=${seg.text}` : seg.kind === "dot" ? seg.name : seg.text;
+  seg.shown = cut(whole, seg.kind === "label" ? Math.max(most, SHORTEST_LABEL) : most);
   if (seg.kind === "dot") return 20 + (seg.shown ? seg.shown.length * CHARACTER + 5 : 0);
   return seg.shown.length * CHARACTER + 10;
 }
 
 /** Cells of a unit from x = 0 on; a childless chain wraps at `width`. */
-function sizeUnit(unit, width) {
+function sizeUnit(unit, width, most) {
   let x = 0;
   let line = 0;
   for (const cell of unit.cells) {
     cell.w = 0;
     for (const seg of cell.segs) {
       seg.x = cell.w;
-      seg.w = sizeSeg(seg);
+      seg.w = sizeSeg(seg, most);
       cell.w += seg.w;
     }
     cell.w = Math.max(26, cell.w);
@@ -51,14 +54,14 @@ const anchor = (unit, child) => {
 };
 
 /** Lays out what is below `unit`; returns its outline, `[left, right]` by level, with the unit's left edge at 0. */
-function settle(unit, width) {
-  sizeUnit(unit, width);
+function settle(unit, width, most) {
+  sizeUnit(unit, width, most);
   const outline = Array.from({ length: unit.levels }, () => [0, unit.w]);
   unit.children.sort((a, b) => a.cell - b.cell || a.seg - b.seg);
   const filled = [];
   let drift = 0;
   const placed = unit.children.map((child) => {
-    const inner = settle(child.unit, width);
+    const inner = settle(child.unit, width, most);
     const wish = anchor(unit, child) - middle(child.unit);
     let x = wish;
     inner.forEach(([left], level) => { if (filled[level] !== undefined) x = Math.max(x, filled[level] + APART - left); });
@@ -115,14 +118,26 @@ function across(from, box) {
   return curve.toString();
 }
 
-/** `{ width, height, cells, edges, place }` of a `shape`; `place` says where each value stands. */
-export function layout({ units, links }, width = 380) {
+/**
+ * `{ width, height, cells, edges, place }` of a `shape`; `place` says where each value stands. Texts are cut shorter where
+ * that makes the picture fit into `width`.
+ */
+export function layout(made, width = 380) {
+  let out = null;
+  for (const most of LONGEST) {
+    out = arrange(made, width, most);
+    if (out.width <= width) break;
+  }
+  return out;
+}
+
+function arrange({ units, links }, width, most) {
   const out = { width: 0, height: 0, cells: [], edges: [], place: new Map() };
   let x = 0;
   let y = 0;
   let tall = 0;
   for (const unit of units) {
-    const outline = settle(unit, width - 8);
+    const outline = settle(unit, width - 8, most);
     const left = Math.min(...outline.map(([at]) => at));
     const right = Math.max(...outline.map(([, at]) => at));
     const lines = Math.max(...unit.cells.map((cell) => cell.line));
