@@ -128,7 +128,9 @@ def _vector(part: Any, place: _Place, vectors: Mapping[str, Any] | None, word: C
         vector = None
     if vector is None or vector.shape not in ((size,), (1, size)):
         found = (
-            f"a {type(part).__name__}" if vector is None or not vector.ndim else f"of shape {vector.shape}"
+            f"of the type {type(part).__name__}"
+            if vector is None or not vector.ndim
+            else f"of shape {vector.shape}"
         )
         raise RelayError(
             f"a word{_where(place)} must be a vector of {size} numbers, and is {found}",

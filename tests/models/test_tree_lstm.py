@@ -71,10 +71,10 @@ def test_a_sentence_a_hundred_thousand_deep() -> None:
         ),
         (
             (("a", None), "a"),
-            "error: a word (at left right) must be a vector of 4 numbers, and is a NoneType\n"
+            "error: a word (at left right) must be a vector of 4 numbers, and is of the type NoneType\n"
             "help: a sentence is a word, or a pair of two phrases: `((a, b), c)`",
         ),
-        (None, "error: a word must be a vector of 4 numbers, and is a NoneType"),
+        (None, "error: a word must be a vector of 4 numbers, and is of the type NoneType"),
         (np.ones(5), "error: a word must be a vector of 4 numbers, and is of shape (5,)"),
         (
             ("a", "worse"),

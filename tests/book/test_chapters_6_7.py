@@ -1,0 +1,226 @@
+"""Chapters 6 and 7: their cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.compat import tvm
+from relay_explorer.execute import list_items, record
+from relay_explorer.models.tree_lstm import phrase
+from tests.book.chapters import BOOK, CELL, explorers, names, output, source
+
+PAGES = ("ch06_control_flow", "ch07_lists_trees_matching")
+
+
+@pytest.mark.parametrize("page", PAGES)
+class TestPage:
+    def test_explorers_show_themselves_as_a_page_needs_them(self, page: str) -> None:
+        assert len(explorers(page)) == source(page).count("relay_explorer.explore(")
+        for name, explorer in explorers(page).items():
+            assert name.startswith(page[:4] + "-")
+            assert 'class="relay-explorer"' in explorer._repr_html_()
+            assert len(json.dumps(explorer.to_dict())) < 200_000
+
+    def test_code_fits_the_column(self, page: str) -> None:
+        lines = [line for found in CELL.finditer(source(page)) for line in found[2].split("\n")]
+        assert [line for line in lines if len(line) > 76] == []
+
+    def test_files_that_it_names_exist(self, page: str) -> None:
+        files = re.findall(r"\{repo\}`([^`]+)`", source(page))
+        assert files
+        assert [f for f in files if not (BOOK.parent / f).is_file()] == []
+
+
+class TestControlFlow:
+    page = "ch06_control_flow"
+
+    def test_five_rounds_are_wrong_for_two_messages_and_fifty_for_none(self) -> None:
+        five, fifty = re.findall(r"\[(.*)\]", output(self.page, "from relay_explorer import relay"))
+        assert [wrong == "'0.000'" for wrong in five.split(", ")] == [True, False, False]
+        assert fifty == "'0.000', '0.000', '0.000'"
+
+    def test_fifty_rounds_are_ten_times_what_the_easy_message_needs(self) -> None:
+        assert "I love it!     5 rounds" in output(self.page, "import numpy as np")
+
+    def test_the_program_does_what_the_python_loop_does(self) -> None:
+        there = re.findall(r"(\d+) rounds", output(self.page, "import numpy as np"))
+        here = re.findall(r"(\d+) rounds, True", output(self.page, "model = "))
+        assert there == here
+
+    def test_the_program_has_one_dense(self) -> None:
+        assert names(self.page)["SETTLE"].count("nn.dense") == 1
+
+    def test_a_step_as_a_closure(self) -> None:
+        assert output(self.page, 'REPEAT = """') == "as if unrolled: True\n"
+        assert output(self.page, "adder = ") == "<fn (%b)> → 42\n"
+
+    def test_who_waits(self) -> None:
+        assert output(self.page, 'who_waits("""\ndef @main(%n: int32) -> int32 {') == (
+            "1000 calls; at most 1000 wait\n1000 calls; at most 0 wait\n"
+        )
+
+    def test_text_and_python_give_one_loop(self) -> None:
+        assert tvm.ir.structural_equal(names(self.page)["built"], names(self.page)["module"]["settle"])
+
+    def test_answers(self) -> None:
+        both = output(self.page, "def attempt")
+        assert both.startswith("0\n")
+        assert "an integer is divided by zero" in both
+        assert output(self.page, 'attempt("""\ndef @main(%n: int32) {\n  let') == "2\n"
+        assert output(self.page, 'who_waits("""\ndef @main(%n: int32) -> bool') == (
+            "20001 calls; at most 0 wait\n"
+        )
+        assert "calls are nested 10,000 deep" in output(self.page, "from relay_explorer.execute import inter")
+        assert "a condition is a `bool`" in output(self.page, "two = ")
+
+    def test_the_limit_is_put_back(self) -> None:
+        names(self.page)
+        from relay_explorer.execute import interpreter
+
+        assert interpreter.DEEPEST_STACK == 1_000_000
+        assert "The limit on those who wait is a million" in source(self.page)
+
+    def test_answer_of_the_exercise(self) -> None:
+        (solution,) = re.findall(
+            r"Show a solution\n```\{code-block\} text\n(.*?)```", source(self.page), re.S
+        )
+        plain, quick = (relay.parse("def" + text) for text in solution.split("def")[1:])
+        slow = record(plain, np.int32(15))
+        fast = record(quick, np.int32(15), np.int32(0), np.int32(1))
+        assert slow.totals.calls == 1972
+        assert slow.totals.deepest - 1 == 14
+        assert (fast.totals.calls, fast.totals.deepest) == (15, 1)
+        run = relay.create_executor(mod=quick).evaluate()
+        assert run(15, 0, 1).numpy() == relay.create_executor(mod=plain).evaluate()(15).numpy() == 610
+
+
+class TestLists:
+    page = "ch07_lists_trees_matching"
+
+    def test_the_problem(self) -> None:
+        assert "it never came back" in output(self.page, "import numpy as np")
+
+    def test_the_forgotten_form(self) -> None:
+        assert "`Cons(_, Nil)`" in output(self.page, "def show")
+
+    def test_a_shared_leaf_counts_twice(self) -> None:
+        assert output(self.page, "run = ").endswith("has 3 values\n")
+
+    def test_folds(self) -> None:
+        assert output(self.page, "folds = ") == "-6 2 Cons(1, Cons(4, Cons(9, Nil)))\n"
+        assert "((0 − 1) − 2) − 3 is −6, and 1 − (2 − (3 − 0)) is 2" in source(self.page)
+
+    def test_the_table_of_the_prelude(self) -> None:
+        table = re.findall(r"^\| (`[@S].*?) \| ", source(self.page), re.M)
+        named = [name for row in table for name in re.findall(r"@(\w+)\(", row)]
+        prelude = relay.prelude.Prelude().mod
+        assert len(named) == 15
+        assert [name for name in named if prelude.get_global_var(name) is None] == []
+
+    def test_the_table_of_patterns(self) -> None:
+        patterns = ["%x", "_", "Cons(%x, _)", "Cons(%x, Cons(%y, _))"]
+        pieces = ["(%a, Nil)", *patterns]
+        for pattern in pieces:
+            assert f"| `{pattern}` |" in source(self.page)
+            data = "(1, %l)" if pattern.startswith("(") else "%l"
+            text = f"def @main(%l: List[int32]) {{ match ({data}) {{ {pattern} => 1, _ => 2 }} }}"
+            relay.transform.InferType()(relay.parse(text, init_module=relay.prelude.Prelude().mod))
+
+    def test_the_biases_are_the_difference_to_chapter_1(self) -> None:
+        (count,) = re.findall(r"^(\d+) numbers", output(self.page, "from math import prod"))
+        assert int(count) == names("ch01_phone")["total"] + 300 + 750 + 5
+        assert output(self.page, "from math import prod").count("(1, 5) 1.000") == 3
+
+    def test_the_network_can_spell(self) -> None:
+        assert output(self.page, "from relay_explorer.models.char_rnn") == " relay relay relay r\n"
+
+    def test_answers(self) -> None:
+        assert "Counter({'encode': 7, 'word': 4, 'pair': 3, 'main': 1})" in output(
+            self.page, "from collections"
+        )
+        assert output(self.page, 'greedy = """') == "well typed\n0\n"
+        assert "no clause of the match fits Nil" in output(self.page, "try:\n    run(function")
+        assert "must be `List[int32]`" in output(self.page, 'show("def @main() { Cons')
+        assert output(self.page, 'module = relay.parse(\n    "def') == "Cons(Some(1), Cons(Some(2), Nil))\n"
+        assert "field 0 of `Word`, in field 0 of `Pair`, in field 1 of `Pair`" in output(
+            self.page, "_, word, pa"
+        )
+
+    def test_a_tree_of_64_words_is_127_products(self) -> None:
+        found = names(self.page)
+        sentence: Any = "bad"
+        for _ in range(6):
+            sentence = (sentence, sentence)
+        value = phrase(found["small"], sentence, {"bad": [0, 1]})
+        evaluation = record(found["small"], value, *found["weights"].values(), limit=100_000)
+        functions = [a.code.function for a in evaluation.activations]
+        assert sum(functions.count(found["small"][name]) for name in ("word", "pair")) == 127
+
+    def test_answer_of_the_exercise(self) -> None:
+        found = names(self.page)
+        (solution,) = re.findall(
+            r"Show a solution\n```\{code-block\} text\n(.*?)```", source(self.page), re.S
+        )
+        init = relay.parse("", init_module=found["small"])
+        init.import_from_std("prelude.rly")
+        module = relay.parse(solution, init_module=init)
+        run = relay.create_executor(mod=module).evaluate
+        one, two, three, four = (np.full(2, k) for k in range(1, 5))
+        value = phrase(module, ((one, (two, three)), four))
+        assert run(module.get_global_var("depth"))(value).numpy() == 3
+        nil = found["make_list"](module, [])
+        vectors = list_items(run(module.get_global_var("words"))(value, nil))
+        assert [int(v.numpy()[0, 0]) for v in vectors] == [1, 2, 3, 4]
+
+
+# What a link into an explorer promises to show: what the step's sentence begins with.
+LINKS = {
+    ("ch06-waiting", 5): "{0} is called",
+    ("ch06-waiting", 21): "{0} is called",
+    ("ch06-ahead", 6): "{0} is called",
+    ("ch07-total", 2): "fits",
+    ("ch07-total", 8): "fits",
+    ("ch07-sentence", 3): "fits",
+    ("ch07-sentence", 5): "fits",
+    ("ch07-sentence", 7): "fits",
+    ("ch07-sentence", 32): "@pair",
+}
+
+
+@cache
+def views() -> dict[str, dict[str, Any]]:
+    return {name: e.to_dict() for page in PAGES for name, e in explorers(page).items()}
+
+
+def sentence_of(name: str, step: int) -> str:
+    view = views()[name]
+    template, *arguments = (view["strings"][word] for word in view["steps"][step - 1][3])
+    return template + "".join(arguments)
+
+
+def test_links_into_explorers_are_these() -> None:
+    found = [link for page in PAGES for link in re.findall(r"\(#rx-([\w-]+):step=(\d+)\)", source(page))]
+    assert {(name, int(number)) for name, number in found} == set(LINKS)
+    assert sum(source(page).count("#rx-") for page in PAGES) == len(found)
+
+
+@pytest.mark.parametrize(("link", "promised"), LINKS.items(), ids=str)
+def test_a_link_leads_to_what_it_promises(link: tuple[str, int], promised: str) -> None:
+    assert promised in sentence_of(*link)
+
+
+def test_frames_at_the_linked_steps() -> None:
+    """Six wait for the sum; the tail call takes its caller's place; `Nil` is what the last one looks at."""
+    waiting, ahead = views()["ch06-waiting"], views()["ch06-ahead"]
+    assert (waiting["totals"]["deepest"], ahead["totals"]["deepest"]) == (6, 1)
+    assert [step[0] for step in waiting["steps"][:21]].count(2) == 5
+    assert ahead["steps"][5][0] == 3
+    assert "Nil" in sentence_of("ch07-total", 8)
+    assert [step[0] for step in views()["ch07-sentence"]["steps"][:7]].count(2) == 3
