@@ -48,7 +48,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.ir.type": ("ir.types",),
     "tvm.ir.type_relation": ("ir.types:TypeCall", "ir.types:TypeRelation"),
     "tvm.nd": ("compat.arrays",),
-    "tvm.parser": ("text:parse", "text:fromtext", "text:parse_expr"),
+    "tvm.parser": ("compat.parsing",),
     "tvm.runtime": (
         "compat.arrays", "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",
         "compat.tir:convert", "compat.tir:const", "compat.tir:String", "compat.devices",
@@ -69,7 +69,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.contrib.relay_viz": ("compat.relay_viz",),
     **_below.PLACES,
     "tvm.relay": (
-        "relay", "compat.serialize:load_json", "compat.serialize:save_json",
+        "compat.parsing", "relay", "compat.serialize:load_json", "compat.serialize:save_json",
         "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",
     ),
     "tvm.relay.adt": ("ir.adt", "ir.module:IRModule"),
@@ -98,7 +98,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.op.tensor": ("relay.op",),
     "tvm.relay.op.transform": ("relay.op",),
     "tvm.relay.param_dict": ("compat.parameters",),
-    "tvm.relay.parser": ("text:parse", "text:fromtext", "text:parse_expr"),
+    "tvm.relay.parser": ("compat.parsing",),
     "tvm.relay.prelude": ("prelude",),
     "tvm.relay.scope_builder": ("relay:ScopeBuilder",),
     "tvm.relay.testing": ("compat.relay_testing", "compat.op_attributes:TempOpAttr"),

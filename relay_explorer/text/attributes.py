@@ -7,8 +7,9 @@ from typing import Any as Anything
 
 from ..ir.attrs import KINDS, Attrs, DictAttrs
 from ..ir.errors import AttributeSchemaError
+from ..ir.expr import Var
 from ..ir.op import Op
-from ..ir.types import Any
+from ..ir.types import Any, Dim, Size
 from .lexer import near
 from .literals import SPECIAL, number, unquote
 from .metadata import MetaTable
@@ -27,7 +28,18 @@ class AttributeSyntax(TypeSyntax):
     def __init__(self, text: str, source_name: str, meta: MetaTable) -> None:
         super().__init__(text, source_name)
         self.meta = meta
+        self.locals: dict[str, Var] = {}
         self._defaults: dict[type[Attrs], Attrs] = {}
+
+    def dimension(self) -> Dim:
+        """One dimension; TVM wrote a size that has a name as `meta[tir.SizeVar][0]`."""
+        if self.kind != "name" or self.text != "meta":
+            return super().dimension()
+        start = self.start
+        value = self.meta_reference()
+        if not isinstance(value, Size):
+            raise self.error("this entry of the metadata is no dimension", start, self.last)
+        return value
 
     def attribute(self, name: str, start: int, end: int, given: Given) -> None:
         """The rest of `name=value`, from the `=` on."""
@@ -54,6 +66,8 @@ class AttributeSyntax(TypeSyntax):
             return items[0] if len(items) == 1 and not comma else tuple(items)
         if kind == "{":
             return self._mapping(depth)
+        if kind == "local":
+            return self.local_use()
         if kind == "?":
             self.advance()
             return Any()
@@ -93,6 +107,27 @@ class AttributeSyntax(TypeSyntax):
         self.advance()
         return value
 
+    def local_use(self) -> Var:
+        """The variable whose name is the current token.
+
+        A name may have a slash, as names of TensorFlow's layers do; where there is none like that, `%x/f(%y)`
+        is a division.
+        """
+        text, start = self.text, self.start
+        found = self.locals.get(text)
+        while found is None and "/" in text:
+            text = text[: text.rindex("/")]
+            found = self.locals.get(text)
+        if found is None:
+            self.advance()
+            name = self.content[start : self.last]
+            raise self.error(
+                f"`{name[:60]}` is not defined here", start, self.last, help=near(name, self.locals)
+            )
+        self.end = start + len(text)
+        self.advance()
+        return found
+
     def string(self) -> str:
         """The string literal that is the current token."""
         try:
@@ -120,13 +155,13 @@ class AttributeSyntax(TypeSyntax):
         self.expect(close, "or `,` after a value", opened)
         return items, comma
 
-    def _mapping(self, depth: int) -> dict[str, Anything]:
+    def _mapping(self, depth: int) -> dict[Anything, Anything]:
         opened, found = self.start, {}
         self.advance()
         while self.kind != "}":
-            if self.kind != "string":
+            if self.kind not in ("string", "local", "number"):
                 raise self.error(f'expected a key such as `"name"`, found {self.found()}')
-            key = self.string()
+            key = self.value(depth + 1)
             self.expect(":", "and a value after a key")
             found[key] = self.value(depth + 1)
             if self.kind != ",":

@@ -126,7 +126,8 @@ class ExpressionSyntax(PatternSyntax):
                     minus.append(self.start)
                     self.advance()
                 if minus and (self.kind == "number" or self.text in SPECIAL):
-                    node = self._number(minus.pop())
+                    node = self._number(minus[0], len(minus) % 2 == 1)
+                    minus = []
                 else:
                     node = self.simple()
                     if node is None:
@@ -161,18 +162,12 @@ class ExpressionSyntax(PatternSyntax):
         """An operand of one token, taken; None where the current token begins a longer one."""
         kind, text, start = self.kind, self.text, self.start
         if kind == "local":
-            self.advance()
-            found = self.locals.get(text)
-            if found is None:
-                raise self.error(
-                    f"`{text[:60]}` is not defined here", start, self.last, help=near(text, self.locals)
-                )
-            return found
+            return self.local_use()
         if kind == "graph":
             self.advance()
             return self.graph_use(text, start)
         if kind == "number":
-            return self._number(-1)
+            return self._number(start, False)
         if kind == "global":
             return self.global_use(self.global_name(), start)
         if kind == "name":
@@ -226,13 +221,12 @@ class ExpressionSyntax(PatternSyntax):
                 return [f"move the type that declares `{name}` above its first use"]
         return [h for h in near(name, self.constructors) if h.startswith("did")]
 
-    def _number(self, sign: int) -> Constant:
-        """The number that is the current token; `sign` is where its minus sign stands, or -1."""
+    def _number(self, start: int, negative: bool) -> Constant:
+        """The number that is the current token; `start` is where it begins with its minus signs."""
         try:
-            data = scalar(self.text, sign >= 0)
+            data = scalar(self.text, negative)
         except ValueError as error:
             raise self.error(f"`{self.text[:40]}` {error}") from None
-        start = self.start if sign < 0 else sign
         self.advance()
         return Constant(data, self.span(start, self.last))
 

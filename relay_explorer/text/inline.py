@@ -8,7 +8,7 @@ from ..ir.adt import Constructor
 from ..ir.expr import Call, Constant, Expr, GlobalVar, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
 from ..ir.op import Op
 from .names import global_name, plain_name
-from .rows import CONSTRUCTOR, GLOBAL, KEYWORD, LITERAL, LOCAL, OPERATOR, TYPE_NAME, Token, plain
+from .rows import COMMENT, CONSTRUCTOR, GLOBAL, KEYWORD, LITERAL, LOCAL, OPERATOR, TYPE_NAME, Token, plain
 from .scopes import Layout
 from .spelling import Spelling
 
@@ -18,6 +18,7 @@ class Inline:
 
     def __init__(self, spelling: Spelling) -> None:
         self.spelling = spelling
+        self.typed_constants = False  # whether constants have their types as comments, once types are known
 
     def number(self, node: Expr, layout: Layout) -> Token:
         """`%0`."""
@@ -45,7 +46,7 @@ class Inline:
                 return self._call(node, layout)
             case Tuple():
                 end = plain(",)" if len(node.fields) == 1 else ")")
-                return [plain("("), *self._atoms(node.fields, layout), end]
+                return [plain("("), *self._atoms(node.fields, layout, node), end]
             case TupleGetItem():
                 whole = self.atom(node.tuple_value, layout)
                 if whole.text[-1].isdigit() and whole.cls == LITERAL:  # `1.0` is one number
@@ -60,14 +61,18 @@ class Inline:
         return [self.atom(node, layout)]
 
     def _reference(self, word: str, node: Expr, parts: list[Expr], layout: Layout) -> list[Token]:
-        return [Token(KEYWORD, word, node), plain("("), *self._atoms(parts, layout), plain(")")]
+        return [Token(KEYWORD, word, node), plain("("), *self._atoms(parts, layout, node), plain(")")]
 
-    def _atoms(self, nodes: Sequence[Expr], layout: Layout) -> list[Token]:
+    def _atoms(self, nodes: Sequence[Expr], layout: Layout, whole: Expr) -> list[Token]:
+        """The parts of `whole`, with commas between them."""
+        typed = self.typed_constants and whole._checked_type is not None
         tokens: list[Token] = []
         for node in nodes:
             if tokens:
                 tokens.append(plain(", "))
             tokens.append(self.atom(node, layout))
+            if typed and isinstance(node, Constant):
+                tokens.append(Token(COMMENT, f" /* ty={self.spelling.type(node.checked_type)} */"))
         return tokens
 
     def _call(self, call: Call, layout: Layout) -> list[Token]:
@@ -80,7 +85,7 @@ class Inline:
         if types:
             text = ", ".join(map(self.spelling.type, types))
             tokens += [plain("["), Token(TYPE_NAME, text), plain("]")]
-        args = self._atoms(call.args, layout)
+        args = self._atoms(call.args, layout, call)
         attrs = self.spelling.call_attrs(call)
         between = [plain(", ")] if args and attrs else []
         return [*tokens, plain("("), *args, *between, *attrs, plain(")")]

@@ -11,10 +11,11 @@ from ..ir.errors import Note, ParseError
 from ..ir.span import Source, Span
 
 # A local name may have dots, as names of PyTorch's parameters do; `%x.0` stays field 0 of `%x`, since only
-# digits follow.
+# digits follow. It may have slashes too, as names of TensorFlow's layers do: whether `%x/f` is one name shows
+# where it is used (see `local_use`).
 _TOKEN = re.compile(
     r"""(?: [ \t\r\n\f\v]++ | //[^\n]*+ )*+
-    (?: (?P<local> %[^\W\d]\w*+ (?: (?:\.\d++)*+ \.[^\W\d]\w*+ )*+ )
+    (?: (?P<local> %[^\W\d]\w*+ (?: (?:\.\d++)*+ [./][^\W\d]\w*+ )*+ )
       | (?P<graph> %\d++ )
       | (?P<comment> /\* )
       | (?P<punctuation> => | -> | == | != | <= | >= | [()\[\]{},;:=+\-*/<>?] )

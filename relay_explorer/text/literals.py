@@ -10,11 +10,13 @@ from ..ir.ndarray import NDArray
 _NUMBER = re.compile(r"(\d+)(\.\d+)?([eE][+-]?\d+)?([A-Za-z_]\w*)?", re.ASCII)
 SUFFIXES = {
     "f": "float32", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16",
-    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "i": "int32", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
 }  # fmt: skip
 _WRITTEN = {"float32": "f", "int32": ""} | {
-    d: s for s, d in SUFFIXES.items() if d not in ("float32", "int32")
+    d: s
+    for s, d in SUFFIXES.items()
+    if d not in ("float32", "int32")  # `i` is never written
 }
 # Infinities and not-a-number, as the C++ printer wrote them: the C library's word, then the suffix.
 SPECIAL = {
@@ -23,11 +25,13 @@ SPECIAL = {
     for suffix, dtype in SUFFIXES.items()
     if "f" in suffix
 }
+_LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 LONGEST = 400  # characters of a number
 
 
 def number(text: str, negative: bool = False) -> tuple[int | float, str]:
-    """The value and element type of a literal such as `1`, `2i64`, `0.5f`, `inff`.
+    """The value and element type of a literal such as `1`, `2i64`, `0.5f`, `inff`. A whole number is an
+    int32, or an int64 where that is too small.
 
     A ValueError, in words, where it is none.
     """
@@ -49,7 +53,8 @@ def number(text: str, negative: bool = False) -> tuple[int | float, str]:
         return (-value if negative else value), dtype
     if real:
         raise ValueError(f"has a fraction, which {dtype} cannot hold")
-    return (-int(whole) if negative else int(whole)), dtype
+    value = -int(whole) if negative else int(whole)
+    return value, dtype if suffix or -(2**31) <= value < 2**31 else "int64"
 
 
 def scalar(text: str, negative: bool = False) -> NDArray:
@@ -58,11 +63,12 @@ def scalar(text: str, negative: bool = False) -> NDArray:
     A ValueError, in words, where it is none, or too large for its type.
     """
     value, dtype = number(text, negative)
+    if _LARGEST.get(dtype, math.inf) < abs(value) < math.inf:  # it would be rounded to the largest
+        raise ValueError(f"does not fit {dtype}")
     try:
         return NDArray.scalar(value, dtype)
     except (ValueError, OverflowError):
-        hint = "; write i64 after it for 64 bits" if text.isdigit() else ""
-        raise ValueError(f"does not fit {dtype}{hint}") from None
+        raise ValueError(f"does not fit {dtype}") from None
 
 
 def scalar_text(data: NDArray) -> str | None:
@@ -89,9 +95,9 @@ def float_digits(value: float, data: NDArray) -> str:
     for precision in range(6, 18):
         digits = f"{value:.{precision}g}"
         try:
-            if NDArray.scalar(float(digits), data.dtype).item() == value:
+            if scalar(digits + _WRITTEN[data.dtype]).item() == value:
                 return digits
-        except (ValueError, OverflowError):
+        except ValueError:
             continue
     return repr(value)
 

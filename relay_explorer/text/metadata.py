@@ -12,7 +12,7 @@ It is JSON. Ours lists, for each kind, one readable entry a constant:
 
 `values` are the elements in row-major order; `base64` their bytes, little-endian. The section that TVM wrote
 (a graph of nodes with `b64ndarrays`) is read too, for its
-constants.
+constants and the sizes that have names.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any
 
 from ..ir.expr import Constant
 from ..ir.ndarray import NDArray, itemsize
+from ..ir.size import SizeVar
 from .literals import SUFFIXES
 
 CONSTANT = "relay.Constant"
@@ -162,15 +163,21 @@ def _read_tvm(content: dict[str, Any]) -> dict[str, list[object]]:
         tables: dict[str, list[object]] = {}
         for kind, at in zip(root.get("keys", ()), root["data"]):
             members = [nodes[int(k)] for k in nodes[int(at)].get("data", ())]
-            tables[kind] = [_tvm_node(node, arrays) for node in members]
+            tables[kind] = [_tvm_node(node, arrays, nodes) for node in members]
         return tables
     except (KeyError, IndexError, TypeError, AttributeError, struct.error, binascii.Error):
         raise ValueError("the `#[metadata]` section is not as TVM writes it") from None
 
 
-def _tvm_node(node: dict[str, Any], arrays: list[NDArray]) -> object:
+def _tvm_node(node: dict[str, Any], arrays: list[NDArray], nodes: list[dict[str, Any]]) -> object:
+    attrs = node.get("attrs", {})
     if node["type_key"] == CONSTANT:
-        return arrays[int(node["attrs"]["data"])]
+        return arrays[int(attrs["data"])]
+    if node["type_key"] in ("tir.SizeVar", "tir.Var", "SizeVar", "Variable"):
+        name = str(attrs["name"])
+        if name.isdigit():  # the number of the node that is the text
+            name = str(nodes[int(name)].get("repr_str", ""))
+        return SizeVar(name, str(attrs.get("dtype", "int32")))
     return None
 
 

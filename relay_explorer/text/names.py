@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from .literals import SPECIAL, quote
 
-LOCAL = re.compile(r"[^\W\d]\w*(?:(?:\.\d+)*\.[^\W\d]\w*)*")
+LOCAL = re.compile(r"[^\W\d]\w*(?:(?:\.\d+)*[./][^\W\d]\w*)*")
+GLOBAL = re.compile(r"[^\W\d]\w*(?:(?:\.\d+)*\.[^\W\d]\w*)*")
 PLAIN = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 KEYWORDS = frozenset(
     (
@@ -63,7 +64,7 @@ def local_hint(hint: str) -> str:
 
 def global_name(name: str) -> str:
     """`@main`; between backquotes where the name is odd, since functions are asked for by name."""
-    return f"@{name}" if LOCAL.fullmatch(name) else f"@{quote(name, '`')}"
+    return f"@{name}" if GLOBAL.fullmatch(name) else f"@{quote(name, '`')}"
 
 
 @lru_cache(1000)

@@ -17,7 +17,6 @@ class PatternSyntax(AttributeSyntax):
 
     def __init__(self, text: str, source_name: str, meta: MetaTable) -> None:
         super().__init__(text, source_name, meta)
-        self.locals: dict[str, Var] = {}
         self.graph: dict[
             str, Expr
         ] = {}  # the nodes of the definition that is being read, also of closed scopes

@@ -39,52 +39,60 @@ from .spelling import Spelling, is_computed
 from .steps import Steps, run
 
 Annotate = Callable[[Expr], str]
-Comment = Callable[[Expr, Spelling], str]
+Comment = Callable[[Expr, Spelling, bool], str]
 VERSION_LINE = '#[version = "0.0.5"]'
 _OMITTED = "/* the data of the constants is left out: astext(show_meta_data=True) has it */"
 
 
 def program_text(node: object, show_meta_data: bool = True, annotate: Annotate | None = None) -> str:
     """`node` with the version line and, unless `show_meta_data` is False, the data of its constants."""
-    printer = Printer(type_comment if annotate is None else lambda expr, spelling: annotate(expr))
+    printer = Printer(comment) if annotate is None else Printer(lambda expr, spelling, shown: annotate(expr))
+    printer.inline.typed_constants = annotate is None
     printer.add(node)
-    text = "\n".join([VERSION_LINE, *lines(printer.rows)]) + "\n"
+    text = "\n".join([VERSION_LINE, *lines(printer.rows)])
     if printer.spelling.meta:
-        text += "\n" + (write(printer.spelling.meta) if show_meta_data else f"{_OMITTED}\n")
-    return text
+        return f"{text}\n\n" + (write(printer.spelling.meta) if show_meta_data else f"{_OMITTED}\n")
+    return f"{text}\n" if isinstance(node, IRModule) else text  # as in TVM, an expression ends with no line
 
 
 def short_text(node: object) -> str:
     """`node` without version line and data."""
-    printer = Printer(type_comment)
+    printer = Printer(comment)
     printer.add(node)
     return "\n".join(lines(printer.rows))
 
 
 def program_rows(node: IRModule | Expr) -> list[Row]:
     """The rows of the canonical print of a module or an expression, without types in comments."""
-    printer = Printer(lambda expr, spelling: "")
+    printer = Printer(lambda expr, spelling, shown: "")
     printer.add(node)
     return printer.rows
 
 
-def type_comment(expr: Expr, spelling: Spelling) -> str:
-    """`ty=…` where inference has found the type of something computed."""
+def comment(expr: Expr, spelling: Spelling, shown: bool) -> str:
+    """`ty=…` where inference has found the type of something computed that is not `shown` beside it, and
+    `span=…` where the expression is a layer of an imported model: where its span names no text.
+    """
     found = expr._checked_type
-    return "" if found is None or not is_computed(expr) else f"ty={spelling.type(found)}"
+    parts = [] if shown or found is None or not is_computed(expr) else [f"ty={spelling.type(found)}"]
+    span = expr.span
+    if span is not None and not span.source.text and span.source.name:
+        parts.append(f"span={span}")
+    return " ".join(parts)
 
 
 class Printer:
     """Collects the rows of a program.
 
-    `comment` gives the text to put after an expression, or an empty one.
+    `comment_on` gives the text to put after an expression, or an empty one; it is told whether the type is
+    shown already.
     """
 
-    def __init__(self, comment: Comment) -> None:
+    def __init__(self, comment_on: Comment) -> None:
         self.rows: list[Row] = []
         self.spelling = Spelling()
-        self._inline = Inline(self.spelling)
-        self._comment_on = comment
+        self.inline = Inline(self.spelling)
+        self._comment_on = comment_on
         self._depth = 0
         self._next = 0
 
@@ -119,9 +127,9 @@ class Printer:
 
     def _tail(self, node: Expr, tail: str, shown: bool = True) -> list[Token]:
         """What ends a statement: a comment on `node`, unless its type is shown already, and a semicolon."""
-        text = self._comment_on(node, self.spelling) if shown else ""
-        comment = [Token(COMMENT, self.spelling.comment(text))] if text else []
-        return [*comment, plain(tail)] if tail else comment
+        text = self._comment_on(node, self.spelling, not shown)
+        remark = [Token(COMMENT, self.spelling.comment(text))] if text else []
+        return [*remark, plain(tail)] if tail else remark
 
     def _module(self, module: IRModule) -> None:
         definitions: list[Callable[[], None]] = []
@@ -172,7 +180,7 @@ class Printer:
         """The bindings of a scope, its `let`s, and its value."""
         while True:
             for bound in scope.bindings:
-                head = [self._inline.number(bound, layout), plain(" = ")]
+                head = [self.inline.number(bound, layout), plain(" = ")]
                 yield self._statement(BINDING, head, bound, layout, self._tail(bound, ";"), True)
             if not (isinstance(node, Let) and layout.in_place(node)):
                 break
@@ -195,7 +203,7 @@ class Printer:
         `in_full`.
         """
         if not in_full:
-            self._row(kind, [*head, self._inline.atom(node, layout), *tail], node)
+            self._row(kind, [*head, self.inline.atom(node, layout), *tail], node)
         elif isinstance(node, Function):
             yield self._function(kind, [*head, keyword("fn"), plain(" ")], node, layout, tail)
         elif isinstance(node, If):
@@ -209,7 +217,7 @@ class Printer:
             yield self._block(layout, layout.inner[id(node), 1], node.body)
             self._close(opening, [plain(")"), *tail])
         else:
-            self._row(kind, [*head, *self._inline.in_full(node, layout), *tail], node)
+            self._row(kind, [*head, *self.inline.in_full(node, layout), *tail], node)
 
     def _function(
         self, kind: int, head: list[Token], function: Function, layout: Layout, tail: list[Token]
@@ -238,7 +246,7 @@ class Printer:
         self._close(opening, [plain("}"), *tail])
 
     def _if(self, kind: int, head: list[Token], node: If, layout: Layout, tail: list[Token]) -> Steps[None]:
-        cond = self._inline.atom(node.cond, layout)
+        cond = self.inline.atom(node.cond, layout)
         opening = self._row(kind, [*head, keyword("if"), plain(" ("), cond, plain(") {")], node)
         self._depth += 1
         yield self._block(layout, layout.inner[id(node), 1], node.true_branch)
@@ -251,7 +259,7 @@ class Printer:
         self, kind: int, head: list[Token], node: Match, layout: Layout, tail: list[Token]
     ) -> Steps[None]:
         word = keyword("match" if node.complete else "match?")
-        data = self._inline.atom(node.data, layout)
+        data = self.inline.atom(node.data, layout)
         opening = self._row(kind, [*head, word, plain(" ("), data, plain(") {")], node)
         self._depth += 1
         for number in range(1, len(node.clauses) + 1):

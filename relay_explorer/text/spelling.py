@@ -192,8 +192,10 @@ class Spelling:
                 return f"({inner},)" if len(value) == 1 else f"({inner})"
             case tuple() | list():
                 return f"[{', '.join(self.value(v, free) for v in value)}]"
-            case dict() if all(isinstance(k, str) for k in value):
-                return "{" + ", ".join(f"{quote(k)}: {self.value(v)}" for k, v in value.items()) + "}"
+            case dict() if all(self._key(k) for k in value):
+                return "{" + ", ".join(f"{self.value(k)}: {self.value(v)}" for k, v in value.items()) + "}"
+            case Var() if value in self._variables:
+                return self.name(value)
             case Type():
                 return f"type({self.type(value)})"
             case Constant():
@@ -203,6 +205,12 @@ class Spelling:
         if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of NumPy's
             return self.value(value.item(), free)
         return self.reference(f"python.{re.sub(r'[^A-Za-z0-9_]', '_', type(value).__name__)}", value)
+
+    def _key(self, key: object) -> bool:
+        """Whether the text has a way to write that key of a dictionary."""
+        return (isinstance(key, str | int | float) and not isinstance(key, bool)) or (
+            isinstance(key, Var) and key in self._variables
+        )
 
     def pattern(self, pattern: Pattern) -> list[Token]:
         """A pattern; its variables are LOCAL tokens."""

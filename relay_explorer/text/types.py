@@ -190,12 +190,16 @@ class TypeSyntax(Lexer):
         opened, shape = self.start, []
         self.expect("(", "before the shape, as in `Tensor[(3, 4), float32]`")
         while self.kind != ")":
-            shape.append(parse_size(self, self.size_vars))
+            shape.append(self.dimension())
             if self.kind != ",":
                 break
             self.advance()
         self.expect(")", "or `,` after a dimension", opened)
         return shape
+
+    def dimension(self) -> Dim:
+        """One dimension of a shape."""
+        return parse_size(self, self.size_vars)
 
     def quoted_name(self) -> str:
         """The name between backquotes that is the current token."""
