@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from ..ops import left_out
+
 _COMPILER = "programs are not compiled here yet: run them with relay.create_executor, which interprets them"
 _TUNING = "there is no code generator, so nothing is tuned; see the installed TVM's meta_schedule"
 _IMPORTERS = (
@@ -31,7 +33,7 @@ REMEDIES = {
     "tvm.relay.frontend": _IMPORTERS,
     "tvm.relay.quantize": "quantization is not here; relay_explorer shows programs as they are",
     "tvm.relay.collage": _COMPILER,
-    "tvm.relay.testing.check_grad": "there is no automatic differentiation yet",
+    "tvm.relay.transform.gradient": "there is no automatic differentiation yet",
     "tvm.contrib.graph_executor": _COMPILER,
     "tvm.contrib.graph_runtime": _COMPILER,
     "tvm.contrib.debugger": "use relay_explorer.explore(mod) to look into a program",
@@ -51,6 +53,9 @@ REMEDIES = {
 
 def remedy(name: str) -> str | None:
     """What took the place of `name`, a dotted name of TVM, or of the nearest thing around it."""
+    operator = name.removeprefix("tvm.relay.").removeprefix("op.")
+    if name not in REMEDIES and operator != name and (why := left_out.reason(operator)):
+        return f"the operator is left out: {why}"
     while name:
         if name in REMEDIES:
             return REMEDIES[name]

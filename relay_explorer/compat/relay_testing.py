@@ -39,7 +39,7 @@ def run_infer_type(expr: Expr, mod: IRModule | None = None) -> Expr:
 
 def check_grad(func: Expr, *args: Any, **kwargs: Any) -> None:
     """TVM's check of a function's gradient; a NotImplementedError, since there are no gradients yet."""
-    raise NotImplementedError(f"tvm.relay.testing.check_grad: {remedy('tvm.relay.testing.check_grad')}")
+    raise NotImplementedError(f"a gradient cannot be checked: {remedy('tvm.relay.transform.gradient')}")
 
 
 def rand(dtype: str = "float32", *shape: int) -> DeviceArray:

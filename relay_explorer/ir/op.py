@@ -216,11 +216,13 @@ class Op(Expr):
         if name not in registry:
             Op.load_all()
         if name not in registry:
+            from ..ops import left_out
+
             near = difflib.get_close_matches(name[:200], registry, n=3, cutoff=0.6)
-            raise UnknownOperatorError(
-                f"there is no operator called `{name[:200]}`",
-                help=[f"did you mean {' or '.join(f'`{n}`' for n in near)}?"] if near else [],
-            )
+            help = [f"did you mean {' or '.join(f'`{n}`' for n in near)}?"] if near else []
+            if why := left_out.reason(name):
+                help = [f"TVM's operator of that name is left out: {why}"]
+            raise UnknownOperatorError(f"there is no operator called `{name[:200]}`", help=help)
         return registry[name]
 
     @staticmethod

@@ -80,7 +80,8 @@ def _distribution(
         given = types[operand]
         if not isinstance(given, IncompleteType) and tensor(given, operand) != number:
             raise RelationError(
-                f"the parameters of the distribution must be {number}, not {given}", culprits=(operand,)
+                f"the parameters of the distribution are single numbers of type {number}, not {given}",
+                culprits=(operand,),
             )
         reporter.assign(given, number)
     reporter.assign(types[0], KEY)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..ir.attrs import Attrs, Ints, attr, required
 from ..ir.expr import Call, Expr
 from ..ir.op import OpPattern, RelationError, no_flops, size_of
-from ..ir.show import show_shape
+from ..ir.show import counted, show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, TensorType, TupleType, Type
 from .arguments import expr
@@ -30,8 +30,8 @@ def _sliding(attrs: SlidingWindowAttrs, data: Type) -> Type:
     for name, given in (("window_shape", attrs.window_shape), ("strides", attrs.strides)):
         if len(given) != moving:
             raise RelationError(
-                f"{name}={list(given)} has {len(given)} numbers, but the window moves along {moving} axes "
-                f"of the data {show_shape(x.shape)}, from axis {axis} on",
+                f"the window moves along the last {moving} of the axes of the data {show_shape(x.shape)}, "
+                f"but {name}={list(given)} has {counted(len(given), 'number')}",
                 f"give {moving}, or another axis",
                 culprits=(0,),
             )

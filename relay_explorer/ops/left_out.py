@@ -1,0 +1,56 @@
+"""TVM 0.14's operators that are not here, with the reasons: those that a backend, a pass or an annotation
+scheme made for itself, which no program of a user's begins with.
+
+Names are the operators' own; one that ends in a dot stands for all that begin with it.
+"""
+
+from __future__ import annotations
+
+_KERNELS = "it is a way in which one backend's kernels compute what {instead} means"
+_PLACES = "it says where a program runs; here it runs in this process"
+_MEMORY = "it is the code of TVM's virtual machine or of its memory planning, not of a program"
+_TUNING = "tuning put it into programs, for layouts that a search had found"
+_QUANTIZED = "quantized operators (level 11) are a dialect of their own, which is not here"
+_PACKED = "it packs numbers of few bits into words, as the kernels of some processors take them"
+_MARKS = "it marks a program for one of TVM's passes, and computes nothing"
+
+LEFT_OUT: dict[str, str] = {
+    "nn.contrib_conv2d_winograd_weight_transform": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_conv2d_winograd_without_weight_transform": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_conv2d_winograd_nnpack_weight_transform": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_conv2d_winograd_nnpack_without_weight_transform": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_conv2d_gemm_weight_transform": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_conv2d_gemm_without_weight_transform": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_conv2d_NCHWc": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_conv2d_nchwc": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_depthwise_conv2d_NCHWc": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_depthwise_conv2d_nchwc": _KERNELS.format(instead="nn.conv2d"),
+    "nn.contrib_conv3d_winograd_weight_transform": _KERNELS.format(instead="nn.conv3d"),
+    "nn.contrib_conv3d_winograd_without_weight_transform": _KERNELS.format(instead="nn.conv3d"),
+    "nn.contrib_dense_pack": _KERNELS.format(instead="nn.dense"),
+    "nn.internal.": _KERNELS.format(instead="nn.sparse_dense"),
+    "nn.sparse_conv2d": _KERNELS.format(instead="nn.conv2d"),
+    "nn.bitpack": _PACKED,
+    "nn.bitserial_conv2d": _PACKED,
+    "nn.bitserial_dense": _PACKED,
+    "auto_scheduler_layout_transform": _TUNING,
+    "meta_schedule_layout_transform": _TUNING,
+    "device_copy": _PLACES,
+    "on_device": _PLACES,
+    "shape_func": _MEMORY,
+    "memory.": _MEMORY,
+    "vm.": _MEMORY,
+    "call_lowered": _MEMORY,
+    "annotation.": _MARKS,
+    "debug": "it stops in a debugger of C++; relay_explorer.explore shows a program's values",
+    "qnn.": _QUANTIZED,
+    "contrib.ethosu.": _KERNELS.format(instead="a convolution or a pool"),
+}
+
+
+def reason(name: str) -> str | None:
+    """Why there is no operator called `name`; None where TVM had none either, or it is here."""
+    for left_out, why in LEFT_OUT.items():
+        if name == left_out or (left_out.endswith(".") and f"{name}.".startswith(left_out)):
+            return why
+    return None
