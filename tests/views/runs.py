@@ -143,10 +143,14 @@ def sample(name: str) -> str:
     return evaluation_view(evaluation(name), name).to_json() + "\n"
 
 
+def sharing_sample(name: str) -> str:
+    """The same for the sharing view."""
+    return sharing_view(parse(SHARING[name]), (), name).to_json() + "\n"
+
+
 if __name__ == "__main__":
     DATA.mkdir(exist_ok=True)
-    for each, text in SHARING.items():
-        made = sharing_view(parse(text), (), each).to_json() + "\n"
-        (DATA / f"sharing_{each}.json").write_text(made, "utf-8", newline="\n")
+    for each in SHARING:
+        (DATA / f"sharing_{each}.json").write_text(sharing_sample(each), "utf-8", newline="\n")
     for each in NAMES:
         (DATA / f"evaluation_{each}.json").write_text(sample(each), "utf-8", newline="\n")
