@@ -62,11 +62,11 @@ def test_the_sentences_of_a_fold_over_a_tree() -> None:
     assert told[0] == "@main begins."
     assert told[1] == "%a is a new `Leaf` of 1."
     assert told[9] == (
-        "@sum is called with %t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(1), Node…. What it returns is what "
+        "@sum is called with %t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(…. What it returns is what "
         "@main returns, so its frame takes that one's place: turn 1, and the stack is no higher."
     )
     assert told[10].startswith(
-        "%t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(1), Node… fits Node(%l, %r): %l = "
+        "%t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(… fits Node(%l, %r): %l = "
     )
     assert made.steps[10].say[0].endswith("\nIt does not fit {4}, which stands before.")
     assert "@sum returns 1, and @sum goes on: %0 is that." in told
