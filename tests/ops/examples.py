@@ -141,9 +141,12 @@ NEURAL: list[Example] = [
     nn.conv2d(IMAGE, var("w"), strides=(2, 2), padding=(1, 1), channels=8, kernel_size=(3, 3)),
     nn.conv2d(IMAGE, t(4, 1, 3, 3, name="w"), groups=4, channels=4),
     nn.conv3d(VOLUME, t(2, 4, 3, 3, 3, name="w")),
+    nn.bitpack(ints(2, 32), bits=2, bit_axis=0),
+    nn.bitserial_conv2d(ints(1, 4, 8, 8), ints(6, 4, 3, 3, name="w"), channels=6, activation_bits=2),
+    nn.bitserial_dense(ints(2, 6), ints(4, 6, name="w")),
     nn.conv1d_transpose(SIGNAL, var("w"), channels=8, kernel_size=3),
     nn.conv2d_transpose(IMAGE, t(4, 2, 3, 3, name="w")),
-    nn.conv3d_transpose(VOLUME, t(2, 4, 3, 3, 3, name="w")),
+    nn.conv3d_transpose(VOLUME, t(4, 2, 3, 3, 3, name="w")),
     nn.conv2d_backward_weight(t(1, 8, 6, 6, name="g"), IMAGE, kernel_size=(3, 3)),
     nn.deformable_conv2d(
         IMAGE, t(1, 18, 6, 6, name="o"), t(8, 4, 3, 3, name="w"), channels=8, kernel_size=(3, 3)

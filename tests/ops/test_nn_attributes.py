@@ -17,6 +17,9 @@ BatchMatmulAttrs: out_dtype= transpose_a=False transpose_b=False
 BatchNormAttrs: axis=1 epsilon=1e-05 center=True scale=True
 BatchToSpaceNDAttrs: block_shape=[1, 1] crops
 BiasAddAttrs: axis=1
+BinaryConv2DAttrs: strides=[1, 1] padding=[0, 0] channels=None kernel_size=None activation_bits=1 weight_bits=1 data_layout=NCHW kernel_layout=OIHW pack_dtype=uint32 out_dtype= unipolar=True
+BinaryDenseAttrs: units=None data_bits=1 weight_bits=1 pack_dtype=uint32 out_dtype= unipolar=True
+BitPackAttrs: bits=1 pack_axis=1 bit_axis=-1 pack_type=uint32 name=BitPack
 Conv1DAttrs: strides=[1] padding=[0, 0] dilation=[1] {CONV.format("NCW", "OIW")}
 Conv1DTransposeAttrs: channels=None kernel_size=None strides=[1] output_padding=[0] padding=[0] dilation=[1] groups=1 data_layout=NCW kernel_layout=IOW out_layout= out_dtype=
 Conv2DAttrs: strides=[1, 1] padding=[0, 0] dilation=[1, 1] {CONV.format("NCHW", "OIHW")}
@@ -46,6 +49,8 @@ PReluAttrs: axis=1
 PadAttrs: pad_width pad_mode=constant
 SoftmaxAttrs: axis=-1
 SpaceToBatchNDAttrs: block_shape=[1, 1] paddings pad_value=0.0
+SparseDenseAttrs: sparse_lhs=False
+SparseTransposeAttrs:
 SubPixelAttrs: block_size=1 layout=NCHW mode=DCR
 UpSampling3DAttrs: scale_d scale_h scale_w layout=NCDHW method=nearest_neighbor coordinate_transformation_mode=half_pixel
 UpSamplingAttrs: scale_h scale_w layout=NCHW method=nearest_neighbor align_corners=False
@@ -60,7 +65,7 @@ def written(attrs: type[Attrs]) -> str:
         name if field.default is REQUIRED else f"{name}={default(field.default)}"
         for name, field in attrs._fields.items()
     ]
-    return f"{attrs._key.removeprefix('relay.attrs.')}: {' '.join(fields)}"
+    return f"{attrs._key.removeprefix('relay.attrs.')}: {' '.join(fields)}".rstrip()
 
 
 def test_attributes_are_the_references() -> None:
