@@ -247,3 +247,13 @@ def test_einsum(equation: str, dtype: str) -> None:
     data = [numbers(rng(equation, term, dtype), tuple([sides[c] for c in term]), dtype) for term in terms]
     found = evaluate(lambda *v: contract.einsum(v, equation), *data)
     close(found, torch.einsum(equation, *map(torch.tensor, data)))
+
+
+def test_half_precision_holds_the_mean_of_many() -> None:
+    """Their sum, 160,000, is more than float16 holds."""
+    x = np.full((200, 200), 4, "float16")
+    x[0, 0] = 0
+    assert evaluate(reduce.mean, x) == np.float16(3.9999)
+    middle, spread = evaluate(reduce.mean_variance, x + np.float16(1))
+    assert middle == 5
+    close(spread, np.array(25 / 40000, "float16"))
