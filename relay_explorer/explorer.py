@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .execute.record import LIMIT, Evaluation
+from .execute.record import record as record_run
 from .ir.errors import Note, ParseError, RelayError
 from .ir.expr import Expr
 from .ir.module import IRModule
@@ -20,7 +22,7 @@ from .widgets import page, widget
 from .widgets.host import Host, current
 
 if TYPE_CHECKING:
-    from .execute.record import Evaluation
+    from .widgets.rerun import Rerun
 
 VIEWS = ("ir", "types", "evaluation", "sharing")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -39,8 +41,11 @@ class Explorer:
     `view` is the data, `name` what the addresses of a page call the explorer (`#rx-NAME:STATE`).
     """
 
-    def __init__(self, view: View, name: str, state: str = "", live: bool = False) -> None:
+    def __init__(
+        self, view: View, name: str, state: str = "", live: bool = False, rerun: Rerun | None = None
+    ) -> None:
         self.view = view
+        self._rerun = rerun
         self.name = name
         self.live = live
         self._state = state
@@ -78,8 +83,15 @@ class Explorer:
     def widget(self) -> Any:
         """The live widget, always the same one. Needs anywidget."""
         if self._widget is None:
-            self._widget = widget.make(self.to_dict(), self.name, self._state)
+            answer = self._answer if self._rerun is not None else None
+            self._widget = widget.make(self.to_dict(), self.name, self._state, answer)
         return self._widget
+
+    def _answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """What a reader asks of a live widget: another run."""
+        assert self._rerun is not None
+        self.view = self._rerun.answer(question)
+        return self.to_dict()
 
     def _repr_html_(self) -> str:
         make = page.element if current() is Host.BOOK else page.output
@@ -144,31 +156,40 @@ def explore(
         raise ValueError(f"there is no view {view!r}: views are {', '.join(map(repr, VIEWS))}")
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise ValueError(f"{name!r} is no name for an explorer: use letters, digits, `-` and `_`")
-    made = _view(x, view, title or "", args, limit)
     token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
-    return Explorer(made, name or _name(made), token, live)
+    rerun = None
+    run = _run(x, view, args, limit)
+    if run is None:
+        made = _view(x, view, title or "", args)
+    elif live:
+        from .widgets.rerun import Rerun
+
+        rerun = Rerun(run, limit or LIMIT, title or _title(run.module))
+        made = rerun.view
+    else:
+        made = _evaluation(run, title or "")
+    return Explorer(made, name or _name(made), token, live, rerun)
 
 
-def _view(x: object, kind: str | None, title: str, args: Sequence[object], limit: int | None) -> View:
-    from .execute.record import LIMIT, Evaluation
-    from .execute.record import record as run
+def _run(x: object, kind: str | None, args: Sequence[object], limit: int | None) -> Evaluation | None:
+    """The run to be shown, where that is what is asked for."""
+    if isinstance(x, Evaluation) and kind in (None, "evaluation"):
+        return x
+    if kind != "evaluation":
+        return None
+    return record_run(_module(x), *args, limit=LIMIT if limit is None else limit)
 
-    if isinstance(x, Evaluation):
-        if kind in (None, "evaluation"):
-            return _evaluation(x, title)
-        x = x.module
-    if kind == "evaluation":
-        module = x.source if isinstance(x, Inference) else _module(x)
-        return _evaluation(run(module, *args, limit=LIMIT if limit is None else limit), title)
-    if kind == "sharing":
-        return _sharing(x.source if isinstance(x, Inference) else _module(x), args, title)
-    if isinstance(x, Inference):
+
+def _view(x: object, kind: str | None, title: str, args: Sequence[object]) -> View:
+    if isinstance(x, Inference) and kind != "sharing":
         _fits(x.source)
         if kind == "ir":
             return _ir(x.source, title)
         return _types(x if x.events else record(x.source), title)
     module = _module(x)
     _fits(module)
+    if kind == "sharing":
+        return _sharing(module, args, title)
     return _types(record(module), title) if kind == "types" else _ir(module, title)
 
 
@@ -203,7 +224,6 @@ def _evaluation(evaluation: Evaluation, title: str) -> View:
 def _sharing(module: IRModule, args: Sequence[object], title: str) -> View:
     from .views.sharing import sharing_view
 
-    _fits(module)
     return sharing_view(module, args, title or _title(module))
 
 
@@ -219,6 +239,10 @@ def _title(module: IRModule) -> str:
 def _module(x: object) -> IRModule:
     if isinstance(x, IRModule):
         return x
+    if isinstance(x, Inference):
+        return x.source
+    if isinstance(x, Evaluation):
+        return x.module
     if isinstance(x, TupleWrapper):
         x = x.astuple()
     if isinstance(x, Expr):

@@ -89,7 +89,7 @@ def @main(%n: int32) -> int32 { add(@main(add(%n, 1)), 1) }
 def module(text: str) -> IRModule:
     """The program, with the prelude where it uses it."""
     base = IRModule()
-    if "Cons" in text:
+    if "Cons" in text or "List[" in text:
         prelude.Prelude(base)
     return parse(text, "run", base)
 

@@ -59,7 +59,8 @@ def test_what_it_does_not_take(thing: object) -> None:
         explore(thing)
     assert str(caught.value).startswith(
         "explore takes a module, a function or another expression, "
-        "an inference (relay_explorer.typing.record), a program's text, or a pathlib.Path to one; this is a"
+        "an inference (relay_explorer.typing.record), an evaluation (relay_explorer.execute.record), "
+        "a program's text, or a pathlib.Path to one; this is a"
     )
 
 

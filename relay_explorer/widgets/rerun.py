@@ -1,0 +1,117 @@
+"""A run that a live widget can ask for again, with other arguments or another limit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from ..execute.record import Evaluation, record
+from ..execute.values import ConstructorValue, Value
+from ..ir.errors import RelayError
+from ..ir.expr import Var
+from ..ir.ndarray import NDArray
+from ..ir.types import TensorType
+from ..text import parse_expr
+from ..text.literals import scalar_text
+from ..text.names import plain_name
+from ..views.evaluation import evaluation_view
+from ..views.evaluation_format import EvaluationView, Live
+from ..views.values import is_tensor, value_text
+
+MOST_NUMBERS = 64  # of a tensor that is written out to be changed
+LONGEST = 2_000  # characters of an argument
+MOST_STEPS = 20_000
+
+
+class Rerun:
+    """The last recorded run, and its arguments as texts.
+
+    A tensor is written as a number or as nested lists; anything else as a Relay expression. What is too
+    large to be written has a description for its text. A text that is not changed keeps its value.
+    """
+
+    def __init__(self, evaluation: Evaluation, limit: int, title: str) -> None:
+        self.title = title
+        self.params = evaluation.module[evaluation.entry].params
+        self._keep(evaluation, limit)
+
+    def _keep(self, evaluation: Evaluation, limit: int) -> None:
+        self.evaluation, self.limit = evaluation, limit
+        self.texts = [argument_text(value) for value in evaluation.args]
+        named = zip([f"%{p.name_hint}" for p in self.params], self.texts)
+        self.view: EvaluationView = evaluation_view(evaluation, self.title, Live(limit, tuple(named)))
+
+    def answer(self, question: Mapping[str, Any]) -> EvaluationView:
+        """The view of the run that is asked for: `{"limit": n, "args": [text, …]}`. A RelayError says what
+        cannot be run.
+        """
+        limit, texts = question.get("limit", self.limit), question.get("args", self.texts)
+        if type(limit) is not int or not 1 <= limit <= MOST_STEPS:
+            raise RelayError(f"{limit!r:.40} is no number of steps", help=[f"from 1 to {MOST_STEPS:,}"])
+        if not isinstance(texts, (list, tuple)) or len(texts) != len(self.params):
+            raise RelayError(f"the function takes {len(self.params)} arguments")
+        old = zip(self.params, texts, self.texts, self.evaluation.args)
+        args = [value if text == shown else self._argument(param, text) for param, text, shown, value in old]
+        run = record(self.evaluation.module, *args, entry=self.evaluation.entry.name_hint, limit=limit)
+        self._keep(run, limit)
+        return self.view
+
+    def _argument(self, param: Var, text: object) -> object:
+        """What an argument's text says."""
+        if type(text) is not str or len(text) > LONGEST:
+            raise RelayError(f"the text for `%{param.name_hint}` is longer than {LONGEST:,} characters")
+        type_ = param.type_annotation
+        if not isinstance(type_, TensorType):
+            return parse_expr(text, f"%{param.name_hint}", self.evaluation.module)
+        import numpy
+
+        try:
+            return numpy.array(ast.literal_eval(text.strip()), type_.dtype)
+        except (ValueError, SyntaxError, TypeError, OverflowError, MemoryError, RecursionError):
+            raise RelayError(
+                f"`{text:.60}` is no {type_.dtype} tensor",
+                help=["write a number, or lists of numbers: [[1, 2], [3, 4]]"],
+            ) from None
+
+
+def argument_text(value: Value) -> str:
+    """A value as the text that means it, where that is short; otherwise a description."""
+    if is_tensor(value):
+        if value.size <= MOST_NUMBERS and value.dtype.kind in "biuf":
+            return str(value.tolist())
+        return value_text(value, _function)
+    written = _written(value)
+    return written if written is not None else value_text(value, _function)
+
+
+def _written(value: Value) -> str | None:
+    """Constructed values, tuples and scalars as a Relay expression; None where they hold anything else, or
+    are long.
+    """
+    parts: list[str] = []
+    pending: list[Value | str] = [value]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, str):
+            text: str | None = current
+        elif isinstance(current, (ConstructorValue, tuple)):
+            fields = current.fields if isinstance(current, ConstructorValue) else current
+            text = plain_name(current.constructor.name_hint) if isinstance(current, ConstructorValue) else ""
+            if fields or not text:
+                text += "("
+                pending.append(",)" if len(fields) == 1 and isinstance(current, tuple) else ")")
+                for index, part in enumerate(reversed(fields)):
+                    pending += [", ", part] if index else [part]
+        elif is_tensor(current) and current.ndim == 0:
+            text = scalar_text(NDArray.from_numpy(current))
+        else:
+            return None
+        if text is None or sum(map(len, parts)) > LONGEST:
+            return None
+        parts.append(text)
+    return "".join(parts)
+
+
+def _function(value: Value) -> str:
+    return "a function"
