@@ -66,3 +66,9 @@ def test_a_cell_that_does_not_exist() -> None:
     with pytest.raises(RelayError) as caught:
         char_rnn(cell="elman")
     assert str(caught.value) == "error: there is no cell called 'elman'\nhelp: there are rnn, gru, lstm"
+
+
+def test_the_module_holds_only_what_main_uses() -> None:
+    assert [v.name_hint for v in char_rnn().functions] == ["foldl", "step", "main"]
+    assert [v.name_hint for v in char_rnn_writer().functions] == ["unfoldr", "step", "main"]
+    assert relay.prelude.Prelude(char_rnn()).mod.get_global_var("map")
