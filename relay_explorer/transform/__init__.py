@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .annotate_spans import AnnotateSpans
+from .fuse_ops import FuseOps
 from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
 from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
@@ -10,7 +11,7 @@ from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
 
 __all__ = [
-    "AnnotateSpans", "InferType", "InferTypeLocal", "Pass", "PassContext", "PassInfo", "Sequential",
+    "AnnotateSpans", "FuseOps", "InferType", "InferTypeLocal", "Pass", "PassContext", "PassInfo", "Sequential",
     "ToANormalForm", "ToANormalFormExpr", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass",
     "to_a_normal_form", "to_graph_normal_form",
 ]  # fmt: skip
