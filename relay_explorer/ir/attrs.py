@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 
 from .errors import AttributeSchemaError
 from .ndarray import NDArray
-from .types import Any, Size, Type
+from .types import USUAL_BITS, Any, Size, Type
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -249,9 +249,9 @@ def _dtype(value: Value) -> str:
     tensor type.
     """
     if isinstance(value, str):
-        name = str(value)
+        name = USUAL_BITS.get(value, str(value))
     elif isinstance(value, type):
-        name = {"int": "int32", "float": "float32"}.get(value.__name__, value.__name__)
+        name = USUAL_BITS.get(value.__name__, value.__name__)
     elif hasattr(value, "name"):
         name = str(value.name)
     elif hasattr(value, "dtype"):  # a tensor type stands for that of its elements

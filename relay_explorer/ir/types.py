@@ -88,6 +88,9 @@ def _dim(value: object) -> Dim:
 _known_dims = {int}.issuperset
 
 
+USUAL_BITS = {"int": "int32", "uint": "uint32", "float": "float32"}  # what these names mean in TVM
+
+
 class TensorType(Type):
     """A tensor of `shape` (integers, `Any` or size variables; `()` is a scalar) and element type `dtype`
     ("float32", "int64", "bool" …).
@@ -99,7 +102,7 @@ class TensorType(Type):
         self, shape: Sequence[object] = (), dtype: str = "float32", span: Span | None = None
     ) -> None:
         self.shape: Shape = tuple([_dim(d) for d in shape])
-        self.dtype = str(dtype)
+        self.dtype = USUAL_BITS.get(str(dtype), str(dtype))
         self.span = span
 
     @staticmethod

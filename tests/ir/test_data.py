@@ -165,3 +165,9 @@ def test_a_very_long_line_is_cut_around_the_caret() -> None:
     assert len(shown) < 600
     line, carets = shown.split("\n")[1:]
     assert line[carets.index("^") : carets.rindex("^") + 1] == "HERE"
+
+
+def test_element_types_without_bits_have_the_usual_ones() -> None:
+    assert TensorType((2,), "int") == TensorType((2,), "int32")
+    assert TensorType((2,), "uint") == TensorType((2,), "uint32")
+    assert TensorType((2,), "float") == TensorType((2,), "float32")
