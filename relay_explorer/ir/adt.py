@@ -64,10 +64,27 @@ class TypeData(Type):
 
 
 class Pattern:
-    """Base of what stands on the left of a match clause."""
+    """Base of what stands on the left of a match clause. Prints as text: `Cons(%x, _)`."""
 
     __slots__ = ("span",)
     span: Span | None
+
+    def __repr__(self) -> str:
+        parts: list[str] = []
+        pending: list[Pattern | str] = [self]
+        while pending:
+            current = pending.pop()
+            if isinstance(current, PatternVar):
+                parts.append(f"%{current.var.name_hint}")
+            elif isinstance(current, PatternTuple):
+                _push(pending, current.patterns, ",)" if len(current.patterns) == 1 else ")")
+            elif isinstance(current, PatternConstructor):
+                parts.append(current.constructor.name_hint)
+                if current.patterns:
+                    _push(pending, current.patterns, ")")
+            else:
+                parts.append(current if isinstance(current, str) else "_")
+        return "".join(parts)
 
 
 class PatternWildcard(Pattern):
@@ -137,6 +154,13 @@ class Match(Expr):
         self.span = span
         self.origin = ()
         self._checked_type = None
+
+
+def _push(pending: list[Pattern | str], patterns: Sequence[Pattern], closing: str) -> None:
+    pending.append(closing)
+    for number, part in enumerate(reversed(patterns)):
+        pending += [", ", part] if number else [part]
+    pending.append("(")
 
 
 def pattern_vars(pattern: Pattern) -> list[Var]:

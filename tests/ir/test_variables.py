@@ -61,3 +61,19 @@ def test_a_tensor_type_stands_for_its_element_type() -> None:
     assert relay.const(3, relay.scalar_type("int64")).data.dtype == "int64"
     x = relay.var("x", shape=(2,), dtype=relay.TensorType((7,), "int8"))
     assert x.type_annotation == relay.TensorType((2,), "int8")
+
+
+def test_a_pattern_prints_as_text() -> None:
+    text = """
+type Pair { Pair(int32, (int32, bool)), Nothing }
+def @main(%p: (Pair,)) {
+  match (%p) { (Pair(%x, (_, %b)),) => { 1 }, (Nothing,) => { 2 }, %all => { 3 }, }
+}
+"""
+    body = relay.fromtext('#[version = "0.0.5"]' + text)["main"].body
+    assert isinstance(body, relay.Match)
+    assert [repr(c.lhs) for c in body.clauses] == ["(Pair(%x, (_, %b)),)", "(Nothing,)", "%all"]
+    deep: relay.Pattern = relay.PatternTuple([])
+    for _ in range(20_000):
+        deep = relay.PatternTuple([deep, relay.PatternWildcard()])
+    assert repr(deep).startswith("((((((")
