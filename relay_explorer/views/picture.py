@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from .evaluation_format import EvaluationView
 from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
+from .sharing_format import Item, SharingView
+from .words import counted
 
 MOST_ROWS = 60
 MOST_STEPS = 60
@@ -94,7 +96,21 @@ def _notes(view: View) -> list[str]:
     elif isinstance(view, EvaluationView):
         for row_index, text in view.last_values().items():
             notes[row_index] = text
+    elif isinstance(view, SharingView):
+        for form in view.forms:
+            for item in form.items:
+                if item.row >= 0:
+                    notes[item.row] = _measured(item)
     return notes
+
+
+def _measured(item: Item) -> str:
+    """How often an expression was evaluated, and how long its first value was needed."""
+    text = "once" if item.runs == 1 else counted(item.runs, "time")
+    if not item.lives:
+        return text
+    made, last = item.lives[0]
+    return f"{text}, {counted(item.bytes, 'byte')}, steps {made} to {last}"
 
 
 def _final_types(view: TypesView) -> Iterator[tuple[int, str]]:

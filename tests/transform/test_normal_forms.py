@@ -8,6 +8,7 @@ from textwrap import dedent
 
 import pytest
 
+from relay_explorer.analysis.effects import effects
 from relay_explorer.execute import Interpreter
 from relay_explorer.grading.generate import generate
 from relay_explorer.ir import (
@@ -31,6 +32,7 @@ from relay_explorer.ir import (
     var,
 )  # fmt: skip
 from relay_explorer.ir.adt import Constructor
+from relay_explorer.ir.errors import RelayError
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     InferType,
@@ -39,9 +41,11 @@ from relay_explorer.transform import (
     Sequential,
     ToANormalForm,
     ToGraphNormalForm,
+    ToTree,
     to_a_normal_form,
     to_graph_normal_form,
 )  # fmt: skip
+from relay_explorer.transform.to_tree import tree_size
 from relay_explorer.typing import infer_types
 from tests.property.test_evaluation import same, value_of
 
@@ -260,7 +264,40 @@ def _number(value: int) -> object:
     return numpy.array(value, "int32")
 
 
-# -- both
+# -- nothing shared
+
+
+def test_every_use_gets_a_copy() -> None:
+    check([ToTree()], "def @main(%a: float32) { %0 = exp(%a); multiply(%0, %0) }", """
+    def @main(%a: float32) {
+      %0 = exp(%a);
+      %1 = exp(%a);
+      multiply(%0, %1)
+    }
+    """)  # fmt: skip
+
+
+def test_copies_of_functions_bind_variables_of_their_own() -> None:
+    a = var("a", scalar_type("float32"))
+    f = Function([a], Call(Op.get("exp"), [a]))
+    module = ToTree()(IRModule.from_expr(Tuple([f, f])))
+    pair = module["main"].body
+    assert isinstance(pair, Tuple)
+    first, second = pair.fields
+    assert isinstance(first, Function)
+    assert isinstance(second, Function)
+    assert isinstance(second.body, Call)
+    assert first.params[0] is not second.params[0]
+    assert second.body.args[0] is second.params[0]
+
+
+def test_too_large_a_tree_is_refused() -> None:
+    steps = "".join(f"%{k + 1} = add(%{k}, %{k});" for k in range(40)).replace("%0", "%x")
+    with pytest.raises(RelayError, match=r"written out, `@main` has 1,099,511,627,776 expressions"):
+        ToTree()(parse("def @main(%x: float32) {" + steps + "%40 }"))
+
+
+# -- all
 
 
 @pytest.mark.parametrize("name", WITH_ANSWERS)
@@ -316,7 +353,9 @@ def test_random_programs_keep_their_meaning(start: int) -> None:
         normal = ToANormalForm()(module)
         graph, back = ToGraphNormalForm()(module), ToGraphNormalForm()(normal)
         assert all(is_a_normal(f) for f in normal.functions.values())
-        for changed in (normal, graph, back):
+        acting = effects(module)
+        small = all(tree_size(f, acting) < 5_000 for f in graph.functions.values())
+        for changed in (normal, graph, back, *([ToTree()(graph)] if small else [])):
             assert same(before, value_of(changed)), f"{text}\nbecomes\n{changed.astext()}"
             infer_types(changed)
         assert module.astext() == text
