@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..ir.adt import Match
-from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
+from ..ir.adt import Constructor, Match
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import children, post_order, rebuild
@@ -29,6 +29,10 @@ from .patterns import (
 )
 
 PARTITIONED = "PartitionedFromPattern"  # the attribute of functions that `partition` made
+
+
+# What is never an argument: names that mean the same everywhere, and functions, which stay what they are.
+INSIDE = (Op, Constructor, GlobalVar, Function)
 
 
 class Group(NamedTuple):
@@ -102,7 +106,7 @@ class _Finder:
                 else:
                     found = (expr,)
                 for arg in found:
-                    if arg not in within and not isinstance(arg, (Op, Function)) and not _embedded(part, arg):
+                    if arg not in within and not isinstance(arg, INSIDE) and not _embedded(part, arg):
                         yield arg
 
     def _within(self, bound: NodeMap) -> set[Expr]:
@@ -136,7 +140,7 @@ class _Finder:
             node, rest = stack[-1]
             for part in rest:
                 if part not in seen and part not in params:
-                    if part in self.taken and not isinstance(part, (Op, Function, Constant)):
+                    if part in self.taken and not isinstance(part, (*INSIDE, Constant)):
                         return None
                     seen.add(part)
                     stack.append((part, iter(children(part))))
@@ -150,7 +154,7 @@ class _Finder:
         """Whether what is in the middle is used inside, or by what ends up in `root`."""
         members = set(inside)
         for node in inside:
-            if node is root or isinstance(node, (Op, Function, Constant)):
+            if node is root or isinstance(node, (*INSIDE, Constant)):
                 continue
             for user in self.users[node]:
                 if user not in members and not self.matcher.dominators.dominates(root, user):

@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any as Anything
 
-from ..ir.expr import Call, Expr, Function, unwrapped
-from ..ir.walk import bound_vars, free_vars, post_order
-from .groups import PARTITIONED, Group, find_groups
+from ..ir.adt import Match
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Var, unwrapped
+from ..ir.walk import bound_vars, children, free_vars, post_order
+from .groups import INSIDE, PARTITIONED, Group, find_groups
 from .patterns import DFPattern, FunctionPattern
 from .rewriting import renewed
 
@@ -23,8 +24,11 @@ def partition(
 
     The function's parameters stand for what the leaves of the pattern matched; constants that the pattern
     asks for are inside. It has the attribute PartitionedFromPattern, which lists what is in it, and those of
-    `attrs`. `check` is given what matched, and says whether to go on. A match whose arguments use a variable
-    that is bound in its middle cannot be moved, and stays where it is.
+    `attrs`. `check` is given what matched, and says whether to go on.
+
+    A function computes its arguments first, and outside. So a match stays where it is if an argument uses a
+    variable that is bound in its middle, or stands in a branch of its middle that might not be taken. That
+    what is moved has no effects on references is taken for granted.
     """
     expr = unwrapped(expr)
     if not isinstance(expr, Expr):
@@ -45,10 +49,37 @@ def partition(
 
 def _movable(group: Group) -> bool:
     """Whether there is something to move, and its arguments make sense outside of it."""
-    if group.root in group.args:
+    if group.root in group.args or isinstance(group.root, (Constant, *INSIDE)):
         return False
     inside = set(bound_vars(group.body))
-    return not inside or not any(inside.intersection(post_order(arg)) for arg in group.args)
+    if inside and any(inside.intersection(post_order(arg)) for arg in group.args):
+        return False
+    params = set(group.params)
+    if any(isinstance(e, Call) and e.type_args and e.op in params for e in post_order(group.body)):
+        return False  # what is generic is not so as a parameter
+    lazy = [arg for arg in group.args if not isinstance(arg, (Var, Constant, GlobalVar))]
+    return not lazy or _always_computed(group.root, set(group.args)).issuperset(lazy)
+
+
+def _always_computed(root: Expr, args: set[Expr]) -> set[Expr]:
+    """Those of `args` that computing `root` computes in any case."""
+    seen: set[Expr] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node in args or isinstance(node, Function):
+            continue
+        match node:
+            case If():
+                pending.append(node.cond)
+            case Match():
+                pending.append(node.data)
+            case _:
+                pending += children(node)
+    return seen & args
 
 
 def _called(group: Group, attrs: Mapping[str, Anything], memo: dict[Expr, Expr]) -> Expr:

@@ -74,18 +74,20 @@ def rewrite(
         if callback.pattern is None:
             raise ValueError(f"{type(callback).__name__} has no pattern: set self.pattern in its __init__")
     limit = MOST_GROWTH * (len(post_order(expr)) + SMALL)
-    changing: list[DFPatternCallback] = []
     for _ in range(MOST_ROUNDS):
-        changing = []
-        for callback in active:
+        start = expr
+        for callback in list(active):
             before = expr
             expr = _one_round(callback, expr, mod, limit)
-            if expr is not before and not structural_equal(expr, before):
-                changing.append(callback)
-        if not changing:
+            if callback.rewrite_once and _changed(before, expr):
+                active.remove(callback)
+        if not _changed(start, expr):
             return expr
-        active = [c for c in active if not (c.rewrite_once and c in changing)]
-    raise _endless(changing, f"something still changes after {MOST_ROUNDS} rounds")
+    raise _endless(active, f"something still changes after {MOST_ROUNDS} rounds")
+
+
+def _changed(before: Expr, after: Expr) -> bool:
+    return before is not after and not structural_equal(before, after)
 
 
 def _endless(callbacks: Sequence[DFPatternCallback], how: str) -> RelayError:
@@ -94,8 +96,7 @@ def _endless(callbacks: Sequence[DFPatternCallback], how: str) -> RelayError:
         f"this rewriting comes to no end: {how} (with {names})",
         help=[
             "make what the callback returns one that its pattern does not match, "
-            "or give the callback rewrite_once=True",
-            "of two callbacks that undo one another, leave one out",
+            "or give the callback rewrite_once=True"
         ],
     )
 
