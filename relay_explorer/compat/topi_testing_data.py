@@ -42,8 +42,6 @@ def _slices(
         if slice_mode == "size":
             start, step = first or 0, 1
             last = None if last is None or last < 0 else start + last
-        elif last is not None and step < 0 and last < 0 and first is not None and -last > first >= 0:
-            last = None  # before the first element: down to it
         where[place] = slice(first, last, step)
     return tuple(where)
 
