@@ -9,6 +9,7 @@ from figures import (
     bipartite,
     classes,
     directions,
+    folds,
     forms,
     frameworks,
     goals,
@@ -16,6 +17,7 @@ from figures import (
     stack,
     three_ways,
     type_tree,
+    waiting,
 )
 from figures.canvas import Figure
 
@@ -23,7 +25,7 @@ FOLDER = Path(__file__).parent / "svg"
 FIGURES = (
     goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
     bipartite.FIGURE, classes.FIGURE,
-    forms.FIGURE, directions.FIGURE, type_tree.FIGURE,
+    forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE,
 )  # fmt: skip
 
 

@@ -1,0 +1,72 @@
+"""Who waits: the activations of two recursions over time, as the interpreter recorded them."""
+
+from __future__ import annotations
+
+from figures.canvas import Canvas, Figure
+from relay_explorer.execute import Evaluation, record
+from relay_explorer.execute.record import Activation
+from relay_explorer.text import parse
+
+WIDTH, HEIGHT = 480, 344
+LEFT, UNIT, ROW = 12, 20.6, 34
+WAITS = "def @main(%n: int32) -> int32 { if (%n == 0) { 0 } else { %n + @main(%n - 1) } }"
+GOES = """
+def @main(%n: int32, %total: int32) -> int32 {
+  if (%n == 0) { %total } else { @main(%n - 1, %total + %n) }
+}
+"""
+
+
+def depth(activation: Activation) -> int:
+    """How many wait below it. (The place of a tail call is that of its caller.)"""
+    return 0 if activation.caller is None else 1 + depth(activation.caller)
+
+
+def runs(evaluation: Evaluation, activation: Activation) -> list[tuple[int, int]]:
+    """The stretches of steps in which it is the one that goes on: first and last step of each."""
+    found: list[tuple[int, int]] = []
+    for number, step in enumerate(evaluation.steps):
+        if step.activation is activation:
+            if found and found[-1][1] == number - 1:
+                found[-1] = (found[-1][0], number)
+            else:
+                found.append((number, number))
+    return found
+
+
+def _panel(c: Canvas, y: float, title: str, evaluation: Evaluation) -> None:
+    c.text(LEFT, y, title, size=14)
+    deepest = max(map(depth, evaluation.activations))
+    for activation in evaluation.activations:
+        top = y + 16 + ROW * (deepest - depth(activation))
+        mine = runs(evaluation, activation)
+        first, last = mine[0][0], mine[-1][1]
+        if len(mine) > 1:
+            start, end = LEFT + UNIT * (mine[0][1] + 1), LEFT + UNIT * last
+            for y_edge in (top + 4, top + ROW - 8):
+                c.line((start + 2, y_edge), (end - 2, y_edge), edge="queued", dashed=True)
+            c.text((start + end) / 2, top + 20, "waits", size=13, anchor="middle", colour="soft")
+        for begin, end in mine:
+            w = UNIT * (end + 1 - begin)
+            c.box(LEFT + UNIT * begin + 1, top, w - 2, ROW - 4, fill="run-bg", edge="run", radius=6)
+        n = int(activation.frame[0])
+        c.text(LEFT + UNIT * first + 10, top + 20, f"%n = {n}", size=13, mono=True, colour="run")
+    base = y + 16 + ROW * (deepest + 1) + 6
+    end = LEFT + UNIT * len(evaluation.steps)
+    c.line((LEFT, base), (end, base), edge="soft", arrow=True)
+    c.text(LEFT, base + 19, f"{len(evaluation.steps)} steps", size=13, colour="soft")
+
+
+def draw(c: Canvas) -> None:
+    _panel(c, 24, "`%n + @main(%n - 1)`: the sum is left for later", record(parse(WAITS), 3))
+    _panel(c, 242, "`@main(%n - 1, %total + %n)`: nothing is left to do", record(parse(GOES), 3, 0))
+
+
+FIGURE = Figure(
+    "waiting", WIDTH, HEIGHT, "Who waits, in two recursions",
+    """Two recursions over time, each activation a bar. Above, the sum is made after the call: the activation
+    for n = 3 waits for that for n = 2, which waits for that for n = 1, which waits for that for n = 0; then
+    each goes on, in the opposite order. The stack is four high. Below, the sum goes along as a parameter:
+    each activation takes the place of the one before, and the stack stays at one.""",
+    draw,
+)  # fmt: skip
