@@ -14,7 +14,9 @@ import sys as _sys
 from . import below as _below
 from . import namespace as _namespace
 
-_WORKLOADS = ("dqn", "lstm", "mlp", "mobilenet", "resnet", "vgg")
+_WORKLOADS = (
+    "dcgan", "densenet", "dqn", "inception_v3", "lstm", "mlp", "mobilenet", "resnet", "squeezenet", "vgg",
+)  # fmt: skip
 
 _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.error": (
@@ -102,7 +104,12 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.prelude": ("prelude",),
     "tvm.relay.scope_builder": ("relay:ScopeBuilder",),
     "tvm.relay.testing": ("compat.relay_testing", "compat.op_attributes:TempOpAttr"),
-    **{f"tvm.relay.testing.{name}": (f"compat.workloads:{name} as get_workload",) for name in _WORKLOADS},
+    **{
+        f"tvm.relay.testing.{name}": (
+            f"compat.workloads:{name} as get_workload", f"compat.workloads:{name}_net as get_net",
+        )
+        for name in _WORKLOADS
+    },
     "tvm.relay.testing.init": ("compat.workloads:create_workload", "compat.workloads:Xavier"),
     "tvm.relay.testing.temp_op_attr": ("compat.op_attributes:TempOpAttr",),
     "tvm.relay.transform": ("transform",),

@@ -2,27 +2,35 @@
 
 They differ from TVM's. Architectures are those of the papers, as `relay_explorer.models` has them, so the
 names of weights, and in details the operators, are others. Parameters are drawn from a seeded generator: the
-same every time, but not TVM's numbers. Options that are not listed do not exist.
+same every time, but not TVM's numbers. `NETS` has what makes each one's function, `get_net` to old code.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from .. import relay
-from ..ir.expr import Call, Expr, Function, Var
+from ..ir.expr import Function
 from ..ir.module import IRModule
-from ..ir.op import Op
 from ..ir.types import TensorType
-from ..ir.visitor import ExprMutator
-from ..models import dqn as dqn_model
-from ..models import load
-from ..models import lstm as lstm_model
+from ..models import dcgan as _dcgan
+from ..models import densenet as _densenet
+from ..models import dqn as _dqn
+from ..models import inception_v3 as _inception_v3
+from ..models import lstm as _lstm
+from ..models import mlp as _mlp
+from ..models import mobilenet as _mobilenet
+from ..models import resnet as _resnet
+from ..models import squeezenet as _squeezenet
+from ..models import vgg as _vgg
 from ..transform import InferType
 from .arrays import DeviceArray, array
 
 Workload = tuple[IRModule, dict[str, DeviceArray]]
+Shape = Sequence[int]
 _INPUTS = ("data", "x", "h", "c")
 
 
@@ -64,98 +72,139 @@ def create_workload(net: Function | IRModule, initializer: Xavier | None = None,
     return module, params
 
 
-class _Resize(ExprMutator):
-    """Rebuilds a classifier for another input shape and another number of classes."""
-
-    def __init__(self, main: Function, shape: tuple[int, ...], classes: int) -> None:
-        super().__init__()
-        *_, weight, bias = main.params
-        old = _shape(weight)
-        self.units = (old[0], classes)
-        self.weight = weight
-        self.shapes = {main.params[0]: shape, weight: (classes, old[1]), bias: (classes,)}
-        self.vars: dict[Var, Var] = {}
-
-    def visit_var(self, var: Var) -> Expr:
-        if var in self.shapes:
-            if var not in self.vars:
-                self.vars[var] = relay.var(var.name_hint, shape=self.shapes[var])
-            return self.vars[var]
-        return super().visit_var(var)
-
-    def visit_call(self, call: Call) -> Expr:
-        if isinstance(call.op, Op) and call.op.name == "nn.dense" and call.args[1] is self.weight:
-            data, weight = (self.visit(arg) for arg in call.args)
-            built: Expr = relay.nn.dense(data, weight, units=self.units[1])
-            return built
-        return super().visit_call(call)
+def _image(shape: Shape, layout: str) -> tuple[int, int, int]:
+    """(channels, height, width) of an image whose shape is in the order of `layout`."""
+    sizes = dict(zip(layout.removeprefix("N"), shape))
+    return sizes["C"], sizes["H"], sizes["W"]
 
 
-def _shape(var: Var) -> tuple[int, ...]:
-    annotation = var.type_annotation
-    assert isinstance(annotation, TensorType)
-    return annotation.concrete_shape
+def mlp_net(
+    batch_size: int = 1, num_classes: int = 10, image_shape: Shape = (1, 28, 28), dtype: str = "float32"
+) -> Function:
+    """Three dense layers, of 128, 64 and `num_classes`, on flattened images."""
+    return _mlp.image_mlp(batch_size, num_classes, tuple(image_shape), dtype=dtype)["main"]
 
 
-def _classifier(model: str, shape: tuple[int, ...], classes: int) -> Workload:
-    main = load(model)["main"]
-    if (_shape(main.params[0]), _shape(main.params[-1])) != (shape, (classes,)):
-        resized = _Resize(main, shape, classes).visit(main)
-        assert isinstance(resized, Function)
-        main = resized
-    return create_workload(main)
-
-
-def mlp(batch_size: int = 1, num_classes: int = 10) -> Workload:
-    """The perceptron of the book: x (batch, 784) to (batch, num_classes). TVM's took images and had three
-    layers.
-    """
-    return _classifier("mlp", (batch_size, 784), num_classes)
-
-
-def resnet(
+def resnet_net(
     batch_size: int = 1,
     num_classes: int = 1000,
     num_layers: int = 18,
-    image_shape: tuple[int, int, int] = (3, 224, 224),
-) -> Workload:
-    """ResNet-18 or ResNet-50 for images NCHW of any size that leaves something to pool. TVM's was the second
-    version, with the norms ahead of the convolutions.
+    image_shape: Shape = (3, 224, 224),
+    layout: str = "NCHW",
+    dtype: str = "float32",
+) -> Function:
+    """A ResNet of 18, 34, 50, 101 or 152 layers. TVM's was the second version, with the norms ahead of the
+    convolutions.
     """
-    if num_layers not in (18, 50):
-        raise ValueError(f"resnet has 18 or 50 layers here, not {num_layers}")
-    return _classifier(f"resnet{num_layers}", (batch_size, *image_shape), num_classes)
+    image = _image(image_shape, layout)
+    return _resnet.resnet(num_layers, batch_size, num_classes, image, layout, dtype)["main"]
 
 
-def mobilenet(
-    batch_size: int = 1, num_classes: int = 1000, image_shape: tuple[int, int, int] = (3, 224, 224)
-) -> Workload:
+def mobilenet_net(
+    batch_size: int = 1,
+    num_classes: int = 1000,
+    image_shape: Shape = (3, 224, 224),
+    dtype: str = "float32",
+    layout: str = "NCHW",
+) -> Function:
     """MobileNet, version 1."""
-    return _classifier("mobilenet", (batch_size, *image_shape), num_classes)
+    image = _image(image_shape, layout)
+    return _mobilenet.mobilenet(batch_size, num_classes, image, layout, dtype)["main"]
 
 
-def vgg(batch_size: int = 1, num_classes: int = 1000, num_layers: int = 16) -> Workload:
-    """VGG-16 for images (3, 224, 224)."""
-    if num_layers != 16:
-        raise ValueError(f"vgg has 16 layers here, not {num_layers}")
-    return _classifier("vgg16", (batch_size, 3, 224, 224), num_classes)
+def vgg_net(
+    batch_size: int = 1,
+    num_classes: int = 1000,
+    image_shape: Shape = (3, 224, 224),
+    dtype: str = "float32",
+    num_layers: int = 11,
+    batch_norm: bool = False,
+) -> Function:
+    """A VGG of 11, 13, 16 or 19 layers."""
+    image = _image(image_shape, "NCHW")
+    return _vgg.vgg(num_layers, batch_size, num_classes, image, batch_norm, dtype)["main"]
 
 
-def dqn(batch_size: int = 1, num_actions: int = 18) -> Workload:
-    """The deep Q-network: data (batch, 4, 84, 84) to (batch, num_actions)."""
-    main = dqn_model.dqn(num_actions)["main"]
-    if batch_size != 1:
-        resized = _Resize(main, (batch_size, 4, 84, 84), num_actions).visit(main)
-        assert isinstance(resized, Function)
-        main = resized
-    return create_workload(main)
+def dqn_net(
+    batch_size: int = 1,
+    num_actions: int = 18,
+    image_shape: Shape = (4, 84, 84),
+    dtype: str = "float32",
+    layout: str = "NCHW",
+) -> Function:
+    """The deep Q-network: four frames to the value of each action."""
+    return _dqn.dqn(num_actions, batch_size, _image(image_shape, layout), layout, dtype)["main"]
 
 
-def lstm(iterations: int, num_hidden: int, num_inputs: int | None = None) -> Workload:
-    """An LSTM over `iterations` steps, unrolled, for one sequence. Steps and the first state are inputs;
-    TVM's made the state itself.
+def dcgan_net(
+    batch_size: int = 1,
+    oshape: Shape = (3, 64, 64),
+    ngf: int = 128,
+    random_len: int = 100,
+    layout: str = "NCHW",
+    dtype: str = "float32",
+) -> Function:
+    """DCGAN's generator: noise (batch, random_len) to images."""
+    if layout != "NCHW":
+        raise ValueError(f"dcgan makes images NCHW here, not {layout}")
+    return _dcgan.dcgan(batch_size, random_len, _image(oshape, layout), ngf, dtype)["main"]
+
+
+def squeezenet_net(
+    batch_size: int = 1,
+    num_classes: int = 1000,
+    version: str = "1.0",
+    image_shape: Shape = (3, 224, 224),
+    dtype: str = "float32",
+) -> Function:
+    """SqueezeNet 1.0 or 1.1."""
+    image = _image(image_shape, "NCHW")
+    return _squeezenet.squeezenet(version, batch_size, num_classes, image, dtype)["main"]
+
+
+def densenet_net(
+    densenet_size: int = 121,
+    classes: int = 1000,
+    batch_size: int = 4,
+    image_shape: Shape = (3, 224, 224),
+    dtype: str = "float32",
+) -> Function:
+    """A DenseNet of 121, 161, 169 or 201 layers; class scores, without a softmax."""
+    image = _image(image_shape, "NCHW")
+    return _densenet.densenet(densenet_size, batch_size, classes, image, dtype=dtype)["main"]
+
+
+def inception_v3_net(
+    batch_size: int = 1,
+    num_classes: int = 1000,
+    image_shape: Shape = (3, 299, 299),
+    dtype: str = "float32",
+) -> Function:
+    """Inception v3."""
+    image = _image(image_shape, "NCHW")
+    return _inception_v3.inception_v3(batch_size, num_classes, image, dtype)["main"]
+
+
+def lstm_net(iterations: int, num_hidden: int, batch_size: int = 1, dtype: str = "float32") -> Function:
+    """An LSTM over `iterations` steps, unrolled. Steps and the first state are inputs; TVM's made the state
+    itself, and had weights of its own for each step.
     """
-    return create_workload(lstm_model.lstm(iterations, num_inputs or num_hidden, num_hidden))
+    return _lstm.lstm(iterations, num_hidden, num_hidden, batch_size, dtype)["main"]
 
 
-__all__ = ["Xavier", "create_workload", "dqn", "lstm", "mlp", "mobilenet", "resnet", "vgg"]
+NETS: dict[str, Callable[..., Function]] = {
+    name.removesuffix("_net"): made for name, made in list(globals().items()) if name.endswith("_net")
+}
+
+
+def _workload(net: Callable[..., Function]) -> Callable[..., Workload]:
+    @functools.wraps(net)
+    def get_workload(*args: Any, **kwargs: Any) -> Workload:
+        return create_workload(net(*args, **kwargs))
+
+    return get_workload
+
+
+globals().update({name: _workload(net) for name, net in NETS.items()})
+
+__all__ = ["NETS", "Xavier", "create_workload", *NETS, *[f"{name}_net" for name in NETS]]

@@ -41,6 +41,16 @@ MODELS = {
         "mobilenet:mobilenet", "MobileNet, version 1, for 224 × 224 images.", "Howard et al., 2017"
     ),
     "vgg16": Model("vgg:vgg16", "VGG-16 for 224 × 224 images.", "Simonyan and Zisserman, 2015"),
+    "squeezenet": Model(
+        "squeezenet:squeezenet", "SqueezeNet 1.0 for 224 × 224 images.", "Iandola et al., 2016"
+    ),
+    "densenet121": Model("densenet:densenet", "DenseNet-121 for 224 × 224 images.", "Huang et al., 2017"),
+    "inception_v3": Model(
+        "inception_v3:inception_v3", "Inception v3 for 299 × 299 images.", "Szegedy et al., 2016"
+    ),
+    "dcgan": Model(
+        "dcgan:dcgan", "DCGAN's generator: 100 numbers to a 64 × 64 image.", "Radford et al., 2016"
+    ),
     "transformer": Model(
         "transformer:encoder",
         "A transformer encoder of 12 layers: 128 tokens, width 768, 12 heads (the size of BERT base).",

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .. import relay
 from ..ir.expr import Expr, Function, Var
 from ..ir.module import IRModule
 
+Pair = int | tuple[int, int]
+LAYOUTS = {"NCHW": "OIHW", "NHWC": "HWIO"}  # of images, and of the kernels that go with them
+
 
 class Builder:
-    """Builds one `main`: `input` and `weight` make its parameters, in the order in which they are called."""
+    """Builds one `main`: `input` and `weight` make its parameters, in the order in which they are called.
 
-    def __init__(self) -> None:
+    Images are laid out as `layout` says, whatever their shapes are called in the arguments here: those are
+    (channels, height, width).
+    """
+
+    def __init__(self, layout: str = "NCHW", dtype: str = "float32") -> None:
+        if layout not in LAYOUTS:
+            raise ValueError(f"images are laid out {' or '.join(LAYOUTS)} here, not {layout}")
         self.params: list[Var] = []
+        self.layout = layout
+        self.dtype = dtype
+        self.channel_axis = layout.index("C")
 
-    def input(self, name: str, shape: tuple[int, ...], dtype: str = "float32") -> Var:
-        self.params.append(relay.var(name, shape=shape, dtype=dtype))
+    def input(self, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Var:
+        self.params.append(relay.var(name, shape=shape, dtype=dtype or self.dtype))
         return self.params[-1]
 
     weight = input
+
+    def image(self, name: str, batch: int, shape: Sequence[int]) -> Var:
+        """An input of `batch` images of `shape` (channels, height, width)."""
+        channels, height, width = shape
+        sizes = {"N": batch, "C": channels, "H": height, "W": width}
+        return self.input(name, tuple([sizes[axis] for axis in self.layout]))
 
     def module(self, body: Expr) -> IRModule:
         return IRModule.from_expr(Function(self.params, body))
@@ -34,31 +54,40 @@ class Builder:
         name: str,
         inputs: int,
         channels: int,
-        kernel: int,
+        kernel: Pair,
         stride: int = 1,
-        padding: int = 0,
+        padding: Pair = 0,
         groups: int = 1,
         bias: bool = False,
     ) -> Expr:
-        """A square convolution, NCHW, with a bias if asked for."""
-        weight = self.weight(f"{name}_weight", (channels, inputs // groups, kernel, kernel))
+        """A convolution, with a bias if asked for."""
+        rows, columns = _pair(kernel)
+        sizes = {"O": channels, "I": inputs // groups, "H": rows, "W": columns}
+        kernel_layout = LAYOUTS[self.layout]
+        weight = self.weight(f"{name}_weight", tuple([sizes[axis] for axis in kernel_layout]))
         out: Expr = relay.nn.conv2d(
             data,
             weight,
             strides=(stride, stride),
-            padding=(padding, padding),
+            padding=_pair(padding),
             groups=groups,
             channels=channels,
-            kernel_size=(kernel, kernel),
+            kernel_size=(rows, columns),
+            data_layout=self.layout,
+            kernel_layout=kernel_layout,
         )
-        return relay.nn.bias_add(out, self.weight(f"{name}_bias", (channels,))) if bias else out
+        if not bias:
+            return out
+        return relay.nn.bias_add(out, self.weight(f"{name}_bias", (channels,)), axis=self.channel_axis)
 
-    def batch_norm(self, data: Expr, name: str, channels: int) -> Expr:
-        """Batch normalization over axis 1, as inference uses it."""
+    def batch_norm(self, data: Expr, name: str, channels: int, epsilon: float = 1e-5) -> Expr:
+        """Batch normalization over the channels, as inference uses it."""
         gamma, beta, mean, variance = (
             self.weight(f"{name}_{part}", (channels,)) for part in ("gamma", "beta", "mean", "var")
         )
-        return relay.nn.batch_norm(data, gamma, beta, mean, variance)[0]
+        return relay.nn.batch_norm(
+            data, gamma, beta, mean, variance, axis=self.channel_axis, epsilon=epsilon
+        )[0]
 
     def conv_norm_relu(
         self,
@@ -66,16 +95,53 @@ class Builder:
         name: str,
         inputs: int,
         channels: int,
-        kernel: int,
+        kernel: Pair,
         stride: int = 1,
-        padding: int = 0,
+        padding: Pair = 0,
         groups: int = 1,
     ) -> Expr:
         out = self.conv(data, f"{name}_conv", inputs, channels, kernel, stride, padding, groups)
         return relay.nn.relu(self.batch_norm(out, f"{name}_bn", channels))
+
+    def norm_relu_conv(
+        self, data: Expr, name: str, inputs: int, channels: int, kernel: Pair, padding: Pair = 0
+    ) -> Expr:
+        """The other order: the convolution comes last."""
+        out = relay.nn.relu(self.batch_norm(data, f"{name}_bn", inputs))
+        return self.conv(out, f"{name}_conv", inputs, channels, kernel, padding=padding)
+
+    def max_pool(self, data: Expr, size: int, stride: int, padding: int = 0, ceil_mode: bool = False) -> Expr:
+        return relay.nn.max_pool2d(
+            data, pool_size=(size, size), strides=(stride, stride), padding=(padding, padding),
+            layout=self.layout, ceil_mode=ceil_mode,
+        )  # fmt: skip
+
+    def avg_pool(self, data: Expr, size: int, stride: int, padding: int = 0) -> Expr:
+        """Means of windows; what padding adds is not counted."""
+        return relay.nn.avg_pool2d(
+            data, pool_size=(size, size), strides=(stride, stride), padding=(padding, padding),
+            layout=self.layout, count_include_pad=False,
+        )  # fmt: skip
+
+    def global_pool(self, data: Expr) -> Expr:
+        """The mean of each channel, (batch, channels)."""
+        return relay.nn.batch_flatten(relay.nn.global_avg_pool2d(data, layout=self.layout))
+
+    def join(self, parts: Sequence[Expr]) -> Expr:
+        """Images one after the other along the channels."""
+        return relay.concatenate(list(parts), axis=self.channel_axis)
 
     def layer_norm(self, data: Expr, name: str, width: int) -> Expr:
         """Layer normalization over the last axis."""
         return relay.nn.layer_norm(
             data, self.weight(f"{name}_gamma", (width,)), self.weight(f"{name}_beta", (width,))
         )
+
+
+def pooled(size: int, kernel: int, stride: int, padding: int = 0) -> int:
+    """How many windows fit."""
+    return (size + 2 * padding - kernel) // stride + 1
+
+
+def _pair(value: Pair) -> tuple[int, int]:
+    return value if isinstance(value, tuple) else (value, value)

@@ -7,13 +7,15 @@ from ..ir.module import IRModule
 from .layers import Builder
 
 
-def lstm(steps: int = 32, inputs: int = 64, hidden: int = 128) -> IRModule:
-    """steps inputs (1, inputs) and the first state (1, hidden) to the last hidden state (1, hidden). All
-    steps share the same weights.
+def lstm(
+    steps: int = 32, inputs: int = 64, hidden: int = 128, batch: int = 1, dtype: str = "float32"
+) -> IRModule:
+    """steps inputs (batch, inputs) and the first state (batch, hidden) to the last hidden state (batch,
+    hidden). All steps share the same weights.
     """
-    b = Builder()
-    sequence = [b.input(f"x{t}", (1, inputs)) for t in range(steps)]
-    h, c = b.input("h", (1, hidden)), b.input("c", (1, hidden))
+    b = Builder(dtype=dtype)
+    sequence = [b.input(f"x{t}", (batch, inputs)) for t in range(steps)]
+    h, c = b.input("h", (batch, hidden)), b.input("c", (batch, hidden))
     w_input, w_hidden = b.weight("w_input", (4 * hidden, inputs)), b.weight("w_hidden", (4 * hidden, hidden))
     bias = b.weight("bias", (4 * hidden,))
     for x in sequence:

@@ -19,10 +19,16 @@ _BLOCKS = (
 )  # output channels, stride
 
 
-def mobilenet() -> IRModule:
-    """data (1, 3, 224, 224) to class probabilities (1, 1000)."""
-    b = Builder()
-    x = b.conv_norm_relu(b.input("data", (1, 3, 224, 224)), "stem", 3, 32, kernel=3, stride=2, padding=1)
+def mobilenet(
+    batch: int = 1,
+    classes: int = 1000,
+    image: tuple[int, int, int] = (3, 224, 224),
+    layout: str = "NCHW",
+    dtype: str = "float32",
+) -> IRModule:
+    """data (batch, *image) to class probabilities (batch, classes)."""
+    b = Builder(layout, dtype)
+    x = b.conv_norm_relu(b.image("data", batch, image), "stem", image[0], 32, kernel=3, stride=2, padding=1)
     inputs = 32
     for index, (channels, stride) in enumerate(_BLOCKS, 1):
         x = b.conv_norm_relu(
@@ -30,5 +36,4 @@ def mobilenet() -> IRModule:
         )
         x = b.conv_norm_relu(x, f"block{index}_pointwise", inputs, channels, kernel=1)
         inputs = channels
-    x = relay.nn.batch_flatten(relay.nn.global_avg_pool2d(x))
-    return b.module(relay.nn.softmax(b.dense(x, "fc", inputs, 1000)))
+    return b.module(relay.nn.softmax(b.dense(b.global_pool(x), "fc", inputs, classes)))

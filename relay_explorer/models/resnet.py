@@ -7,31 +7,50 @@ from ..ir.expr import Expr
 from ..ir.module import IRModule
 from .layers import Builder
 
+_UNITS = {
+    18: (2, 2, 2, 2),
+    34: (3, 4, 6, 3),
+    50: (3, 4, 6, 3),
+    101: (3, 4, 23, 3),
+    152: (3, 8, 36, 3),
+}  # units of each of the four stages, by the number of layers with weights
+_BOTTLENECK_FROM = 50
+
 
 def resnet18() -> IRModule:
     """data (1, 3, 224, 224) to class probabilities (1, 1000)."""
-    return _resnet((2, 2, 2, 2), bottleneck=False)
+    return resnet(18)
 
 
 def resnet50() -> IRModule:
     """data (1, 3, 224, 224) to class probabilities (1, 1000)."""
-    return _resnet((3, 4, 6, 3), bottleneck=True)
+    return resnet(50)
 
 
-def _resnet(blocks: tuple[int, ...], bottleneck: bool) -> IRModule:
-    b = Builder()
-    x = b.conv_norm_relu(b.input("data", (1, 3, 224, 224)), "stem", 3, 64, kernel=7, stride=2, padding=3)
-    x = relay.nn.max_pool2d(x, pool_size=(3, 3), strides=(2, 2), padding=(1, 1))
+def resnet(
+    layers: int = 18,
+    batch: int = 1,
+    classes: int = 1000,
+    image: tuple[int, int, int] = (3, 224, 224),
+    layout: str = "NCHW",
+    dtype: str = "float32",
+) -> IRModule:
+    """data (batch, *image) to class probabilities (batch, classes); `layers` with weights, 18 to 152."""
+    if layers not in _UNITS:
+        raise ValueError(f"a ResNet has {', '.join(map(str, _UNITS))} layers, not {layers}")
+    bottleneck = layers >= _BOTTLENECK_FROM
+    b = Builder(layout, dtype)
+    x = b.conv_norm_relu(b.image("data", batch, image), "stem", image[0], 64, kernel=7, stride=2, padding=3)
+    x = b.max_pool(x, size=3, stride=2, padding=1)
     inputs, widen = 64, 4 if bottleneck else 1
-    for stage, count in enumerate(blocks):
+    for stage, count in enumerate(_UNITS[layers]):
         width = 64 << stage
         for index in range(count):
             stride = 2 if stage and not index else 1
             name = f"stage{stage + 1}_unit{index + 1}"
             x = (_bottleneck if bottleneck else _basic)(b, x, name, inputs, width, stride)
             inputs = width * widen
-    x = relay.nn.batch_flatten(relay.nn.global_avg_pool2d(x))
-    return b.module(relay.nn.softmax(b.dense(x, "fc", inputs, 1000)))
+    return b.module(relay.nn.softmax(b.dense(b.global_pool(x), "fc", inputs, classes)))
 
 
 def _basic(b: Builder, x: Expr, name: str, inputs: int, width: int, stride: int) -> Expr:

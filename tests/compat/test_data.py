@@ -151,8 +151,38 @@ def test_workloads_have_the_sizes_asked_for() -> None:
     assert str(module["main"].ret_type) == "Tensor[(2, 10), float32]"
     assert params["fc_weight"].shape == (10, 512)
     assert {v.name_hint for v in module["main"].params} - set(params) == {"data"}
-    with pytest.raises(ValueError, match="resnet has 18 or 50 layers here, not 34"):
-        tvm.relay.testing.resnet.get_workload(num_layers=34)
+    with pytest.raises(ValueError, match="a ResNet has 18, 34, 50, 101, 152 layers, not 20"):
+        tvm.relay.testing.resnet.get_workload(num_layers=20)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "result"),
+    [
+        ("dcgan", {"batch_size": 2, "oshape": (3, 32, 32), "ngf": 8, "random_len": 5}, (2, 3, 32, 32)),
+        ("densenet", {"classes": 5, "batch_size": 1, "image_shape": (3, 64, 64)}, (1, 5)),
+        ("dqn", {"batch_size": 3, "num_actions": 4, "image_shape": (84, 84, 4), "layout": "NHWC"}, (3, 4)),
+        ("inception_v3", {"num_classes": 3, "image_shape": (3, 107, 107)}, (1, 3)),
+        ("lstm", {"iterations": 2, "num_hidden": 4, "batch_size": 3}, (3, 4)),
+        ("mlp", {"batch_size": 2, "image_shape": (3, 4, 4)}, (2, 10)),
+        ("mobilenet", {"num_classes": 6, "image_shape": (64, 64, 3), "layout": "NHWC"}, (1, 6)),
+        ("resnet", {"num_layers": 50, "image_shape": (3, 32, 32), "dtype": "float16"}, (1, 1000)),
+        ("squeezenet", {"version": "1.1", "num_classes": 2, "image_shape": (3, 64, 64)}, (1, 2)),
+        ("vgg", {"num_layers": 13, "num_classes": 2, "image_shape": (3, 32, 32)}, (1, 2)),
+    ],
+)
+def test_the_networks_of_old_code(name: str, options: dict[str, object], result: tuple[int, ...]) -> None:
+    net = getattr(tvm.relay.testing, name).get_net(**options)
+    assert isinstance(net, relay.Function)
+    typed = relay.transform.InferType()(tvm.IRModule.from_expr(net))["main"]
+    assert tuple(typed.ret_type.shape) == result
+    assert typed.ret_type.dtype == options.get("dtype", "float32")
+
+
+def test_a_workload_is_a_network_with_values() -> None:
+    module, params = tvm.relay.testing.dcgan.get_workload(1, (1, 8, 8), 4, 6)
+    image = relay.create_executor("debug", mod=module).evaluate()(np.ones((1, 6), "float32"), **params)
+    assert image.numpy().shape == (1, 1, 8, 8)
+    assert np.abs(image.numpy()).max() <= 1
 
 
 def test_a_workload_runs_and_is_the_same_each_time() -> None:
@@ -160,7 +190,9 @@ def test_a_workload_runs_and_is_the_same_each_time() -> None:
     again = tvm.relay.testing.mlp.get_workload(batch_size=3, num_classes=4)[1]
     assert all(again[name] == value for name, value in params.items())
     assert params["fc1_weight"] != params["fc2_weight"]
-    result = relay.create_executor("debug", mod=module).evaluate()(np.ones((3, 784), "float32"), **params)
+    result = relay.create_executor("debug", mod=module).evaluate()(
+        np.ones((3, 1, 28, 28), "float32"), **params
+    )
     tvm.testing.assert_allclose(result.numpy().sum(axis=1), np.ones(3), rtol=1e-5)
 
 
