@@ -1,7 +1,8 @@
 // The views this bundle can draw, by the name that stands in the data.
 import { mountEvaluation } from "./views/evaluation.js";
 import { mountIr } from "./views/ir.js";
+import { mountSharing } from "./views/sharing.js";
 import { mountTypes } from "./views/types.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation]]);
+export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing]]);

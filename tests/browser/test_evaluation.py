@@ -448,8 +448,12 @@ def test_in_a_notebook_the_run_is_asked_for_again(open_view: Opener) -> None:
           const { default: widget } = await import("/relay_explorer/widgets/static/relay_explorer.js");
           const values = { view, state: "", name: "" };
           const hear = {};
-          window.model = { get: (key) => values[key], set: (key, value) => { values[key] = value; }, save_changes() {},
-            on: (event, run) => { hear[event] = run; }, off() {}, tell: (key, value) => { values[key] = value; hear[`change:${key}`](); } };
+          const set = (key, value) => { values[key] = value; };
+          window.model = {
+            get: (key) => values[key], set, save_changes() {}, off() {},
+            on: (event, run) => { hear[event] = run; },
+            tell: (key, value) => { set(key, value); hear[`change:${key}`](); },
+          };
           const el = document.createElement("div");
           el.id = "live";
           document.body.append(el);
