@@ -11,7 +11,6 @@ _PLACES = "it says where a program runs; here it runs in this process"
 _MEMORY = "it is the code of TVM's virtual machine or of its memory planning, not of a program"
 _TUNING = "tuning put it into programs, for layouts that a search had found"
 _QUANTIZED = "quantized operators (level 11) are a dialect of their own, which is not here"
-_PACKED = "it packs numbers of few bits into words, as the kernels of some processors take them"
 _MARKS = "it marks a program for one of TVM's passes, and computes nothing"
 
 LEFT_OUT: dict[str, str] = {
@@ -30,9 +29,6 @@ LEFT_OUT: dict[str, str] = {
     "nn.contrib_dense_pack": _KERNELS.format(instead="nn.dense"),
     "nn.internal.": _KERNELS.format(instead="nn.sparse_dense"),
     "nn.sparse_conv2d": _KERNELS.format(instead="nn.conv2d"),
-    "nn.bitpack": _PACKED,
-    "nn.bitserial_conv2d": _PACKED,
-    "nn.bitserial_dense": _PACKED,
     "auto_scheduler_layout_transform": _TUNING,
     "meta_schedule_layout_transform": _TUNING,
     "device_copy": _PLACES,

@@ -1,0 +1,261 @@
+"""One well-typed call of every operator: what the book's reference shows of each, and what tests try."""
+
+from __future__ import annotations
+
+from ..ir.expr import Call, Expr, Var, const, var
+from ..ir.op import Op
+from ..ir.tuple_wrapper import TupleWrapper
+from ..ir.types import TensorType
+from ..ops import (
+    broadcast,
+    contract,
+    create,
+    fixed_point,
+    image,
+    index,
+    join,
+    logical,
+    morphology,
+    random,
+    reduce,
+    reshape,
+    scan,
+    slice,
+    sort,
+    sparse,
+    transform,
+    unary,
+    windows,
+)
+from ..relay import nn, vision
+
+Example = Expr | TupleWrapper
+
+
+def t(*shape: int, dtype: str = "float32", name: str = "x") -> Var:
+    """A variable of tensor type."""
+    return var(name, TensorType(shape, dtype))
+
+
+def ints(*shape: int, name: str = "i") -> Var:
+    """A variable of a tensor of integers."""
+    return t(*shape, dtype="int32", name=name)
+
+
+def bools(*shape: int, name: str = "b") -> Var:
+    """A variable of a tensor of truth values."""
+    return t(*shape, dtype="bool", name=name)
+
+
+X, Y, V = t(2, 6), t(2, 6, name="y"), t(6, name="v")
+IMAGE, VOLUME, SIGNAL = (
+    t(1, 4, 8, 8, name="image"),
+    t(1, 4, 8, 8, 8, name="volume"),
+    t(1, 4, 8, name="signal"),
+)
+C = [t(4, name=f"c{n}") for n in range(4)]
+ONE, ZERO = const(1.0), const(0.0)
+
+
+def _plain(op: Op) -> Expr | None:
+    """A call of an operator of one or two tensors without attributes."""
+    if op.attrs_class is not None or op.inputs not in (("data",), ("lhs", "rhs")):
+        return None
+    of = {"bool": bools, "int": ints}.get(
+        "bool" if "boolean" in op.relation.law else "int" if "integer" in op.relation.law else "", t
+    )
+    return Call(op, [of(6, name=f"a{n}") for n in range(op.num_inputs)])
+
+
+TENSOR: list[Example] = [
+    unary.clip(X, -1, 1),
+    logical.where(bools(6), X, Y),
+    *(f(X, 1) for f in (reduce.sum, reduce.prod, reduce.mean, reduce.max, reduce.min)),
+    *(f(bools(2, 6), [0], keepdims=True) for f in (reduce.all, reduce.any)),
+    reduce.argmax(X, 1, select_last_index=True),
+    reduce.argmin(X, exclude=True, axis=0),
+    reduce.variance(X, 1, unbiased=True),
+    create.zeros((2, 3), "float32"),
+    create.ones((2, 3), "int8"),
+    create.full(ONE, (2,)),
+    create.full_like(X, ONE),
+    create.arange(0, 6, 2),
+    create.arange(ints(), dtype="int32"),
+    create.one_hot(ints(4), ONE, ZERO, 3, -1, "float32"),
+    transform.cast(X, "int8"),
+    transform.cast_like(X, ints()),
+    transform.reinterpret(X, "int32"),
+    transform.transpose(X),
+    transform.transpose(X, [1, 0]),
+    transform.expand_dims(X, 1, 2),
+    transform.squeeze(t(1, 6)),
+    transform.squeeze(t(1, 6), [0]),
+    transform.reverse(X, 1),
+    transform.reverse_sequence(X, ints(2)),
+    reshape.reshape(X, (3, -1)),
+    reshape.reverse_reshape(X, (-1, 3)),
+    reshape.reshape_like(X, t(12, name="y"), rhs_end=1),
+    reshape.layout_transform(IMAGE, "NCHW", "NCHW2c"),
+    reshape.shape_of(X),
+    reshape.ndarray_size(X),
+    join.concatenate([X, Y], 1),
+    join.stack([X, Y], -1),
+    join.split(X, 3, 1),
+    join.split(X, (1, 4), 1),
+    join.repeat(X, 2, 0),
+    join.tile(X, (2, 1, 1)),
+    join.meshgrid([V, t(3)]),
+    broadcast.broadcast_to(V, (2, 6)),
+    broadcast.broadcast_to_like(V, X),
+    broadcast.collapse_sum_like(X, V),
+    broadcast.collapse_sum_to(X, (6,)),
+    slice.strided_slice(X, [0, 1], [2, 5], [1, 2]),
+    slice.strided_slice(X, [1], [2], axes=[1], slice_mode="size"),
+    slice.strided_set(X, t(1, 6, name="y"), [0], [1]),
+    slice.slice_like(X, t(1, 3, name="y"), axes=(0, 1)),
+    index.take(X, ints(3), 1, mode="wrap"),
+    index.gather(X, 1, ints(2, 2)),
+    index.gather_nd(X, ints(2, 3)),
+    index.scatter_elements(X, ints(1, 6), t(1, 6, name="u"), reduction="add"),
+    index.scatter_nd(X, ints(2, 3), t(3, name="u"), "max"),
+    index.adv_index([X, ints(3), ints(2, 1, name="j")]),
+    index.unravel_index(ints(3), ints(2, name="s")),
+    index.argwhere(X),
+    scan.cumsum(X, 1, "float64", True),
+    scan.cumprod(X),
+    scan.sequence_mask(X, ints(6), -1.5),
+    scan.invert_permutation(ints(4)),
+    scan.matrix_set_diag(X, t(2, name="d"), 1),
+    scan.trilu(X, 1, False),
+    scan.unique(V, False, True),
+    sort.sort(X),
+    sort.argsort(X, 0, False, "int64"),
+    sort.topk(X, 2),
+    sort.searchsorted(V, t(3, name="w"), right=True),
+    contract.einsum([X, t(6, 3, name="m")], "ij,jk->ik"),
+    image.resize1d(SIGNAL, 4),
+    image.resize2d(IMAGE, (4, 4), method="cubic", roi=[0.0, 0.0, 0.5, 0.5]),
+    image.resize3d(VOLUME, (4, 4, 4)),
+    image.crop_and_resize(IMAGE, t(3, 4, name="b"), ints(3), (4, 4), "NCHW"),
+    image.affine_grid(t(1, 2, 3), (4, 4)),
+    image.grid_sample(IMAGE, t(1, 2, 4, 4, name="g"), "nearest"),
+    reshape.reshape(X, ints(2)),
+    broadcast.broadcast_to(X, ints(2)),
+    create.zeros(ints(2), "float32"),
+    create.ones(ints(2), "float32"),
+    create.full(ONE, ints(2)),
+    join.tile(X, ints(2)),
+    sort.topk(X, ints()),
+    create.one_hot(ints(4), ONE, ZERO, ints(name="d"), 0, "float32"),
+    slice.strided_slice(X, ints(1), [2]),
+    transform.expand_dims(X, ints()),
+    transform.squeeze(t(1, 6), ints(1)),
+    image.resize2d(IMAGE, ints(2)),
+]
+
+NEURAL: list[Example] = [
+    nn.conv1d(SIGNAL, var("w"), padding=1, channels=8, kernel_size=3),
+    nn.conv2d(IMAGE, var("w"), strides=(2, 2), padding=(1, 1), channels=8, kernel_size=(3, 3)),
+    nn.conv2d(IMAGE, t(4, 1, 3, 3, name="w"), groups=4, channels=4),
+    nn.conv3d(VOLUME, t(2, 4, 3, 3, 3, name="w")),
+    nn.bitpack(ints(2, 32), bits=2, bit_axis=0),
+    nn.bitserial_conv2d(ints(1, 4, 8, 8), ints(6, 4, 3, 3, name="w"), channels=6, activation_bits=2),
+    nn.bitserial_dense(ints(2, 6), ints(4, 6, name="w")),
+    nn.conv1d_transpose(SIGNAL, var("w"), channels=8, kernel_size=3),
+    nn.conv2d_transpose(IMAGE, t(4, 2, 3, 3, name="w")),
+    nn.conv3d_transpose(VOLUME, t(4, 2, 3, 3, 3, name="w")),
+    nn.conv2d_backward_weight(t(1, 8, 6, 6, name="g"), IMAGE, kernel_size=(3, 3)),
+    nn.deformable_conv2d(
+        IMAGE, t(1, 18, 6, 6, name="o"), t(8, 4, 3, 3, name="w"), channels=8, kernel_size=(3, 3)
+    ),
+    nn.dense(X, var("w"), units=3),
+    nn.matmul(X, t(6, 3, name="m")),
+    nn.bias_add(IMAGE, var("b")),
+    nn.batch_matmul(t(2, 3, 4), t(2, 5, 4, name="y")),
+    nn.batch_flatten(IMAGE),
+    nn.relu(X),
+    nn.leaky_relu(X, 0.1),
+    nn.prelu(IMAGE, var("alpha")),
+    nn.softmax(X, 1),
+    nn.fast_softmax(X),
+    nn.log_softmax(X),
+    *(f(SIGNAL) for f in (nn.max_pool1d, nn.avg_pool1d)),
+    *(f(VOLUME) for f in (nn.max_pool3d, nn.avg_pool3d)),
+    *(f(IMAGE, (2, 2), (2, 2), ceil_mode=True) for f in (nn.max_pool2d, nn.avg_pool2d)),
+    *(f(IMAGE) for f in (nn.global_max_pool2d, nn.global_avg_pool2d)),
+    *(f(SIGNAL, 2) for f in (nn.adaptive_max_pool1d, nn.adaptive_avg_pool1d)),
+    *(f(IMAGE, 2) for f in (nn.adaptive_max_pool2d, nn.adaptive_avg_pool2d)),
+    *(f(VOLUME, 2) for f in (nn.adaptive_max_pool3d, nn.adaptive_avg_pool3d)),
+    *(f(t(1, 4, 4, 4, name="g"), IMAGE, (2, 2), (2, 2)) for f in (nn.max_pool2d_grad, nn.avg_pool2d_grad)),
+    nn.batch_norm(IMAGE, *C),
+    nn.layer_norm(X, V, t(6, name="b")),
+    nn.instance_norm(IMAGE, *C[:2]),
+    nn.group_norm(IMAGE, *C[:2], num_groups=2),
+    nn.l2_normalize(X, 1e-5, [1]),
+    nn.lrn(IMAGE),
+    nn.dropout_raw(X, 0.25),
+    nn.pad(X, ((0, 0), (1, 2))),
+    nn.mirror_pad(X, ((0, 0), (1, 2))),
+    nn.dilate(X, [1, 2]),
+    nn.upsampling(IMAGE, 2, 2),
+    nn.upsampling3d(VOLUME, 2, 2, 2),
+    nn.depth_to_space(IMAGE, 2),
+    nn.space_to_depth(IMAGE, 2),
+    nn.space_to_batch_nd(t(1, 4, 4, 1), [2, 2], [[0, 0], [0, 0]]),
+    nn.batch_to_space_nd(t(4, 2, 2, 1), [2, 2], [[0, 0], [0, 0]]),
+    nn.cross_entropy(X, Y),
+    nn.cross_entropy_with_logits(X, Y),
+    nn.nll_loss(X, ints(2), V),
+    nn.correlation(IMAGE, t(1, 4, 8, 8, name="other"), 1, 1, 1, 1, 1, True, "NCHW"),
+    nn.fifo_buffer(t(1, 6), X, axis=0),
+]
+
+SPARSE = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
+BLOCKS = (t(3, 1, 2, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
+BOXES = t(1, 5, 6, name="boxes")
+KEY = random.threefry_key(1)
+MORE: list[Example] = [
+    morphology.dilation2d(IMAGE, t(4, 3, 3, name="w"), (1, 2), 1),
+    sparse.sparse_to_dense(ints(3, 2), (4, 5), t(3, name="v"), 1.5),
+    sparse.sparse_to_dense(ints(3, 2), ints(2, name="s"), t(3, name="v")),
+    sparse.sparse_reshape(ints(3, 2), [4, 6], [3, -1]),
+    sparse.sparse_fill_empty_rows(ints(3, 2), t(3, name="v"), [4, 6], ONE),
+    windows.sliding_window(IMAGE, 1, [3, 2, 4], [1, 2, 2]),
+    windows.stft(X, 4, 1, 3, t(3, name="w")),
+    windows.dft(X, Y, True),
+    fixed_point.fixed_point_multiply(ints(2, 6), 2**30, -3),
+    fixed_point.fixed_point_multiply_per_axis(
+        ints(2, 6), ints(2, name="m"), ints(2, name="l"), ints(2, name="r"), True, True, [0]
+    ),
+    random.threefry_generate(KEY, (2, 3)),
+    random.threefry_split(KEY),
+    random.uniform(KEY, (2, 3), "float32", -1, 2),
+    random.normal(KEY, (2, 3), "float64"),
+    random.multinomial(KEY, t(2, 3, name="p"), 4),
+    nn.sparse_dense(X, BLOCKS),
+    nn.sparse_add(t(2, 4), SPARSE),
+    nn.sparse_transpose(SPARSE),
+    nn.upsampling(IMAGE, t(name="h"), 2),
+    nn.upsampling3d(VOLUME, t(name="d"), t(name="h"), 2),
+    nn.pad(X, ints(2, 2)),
+    vision.multibox_prior(IMAGE, (0.5, 0.25), (1, 2)),
+    vision.multibox_transform_loc(t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a")),
+    vision.get_valid_counts(BOXES, 0.0),
+    vision.non_max_suppression(BOXES, ints(1, name="n"), ints(1, 5)),
+    vision.all_class_non_max_suppression(t(1, 5, 4, name="b"), t(1, 2, 5, name="s"), 3, 0.5, 0.0),
+    vision.regular_non_max_suppression(t(1, 5, 4, name="b"), t(1, 5, 3, name="s"), 2, 4, 2, 0.5, 0.0),
+    vision.roi_align(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
+    vision.roi_pool(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
+    vision.yolo_reorg(IMAGE, 2),
+    vision.proposal(
+        t(1, 4, 3, 3, name="p"), t(1, 8, 3, 3, name="b"), t(1, 3, name="info"), [1, 2], [1], 16, 0.7, 20, 4,
+        1, False,
+    ),
+]  # fmt: skip
+
+PLAIN = [call for call in (_plain(Op.get(name)) for name in Op.list_op_names()) if call is not None]
+CALLS: list[Call] = []
+for example in [*PLAIN, *TENSOR, *NEURAL, *MORE]:
+    call = example.astuple() if isinstance(example, TupleWrapper) else example
+    assert isinstance(call, Call)
+    CALLS.append(call)
