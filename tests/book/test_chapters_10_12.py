@@ -11,7 +11,7 @@ from relay_explorer.typing import record
 from relay_explorer.typing.events import Ended, Queued
 from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
 
-PAGES = ("ch10_types", "ch11_operators", "ch12_inference")
+PAGES = ("ch10_types", "ch11_operators", "ch12_inference", "ch13_polymorphism")
 DIFFER = r"gives? (Tensor\[\(1, 4\), float32\]), where (Tensor\[\(1, 8\), float32\]) is demanded"
 
 
