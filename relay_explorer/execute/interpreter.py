@@ -251,16 +251,14 @@ _ENDLESS = "does the recursion end? A loop that returns the call itself needs no
 
 
 def _too_deep(at: Instruction, depth: int) -> ExecutionError:
-    return ExecutionError(
-        f"calls are nested {depth - 1:,} deep; the last is {_called(at)}", at.node.span, help=[_ENDLESS]
-    )
+    return ExecutionError(f"{_nested(depth - 1)}; the last is {_called(at)}", at.node.span, help=[_ENDLESS])
 
 
 def _too_much(at: Instruction, taken: int, depth: int) -> ExecutionError:
     return ExecutionError(
         f"the program has taken {taken / 2**20:,.0f} MiB of memory, over half of what was free",
         at.node.span,
-        [Note(f"calls are nested {depth:,} deep; the last is {_called(at)}")],
+        [Note(f"{_nested(depth)}; the last is {_called(at)}")],
         [_ENDLESS if depth > 1000 else "does the loop end, and must it keep all that it makes?"],
     )
 
@@ -272,6 +270,10 @@ def _ill_typed(at: Instruction, problem: Exception) -> ExecutionError:
         at.node.span,
         help=["infer types first; an executor does, and looks at the arguments too"],
     )
+
+
+def _nested(depth: int) -> str:
+    return f"calls are nested {depth:,} deep" if depth else "no call waits for another: it is a loop"
 
 
 def _called(at: Instruction) -> str:

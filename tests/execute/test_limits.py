@@ -51,7 +51,7 @@ def test_an_endless_loop_that_keeps_what_it_makes() -> None:
         "def @main() -> List[int32] { @grow(Nil) }"
     )
     found = failure(program)
-    assert "note: calls are nested N deep; the last is of `@grow`\n" in found
+    assert "note: no call waits for another: it is a loop; the last is of `@grow`\n" in found
     assert found.endswith("help: does the loop end, and must it keep all that it makes?")
 
 
