@@ -13,21 +13,24 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..ir.attrs import Attrs
 from ..ir.errors import RelayError
-from ..ir.expr import Expr, Function, Var
+from ..ir.expr import Expr, Function, Tuple, Var
 from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
+from ..ir.span import Span
 from ..ir.types import Type, TypeVar
 from ..ir.walk import free_type_vars, free_vars
 from ..text import astext, parse, parse_expr
+from .nodes import make_node
 
 FORMAT = 1
 
 
 def save_json(node: object) -> str:
-    """`node` as JSON: a module, an expression, a type, an array, or lists, tuples and dictionaries (with
-    strings as keys) of these and of plain data. A program must name no constructor or type that it does
-    not declare: save its module.
+    """`node` as JSON: a module, an expression, a type, a span, attributes, an array, or lists, tuples and
+    dictionaries (with strings as keys) of these and of plain data. A program must name no constructor or
+    type that it does not declare: save its module.
     """
     return json.dumps({"relay_explorer": FORMAT, **_save(node)}, indent=2, ensure_ascii=False)
 
@@ -64,13 +67,24 @@ def _save(node: object) -> dict[str, Any]:
     if isinstance(node, NDArray):
         encoded = base64.b64encode(node.data).decode("ascii")
         return {"kind": "array", "shape": list(node.shape), "dtype": node.dtype, "base64": encoded}
+    if isinstance(node, Span):
+        place = [node.line, node.end_line, node.column, node.end_column]
+        return {"kind": "span", "source": node.source_name, "place": place}
+    if isinstance(node, Attrs):
+        return {
+            "kind": "attributes",
+            "key": node._key,
+            "text": astext(Function([], Tuple([]), attrs=dict(node.items()))),
+        }
     if isinstance(node, (list, tuple)):
-        return {"kind": type(node).__name__, "items": [_save(item) for item in node]}
+        return {"kind": "list" if isinstance(node, list) else "tuple", "items": [_save(i) for i in node]}
     if isinstance(node, Mapping) and all(isinstance(key, str) for key in node):
         return {"kind": "dict", "items": {key: _save(value) for key, value in node.items()}}
     if node is None or isinstance(node, (bool, int, float, str)):
         return {"kind": "plain", "value": node}
-    raise TypeError(f"save_json takes modules, expressions, types, arrays and plain data, not {node!r}")
+    raise TypeError(
+        f"save_json takes modules, expressions, types, spans, attributes, arrays and plain data, not {node!r}"
+    )
 
 
 def _load(data: dict[str, Any]) -> Any:
@@ -90,6 +104,13 @@ def _load(data: dict[str, Any]) -> Any:
         return tuple(items) if kind == "tuple" else items
     if kind == "dict":
         return {key: _load(value) for key, value in data["items"].items()}
+    if kind == "span":
+        return Span(data["source"], *map(int, data["place"]))
+    if kind == "attributes":
+        function = parse_expr(data["text"], "save_json")
+        if not isinstance(function, Function):
+            raise ValueError("attributes are kept as those of a function")
+        return make_node(data["key"], **dict(function.attrs.items()))
     if kind == "plain":
         return data["value"]
     raise ValueError(f"there is no kind {kind!r}")

@@ -22,9 +22,46 @@ class IntImm(int):
         self.dtype = dtype
         return self
 
+    def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]  # for copies and pickles
+        return (self.dtype, int(self))
+
     @property
     def value(self) -> int:
         return int(self)
+
+    def same_as(self, other: object) -> bool:
+        return self is other
+
+    def _of(self, result: Any) -> Any:
+        """The result of an operation on integers, with this one's type."""
+        return IntImm(self.dtype, result) if type(result) is int else result
+
+    def __add__(self, other: Any) -> Any:
+        return self._of(int.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Any:
+        return self._of(int.__radd__(self, other))
+
+    def __sub__(self, other: Any) -> Any:
+        return self._of(int.__sub__(self, other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._of(int.__rsub__(self, other))
+
+    def __mul__(self, other: Any) -> Any:
+        return self._of(int.__mul__(self, other))
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._of(int.__rmul__(self, other))
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._of(int.__floordiv__(self, other))
+
+    def __mod__(self, other: Any) -> Any:
+        return self._of(int.__mod__(self, other))
+
+    def __neg__(self) -> Any:
+        return self._of(int.__neg__(self))
 
 
 class FloatImm(float):

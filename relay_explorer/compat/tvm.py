@@ -13,6 +13,7 @@ import sys as _sys
 
 from . import below as _below
 from . import namespace as _namespace
+from . import typed_numbers as _typed_numbers
 
 _WORKLOADS = (
     "dcgan", "densenet", "dqn", "inception_v3", "lstm", "mlp", "mobilenet", "resnet", "squeezenet", "vgg",
@@ -132,3 +133,4 @@ _here = _sys.modules[__name__]
 _here.__class__ = _namespace.Namespace
 _here.__dict__.update(_namespace.Namespace("tvm", _ROOT).__dict__ | {"__doc__": __doc__})
 _namespace.build(_PLACES, _here)
+_typed_numbers.enable()

@@ -85,7 +85,8 @@ def _dim(value: object) -> Dim:
         raise TypeError(f"a dimension is an integer, Any() or a size with a name, not {value!r}") from None
 
 
-_known_dims = {int}.issuperset
+KNOWN: Final[set[type]] = {int}  # the classes of dimensions that are known; old code's IntImm joins them
+_known_dims = KNOWN.issuperset
 
 
 USUAL_BITS = {"int": "int32", "uint": "uint32", "float": "float32"}  # what these names mean in TVM

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.compat import tvm
+from relay_explorer.ir import structural_equal
 
 DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64"]
 
@@ -221,3 +223,34 @@ def test_natural_numbers_are_counted_as_values_and_as_expressions() -> None:
     assert isinstance(
         run.evaluate(helpers.make_nat_expr(prelude, 1)), tvm.relay.backend.interpreter.ConstructorValue
     )
+
+
+def test_sizes_and_attributes_know_their_type_to_old_code() -> None:
+    x = relay.var("x", shape=(tvm.tir.Any(), 3, 8, 8))
+    call = relay.nn.conv2d(x, relay.var("w", shape=(4, 3, 3, 3)), strides=(2, 2), channels=4)
+    typed = tvm.relay.testing.run_infer_type(call)
+    batch, channels, *extents = typed.checked_type.shape
+    assert isinstance(batch, tvm.tir.Any)
+    assert [d.value for d in extents] == [int(d) for d in extents] == [3, 3]
+    assert (channels.value, channels.dtype) == (4, "int32")
+    assert isinstance(channels, tvm.tir.IntImm)
+    assert (channels * 2 + 1).value == 9
+    assert (typed.attrs.strides[0].value, typed.attrs.channels.value) == (2, 4)
+    assert typed.attrs.dilation[1].value == 1  # a default
+    assert typed.checked_type == relay.TensorType((relay.Any(), 4, 3, 3))
+    assert str(typed.checked_type) == "Tensor[(?, 4, 3, 3), float32]"
+    assert pickle.loads(pickle.dumps(channels)).dtype == "int32"
+
+
+def test_programs_are_equal_whether_or_not_their_numbers_know_their_type() -> None:
+    x = relay.var("x", shape=(1, 4))
+    plain = attrs_of(relay.reshape(x, (2, 2)), newshape=(2, 2))
+    assert structural_equal(relay.reshape(x, (2, 2)), plain)
+    assert "newshape=[2, 2]" in str(plain)
+
+
+def attrs_of(call: relay.Call, **values: object) -> relay.Call:
+    """The same call with values put into its attributes as they are."""
+    attrs = call.attrs.replace()
+    attrs.__dict__.update(values)
+    return relay.Call(call.op, call.args, attrs)

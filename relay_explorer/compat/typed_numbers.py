@@ -1,0 +1,58 @@
+"""Sizes and attributes that are integers have a `.value` and a `.dtype`, as TVM's `IntImm` had.
+
+    int(tensor_type.shape[0]), tensor_type.shape[0].value, call.attrs.strides[0].value
+
+In this package they are plain integers. Old code asks for both, so once it has a `tvm` the shapes of types
+and the attributes of calls hold integers that know their type: Python integers still, to everything else.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from ..ir import attrs, types
+from .tir import IntImm
+
+DTYPE = "int32"
+_KINDS = ("int", "Ints", "Dims", "int | Ints", "Pairs")
+
+
+def typed(value: Any) -> Any:
+    """`value` with each plain integer in it, also inside tuples, made one that knows its type."""
+    if type(value) is int:
+        return IntImm(DTYPE, value)
+    if type(value) is tuple:
+        return tuple([typed(part) for part in value])
+    return value
+
+
+@lru_cache(maxsize=10_000)
+def _typed_shape(shape: types.Shape) -> types.Shape:
+    return tuple([typed(dim) for dim in shape])
+
+
+def _converting(kind: str) -> None:
+    """Attributes of that kind are typed from here on; defaults of the declared ones too."""
+    convert = attrs.KINDS[kind]
+    attrs.KINDS[kind] = lambda value: typed(convert(value))
+
+
+def enable() -> None:
+    """From here on; doing so twice changes nothing."""
+    slot: Any = types.TensorType.__dict__["shape"]
+    if isinstance(slot, property):
+        return
+    read, write = slot.__get__, slot.__set__
+    shape = property(lambda self: _typed_shape(read(self)), write)
+    types.TensorType.shape = shape  # type: ignore[assignment, misc]  # in the place of the slot
+    types.KNOWN.add(IntImm)
+    for kind in _KINDS:
+        _converting(kind)
+        _converting(f"{kind} | None")
+    for schema in list(attrs.Attrs._schemas.values()):
+        for name, field in schema._fields.items():
+            if field.kind.removesuffix(" | None") in _KINDS:
+                schema._fields[name] = field._replace(default=typed(field.default))
+                if name in schema.__dict__:
+                    setattr(schema, name, schema._fields[name].default)
