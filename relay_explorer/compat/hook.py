@@ -14,7 +14,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import missing
+from . import missing, old_numpy
 
 OURS = f"{__package__}.tvm"
 # Top-level packages whose own imports of `tvm` mean the installed one.
@@ -25,13 +25,17 @@ _import_module = importlib.import_module
 
 
 def install() -> None:
-    """From here on, `import tvm` in old code gives ours. Doing so twice changes nothing."""
+    """From here on, `import tvm` in old code gives ours. Doing so twice changes nothing. NumPy has the names
+    again that it had then.
+    """
+    old_numpy.give_back()
     builtins.__import__ = _import_for_old_code
     importlib.import_module = _import_module_for_old_code
 
 
 def uninstall() -> None:
     """Undoes `install`; what has been imported stays as it is."""
+    old_numpy.take_away()
     builtins.__import__ = _import
     importlib.import_module = _import_module
 

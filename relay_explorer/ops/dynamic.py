@@ -183,6 +183,7 @@ def _dynamic(
         compute=compute,
         family=family,
         level=level,
+        laxer_in_reference="It took shapes, counts and places of any element type.",
     )
 
 

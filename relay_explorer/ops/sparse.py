@@ -158,8 +158,10 @@ def _moved(attrs: None, indices: Array, prev_shape: Array, new_shape: Array) -> 
 
 def _fill_empty_rows(attrs: None, indices: Type, values: Type, dense_shape: Type, default: Type) -> Type:
     i, v = integers(indices, 0, "sparse_indices"), tensor(values, 1, "sparse_values")
-    shape, fill = integers(dense_shape, 2, "dense_shape"), scalar(default, 3, "default_value")
+    shape, fill = integers(dense_shape, 2, "dense_shape"), tensor(default, 3, "default_value")
     same_dtypes(v, fill, (1, 3))
+    if len(fill.shape) > 1 or not all(same_dim(extent, 1) for extent in fill.shape):
+        raise RelationError(f"default_value must be one number, not {fill}", culprits=(3,))
     if len(i.shape) != 2 or len(v.shape) != 1 or len(shape.shape) != 1:
         raise RelationError(
             f"sparse_indices is a matrix with a row for each of sparse_values, and dense_shape a vector, not "
@@ -194,7 +196,7 @@ def _with_all_rows(
     added[:, 0] = np.flatnonzero(empty)
     every = np.concatenate([indices, added])
     order = np.argsort(every[:, 0], kind="stable")
-    filled = np.concatenate([values, np.full(len(added), default, values.dtype)])
+    filled = np.concatenate([values, np.full(len(added), default.reshape(()), values.dtype)])
     return every[order], filled[order], empty
 
 

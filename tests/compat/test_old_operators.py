@@ -53,3 +53,16 @@ def test_the_compilers_cache_is_empty() -> None:
         AttributeError, match=r"TECompiler\.lower is not in .* programs are not compiled here"
     ):
         cache.lower  # noqa: B018
+
+
+def test_numpys_old_names_are_there_for_old_code_alone() -> None:
+    from relay_explorer.compat import install, uninstall
+
+    install()
+    install()
+    assert np.product([2, 3]) == 6  # type: ignore[attr-defined]
+    assert np.float_ is np.float64  # type: ignore[attr-defined]
+    assert np.int is int  # type: ignore[attr-defined]
+    uninstall()
+    assert "product" not in vars(np)
+    assert "int" not in vars(np)

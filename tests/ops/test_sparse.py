@@ -101,6 +101,13 @@ def test_empty_rows_are_filled(seed: int) -> None:
         wanted_rows += [where[n] for n in here] or [np.array([row] + [0] * (len(extents) - 1))]
         wanted_values += [values[n] for n in here] or [9.0]
     close(rows, np.array(wanted_rows))
+    again = evaluate(
+        lambda i, v, d: sparse.sparse_fill_empty_rows(i, v, extents, d),
+        where,
+        values,
+        np.array([9], "float32"),
+    )
+    close(again[1], filled)
     close(filled, np.array(wanted_values, "float32"))
 
 
@@ -206,6 +213,10 @@ I3, P3 = ints(3, name="columns"), ints(3, name="starts")
             sparse.sparse_fill_empty_rows(ints(2, 2), t(3, name="v"), [4, 5], const(0.0)),
             "sparse_indices (2, 2) must have a row for each of the 3 values and a column for each of the 2 "
             "axes",
+        ),
+        (
+            sparse.sparse_fill_empty_rows(ints(2, 2), t(2, name="v"), [4, 5], t(2, name="d")),
+            "default_value must be one number, not Tensor[(2), float32]",
         ),
         (
             nn.sparse_dense(t(2, 4), csr(t(2, name="v"), I3, P3)),
