@@ -14,6 +14,7 @@ from figures import (
     frameworks,
     goals,
     inference,
+    sharing,
     stack,
     three_ways,
     type_tree,
@@ -25,7 +26,7 @@ FOLDER = Path(__file__).parent / "svg"
 FIGURES = (
     goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
     bipartite.FIGURE, classes.FIGURE,
-    forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE,
+    forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE, sharing.FIGURE,
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ steps are kept, the rest is counted, and after `budget` steps a run that has not
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -145,6 +146,17 @@ class Evaluation:
     @property
     def left_out(self) -> int:
         return self.totals.steps - len(self.steps)
+
+    @property
+    def result(self) -> Value:
+        """The value that the run ended with, as the interpreter holds it; None where it has none."""
+        last = self.steps[-1]
+        return last.value if isinstance(last, Finished) else None
+
+    def operators(self) -> Counter[str]:
+        """How often each operator was run, in the steps that were kept."""
+        made = [step.instruction for step in self.steps if isinstance(step, Made)]
+        return Counter([i.detail[0].name for i in made if i.kind is Kind.OPERATOR])
 
     @property
     def error(self) -> RelayError | None:

@@ -1,4 +1,8 @@
-"""ToANormalForm: every value gets a `let` (section 3.1 of the paper, on the two ways to share)."""
+"""ToANormalForm: every value gets a `let`.
+
+The form is that of Flanagan, Sabry, Duba and Felleisen, The Essence of Compiling with Continuations, 1993.
+Where a binding stands is the rule of Relay's documentation (Introduction to Relay IR).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import children, rebuild
 from ..text.scopes import Layout, NoNames, Scope, common
-from .infrastructure import Pass, PassContext
+from .infrastructure import Contract, Pass, PassContext
 
 _ATOMS = frozenset((Var, GlobalVar, Op, Constructor))
 KEPT = ("Primitive", "Compiler")  # attributes of functions that belong to a backend: their bodies stay
@@ -25,6 +29,7 @@ class ToANormalForm(Pass):
 
     name = "ToANormalForm"
     opt_level = 1
+    contract = Contract(gives="A-normal")
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         new = mod.copy()

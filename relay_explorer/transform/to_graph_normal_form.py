@@ -1,4 +1,6 @@
-"""ToGraphNormalForm: sharing without `let` (section 3.1 of the paper, on the two ways to share)."""
+"""ToGraphNormalForm: sharing without `let`, as graphs of computations have it (Introduction to Relay IR, in
+Relay's documentation).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from ..analysis.effects import effects
 from ..ir.expr import Expr, Function, Let, Var
 from ..ir.module import IRModule
 from ..ir.walk import children, free_vars, post_order, rebuild
-from .infrastructure import Pass, PassContext
+from .infrastructure import Contract, Pass, PassContext
 
 
 class ToGraphNormalForm(Pass):
@@ -19,6 +21,7 @@ class ToGraphNormalForm(Pass):
 
     name = "ToGraphNormalForm"
     opt_level = 1
+    contract = Contract(gives="graph")
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         new = mod.copy()
