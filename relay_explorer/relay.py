@@ -14,7 +14,7 @@ from typing import Any as Anything
 from . import analysis, dataflow_pattern, ir, prelude, transform
 from .execute import Executor, create_executor
 from .execute import results as _results
-from .ir import adt, expr
+from .ir import adt, expr, loops
 from .ir import types as ty
 from .ir.adt import (
     Clause,

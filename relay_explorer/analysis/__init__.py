@@ -18,13 +18,15 @@ from .operators import count_layers, get_total_mac_number, list_op_freqs
 from .repeats import Block, repeated_blocks
 from .scopes import LetScope, let_scopes
 from .type_vars import all_type_vars, bound_type_vars, free_type_vars
+from .types import all_dtypes, check_constant
 from .unmatched import unmatched_cases
 from .well_formed import IllFormed, well_formed, why_ill_formed
 
 __all__ = [
-    "Block", "CallGraph", "Cost", "DominatorTree", "Feature", "IllFormed", "LetScope", "all_type_vars",
-    "all_vars", "bound_type_vars", "bound_vars", "call_cost", "check_kind", "costs", "count_layers",
-    "detect_feature", "dominator_tree", "free_type_vars", "free_vars", "get_total_mac_number",
-    "let_scopes", "list_op_freqs", "post_dominators", "post_order_visit", "repeated_blocks", "total_cost",
-    "unmatched_cases", "weights", "well_formed", "why_ill_formed",
+    "Block", "CallGraph", "Cost", "DominatorTree", "Feature", "IllFormed", "LetScope", "all_dtypes",
+    "all_type_vars", "all_vars", "bound_type_vars", "bound_vars", "call_cost", "check_constant",
+    "check_kind", "costs", "count_layers", "detect_feature", "dominator_tree", "free_type_vars",
+    "free_vars", "get_total_mac_number", "let_scopes", "list_op_freqs", "post_dominators",
+    "post_order_visit", "repeated_blocks", "total_cost", "unmatched_cases", "weights", "well_formed",
+    "why_ill_formed",
 ]  # fmt: skip

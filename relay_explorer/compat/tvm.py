@@ -91,6 +91,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.frontend": (),
     "tvm.relay.frontend.common": ("compat.relay_testing:run_infer_type as infer_type",),
     "tvm.relay.function": ("ir.expr:Function",),
+    "tvm.relay.loops": ("ir.loops",),
     "tvm.relay.op": ("relay.op", "ir.op", "compat.op_attributes"),
     "tvm.relay.op.image": ("relay.image",),
     "tvm.relay.op.nn": ("relay.nn",),

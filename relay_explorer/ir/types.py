@@ -143,6 +143,23 @@ def scalar_type(dtype: str) -> TensorType:
     return TensorType.of((), dtype)
 
 
+def is_dynamic(type_: Type) -> bool:
+    """Whether some dimension in a type is `Any`: parts of tuples, functions, references and type calls
+    included.
+    """
+    from .walk import type_children
+
+    pending = [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TensorType):
+            if any(isinstance(dim, Any) for dim in current.shape):
+                return True
+        else:
+            pending.extend(type_children(current))
+    return False
+
+
 class TupleType(Type):
     """The type of a tuple: one type a field."""
 
