@@ -1,0 +1,103 @@
+"""Chapter 8: its cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from relay_explorer import relay
+from tests.book.chapters import CELL, cells, executed, explorers, names, output, source
+
+PAGE = "ch08_rewriting"
+
+
+def test_code_fits_the_column() -> None:
+    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
+    assert [line for line in lines if len(line) > 76] == []
+
+
+def test_explorers() -> None:
+    assert list(explorers(PAGE)) == ["ch08-before", "ch08-after"]
+    operations = [re.search(r"[\d.]+ billion floating", repr(e))[0] for e in explorers(PAGE).values()]
+    assert operations[0] == operations[1]
+
+
+def test_the_copy_has_eight() -> None:
+    before, after = output(PAGE, "from relay_explorer import relay").split("\n}\n")[:2]
+    assert (before.count("exp("), after.count("exp(")) == (1, 8)
+
+
+def test_how_long_the_walks_would_take() -> None:
+    said = dict(
+        re.findall(r"^(\w+) .* ([\d,]+) visits$", output(PAGE, "from relay_explorer import models"), re.M)
+    )
+    years = {name: int(visits.replace(",", "")) / 1e6 / (365 * 24 * 3600) for name, visits in said.items()}
+    assert 5 < years["transformer"] < 6
+    assert 3.5e9 < years["lstm"] < 5e9
+
+
+def test_mobilenet_in_blocks() -> None:
+    page = names(PAGE)
+    calls = [e for e in page["places"](page["wildcard"]()(None), page["blocks"]) if hasattr(e.op, "params")]
+    assert len(calls) == 27
+    assert all(len(call.args) == 6 for call in calls)
+    first = [arg.name_hint for arg in calls[0].args]
+    assert first[:2] == ["data", "stem_conv_weight"]
+    before, after, outside = output(PAGE, "def operators").splitlines()
+    assert before.split(None, 1)[1] == after.split(None, 1)[1]
+    assert "conv2d" not in outside
+
+
+def test_the_mutator_keeps_what_has_no_sigmoid() -> None:
+    printed = output(PAGE, "import numpy as np")
+    assert printed.count("a new one") == printed.count("the same object") == 2
+    moods = [np.array(re.findall(r"0\.\d+", line), "float64") for line in printed.splitlines()[-2:]]
+    assert 0.0001 <= np.abs(moods[0] - moods[1]).max() < 0.001
+    assert "clip comes from sigmoid at tree_lstm.relay:" in output(PAGE, "found = []")
+
+
+def test_memo() -> None:
+    assert output(PAGE, "from relay_explorer.ir import rebuild").split() == [
+        "resnet50", "True", "transformer", "True", "lstm", "True",
+    ]  # fmt: skip
+
+
+def test_patterns() -> None:
+    assert output(PAGE, "def places").splitlines() == [
+        "27 blocks of 27 convolutions", "5 of them halve the picture",
+    ]  # fmt: skip
+    assert "'nn.dense': 32" in output(PAGE, "from relay_explorer.dataflow_pattern import DFPatternCallback")
+    assert output(PAGE, "values = [").strip() == "(1, 128) True"
+    assert output(PAGE, "def dense_kernel").startswith("14 moved; {'nn.conv2d': 13")
+    assert (
+        output(PAGE, "from relay_explorer.dataflow_pattern import dominates").strip() == "[True, True, False]"
+    )
+
+
+def test_answers() -> None:
+    assert output(PAGE, 'x = relay.var("x")\ne =').split() == ["True", "False", "True"]
+    assert output(PAGE, "pattern = is_op").strip() == "True True"
+    assert output(PAGE, "class Once").strip().endswith("nn.relu(%x)")
+    assert "comes to no end" in output(PAGE, "a, b = wildcard()")
+    assert output(PAGE, "plain = ").strip() == "[1, 0]"
+
+
+def test_zero_times_infinity() -> None:
+    first, second = output(PAGE, "zero = ").splitlines()
+    assert first.count("nan") == 2
+    assert second == "[0. 0. 0.]"
+
+
+def test_the_page_shows_nothing_but_explorers() -> None:
+    shown = [value for value in executed(PAGE)[2] if value is not None]
+    assert {type(value).__name__ for value in shown} == {"Explorer"}
+    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+
+
+def test_the_chips_list_is_done_with() -> None:
+    """What the engineer wanted of the program is true of what she has."""
+    page = names(PAGE)
+    assert not any("sigmoid" in page["operators"](f) for f in page["cheap"].functions.values())
+    relay.transform.InferType()(page["after"])
+    relay.transform.InferType()(page["cheap"])
