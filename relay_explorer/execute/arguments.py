@@ -6,7 +6,9 @@ only by looking, and it is looked at before the program runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
 
 from ..ir.adt import Constructor, TypeData
 from ..ir.errors import Note, RelayError
@@ -18,7 +20,7 @@ from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, 
 from ..typing.solver import substitute
 from .values import Closure, ConstructorValue, RefValue, Value
 
-Place = tuple["Place | None", str]  # where a part stands: in which place, and as what
+Place = tuple["Place | None", Value, int]  # where a part stands: in which place, of what, as which field
 
 MOST_PLACES = 6  # that an error names
 
@@ -33,10 +35,18 @@ def check_arguments(params: Sequence[Var], values: Sequence[Value], module: IRMo
             checker.check(param, value, param.type_annotation)
 
 
+@cache
+def _name(dtype: Any) -> str:
+    """The name of a NumPy type, which NumPy puts together anew each time that it is asked."""
+    return str(dtype)
+
+
 def fits(value: Value, wanted: TensorType) -> bool:
     """Whether an array has the element type and the shape; a size that is not known takes any."""
-    same = str(value.dtype) == wanted.dtype and len(value.shape) == len(wanted.shape)
-    return same and all(not isinstance(w, int) or a == w for a, w in zip(value.shape, wanted.shape))
+    shape = value.shape
+    if _name(value.dtype) != wanted.dtype or len(shape) != len(wanted.shape):
+        return False
+    return shape == wanted.shape or all(not isinstance(w, int) or a == w for a, w in zip(shape, wanted.shape))
 
 
 class _Checker:
@@ -46,31 +56,36 @@ class _Checker:
         self.types: dict[Type, Type] = {}  # equal types as one object, which also keeps it alive
 
     def check(self, param: Var, value: Value, wanted: Type) -> None:
-        seen: set[tuple[int, int]] = set()  # a value that is shared, or a cell that leads back to itself
         wanted = self.types.setdefault(wanted, wanted)
+        seen: set[tuple[int, int]] = set()  # a value that is shared, or a cell that leads back to itself
         pending: list[tuple[Value, Type, Place | None]] = [(value, wanted, None)]
         while pending:
             part, type_, place = pending.pop()
+            if not self._is(part, type_):
+                raise _wrong(param, part, type_, place)
             if isinstance(part, (ConstructorValue, RefValue)):
                 if (id(part), id(type_)) in seen:
                     continue
                 seen.add((id(part), id(type_)))
-            match type_:
-                case TensorType():
-                    right = hasattr(part, "dtype") and fits(part, type_)
-                case TupleType():
-                    right = isinstance(part, tuple) and len(part) == len(type_.fields)
-                case RefType():
-                    right = isinstance(part, RefValue)
-                case FuncType():
-                    right = isinstance(part, (Closure, Constructor, Op))
-                case GlobalTypeVar() | TypeCall():
-                    right = self._belongs(part, type_)
-                case _:
-                    right = is_value(part)
-            if not right:
-                raise _wrong(param, part, type_, place)
-            pending += self._parts(part, type_, place)
+            for index, (inner, inside) in enumerate(self._parts(part, type_)):
+                # Most parts are tensors, and right: these need no place in the queue.
+                if not (type(inside) is TensorType and hasattr(inner, "dtype") and fits(inner, inside)):
+                    pending.append((inner, inside, (place, part, index)))
+
+    def _is(self, part: Value, type_: Type) -> bool:
+        """Whether a value is of the type at its top."""
+        match type_:
+            case TensorType():
+                return hasattr(part, "dtype") and fits(part, type_)
+            case TupleType():
+                return isinstance(part, tuple) and len(part) == len(type_.fields)
+            case RefType():
+                return isinstance(part, RefValue)
+            case FuncType():
+                return isinstance(part, (Closure, Constructor, Op))
+            case GlobalTypeVar() | TypeCall():
+                return self._belongs(part, type_)
+        return is_value(part)
 
     def _belongs(self, part: Value, type_: Type) -> bool:
         head = type_.func if isinstance(type_, TypeCall) else type_
@@ -78,17 +93,15 @@ class _Checker:
             return is_value(part)
         return isinstance(part, ConstructorValue) and part.constructor.belong_to.name_hint == head.name_hint
 
-    def _parts(self, part: Value, type_: Type, place: Place | None) -> Iterator[tuple[Value, Type, Place]]:
-        """The parts of a value whose top is right."""
+    def _parts(self, part: Value, type_: Type) -> Iterable[tuple[Value, Type]]:
+        """The parts of a value whose top is right, and their types."""
         if isinstance(part, ConstructorValue):
-            types = self._fields(part.constructor, type_)
-            for index, (field, wanted) in enumerate(zip(part.fields, types)):
-                yield field, wanted, (place, f"field {index} of `{part.constructor.name_hint}`")
-        elif isinstance(part, tuple) and isinstance(type_, TupleType):
-            for index, (field, wanted) in enumerate(zip(part, type_.fields)):
-                yield field, wanted, (place, f"field {index} of a tuple")
-        elif isinstance(part, RefValue) and isinstance(type_, RefType):
-            yield part.value, type_.value, (place, "the content of a cell")
+            return zip(part.fields, self._fields(part.constructor, type_))
+        if isinstance(part, tuple) and isinstance(type_, TupleType):
+            return zip(part, type_.fields)
+        if isinstance(part, RefValue) and isinstance(type_, RefType):
+            return [(part.value, type_.value)]
+        return ()
 
     def _fields(self, constructor: Constructor, type_: Type) -> Sequence[Type]:
         """The types of a constructor's fields in a value of `type_`; the same objects each time."""
@@ -145,9 +158,12 @@ def _places(place: Place | None) -> list[str]:
     names: list[str] = []
     rest = 0
     while place is not None:
-        place, name = place
-        if len(names) < MOST_PLACES:
-            names.append(name)
-        else:
+        place, whole, index = place
+        if len(names) == MOST_PLACES:
             rest += 1
+        elif isinstance(whole, RefValue):
+            names.append("the content of a cell")
+        else:
+            owner = f"`{whole.constructor.name_hint}`" if isinstance(whole, ConstructorValue) else "a tuple"
+            names.append(f"field {index} of {owner}")
     return [*names, f"{rest:,} more"] if rest else names

@@ -20,7 +20,7 @@ from ..typing import check_types
 from .arguments import check_arguments
 from .interpreter import Interpreter
 from .results import DEEPEST_TUPLE, Wrapper, to_result, to_value
-from .values import Value
+from .values import Closure, Value
 
 KINDS = ("debug", "graph", "vm", "aot")
 _announced: set[str] = set()
@@ -112,6 +112,8 @@ class FunctionValue(Wrapper):
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         values = self.arguments(args, kwargs)
+        if isinstance(self.inner, Closure):
+            return to_result(self.interpreter.call(self.inner, values), self.from_function)
         slots = [Var(f"argument_{k}") for k in range(len(values))]
         callee = Var("callee")
         given = dict(zip([callee, *slots], [self.inner, *values]))

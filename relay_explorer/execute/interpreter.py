@@ -127,8 +127,8 @@ class Interpreter:
                     if observer is not None:
                         observer.made(instruction, frame)
                     continue
-                if kind not in _TRANSFERS:
-                    frame[target] = _simple(instruction, frame)
+                if (simple := _SIMPLE.get(kind)) is not None:
+                    frame[target] = simple(instruction, frame)
                     if observer is not None:
                         observer.made(instruction, frame)
                     continue
@@ -216,7 +216,7 @@ class Interpreter:
     def _choose(self, instruction: Instruction, frame: Frame) -> Block:
         """The branch to go on with."""
         value = frame[instruction.operands[0]]
-        if instruction.kind is Kind.IF:
+        if instruction.kind is _IF:
             yes, no = instruction.detail
             taken: Block = yes if bool(value) else no
             return taken
@@ -244,8 +244,7 @@ class Interpreter:
 
 # What the loop asks for at every instruction, by a name of its own: a member looked up in its class costs as
 # much as a small step.
-_OPERATOR, _CALL = Kind.OPERATOR, Kind.CALL
-_TRANSFERS = frozenset({Kind.CALL, Kind.IF, Kind.MATCH})
+_OPERATOR, _CALL, _IF = Kind.OPERATOR, Kind.CALL, Kind.IF
 
 _ENDLESS = "does the recursion end? A loop that returns the call itself needs no stack"
 
@@ -281,29 +280,41 @@ def _called(at: Instruction) -> str:
     return f"of `@{callee.name_hint}`" if isinstance(callee, GlobalVar) else "of a function without a name"
 
 
-def _simple(instruction: Instruction, frame: Frame) -> Value:
-    """An instruction that only makes or looks at a value."""
-    operands = instruction.operands
-    match instruction.kind:
-        case Kind.TUPLE:
-            return tuple([frame[i] for i in operands])
-        case Kind.FIELD:
-            return frame[operands[0]][instruction.detail]
-        case Kind.CLOSURE:
-            code: Code = instruction.detail
-            closure = Closure(code, [frame[outer] for outer, _ in code.captures])
-            for index, (outer, _) in enumerate(code.captures):
-                if outer == instruction.target:  # the function calls itself by its let's name
-                    closure.captured[index] = closure
-            return closure
-        case Kind.REF:
-            return RefValue(frame[operands[0]])
-        case Kind.READ:
-            return frame[operands[0]].value
-        case Kind.WRITE:
-            frame[operands[0]].value = frame[operands[1]]
-            return ()
-    raise AssertionError(instruction.kind)
+def _tuple(at: Instruction, frame: Frame) -> Value:
+    return tuple([frame[i] for i in at.operands])
+
+
+def _field(at: Instruction, frame: Frame) -> Value:
+    return frame[at.operands[0]][at.detail]
+
+
+def _closure(at: Instruction, frame: Frame) -> Value:
+    code: Code = at.detail
+    closure = Closure(code, [frame[outer] for outer, _ in code.captures])
+    for index, (outer, _) in enumerate(code.captures):
+        if outer == at.target:  # the function calls itself by its let's name
+            closure.captured[index] = closure
+    return closure
+
+
+def _ref(at: Instruction, frame: Frame) -> Value:
+    return RefValue(frame[at.operands[0]])
+
+
+def _read(at: Instruction, frame: Frame) -> Value:
+    return frame[at.operands[0]].value
+
+
+def _write(at: Instruction, frame: Frame) -> Value:
+    frame[at.operands[0]].value = frame[at.operands[1]]
+    return ()
+
+
+# The instructions that only make or look at a value.
+_SIMPLE = {
+    Kind.TUPLE: _tuple, Kind.FIELD: _field, Kind.CLOSURE: _closure,
+    Kind.REF: _ref, Kind.READ: _read, Kind.WRITE: _write,
+}  # fmt: skip
 
 
 def match(pattern: Pattern, value: Value) -> dict[Var, Value] | None:
