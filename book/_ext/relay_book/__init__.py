@@ -7,7 +7,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import assets, chapters, directives, links, outdated
+from . import assets, chapters, directives, links, operators, outdated
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -21,5 +21,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     chapters.setup(app)
     directives.setup(app)
     links.setup(app)
+    operators.setup(app)
     outdated.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

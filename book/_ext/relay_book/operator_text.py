@@ -1,0 +1,259 @@
+"""The operator reference as MyST Markdown, written from the operators' declarations.
+
+Everything that an operator declares is text of somebody's, and is escaped: it shows as it was written.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from relay_explorer.ir.attrs import KIND_WORDS, REQUIRED, Field
+from relay_explorer.ir.expr import Call, Function
+from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.op import PATTERN_NAMES, Op, Relation, no_flops
+from relay_explorer.ir.walk import free_vars
+from relay_explorer.models.operator_calls import CALLS
+from relay_explorer.ops import FAMILIES as FILES
+from relay_explorer.ops import builders, namespace
+from relay_explorer.ops.declare import FAMILIES
+from relay_explorer.ops.left_out import LEFT_OUT
+from relay_explorer.ops.reference import anchor
+from relay_explorer.typing import infer_types
+
+TITLES = {
+    "arithmetic": "Arithmetic",
+    "activation": "Activations",
+    "comparison": "Comparison and logic",
+    "reduction": "Reductions",
+    "matmul": "Products of matrices",
+    "convolution": "Convolutions",
+    "pooling": "Pools",
+    "normalization": "Normalization",
+    "shape": "Shapes and layouts",
+    "index": "Taking, putting and sorting",
+    "creation": "New tensors",
+    "image": "Images and detection",
+    "training": "Training",
+    "other": "Others",
+}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$~&!^@:])")
+
+
+def plain(text: str) -> str:
+    """Text as Markdown that shows it as it is, in one line."""
+    return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def prose(text: str) -> str:
+    """Text in which backquotes mark code, as in docstrings; all else shows as it is."""
+    parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
+    return "".join([code(part[1:-1]) if number % 2 else plain(part) for number, part in enumerate(parts)])
+
+
+def code(text: str) -> str:
+    """Text as code within a line; as HTML where Markdown's own, in a table, cannot hold it."""
+    if text.strip() == text and text and not re.search(r"[`|\\\n]", text):
+        return f"`{text}`"
+    return f"<code>{''.join([c if c.isalnum() else f'&#{ord(c)};' for c in text])}</code>"
+
+
+def fenced(text: str, language: str = "text") -> list[str]:
+    """A block of code, in a fence that the text does not hold."""
+    fence = "`" * max([3, *[len(run) + 1 for run in re.findall(r"`+", text)]])
+    return [f"{fence}{{code-block}} {language}", *text.splitlines(), fence, ""]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A Markdown table of cells that are Markdown already."""
+    lines = [head, ["---"] * len(head), *rows]
+    return [*(f"| {' | '.join(cells)} |" for cells in lines), ""]
+
+
+def _builders() -> dict[str, Callable[..., Any]]:
+    """Each builder by the name under which `relay` has it."""
+    found: dict[str, Callable[..., Any]] = {}
+    for file in FILES:
+        place = namespace(file)
+        for name, build in builders(file).items():
+            found[f"{place}.{name}" if place else name] = build
+    return found
+
+
+def _builder_of(op: Op, known: dict[str, Callable[..., Any]]) -> str:
+    """The name of the function that builds calls of `op`; forms for computed shapes share one."""
+    name = op.name.replace("contrib_", "").removeprefix("dyn.")
+    if name in known:
+        return name
+    return next(full for full in known if full.rpartition(".")[2] == name.rpartition(".")[2])
+
+
+def _signature(name: str, build: Callable[..., Any]) -> str:
+    parts = []
+    for parameter in inspect.signature(build).parameters.values():
+        star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        default = "" if parameter.default is parameter.empty else f"={_shown(parameter.default)}"
+        parts.append(f"{star}{parameter.name}{default}")
+    line = f"relay.{name}({', '.join(parts)})"
+    if len(line) <= 80:
+        return line
+    return "\n".join([f"relay.{name}(", *_filled(parts), ")"])
+
+
+def _filled(parts: Sequence[str]) -> list[str]:
+    """Parameters in lines of at most 72 characters."""
+    lines = ["   "]
+    for part in parts:
+        if len(lines[-1]) + len(part) > 72 and lines[-1].strip():
+            lines.append("   ")
+        lines[-1] += f" {part},"
+    return lines
+
+
+def _shown(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _law(relation: Relation, inputs: Sequence[str]) -> str:
+    """The relation's law with the arguments' names: `out = data ∗ weight`."""
+    names = {str(number): name for number, name in enumerate(inputs)}
+    law = re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], found[1]), relation.law)
+    return prose(law[:1].upper() + law[1:] if law.startswith("a ") else law)
+
+
+def _words(relation: Relation) -> str:
+    """What the rule, or the function that made it, says of itself; empty where neither does."""
+    rule = relation.rule
+    maker = getattr(inspect.getmodule(rule), rule.__qualname__.partition(".")[0], None)
+    for source in (rule, maker if maker is not rule else None):
+        text = inspect.getdoc(source) if source is not None else None
+        if text and text.startswith(("Input", "Output")):
+            return prose(text.split("\n\n")[0])
+    return ""
+
+
+def _cost_words(op: Op) -> str:
+    """How the number of operations is counted, in words."""
+    if op.flops is no_flops:
+        return "none: data is moved, not computed with"
+    maker = getattr(inspect.getmodule(op.flops), op.flops.__qualname__.partition(".")[0], None)
+    for source in (op.flops, maker):
+        text = inspect.getdoc(source) if source is not None else None
+        if text:
+            first = text.split("\n\n")[0].rstrip(".")
+            return prose(first[:1].lower() + first[1:])
+    return ""
+
+
+def _typed(call: Call) -> tuple[str, int]:
+    """A call as a program with its inferred types, and the operations that it does."""
+    module = infer_types(IRModule.from_expr(Function(free_vars(call), call)))
+    main = module["main"]
+    assert isinstance(main, Function)
+    body = main.body
+    assert isinstance(body, Call)
+    assert isinstance(body.op, Op)
+    work = body.op.flops(body.attrs, [arg.checked_type for arg in body.args], body.checked_type)
+    shown = IRModule.from_expr(Function(main.params, call, body.checked_type))
+    return _folded(str(shown).split("#[metadata]")[0].strip()), work
+
+
+def _folded(program: str) -> str:
+    """A function's text with a parameter a line, where its first line is long."""
+    head, _, rest = program.partition("\n")
+    if len(head) > 80:
+        head = re.sub(r"^def @main\((.+)\) -> ", r"def @main(\n  \1\n) -> ", head)
+        head = re.sub(r", (%\w+: )", r",\n  \1", head)
+    return f"{head}\n{rest}"
+
+
+def _attribute(field: Field) -> list[str]:
+    default = "*required*" if field.default is REQUIRED else code(_shown(field.default))
+    return [code(field.name), plain(KIND_WORDS.get(field.kind, field.kind)), default, prose(field.doc)]
+
+
+def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]:
+    """The entry of one operator: a heading with its anchor, and all that it declares."""
+    inputs = op.inputs or ("fields",)
+    name = _builder_of(op, known)
+    example, work = _typed(call)
+    words, cost = _words(op.relation), _cost_words(op)
+    lines = [f"({anchor(op.name)})=", f"## {plain(op.name)}", "", plain(op.description), ""]
+    lines += ["```{math}", op.formula, "```", ""]
+    lines += fenced(_signature(name, known[name]), "python")
+    note = inspect.getdoc(known[name]) or ""
+    said = " ".join(note.split()).rstrip(".") if note else ""
+    if said and said != op.description.rstrip("."):
+        lines += [prose(said) + ".", ""]
+    arguments = "any number of tensors, or a tuple" if op.inputs is None else ", ".join(map(code, inputs))
+    facts = [
+        f"*inputs* {arguments or 'none'}",
+        f"*level* {op.level}",
+        f"*pattern* {PATTERN_NAMES[op.pattern]}",
+        *([f"*operations* {cost}"] if cost else []),
+    ]
+    lines += [" · ".join(facts), ""]
+    if op.attrs_class is not None and op.attrs_class._fields:
+        rows = [_attribute(field) for field in op.attrs_class._fields.values()]
+        lines += table(["Attribute", "Kind", "Default", "Meaning"], rows)
+    lines += [f"**Type.** {_law(op.relation, inputs)}{'. ' + words if words else '.'}", ""]
+    lines += fenced(example)
+    if work:
+        lines += [f"{work:,} floating-point operations in this example.", ""]
+    if op.laxer_in_reference:
+        laxer = prose(op.laxer_in_reference[:1].lower() + op.laxer_in_reference[1:])
+        lines += [f"**Stricter than TVM.** TVM's relation was laxer: {laxer}", ""]
+    return lines
+
+
+def _operators(family: str) -> list[Op]:
+    ops = [Op.get(name) for name in Op.list_op_names()]
+    return [op for op in ops if op.family == family]
+
+
+def _examples() -> dict[str, Call]:
+    """The first call of each operator."""
+    found: dict[str, Call] = {}
+    for call in CALLS:
+        assert isinstance(call.op, Op)
+        found.setdefault(call.op.name, call)
+    return found
+
+
+def _link(op: Op) -> str:
+    return f"[{plain(op.name)}](#{anchor(op.name)})"
+
+
+def family_page(family: str) -> str:
+    """The page of a family: its operators' names, then an entry each."""
+    ops, examples, known = _operators(family), _examples(), _builders()
+    lines = [f"# {TITLES[family]}", "", " · ".join(map(_link, ops)), ""]
+    for op in ops:
+        lines += entry(op, examples[op.name], known)
+    return "\n".join(lines)
+
+
+def index_table() -> str:
+    """All operators, with where they belong and how they may be fused."""
+    rows = [
+        [_link(op), f"[{TITLES[op.family]}](operators_{op.family})", str(op.level), PATTERN_NAMES[op.pattern]]
+        for op in map(Op.get, Op.list_op_names())
+    ]
+    return "\n".join(table(["Operator", "Family", "Level", "Pattern"], rows))
+
+
+def families_table() -> str:
+    """The families, with how many operators each has."""
+    rows = [[f"[{TITLES[family]}](operators_{family})", str(len(_operators(family)))] for family in FAMILIES]
+    return "\n".join(table(["Family", "Operators"], rows))
+
+
+def left_out_table() -> str:
+    """TVM's operators that are not here, with the reasons."""
+    rows = [
+        [code(name) + (" and what begins so" if name.endswith(".") else ""), plain(why)]
+        for name, why in LEFT_OUT.items()
+    ]
+    return "\n".join(table(["Operator", "Why it is not here"], rows))

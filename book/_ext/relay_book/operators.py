@@ -1,0 +1,64 @@
+"""Writes the operator reference into its pages when they are read, and reads them again when it has changed.
+
+A page `reference/operators_FAMILY` holds a title and nothing else; `reference/operators` says where the
+tables go, with `<!-- operators: TABLE -->`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
+
+from . import operator_text
+
+_FAMILY = re.compile(r"book/reference/operators_(\w+)")
+_TABLE = re.compile(r"^<!-- operators: (\w+) -->$", re.MULTILINE)
+INDEX = "book/reference/operators"
+TABLES = {
+    "families": operator_text.families_table,
+    "index": operator_text.index_table,
+    "left_out": operator_text.left_out_table,
+}
+
+
+def is_reference(page: str) -> bool:
+    """Whether a page is one of the operator reference."""
+    return page == INDEX or _FAMILY.fullmatch(page) is not None
+
+
+def _table(found: re.Match[str]) -> str:
+    if found[1] not in TABLES:
+        raise ExtensionError(
+            f"there is no table of operators called {found[1]!r}; there are {', '.join(TABLES)}"
+        )
+    return TABLES[found[1]]()
+
+
+def _write(app: Sphinx, page: str, source: list[str]) -> None:
+    family = _FAMILY.fullmatch(page)
+    if family:
+        if family[1] not in operator_text.TITLES:
+            raise ExtensionError(f"{page}: there is no family of operators called {family[1]!r}")
+        title = f"# {operator_text.TITLES[family[1]]}"
+        if source[0].strip() != title:
+            raise ExtensionError(f"{page} holds its title, {title!r}, and nothing else: the rest is written")
+        source[0] = operator_text.family_page(family[1])
+    elif page == INDEX:
+        source[0] = _TABLE.sub(_table, source[0])
+
+
+def _outdated(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> Iterable[str]:
+    """The package is what these pages say; it may have changed. Writing them takes a second or two."""
+    return [page for page in env.found_docs if is_reference(page)]
+
+
+def setup(app: Sphinx) -> None:
+    """Connect this file's handlers."""
+    app.connect("source-read", _write)
+    app.connect("env-get-outdated", _outdated)
