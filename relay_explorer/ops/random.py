@@ -95,10 +95,10 @@ def _multinomial(types: Sequence[Type], num_inputs: int, attrs: MultinomialAttrs
     if isinstance(types[1], IncompleteType):
         return False
     probs = tensor(types[1], 1, "probs")
-    if not probs.shape or attrs.num_samples < 0:
+    if not probs.shape or probs.shape[-1] == 0 or attrs.num_samples < 0:
         raise RelationError(
             f"num_samples={attrs.num_samples} indices are drawn from each row of probs, {probs}",
-            "probs must have an axis of probabilities, and num_samples cannot be negative",
+            "probs must have an axis of at least one probability, and num_samples cannot be negative",
             culprits=(1,),
         )
     drawn = TensorType.of((*probs.shape[:-1], attrs.num_samples), "int32")

@@ -74,8 +74,9 @@ def _check(indices: Type, values: Type, default: Type, operands: tuple[int, int,
 def _sparse_to_dense(attrs: SparseToDenseAttrs, indices: Type, values: Type, default_value: Type) -> Type:
     columns = _check(indices, values, default_value, (0, 1, 2))
     shape = attrs.output_shape
-    if shape is None or any(extent < 0 for extent in shape):
-        raise RelationError(f"output_shape={shape} must be the extents of the result")
+    if not shape or min(shape) < 0:
+        given = shape if shape is None else list(shape)
+        raise RelationError(f"output_shape={given} must be the extents of the result, at least one")
     if not same_dim(columns, len(shape)):
         raise RelationError(
             f"each element has {columns} coordinates, but the result {show_shape(shape)} has {len(shape)} "
@@ -92,7 +93,7 @@ def _dyn_sparse_to_dense(
         _check(indices, values, default_value, (0, 2, 3)),
         vector_length(output_shape, 1, "output_shape"),
     )
-    if not same_dim(columns, rank):
+    if not same_dim(columns, rank) or rank == 0:
         raise RelationError(
             f"each element has {columns} coordinates, but output_shape has {rank} numbers", culprits=(0, 1)
         )

@@ -168,6 +168,10 @@ def test_types_flow_both_ways() -> None:
             random.multinomial(key(), t(), 3),
             "num_samples=3 indices are drawn from each row of probs, float32",
         ),
+        (
+            random.multinomial(key(), t(2, 0), 3),
+            "num_samples=3 indices are drawn from each row of probs, Tensor[(2, 0), float32]",
+        ),
     ],
 )
 def test_what_does_not_fit_is_said(call: Expr | TupleWrapper, message: str) -> None:

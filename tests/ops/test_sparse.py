@@ -227,6 +227,14 @@ I3, P3 = ints(3, name="columns"), ints(3, name="starts")
             "blocks of 3 columns do not divide the 4 of the dense matrix",
         ),
         (
+            nn.sparse_dense(t(2, 4), csr(t(3, 2, 0, name="v"), I3, P3)),
+            "the blocks are empty: their shape is (2, 0)",
+        ),
+        (
+            sparse.sparse_to_dense(ints(1, 0), [], t(1, name="v")),
+            "output_shape=[] must be the extents of the result, at least one",
+        ),
+        (
             nn.sparse_dense(t(4), csr(t(3, name="v"), I3, P3)),
             "a matrix is multiplied with a sparse one, whose values are a vector, or blocks with 3 axes, not "
             "Tensor[(4), float32] with Tensor[(3), float32]",

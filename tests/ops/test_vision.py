@@ -267,6 +267,19 @@ def test_a_region_of_an_image_that_is_not_there_is_an_error() -> None:
             )
 
 
+def test_what_is_empty_stays_empty() -> None:
+    nothing, region = np.zeros((1, 2, 0, 3), "float32"), np.zeros((2, 5), "float32")
+    for pool in (vision.roi_align, vision.roi_pool):
+        assert not evaluate(pool, nothing, region, pooled_size=(2, 2), spatial_scale=1.0).any()
+    assert evaluate(vision.multibox_prior, nothing).shape == (1, 0, 4)
+    empty = np.zeros((2, 0, 6), "float32")
+    places, counts = evaluate(
+        vision.non_max_suppression, empty, np.zeros(2, "int32"), np.zeros((2, 0), "int32")
+    )
+    assert places.shape == (2, 0)
+    assert counts.tolist() == [[0], [0]]
+
+
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_yolo_reorg(stride: int) -> None:
     x = numbers(rng(stride), (2, 2 * stride**2, 2 * stride, 3 * stride))

@@ -55,6 +55,10 @@ def _dense(attrs: SparseDenseAttrs, data: Type, values: Type, indices: Type, ind
         )
     rows = _rows(v, indices, indptr, 1)
     if len(v.shape) == 3:
+        if 0 in v.shape[1:]:
+            raise RelationError(
+                f"the blocks are empty: their shape is {show_shape(v.shape[1:])}", culprits=(1,)
+            )
         rows = times(rows, v.shape[1])
         if isinstance(x.shape[1], int) and isinstance(v.shape[2], int) and x.shape[1] % v.shape[2]:
             raise RelationError(

@@ -47,14 +47,15 @@ def _prior(attrs: MultiBoxPriorAttrs, data: Type) -> Type:
 def _anchors(attrs: MultiBoxPriorAttrs, x: Array) -> Array:
     rows, columns = x.shape[2:]
     down, across = [
-        step if step > 0 else 1 / extent for step, extent in zip(attrs.steps, (rows, columns), strict=True)
+        step if step > 0 else 1 / max(extent, 1)
+        for step, extent in zip(attrs.steps, (rows, columns), strict=True)
     ]
     y = (np.arange(rows) + attrs.offsets[0]) * down
     x0 = (np.arange(columns) + attrs.offsets[1]) * across
     centres = np.stack(np.meshgrid(x0, y), -1)[:, :, None]  # rows, columns, 1, (x, y)
     sizes = np.array([*attrs.sizes, *[attrs.sizes[0]] * (len(attrs.ratios) - 1)])
     ratios = np.sqrt([*[1.0] * len(attrs.sizes), *attrs.ratios[1:]])
-    half = np.stack([sizes * rows / columns * ratios, sizes / ratios], -1) / 2
+    half = np.stack([sizes * rows / max(columns, 1) * ratios, sizes / ratios], -1) / 2
     boxes = np.concatenate([centres - half, centres + half], -1).reshape(1, -1, 4)
     return (np.clip(boxes, 0, 1) if attrs.clip else boxes).astype(x.dtype)
 

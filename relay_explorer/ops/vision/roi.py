@@ -65,6 +65,8 @@ def _weights(places: Array, extent: int) -> Array:
     """For each place on an axis the part that each of its elements has in the interpolated value: rows of a
     matrix. Beyond the edge elements the value stays, and a whole element further it is 0.
     """
+    if extent == 0:
+        return np.zeros((len(places), 0))
     inside = (places >= -1) & (places <= extent)
     at = np.clip(places, 0, extent - 1)
     low = np.floor(at).astype("int64")
