@@ -471,3 +471,28 @@ def test_in_a_notebook_the_run_is_asked_for_again(open_view: Opener) -> None:
     page.evaluate("view => model.tell('view', view)", view_of("loop", limit=12))
     expect(live.get_by_role("dialog")).to_have_count(0)
     expect(live.get_by_role("button", name="run again")).to_have_count(0)
+
+
+def test_what_is_clicked_keeps_the_keys(open_view: Opener) -> None:
+    view = view_of("tree")
+    start = steps_of(view, CHOICE)[2]
+    page = open_view(view, fragment=f"#rx-test:step={start}")
+    clicks = [".frame .head >> nth=0", ".heap .box >> nth=2", ".entry >> nth=-1", ".val.k-data >> nth=0"]
+    for target in clicks:
+        if target.startswith(".entry"):
+            page.keyboard.press("w")
+        page.locator(target).click()
+        before = step(page)
+        page.keyboard.press("ArrowRight" if "box" not in target else "PageDown")
+        assert step(page) != before, target
+        page.keyboard.press("Home")
+        for _ in range(start - 1):
+            page.keyboard.press("ArrowRight")
+        page.get_by_role("tab", name="Stack").click()
+
+
+def test_the_legend_goes_to_the_next_mark(open_view: Opener) -> None:
+    view = view_of("tree")
+    page = open_view(view, fragment="#rx-test:step=1")
+    page.locator(".legend button", has_text="choice").click()
+    assert step(page) == steps_of(view, CHOICE)[0]

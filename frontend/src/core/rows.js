@@ -169,7 +169,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
       if (!node) continue;
       node.setAttribute("aria-selected", String(on));
       node.tabIndex = on ? 0 : -1;
-      for (const inside of node.querySelectorAll(".chip")) inside.tabIndex = on ? 0 : -1;
+      for (const inside of node.querySelectorAll(".cell:not(.code) button")) inside.tabIndex = on ? 0 : -1;
     }
     if (row >= 0) scrollTo(row);
     if (focus) mounted.get(row)?.focus({ preventScroll: true });

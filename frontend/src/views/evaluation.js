@@ -3,6 +3,7 @@
 import { fill, h, text } from "../core/dom.js";
 import { createFrame, showHelp, showLink } from "../core/frame.js";
 import { bindKeys } from "../core/keys.js";
+import { createLegend } from "../core/legend.js";
 import { formatList, integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
 import { sentence, sentenceText } from "../core/sentence.js";
@@ -30,7 +31,7 @@ addStyle(heapCss);
 const NARROW = 620;
 const TABS = [{ id: "program", label: "Program" }, { id: "values", label: "Values" }, { id: "stack", label: "Stack" }, { id: "heap", label: "Heap" }, { id: "why", label: "Why" }];
 const SIDE = [{ id: "stack", label: "Stack" }, { id: "why", label: "Why" }];
-const KEYS = [[["←", "→"], "step"], [["o"], "over"], [["u"], "out"], [["n"], "same row"], [["w"], "why"], [["?"], "keys"]];
+const KEYS = [[["←", "→"], "step"], [["o"], "over"], [["u"], "out"], [["w"], "why"], [["?"], "keys"]];
 const JUMPS = [
   ["over", "over", "step over a call: on to where it has come back (o)"], ["out", "out", "out of this call (u)"], ["row", "same row", "the next step in this row (n)"],
 ];
@@ -91,7 +92,7 @@ class EvaluationExplorer {
     this.search = this.finder.search;
     this.body = h("div", { class: "eval-body" }, this.rows.el, this.side, this.heapBox);
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
-    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
+    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds: view.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) }), h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
     this.failed = Boolean(view.failure) && drawFailure(view, this.failure);
     this.keys = bindings(this);
     this.unbind = bindKeys(this.root, this.keys);
@@ -203,6 +204,13 @@ class EvaluationExplorer {
     else this.shell.announce({ over: "Nothing follows on this level.", out: "No call is around this.", row: "This row is not evaluated again." }[kind]);
   }
 
+  nextMark(mark) {
+    const found = (step) => this.view.steps[step][0] === mark && (!this.finder.keep || this.finder.keep(step));
+    let to = nextStep(found, this.step, 1, this.count);
+    if (to === this.step) to = nextStep(found, -1, 1, this.count);
+    if (to >= 0) this.jump(to);
+  }
+
   jump(step) {
     if (step === this.step) return;
     this.past.push(this.step);
@@ -262,19 +270,28 @@ class EvaluationExplorer {
   // --- what is shown --------------------------------------------------------------------------------
 
   draw() {
+    const before = this.root.getRootNode().activeElement;
     for (const row of this.values.changed()) this.rows.update(row);
     this.rows.mark("skipped", this.values.skipped());
     const place = this.frame >= 0 ? this.run.standsAt(this.frame, this.step) : -1;
     this.rows.mark("waits", this.pinned && place >= 0 ? [place] : []);
-    this.drawSides();
+    this.drawSides(before);
   }
 
-  drawSides() {
+  drawSides(before = this.root.getRootNode().activeElement) {
     const tab = this.narrowTabs.selected;
     const side = this.narrow ? tab : this.tabs.selected;
     if (side === "stack") drawFrames(this, this.panes.stack);
     if (side === "why") drawWhy(this, this.panes.why);
-    if (!this.narrow || tab === "heap") this.at = drawHeap(this, this.heap);
+    if (!this.narrow || tab === "heap") drawHeap(this, this.heap);
+    this.refocus(before);
+  }
+
+  /** What had the focus and was drawn anew has it again, or the keys would go to the page. */
+  refocus(before) {
+    if (!before || before.isConnected) return;
+    const same = ["object", "frame", "step"].filter((name) => before.dataset[name]).map((name) => `[class~="${before.classList[0]}"][data-${name}="${before.dataset[name]}"]`);
+    ((same.length && this.root.querySelector(same.join())) || this.root).focus({ preventScroll: true });
   }
 
   /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */

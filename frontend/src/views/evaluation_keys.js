@@ -10,6 +10,12 @@ export function bindings(explorer) {
   };
   const page = Math.max(5, Math.round(explorer.count / 20));
   const row = () => (explorer.rows.selected >= 0 ? explorer.rows.selected : explorer.view.steps[explorer.step]?.[1] ?? 0);
+  /** On a box of the heap: its story. */
+  const story = (event) => {
+    const box = event.target.closest(".box");
+    if (box) explorer.ask("object", Number(box.dataset.object));
+    return box !== null;
+  };
   return [
     { keys: ["ArrowRight"], shown: ["→"], label: "next step", run: (event) => (explorer.inHeap(event) ? undefined : go("forward")()) },
     { keys: ["ArrowLeft"], shown: ["←"], label: "previous step", run: (event) => (explorer.inHeap(event) ? undefined : go("back")()) },
@@ -19,9 +25,9 @@ export function bindings(explorer) {
     { keys: ["u", "U"], label: "out of this call, and back to where it was called", run: (event) => explorer.jumpTo("out", event.key === "u" ? 1 : -1) },
     { keys: ["n", "N"], label: "next and previous step in this row", run: (event) => explorer.jumpTo("row", event.key === "n" ? 1 : -1) },
     { keys: ["[", "]"], label: "show the frame that called, that was called", run: (event) => explorer.otherFrame(event.key === "[" ? -1 : 1) },
-    { keys: [" "], shown: ["space"], label: "play or pause", run: (event) => (onButton(event) ? false : explorer.transport.toggle()) },
+    { keys: [" "], shown: ["space"], label: "play or pause", run: (event) => (story(event) ? undefined : onButton(event) ? false : explorer.transport.toggle()) },
     { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along the program", run: (event) => (explorer.inHeap(event) ? undefined : explorer.rows.move(event.key === "ArrowDown" ? 1 : -1, row())) },
-    { keys: ["Enter"], label: "on a row: what it gave, each time; on a value: its story", run: (event) => (event.target.closest(".box") ? explorer.ask("object", Number(event.target.closest(".box").dataset.object)) : onButton(event) ? false : explorer.ask("row", row())) },
+    { keys: ["Enter"], label: "on a row: what it gave, each time; on a value: its story", run: (event) => (story(event) ? undefined : onButton(event) ? false : explorer.ask("row", row())) },
     { keys: ["w"], label: "why could this step happen", run: () => explorer.ask("step", -1) },
     { keys: ["f"], label: "fold or unfold the block", run: () => explorer.rows.toggle(row()) },
     { keys: ["/"], label: "find", run: () => explorer.search.open() },

@@ -1,9 +1,10 @@
 // The column beside the program: what each line's value is in the frame that is shown.
-import { fill, h, set, text } from "../core/dom.js";
+import { fill, h, set } from "../core/dom.js";
 import { END, KIND as ROW } from "../core/rowmodel.js";
 import { KINDS } from "./evaluation_marks.js";
 
 const BRANCH = 7;
+const TYPE = 8;
 
 /** For each row that begins a block, the other blocks of the same choice. */
 export function alternatives(rows) {
@@ -118,12 +119,9 @@ export function createValues(explorer) {
   }
 
   return {
-    draw, face, others,
-    column: { id: "value", title: "value at this line", width: "minmax(150px, 1fr)", lines: (row) => (namesOn[row].length ? 1 : 0), draw },
+        column: { id: "value", title: "value at this line", width: "minmax(150px, 1fr)", lines: (row) => (namesOn[row].length && rows[row][ROW] !== TYPE ? 1 : 0), draw },
     /** The rows whose cells must be drawn again. */
     changed: () => [...drawn.keys()].filter((row) => drawn.get(row) !== sign(face(row))),
     skipped: () => context().skipped,
-    shows: (row) => namesOn[row].length > 0,
-    title(el) { text(el, explorer.frame >= 0 ? `value in ${run.frameName(explorer.frame)}` : "value at this line"); },
   };
 }

@@ -110,7 +110,7 @@ function spread(unit, x, y, out) {
 
 /** A curve to a value that is drawn elsewhere: it arrives from above, with an arrow. */
 function across(from, box) {
-  const to = { x: box.x + Math.min(box.w / 2, 22), y: box.y - 2 };
+  const to = { x: Math.max(box.x + 10, Math.min(box.x + box.w - 10, from.x)), y: box.y - 2 };
   const curve = path();
   curve.moveTo(from.x, from.y);
   const dip = Math.max(22, Math.abs(to.y - from.y) / 2);

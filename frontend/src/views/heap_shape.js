@@ -10,7 +10,7 @@ export const ROLE = { content: 0, rest: 1, subtree: 2, subtrees: 3 };
 /** A chain longer than this shows its ends and what matters. */
 const LONG = 16;
 const AROUND = 2;
-const SEARCHED = 20_000;
+const SEARCHED = 100_000;
 
 const partsOf = (get, id) => get(id).parts.filter((part) => part.id >= 0);
 

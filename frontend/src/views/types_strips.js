@@ -1,7 +1,5 @@
-// The strips around the rows: the queue above, the classes and the legend below.
+// The strips around the rows: the queue above, the classes below.
 import { fill, h, text } from "../core/dom.js";
-import { glyph } from "../core/glyphs.js";
-import { MARKS } from "./types_marks.js";
 import { classes } from "./types_state.js";
 
 const SHOWN = 12;
@@ -53,12 +51,4 @@ export function drawFoot(view, el, state) {
   const name = (v) => view.strings[view.vars[v][0]];
   const shown = groups.slice(0, 6).map((members) => `{${members.slice(0, 8).map(name).join(" ")}${members.length > 8 ? " …" : ""}}`).join("  ");
   text(el, groups.length ? shown + (groups.length > 6 ? `  +${groups.length - 6}` : "") : "none yet");
-}
-
-/** The marks with how often each occurs; a click goes to the next one. */
-export function createLegend(view, onMark) {
-  const counts = MARKS.map(() => 0);
-  for (const [mark] of view.steps) if (counts[mark] !== undefined) counts[mark] += 1;
-  return h("span", { class: "legend", role: "group", "aria-label": "marks: go to the next" },
-    MARKS.map((mark, i) => counts[i] > 0 && h("button", { type: "button", title: `go to the next “${mark.label}”`, onclick: () => onMark(i) }, glyph(mark), mark.label, " ", h("span", { class: "n" }, String(counts[i])))));
 }
