@@ -144,11 +144,8 @@ class IRModule:
         if isinstance(key, GlobalTypeVar):
             return self.type_definitions[key]  # type: ignore[return-value]  # tvm.relay let one look types up in this way
         found = self._find(key)
-        if found is None:
-            name = key if isinstance(key, str) else key.name_hint
-            raise ModuleError(
-                f"the module has no function `@{name}`", help=_suggest(name, self._globals, "@")
-            )
+        if found is None:  # one that a library has yet to add, or an error
+            found = self.get_global_var(key if isinstance(key, str) else key.name_hint)
         return self.functions[found]
 
     def __setitem__(self, key: str | GlobalVar | GlobalTypeVar, value: Function | TypeData | Expr) -> None:

@@ -261,3 +261,10 @@ def test_a_write_beyond_the_end_says_so() -> None:
     tensor = dynamic.tensor(numbers("float32", 1))
     with pytest.raises(relay.RelayError, match="no clause"):
         dynamic.run(dynamic.call("tensor_array_write", dynamic.array(None), relay.const(3), tensor))
+
+
+def test_a_module_finds_them_by_name_when_asked() -> None:
+    module = relay.prelude.Prelude().mod
+    name = "tensor_concatenate_int64"
+    assert name not in {var.name_hint for var in module.functions}
+    assert module[name] is module[module.get_global_var(name)]
