@@ -13,7 +13,6 @@ from ..ir.expr import (
     Call,
     Constant,
     Expr,
-    Function,
     If,
     Let,
     RefCreate,

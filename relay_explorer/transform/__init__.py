@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from .annotate_spans import AnnotateSpans
+from .canonicalize_ops import CanonicalizeOps
+from .dead_code_elimination import DeadCodeElimination
+from .eliminate_common_subexpr import EliminateCommonSubexpr
+from .eta_expand import EtaExpand
+from .fast_math import FastMath
+from .fold_constant import FoldConstant
 from .fuse_ops import FuseOps
 from .infer_type import InferType, InferTypeLocal
-from .infrastructure import Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
+from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
+from .remove_unused_functions import RemoveUnusedFunctions
+from .simplify_inference import SimplifyInference
 from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
 from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
 
 __all__ = [
-    "AnnotateSpans", "FuseOps", "InferType", "InferTypeLocal", "Pass", "PassContext", "PassInfo", "Sequential",
-    "ToANormalForm", "ToANormalFormExpr", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass",
-    "to_a_normal_form", "to_graph_normal_form",
+    "AnnotateSpans", "CanonicalizeOps", "Contract", "DeadCodeElimination", "EliminateCommonSubexpr",
+    "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType", "InferTypeLocal", "Pass", "PassContext",
+    "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm",
+    "ToANormalFormExpr", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass", "to_a_normal_form",
+    "to_graph_normal_form",
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Which operators become one kernel: the grouping of the paper's section 4.4, and what it decided and why.
 
 Every node of the data flow begins as a group of its own. In three phases, each node is looked at in
-post-order, and may be merged into the group of its immediate post-dominator, with everything on the ways there:
+post-order, and may be merged into the group of its immediate post-dominator, with all on the ways there:
 
 * phase 1: a convolution or the like takes up the element-wise work that follows it; element-wise and
   broadcasting work joins what comes next, a reduction too;
@@ -171,7 +171,7 @@ class Partition:
     def _ways(
         self, node: FlowNode, target: FlowNode, allowed: Allowed
     ) -> tuple[list[FlowNode], FlowNode | None]:
-        """All nodes on the ways from `node` to `target`, without it; or the first whose group is not allowed."""
+        """All nodes on the ways from `node` to `target`, without it; or the first whose group is no good."""
         found, seen = [node], {node.index}
         pending = [user for user, _ in reversed(node.uses)]
         while pending:

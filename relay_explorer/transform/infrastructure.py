@@ -24,6 +24,20 @@ class PassInfo(NamedTuple):
     traceable: bool = False
 
 
+class Contract(NamedTuple):
+    """What a pass promises of every program; the tests hold it to this.
+
+    `types`: the types of all functions stay. `error`: how far values may be off, relative to the largest (0:
+    they are the same). `needs` and `gives` name the normal form that it expects and makes ("A-normal",
+    "graph").
+    """
+
+    types: bool = True
+    error: float = 0.0
+    needs: str = ""
+    gives: str = ""
+
+
 class PassContext:
     """What passes run under: the optimization level, passes that must or must not run, options, and
     instruments.
@@ -82,6 +96,7 @@ class Pass:
     name: str = ""
     opt_level: int = 0
     required: tuple[str, ...] = ()
+    contract: Contract = Contract()
 
     @property
     def info(self) -> PassInfo:

@@ -1,0 +1,76 @@
+"""Which expressions have an effect: writing a reference is the only one that Relay has (section 3.2.5 of the
+paper).
+"""
+
+from __future__ import annotations
+
+from ..ir.adt import Constructor
+from ..ir.expr import Call, Expr, Function, GlobalVar, Let, RefWrite, Var
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import children, post_order
+
+
+class Purity:
+    """What evaluating the expressions of a module may do.
+
+    A call has an effect if the body of what is called has one. Where the callee is not known (a parameter, a
+    value from a data type), it may be any function: the call has an effect if any function of the module has.
+    """
+
+    def __init__(self, mod: IRModule) -> None:
+        self.functions = {var: f for var, f in mod.functions.items() if isinstance(f, Function)}
+        self.anywhere = any(_writes(f) for f in self.functions.values())
+        self.impure_globals: set[GlobalVar] = set()
+        while self.anywhere:  # until nothing more is found
+            found = {
+                var
+                for var, f in self.functions.items()
+                if var not in self.impure_globals and self.has_effect(f.body)
+            }
+            if not found:
+                break
+            self.impure_globals |= found
+
+    def effects(self, root: Expr) -> set[Expr]:
+        """All expressions in `root` whose evaluation may have an effect."""
+        if not self.anywhere and not _writes(root):
+            return set()
+        order = post_order(root)
+        values = {node.var: node.value for node in order if isinstance(node, Let)}
+        impure: set[Expr] = set()  # expressions; of functions, those whose call has an effect
+        bodies: set[Expr] = set()
+        changed = True
+        while changed:  # a recursive function is pure until something is found in it
+            changed = False
+            for node in order:
+                if isinstance(node, Function):
+                    if node.body in impure and node not in bodies:
+                        bodies.add(node)
+                        changed = True
+                elif node not in impure and self._has_effect(node, impure, bodies, values):
+                    impure.add(node)
+                    changed = True
+        return impure
+
+    def has_effect(self, expr: Expr) -> bool:
+        """Whether evaluating `expr` may have an effect."""
+        return expr in self.effects(expr)
+
+    def _has_effect(self, node: Expr, impure: set[Expr], bodies: set[Expr], values: dict[Var, Expr]) -> bool:
+        if isinstance(node, RefWrite) or any(part in impure for part in children(node)):
+            return True
+        if not isinstance(node, Call) or isinstance(node.op, (Op, Constructor)):
+            return False
+        callee: Expr = node.op
+        while isinstance(callee, Var) and callee in values:
+            callee = values[callee]
+        if isinstance(callee, Function):
+            return callee in bodies
+        if isinstance(callee, GlobalVar):
+            return callee in self.impure_globals or callee not in self.functions
+        return True
+
+
+def _writes(expr: Expr) -> bool:
+    return any(isinstance(node, RefWrite) for node in post_order(expr))

@@ -1,0 +1,110 @@
+"""DeadCodeElimination: what nobody uses and nobody would notice is left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..analysis.purity import Purity
+from ..ir.expr import Constant, Expr, Function, Let, RefCreate, RefRead, Var
+from ..ir.module import IRModule
+from ..ir.walk import children, free_vars, post_order, rebuild
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import PassContext
+
+
+class DeadCodeElimination(FunctionPass):
+    """Leaves out a `let` whose variable is not used, if computing its value has no effect.
+
+    `inline_once` also puts a value in the place of a variable that is used once. `ignore_impurity` leaves
+    out effects as well.
+    """
+
+    name = "DeadCodeElimination"
+    opt_level = 1
+    required = ("InferType",)
+
+    def __init__(self, inline_once: bool = False, ignore_impurity: bool = False) -> None:
+        self.inline_once = inline_once
+        self.ignore_impurity = ignore_impurity
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        purity = Purity(mod)
+        new = mod.copy()
+        for var, function in mod.functions.items():
+            if isinstance(function, Function) and "Compiler" not in function.attrs:
+                effects = set() if self.ignore_impurity else purity.effects(function)
+                made = _without_dead(function, effects)
+                if self.inline_once:
+                    made = _inlined_once(made, purity.effects(made), purity.anywhere)
+                new[var] = rewritten(function, made)
+        return new
+
+
+def _without_dead(root: Expr, effects: set[Expr]) -> Expr:
+    """`root` without the `let`s that are not needed: marked from the result on, then swept."""
+    lets: dict[Var, list[Let]] = {}
+    for node in post_order(root):
+        if isinstance(node, Let):
+            lets.setdefault(node.var, []).append(node)
+    live: set[int] = set()
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Let):
+            pending.append(node.body)
+            if node.value in effects:
+                live.add(id(node))
+                pending.append(node.value)
+        elif isinstance(node, Var):
+            for let in lets.get(node, ()):
+                live.add(id(let))
+                pending.append(let.value)
+        else:
+            pending += children(node)
+    memo: dict[int, Expr] = {}
+    for node in post_order(root):
+        if id(node) not in seen and not isinstance(node, Var):
+            continue  # in what is left out
+        if isinstance(node, Let) and id(node) not in live:
+            memo[id(node)] = memo[id(node.body)]
+        else:
+            memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
+    return memo[id(root)]
+
+
+def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
+    """`root` with each variable that is used once replaced by its value, where that changes nothing: the
+    value has no effect, and is not moved into a function that may run more than once. With `references`, a
+    value that reads one stays where it is.
+    """
+    order = post_order(root)
+    uses = Counter(part for node in order for part in children(node) if isinstance(part, Var))
+    captured = {
+        var for node in order if isinstance(node, Function) and node is not root for var in free_vars(node)
+    }
+    once: dict[Var, Expr] = {}
+    for node in order:
+        if isinstance(node, Let) and uses[node.var] == 2:  # where it is bound, and where it is used
+            value, cheap = node.value, isinstance(node.value, (Function, Constant, Var))
+            reads = references and any(isinstance(n, (RefRead, RefCreate)) for n in post_order(value))
+            if value not in effects and not reads and (cheap or node.var not in captured):
+                once[node.var] = value
+    memo: dict[int, Expr] = {}
+
+    def put(part: Expr) -> Expr:
+        """What stands for a part: for an inlined variable, what stands for its value."""
+        while isinstance(part, Var) and part in once:
+            part = once[part]
+        return memo[id(part)]
+
+    for node in order:
+        if isinstance(node, Let):
+            body = put(node.body)
+            memo[id(node)] = body if node.var in once else rebuild(node, [node.var, put(node.value), body])
+        else:
+            memo[id(node)] = rebuild(node, [put(part) for part in children(node)])
+    return memo[id(root)]

@@ -1,0 +1,56 @@
+"""EliminateCommonSubexpr: what is computed twice is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from ..ir.expr import Call, Constant, Expr, Function, TupleGetItem
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import children, post_order, rebuild
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import PassContext
+
+
+class EliminateCommonSubexpr(FunctionPass):
+    """Two calls of an operator with equal attributes on the same arguments become one, shared; so do two
+    projections of one tuple. `fskip(expr)` may keep an expression out of it.
+    """
+
+    name = "EliminateCommonSubexpr"
+    opt_level = 3
+    required = ("InferType",)
+
+    def __init__(self, fskip: Callable[[Expr], bool] | None = None) -> None:
+        self.fskip = fskip
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        memo: dict[int, Expr] = {}
+        first: dict[Hashable, Expr] = {}
+        for node in post_order(function):
+            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            key = _key(new)
+            if key is not None and not (self.fskip is not None and self.fskip(new)):
+                new = first.setdefault(key, new)
+            memo[id(node)] = new
+        return rewritten(function, memo[id(function)])
+
+
+def _key(node: Expr) -> Hashable | None:
+    """What tells one computation from another; None for what is not looked at: what is no operator's call, or
+    draws random numbers.
+    """
+    match node:
+        case Call(op=Op() as op) if not op.get_attr("TOpIsStateful"):
+            attrs = tuple(node.attrs.items()) if node.attrs is not None else ()
+            return op.name, repr(attrs), tuple(map(_identity, node.args))
+        case TupleGetItem():
+            return id(node.tuple_value), node.index
+    return None
+
+
+def _identity(arg: Expr) -> Hashable:
+    """An expression, or a number that is written out: equal numbers are the same."""
+    if isinstance(arg, Constant) and not arg.data.shape:
+        return arg.data.dtype, arg.data.data
+    return id(arg)

@@ -1,0 +1,29 @@
+"""FastMath: functions of numbers are replaced by quicker ones that are nearly right."""
+
+from __future__ import annotations
+
+from ..ir.expr import Call, Expr, Function
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import rewrite
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import Contract, PassContext
+
+FASTER = {"exp": "fast_exp", "tanh": "fast_tanh", "erf": "fast_erf", "nn.softmax": "nn.fast_softmax"}
+
+
+class FastMath(FunctionPass):
+    """Replaces `exp`, `tanh`, `erf` and `nn.softmax` by approximations."""
+
+    name = "FastMath"
+    opt_level = 4
+    contract = Contract(error=1e-3)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, rewrite(function, _faster))
+
+
+def _faster(node: Expr) -> Expr | None:
+    if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in FASTER:
+        return Call(Op.get(FASTER[node.op.name]), node.args, node.attrs, node.type_args, node.span)
+    return None

@@ -1,0 +1,161 @@
+"""FoldConstant: what can be computed beforehand is computed beforehand."""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var, const
+from ..ir.module import IRModule
+from ..ir.ndarray import NDArray
+from ..ir.op import Op
+from ..ir.types import TensorType, TupleType
+from ..ir.walk import children, post_order, rebuild
+from ..typing import infer_types
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import PassContext
+
+# Their value does not depend on that of their argument, only on its type.
+_OF_THE_TYPE = ("shape_of", "ndarray_size")
+
+
+class FoldConstant(FunctionPass):
+    """Computes calls of operators whose arguments are all constants, and puts the result in their place.
+
+    A `let` of a constant is inlined, a field of a tuple of constants taken, an `if` whose condition is known
+    replaced by its branch, `shape_of` a tensor whose shape is known by that shape. A call without arguments,
+    such as `zeros`, stays: it is smaller than what it makes. So does one whose type has a `?`: the type would
+    change. Kernels (functions with `Primitive`) stay as they are.
+    """
+
+    name = "FoldConstant"
+    opt_level = 2
+    required = ("InferType",)
+
+    def __init__(self, fold_qnn: bool = False) -> None:
+        self.fold_qnn = fold_qnn
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, fold(function))
+
+
+def fold(expr: Expr) -> Expr:
+    """`expr`, whose types are known, with its constants folded."""
+    order = post_order(expr)
+    values = {id(node.var): node.value for node in order if isinstance(node, Let)}
+    memo: dict[int, Expr] = {}
+
+    def known(part: Expr) -> Expr:
+        """What stands for a part: a constant for a variable that is bound to one."""
+        value: Expr = part
+        while isinstance(value, Var) and id(value) in values:
+            value = values[id(value)]
+        made = memo.get(id(value), value)
+        return made if value is part or isinstance(made, Constant) else part
+
+    for node in order:
+        if isinstance(node, Function):
+            kernel = "Primitive" in node.attrs
+            memo[id(node)] = node if kernel else rebuild(node, [*node.params, known(node.body)])
+        elif isinstance(node, Let):
+            value, body = known(node.value), known(node.body)
+            memo[id(node)] = body if isinstance(value, Constant) else rebuild(node, [node.var, value, body])
+        else:
+            new = rebuild(node, [known(part) for part in children(node)])
+            made = _folded(node, new)
+            if made is not new and not made.origin:
+                made.origin = (node,)
+            memo[id(node)] = made
+    return memo[id(expr)]
+
+
+def _folded(old: Expr, new: Expr) -> Expr:
+    """An expression on its folded parts; what it comes to, if that is known."""
+    match new:
+        case Call(op=Op() as op) if new.args:
+            made = _of_the_type(op.name, old.args[0]) if isinstance(old, Call) else None
+            if made is None and all(map(_is_constant, new.args)) and _is_pure(op) and _is_static(old):
+                made = evaluate(new, op)
+            return new if made is None else made
+        case TupleGetItem(tuple_value=Tuple() as fields):
+            field = fields.fields[new.index]
+            return field if _is_constant(field) else new
+        case If(cond=Constant() as condition):
+            return new.true_branch if condition.data.item() else new.false_branch
+    return new
+
+
+def _of_the_type(name: str, arg: Expr) -> Expr | None:
+    """The value of a call that asks for its argument's type only, if that is known."""
+    type_ = arg.checked_type
+    if name not in _OF_THE_TYPE or not isinstance(type_, TensorType) or not type_.is_static:
+        return None
+    if name == "ndarray_size":
+        size = 1
+        for dim in type_.concrete_shape:
+            size *= dim
+        return const(size, "int32")
+    return Constant(NDArray.from_list(list(type_.concrete_shape), (len(type_.shape),), "int32"))
+
+
+def _is_pure(op: Op) -> bool:
+    """Whether calls of the operator give one value for one argument, and are computed where they stand."""
+    impure = op.get_attr("TOpIsStateful") or op.get_attr("TNonComputational")
+    return op.compute is not None and not impure and op.name not in ("device_copy", *_OF_THE_TYPE)
+
+
+def _is_static(expr: Expr) -> bool:
+    """Whether the size of a value is known from its type. Otherwise its value has a more exact type than it,
+    which need not fit where it is used.
+    """
+    types = [expr.checked_type]
+    while types:
+        match types.pop():
+            case TensorType() as type_:
+                if not type_.is_static:
+                    return False
+            case TupleType(fields=fields):
+                types += fields
+    return True
+
+
+def _is_constant(expr: Expr) -> bool:
+    """A constant, or a tuple of such."""
+    pending = [expr]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Tuple):
+            pending += part.fields
+        elif not isinstance(part, Constant):
+            return False
+    return True
+
+
+def evaluate(call: Call, op: Op) -> Expr | None:
+    """The value of an operator's call on constants; None where it cannot be computed, which is for the
+    running program to say.
+    """
+    import numpy
+
+    assert op.compute is not None
+    try:
+        with numpy.errstate(all="ignore"):
+            return _as_expr(op.compute(call.attrs, *map(_as_value, call.args)))
+    except (RelayError, ArithmeticError, ValueError, IndexError, TypeError):
+        return None
+
+
+def _as_value(expr: Expr) -> Anything:
+    if isinstance(expr, Tuple):
+        return tuple(map(_as_value, expr.fields))
+    assert isinstance(expr, Constant)
+    return expr.data.numpy()
+
+
+def _as_expr(value: Anything) -> Expr:
+    if isinstance(value, tuple):
+        return Tuple(list(map(_as_expr, value)))
+    return Constant(NDArray.from_numpy(value))

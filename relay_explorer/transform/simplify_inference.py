@@ -1,0 +1,136 @@
+"""SimplifyInference: what training needs and inference does not is replaced by simple arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.expr import Call, Expr, Function, TupleGetItem
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import children, post_order, rebuild
+from ..typing import infer_types
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import PassContext
+from .typed_rewrite import along_axis, call, scalar, tensor_type
+
+
+class SimplifyInference(FunctionPass):
+    """Replaces normalizations by the arithmetic that they are, and drops dropout.
+
+    `nn.batch_norm` with fixed statistics is a scale and a shift by channel, which other passes can fold into
+    a convolution. A batch norm whose new statistics are used stays.
+    """
+
+    name = "SimplifyInference"
+    opt_level = 0
+    required = ("InferType",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        memo: dict[int, Expr] = {}
+        for node in post_order(function):
+            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            made = _simpler(node, new)
+            if made is not None:
+                made.origin = made.origin or (node,)
+            memo[id(node)] = new if made is None else made
+        return rewritten(function, memo[id(function)])
+
+
+def _simpler(old: Expr, new: Expr) -> Expr | None:
+    match old, new:
+        case TupleGetItem(index=0, tuple_value=Call(op=Op()) as was), TupleGetItem(tuple_value=Call() as now):
+            name = was.op.name  # type: ignore[attr-defined]  # an operator
+            if name == "nn.batch_norm":
+                return _batch_norm(was, now)
+            if name == "nn.dropout":
+                return now.args[0]
+        case Call(op=Op()) as was, Call() as now:
+            rule = _RULES.get(was.op.name)  # type: ignore[attr-defined]  # an operator
+            return rule(was, now) if rule is not None else None
+    return None
+
+
+def _batch_norm(old: Call, new: Call) -> Expr:
+    """The data times a scale plus a shift, both computed from the statistics."""
+    data, gamma, beta, mean, variance = new.args
+    attrs, type_ = old.attrs, tensor_type(old.args[0])
+    assert attrs is not None
+    rank, axis = len(type_.shape), attrs["axis"]
+    deviation = call("sqrt", call("add", variance, scalar(attrs["epsilon"], type_.dtype)))
+    scale: Expr = call("divide", scalar(1.0, type_.dtype), deviation)
+    if attrs["scale"]:
+        scale = call("multiply", scale, gamma)
+    shift: Expr = call("multiply", call("negative", mean), scale)
+    if attrs["center"]:
+        shift = call("add", shift, beta)
+    scaled = call("multiply", data, along_axis(scale, rank, axis))
+    return call("add", scaled, along_axis(shift, rank, axis))
+
+
+def _normalized(data: Expr, dtype: str, axes: Sequence[int], epsilon: float) -> Expr:
+    """The data less its mean over the axes, over its deviation."""
+    mean = call("mean", data, axis=list(axes), keepdims=True, exclude=False)
+    variance = call("variance", data, mean, axis=list(axes), keepdims=True, exclude=False, unbiased=False)
+    deviation = call("sqrt", call("add", variance, scalar(epsilon, dtype)))
+    return call("divide", call("subtract", data, mean), deviation)
+
+
+def _scaled(value: Expr, old: Call, gamma: Expr, beta: Expr, rank: int, axis: int) -> Expr:
+    assert old.attrs is not None
+    if old.attrs["scale"]:
+        value = call("multiply", value, along_axis(gamma, rank, axis))
+    if old.attrs["center"]:
+        value = call("add", value, along_axis(beta, rank, axis))
+    return value
+
+
+def _layer_norm(old: Call, new: Call) -> Expr:
+    data, gamma, beta = new.args
+    attrs, type_ = old.attrs, tensor_type(old.args[0])
+    assert attrs is not None
+    value = _normalized(data, type_.dtype, [attrs["axis"]], attrs["epsilon"])
+    return _scaled(value, old, gamma, beta, len(type_.shape), attrs["axis"])
+
+
+def _instance_norm(old: Call, new: Call) -> Expr:
+    data, gamma, beta = new.args
+    attrs, type_ = old.attrs, tensor_type(old.args[0])
+    assert attrs is not None
+    rank = len(type_.shape)
+    axes = [axis for axis in range(1, rank) if axis != attrs["axis"] % rank]
+    value = _normalized(data, type_.dtype, axes, attrs["epsilon"])
+    return _scaled(value, old, gamma, beta, rank, attrs["axis"])
+
+
+def _group_norm(old: Call, new: Call) -> Expr:
+    """The channels are split into groups; each is normalized with all its positions."""
+    data, gamma, beta = new.args
+    attrs, type_ = old.attrs, tensor_type(old.args[0])
+    assert attrs is not None
+    shape = type_.concrete_shape
+    rank, axis, groups = len(shape), attrs["axis"] % len(shape), attrs["num_groups"]
+    split = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]]
+    axes = [a for a in range(1, rank + 1) if a != axis]
+    value = _normalized(call("reshape", data, newshape=split), type_.dtype, axes, attrs["epsilon"])
+    value = call("reshape", value, newshape=list(shape))
+    return _scaled(value, old, gamma, beta, rank, axis)
+
+
+def _l2_normalize(old: Call, new: Call) -> Expr:
+    (data,) = new.args
+    attrs = old.attrs
+    assert attrs is not None
+    squares = call("sum", call("multiply", data, data), axis=attrs["axis"], keepdims=True, exclude=False)
+    bounded = call("maximum", squares, scalar(attrs["eps"], "float32"))
+    return call("divide", data, call("sqrt", bounded))
+
+
+_RULES = {
+    "nn.layer_norm": _layer_norm,
+    "nn.instance_norm": _instance_norm,
+    "nn.group_norm": _group_norm,
+    "nn.l2_normalize": _l2_normalize,
+}

@@ -1,0 +1,84 @@
+"""Every pass on every program of the reference, as it answered; fusion at every level."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from relay_explorer.ir import Call, Function, IRModule, Op, difference, post_order
+from relay_explorer.text import parse
+from relay_explorer.transform import (
+    CanonicalizeOps,
+    DeadCodeElimination,
+    EliminateCommonSubexpr,
+    EtaExpand,
+    FastMath,
+    FoldConstant,
+    FuseOps,
+    InferType,
+    Pass,
+    PassContext,
+    Sequential,
+    SimplifyInference,
+)
+from relay_explorer.typing import infer_types
+
+CASES = json.loads((Path(__file__).parents[1] / "data" / "conformance.json").read_text())
+STEPS: dict[str, list[Pass]] = {
+    "CanonicalizeOps": [CanonicalizeOps()],
+    "DeadCodeElimination": [DeadCodeElimination()],
+    "EliminateCommonSubexpr": [EliminateCommonSubexpr()],
+    "EtaExpand": [EtaExpand(True, True)],
+    "FastMath": [FastMath()],
+    "FoldConstant": [FoldConstant()],
+    "FuseOps": [FuseOps(2)],
+    "FuseOpsSimplified": [SimplifyInference(), FuseOps(2)],
+    "SimplifyInference": [SimplifyInference()],
+}
+
+
+def run(steps: list[Pass], text: str) -> IRModule:
+    with PassContext(opt_level=4):
+        return Sequential([InferType(), *steps, InferType()])(parse(text))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_pass_answers_as_the_reference(name: str) -> None:
+    answers = {
+        program: case["passes"][name] for program, case in CASES.items() if name in (case.get("passes") or {})
+    }
+    assert len(answers) > 40
+    wrong = {}
+    for program, answer in answers.items():
+        found = difference(
+            infer_types(parse(answer)), run(STEPS[name], CASES[program]["text"]), map_free_vars=True
+        )
+        if found is not None:
+            wrong[program] = found
+    assert not wrong
+
+
+@pytest.mark.parametrize("level", ["0", "1", "2", "0s", "1s", "2s"])
+def test_fusion_groups_as_the_reference_does(level: str) -> None:
+    """The kernels of `@main` in the order of their calls, each as its operators."""
+    steps: list[Pass] = [SimplifyInference()] if level.endswith("s") else []
+    tried = 0
+    for program, case in CASES.items():
+        wanted = (case.get("fusion") or {}).get(level)
+        if wanted is not None:
+            made = run([*steps, FuseOps(int(level[0]))], case["text"])["main"]
+            assert kernels(made) == wanted, program
+            tried += 1
+    assert tried > 40
+
+
+def kernels(function: object) -> list[list[str]]:
+    assert isinstance(function, Function)
+    found = [node.op for node in post_order(function) if isinstance(node, Call)]
+    return [
+        [n.op.name for n in post_order(f) if isinstance(n, Call) and isinstance(n.op, Op)]
+        for f in found
+        if isinstance(f, Function) and "Primitive" in f.attrs
+    ]

@@ -1,0 +1,106 @@
+"""What every pass promises (`Pass.contract`), held against random programs: types stay, values stay, the
+input is not changed. In any order, too.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any as Anything
+
+import numpy as np
+import pytest
+
+from relay_explorer.execute.values import ConstructorValue, RefValue
+from relay_explorer.grading.fragments import snapshot
+from relay_explorer.grading.generate import generate
+from relay_explorer.ir import IRModule, structural_equal
+from relay_explorer.ir.errors import RelayError
+from relay_explorer.transform import (
+    CanonicalizeOps,
+    DeadCodeElimination,
+    EliminateCommonSubexpr,
+    EtaExpand,
+    FastMath,
+    FoldConstant,
+    FuseOps,
+    InferType,
+    Pass,
+    PassContext,
+    RemoveUnusedFunctions,
+    SimplifyInference,
+    ToANormalForm,
+    ToGraphNormalForm,
+)
+from relay_explorer.typing import infer_types
+from tests.property.programs import first_failure
+from tests.property.test_evaluation import value_of
+
+PASSES: list[Pass] = [
+    CanonicalizeOps(), DeadCodeElimination(), DeadCodeElimination(inline_once=True), EliminateCommonSubexpr(),
+    EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2), FuseOps(0), InferType(),
+    RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(), ToGraphNormalForm(),
+]  # fmt: skip
+COUNT = 120
+
+
+@pytest.fixture(scope="module")
+def programs() -> list[IRModule]:
+    return [generate(70_000 + seed, size=10 + seed % 40, closed=True).module for seed in range(COUNT)]
+
+
+def close(a: Anything, b: Anything, error: float) -> bool:
+    """Whether two values are the same but for `error`; functions are taken to be."""
+    if isinstance(a, (np.ndarray, np.generic)):
+        a, b = np.asarray(a), np.asarray(b)
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        if error and a.dtype.kind == "f":
+            return np.allclose(a, b, rtol=error, atol=error, equal_nan=True)
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(close(x, y, error) for x, y in zip(a, b, strict=True))
+    if isinstance(a, ConstructorValue):
+        same = a.constructor.name_hint == b.constructor.name_hint
+        return same and all(close(x, y, error) for x, y in zip(a.fields, b.fields, strict=True))
+    if isinstance(a, RefValue):
+        return close(a.value, b.value, error)
+    return True
+
+
+def broken(module: IRModule, passes: list[Pass]) -> str | None:
+    """How the passes break their contracts on a program; None where they keep them."""
+    before = {var: snapshot(f) for var, f in module.functions.items()}
+    with PassContext(opt_level=4):
+        made = module
+        for step in passes:
+            made = step(made)
+    if before != {var: snapshot(f) for var, f in module.functions.items()}:
+        return "the input is changed"
+    old = infer_types(module)
+    try:
+        new = infer_types(made)
+    except RelayError as refused:
+        return f"what comes out is ill-typed: {refused}\n{made}"
+    if all(step.contract.types for step in passes):
+        wanted, found = old["main"].checked_type, new["main"].checked_type
+        if not structural_equal(wanted, found):
+            return f"the type {wanted} became {found}\n{made}"
+    error = sum(step.contract.error for step in passes)
+    first, second = value_of(module), value_of(made)
+    return None if close(first, second, error) else f"the value {first} became {second}\n{made}"
+
+
+@pytest.mark.parametrize("step", PASSES, ids=lambda step: f"{step.info.name}-{PASSES.index(step)}")
+def test_a_pass_keeps_its_contract(step: Pass, programs: list[IRModule]) -> None:
+    assert first_failure(programs, lambda module: broken(module, [step])) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_passes_keep_their_contracts_in_any_order(seed: int, programs: list[IRModule]) -> None:
+    rng = random.Random(seed)
+    exact = [step for step in PASSES if not step.contract.error]
+    for number in range(10):
+        chosen = rng.sample(exact, 4)
+        some = programs[number::10]
+        names = [step.info.name for step in chosen]
+        assert first_failure(some, lambda module, chosen=chosen: broken(module, chosen)) is None, names
