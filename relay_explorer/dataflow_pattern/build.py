@@ -75,24 +75,28 @@ def wildcard() -> WildcardPattern:
 
 def has_type(ttype: Type, pattern: DFPattern | None = None) -> TypePattern:
     """What matches `pattern`, anything unless given, and has the type."""
-    return TypePattern(pattern or wildcard(), ttype)
+    return TypePattern(_given(pattern), ttype)
 
 
 def has_dtype(dtype: str, pattern: DFPattern | None = None) -> DataTypePattern:
     """What matches `pattern`, anything unless given, and is a tensor of that element type."""
-    return DataTypePattern(pattern or wildcard(), dtype)
+    return DataTypePattern(_given(pattern), dtype)
 
 
 def has_shape(shape: Sequence[Anything], pattern: DFPattern | None = None) -> ShapePattern:
     """What matches `pattern`, anything unless given, and is a tensor of that shape."""
-    return ShapePattern(pattern or wildcard(), shape)
+    return ShapePattern(_given(pattern), shape)
 
 
 def has_attr(attrs: Mapping[str, Anything], pattern: DFPattern | None = None) -> AttrPattern:
     """What matches `pattern`, anything unless given, and has the attributes."""
-    return AttrPattern(pattern or wildcard(), attrs)
+    return AttrPattern(_given(pattern), attrs)
 
 
 def dominates(parent: DFPattern, path: DFPattern, child: DFPattern) -> DominatorPattern:
     """`child`, every way up from which leads over `path` to one `parent`; see DominatorPattern."""
     return DominatorPattern(parent, path, child)
+
+
+def _given(pattern: DFPattern | None) -> DFPattern:
+    return wildcard() if pattern is None else pattern  # the pattern of an empty tuple is falsy

@@ -32,7 +32,7 @@ class Types:
             return expr._checked_type
         if self._found is None:
             self._found = self._all()
-        found = self._found.get(expr) or self._apart.get(expr)
+        found = self._found.get(expr, self._apart.get(expr))
         if found is None:
             found = self._apart[expr] = infer_expr(expr, self.module).checked_type
         return found

@@ -143,7 +143,8 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     memo: dict[int, Expr] = {}
     for node in post_order(expr):
         rebuilt = rebuild(node, [memo[id(p)] for p in children(node)])
-        memo[id(node)] = change(rebuilt) or rebuilt
+        changed = change(rebuilt)
+        memo[id(node)] = rebuilt if changed is None else changed  # an empty tuple is falsy
     return memo[id(expr)]
 
 

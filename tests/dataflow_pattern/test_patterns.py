@@ -34,6 +34,8 @@ def test_fields() -> None:
     assert isinstance(dfp.has_attr({"axis": 1}).pattern, dfp.WildcardPattern)
     assert len(dfp.is_tuple([a, b])) == 2
     assert dfp.is_tuple([a, b])[1] is b
+    assert isinstance(dfp.has_attr({"axis": 1}, dfp.is_tuple([])).pattern, dfp.TuplePattern)
+    assert isinstance(dfp.has_dtype("int8", dfp.is_tuple([])).pattern, dfp.TuplePattern)
 
 
 @pytest.mark.parametrize(

@@ -166,3 +166,8 @@ def test_something_that_is_no_expression() -> None:
 def test_a_functor_without_a_method_says_which() -> None:
     with pytest.raises(NotImplementedError, match="ExprFunctor has no method visit_var"):
         ExprFunctor().visit(var("x"))
+
+
+def test_rewrite_may_put_in_an_empty_tuple() -> None:
+    x, nothing = var("x"), Tuple([])
+    assert rewrite(Tuple([x]), lambda expr: nothing if expr is x else None).fields == (nothing,)
