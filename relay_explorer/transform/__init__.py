@@ -15,6 +15,7 @@ from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, f
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_inference import SimplifyInference
 from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
+from .to_basic_block_normal_form import ToBasicBlockNormalForm, to_basic_block_normal_form
 from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
 
@@ -22,8 +23,8 @@ __all__ = [
     "AnnotateSpans", "CanonicalizeOps", "Contract", "DeadCodeElimination", "EliminateCommonSubexpr",
     "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType", "InferTypeLocal", "Pass", "PassContext",
     "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm",
-    "ToANormalFormExpr", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass", "to_a_normal_form",
-    "to_graph_normal_form",
+    "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass", "to_a_normal_form",
+    "to_basic_block_normal_form",     "to_graph_normal_form",
 ]  # fmt: skip
 
 

@@ -41,7 +41,7 @@ class ToANormalForm(Pass):
 
 def to_a_normal_form(expr: Expr) -> Expr:
     """The A-normal form of an expression; a function stays a function, with a body in that form."""
-    return _Normalizer(expr).result()
+    return Normalizer(expr).result()
 
 
 def ToANormalFormExpr(expr: Expr) -> Expr:  # noqa: N802 - TVM's name
@@ -49,14 +49,17 @@ def ToANormalFormExpr(expr: Expr) -> Expr:  # noqa: N802 - TVM's name
     return to_a_normal_form(expr)
 
 
-class _Normalizer:
-    """Visits what is evaluated in its order, and puts each value's binding at the end of its scope's list."""
+class Normalizer:
+    """Visits what is evaluated in its order, and puts each value's binding at the end of its scope's list.
+    With `across_blocks`, only what is used in another block than its own gets a binding.
+    """
 
-    def __init__(self, root: Expr) -> None:
+    def __init__(self, root: Expr, across_blocks: bool = False) -> None:
         self.root = root
         self.layout = Layout(root, NoNames())
         self.scopes = _without_lets(self.layout)
         self.homes = self._homes()
+        self.bound: set[int] | None = self._crossing() if across_blocks else None
         self.bindings: dict[Scope, list[tuple[Var, Expr]]] = {}
         self.atoms: dict[Expr, Expr] = {}  # what stands for an expression that has been visited
 
@@ -96,6 +99,9 @@ class _Normalizer:
 
     def _bind(self, expr: Expr, let: Let | None) -> None:
         """Gives a computed value its variable: that of the `let` it is the value of, or a new one."""
+        if let is None and self.bound is not None and id(expr) not in self.bound:
+            self.atoms[expr] = self._normal(expr)
+            return
         var = let.var if let is not None else Var("x", None, expr.span)
         if let is None:
             var.origin = (expr,)
@@ -115,6 +121,17 @@ class _Normalizer:
                     scope = self.layout.inner.get((id(node), number), here)
                     before = found.get(id(part))
                     found[id(part)] = scope if before is None else common(before, scope)
+        return found
+
+    def _crossing(self) -> set[int]:
+        """What is used in another block than the one where it is computed, by its id."""
+        found = set()
+        for node in self.layout.order:
+            for number, part in enumerate(_bodies_and_operands(node)):
+                if part.__class__ not in _ATOMS and id(part) in self.homes:
+                    used = self.layout.inner.get((id(node), number), self.homes[id(node)])
+                    if self.scopes[used] is not self.scopes[self.homes[id(part)]]:
+                        found.add(id(part))
         return found
 
     def _normal(self, expr: Expr) -> Expr:
