@@ -137,14 +137,12 @@ def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Expr:
     return Call(_ONES, [], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype))
 
 
-def full(fill_value: Expr, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Expr:
-    """A tensor of `fill_value`, a scalar; its element type is the scalar's unless `dtype` is given."""
+def full(data: Expr, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Expr:
+    """A tensor of `data`, a scalar, everywhere; its element type is the scalar's unless `dtype` is given."""
     if computed(shape):
         attrs = InitOpAttrs(shape=None, dtype=dtype or None)
-        return Call(Op.get("dyn.full"), [expr(fill_value), expr(shape)], attrs)
-    return Call(
-        _FULL, [expr(fill_value)], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype or None)
-    )
+        return Call(Op.get("dyn.full"), [expr(data), expr(shape)], attrs)
+    return Call(_FULL, [expr(data)], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype or None))
 
 
 def full_like(data: Expr, fill_value: Expr) -> Expr:
