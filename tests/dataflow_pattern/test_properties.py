@@ -13,6 +13,7 @@ from relay_explorer import dataflow_pattern as dfp
 from relay_explorer import relay
 from relay_explorer.analysis import well_formed
 from relay_explorer.dataflow_pattern import DFPatternCallback, is_op, rewrite, wildcard
+from relay_explorer.dataflow_pattern.matching import Matcher
 from relay_explorer.grading.generate import Generated, generate
 from relay_explorer.ir import Expr, IRModule, Op, RefWrite, children, structural_equal
 from relay_explorer.ir.walk import post_order
@@ -154,3 +155,41 @@ def test_inlining_what_was_partitioned_gives_the_program_back() -> None:
         for body in bodies(module):
             there = pattern.partition(body, {"Composite": "moved"})
             assert structural_equal(rewrite(Inline(), there), body)
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["dense", "exp", "add"]), st.integers(0, 9), st.integers(0, 9)), max_size=9
+)
+
+
+@given(STEPS)
+def test_dominator_patterns_are_what_their_definition_says(steps: list[tuple[str, int, int]]) -> None:
+    """Every way up from the addition ends in one product, and no way down from there avoids the addition."""
+    made: list[Expr] = [relay.var("x"), relay.var("y")]
+    for kind, i, j in steps:
+        one, two = made[i % len(made)], made[j % len(made)]
+        made.append(
+            relay.nn.dense(one, two) if kind == "dense" else relay.exp(one) if kind == "exp" else one + two
+        )
+    product, addition = is_op("nn.dense")(wildcard(), wildcard()), is_op("add")(wildcard(), wildcard())
+    pattern = dfp.dominates(product, is_op("exp")(wildcard()) | addition, addition)
+
+    def ends(expr: Expr) -> set[Expr]:
+        """Where the ways up from an addition end."""
+        if isinstance(expr, relay.Call) and expr.op.name != "nn.dense":
+            return {end for arg in expr.args for end in ends(arg)}
+        return {expr}
+
+    def reaches(start: Expr, goal: Expr, without: Expr) -> bool:
+        return start is goal or (
+            start is not without and any(reaches(part, goal, without) for part in children(start))
+        )
+
+    root = relay.Tuple(made[-3:])
+    matcher = Matcher(pattern, root)
+    for expr in post_order(root):
+        top = next(iter(ends(expr)))
+        closed = addition.match(expr) and ends(expr) == {top} and product.match(top)
+        assert pattern.match(expr) == closed
+        matched = matcher.match(expr) is not None
+        assert matched == (closed and not reaches(root, top, without=expr))
