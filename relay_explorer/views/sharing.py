@@ -176,22 +176,18 @@ class _Builder:
     def _say(self, form: Form, graph: Form) -> Sentence:
         if form.first < 0:
             return form.say
-        runs = sum(item.runs for item in form.items)
-        bytes_ = f"At most {counted(form.peak[1], 'byte')} of computed values are needed at once."
         if form.name == GRAPH:
             shared = self._shared()
-            what = f"{counted(shared, 'expression')} {'is' if shared == 1 else 'are'} used more than once"
-            return (f"What is used twice is one node with two uses: {what}. "
-                    f"{counted(runs, 'evaluation')} compute all of it.\n{bytes_}",)  # fmt: skip
-        same = sum(item.runs for item in graph.items)
+            are = "is" if shared == 1 else "are"
+            return (
+                "What is used twice is one node with two uses. "
+                f"{counted(shared, 'expression')} {are} used more than once.",
+            )
         if form.name == LET:
-            again = "as many as the graph's" if runs == same else f"the graph's were {same:,}"
-            return (f"Every value has a name, and the order is written down: {counted(runs, 'evaluation')}, "
-                    f"{again}.\n{bytes_}",)  # fmt: skip
-        more = f"{runs - same:,} more than the graph's {same:,}"
-        if runs == same:
-            more = "as many as the graph's"
-        return (f"Every use has a copy of its own: {counted(runs, 'evaluation')}, {more}.\n{bytes_}",)
+            return ("Every value has a name, and the order of evaluation is written down.",)
+        runs, same = (sum(item.runs for item in f.items) for f in (form, graph))
+        more = f"{counted(runs - same, 'evaluation')} more than the graph needs"
+        return (f"Every use has a copy of its own: {more if runs > same else 'here that costs nothing'}.",)
 
     def _shared(self) -> int:
         uses: dict[Expr, int] = {}
