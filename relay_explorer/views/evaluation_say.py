@@ -115,7 +115,7 @@ class Speaker:
         match instruction.kind:
             case Kind.OPERATOR:
                 op, _ = instruction.detail
-                return _applied(start, args, f"`{op.name}`", operands, value)
+                return _applied(start, args, op.name, operands, value)
             case Kind.CALL:
                 return self._constructed(step, start, args, operands)
             case Kind.TUPLE:
@@ -150,13 +150,13 @@ class Speaker:
         """A call of a constructor, or of an operator that is a value."""
         value, rest, at = step.value, operands[1:], len(args)
         if not isinstance(value, ConstructorValue):
-            return _applied(start, args, f"`{operands[0]}`", rest, self.value(value))
-        name = f"`{value.constructor.name_hint}`"
+            return _applied(start, args, operands[0], rest, self.value(value))
+        name = value.constructor.name_hint
         if not rest:
-            return f"{start} is {name}.", *args
+            return f"{start} is {{{at}}}.", *args, name
         shares = any(has_identity(field) for field in value.fields)
         remark = self._once("Its fields are the things themselves, not copies of them.") if shares else ""
-        return f"{start} is a new {name} of {listed(rest, at)}.{remark}", *args, *rest
+        return f"{start} is a new {{{at}}} of {listed(rest, at + 1)}.{remark}", *args, name, *rest
 
     def _closure(self, step: Made, start: str, args: tuple[str, ...]) -> Sentence:
         closure, at = step.value, len(args)
@@ -243,8 +243,8 @@ def plain(text: str) -> Sentence:
 
 def _applied(start: str, args: tuple[str, ...], name: str, operands: list[str], value: str) -> Sentence:
     at = len(args)
-    of = f" of {listed(operands, at + 1)}" if operands else ""
-    return f"{start} is {{{at}}}: {name}{of}.", *args, value, *operands
+    of = f" of {listed(operands, at + 2)}" if operands else ""
+    return f"{start} is {{{at}}}: {{{at + 1}}}{of}.", *args, value, name, *operands
 
 
 def _sentence(text: str) -> str:

@@ -60,17 +60,15 @@ def test_the_sentences_of_a_fold_over_a_tree() -> None:
     made = view(evaluation("tree"))
     told = said(made)
     assert told[0] == "@main begins."
-    assert told[1] == "%a is a new `Leaf` of 1."
+    assert told[1] == "%a is a new Leaf of 1."
     assert told[9] == (
         "@sum is called with %t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(…. What it returns is what "
         "@main returns, so its frame takes that one's place: turn 1, and the stack is no higher."
     )
-    assert told[10].startswith(
-        "%t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(… fits Node(%l, %r): %l = "
-    )
+    assert told[10].startswith("%t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(… fits Node(%l, %r): %l = ")
     assert made.steps[10].say[0].endswith("\nIt does not fit {4}, which stands before.")
     assert "@sum returns 1, and @sum goes on: %0 is that." in told
-    assert "This is 11: `add` of %0 = 3 and %1 = 8." in told
+    assert "This is 11: add of %0 = 3 and %1 = 8." in told
     assert told[-1] == "The result is 11."
 
 
@@ -289,3 +287,17 @@ def test_markup_in_names_stays_text() -> None:
     text = "type T { `</script><b>`(int32) }\ndef @main() { `</script><b>`(1) }"
     shown = explore(parse(text), view="evaluation", name="t-markup").to_html()
     assert "</script><b>" not in shown
+
+
+def test_names_are_never_read_as_templates() -> None:
+    text = """
+    type `T{0}` { `C{1}`(int32), `N{}` }
+    def @`f{2}`(%x: int32) {
+      match (`C{1}`(%x)) { `N{}` => { 1 }, `C{1}`(%y) => { %y } }
+    }
+    def @main() { @`f{2}`(3) }
+    """
+    assert any("C{1}(3) fits" in sentence for sentence in said(run(text)))
+    wrong = run(text.replace("match (", "match? (").replace(", `C{1}`(%y) => { %y }", ""))
+    assert wrong.failure is not None
+    assert "no clause of the match fits C{1}(3)" in wrong.failure.say[0].format()
