@@ -8,6 +8,7 @@ from pathlib import Path
 from figures import (
     bipartite,
     classes,
+    closed,
     directions,
     folds,
     forms,
@@ -27,6 +28,7 @@ FIGURES = (
     goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
     bipartite.FIGURE, classes.FIGURE,
     forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE, sharing.FIGURE,
+    closed.FIGURE,
 )  # fmt: skip
 
 

@@ -83,6 +83,12 @@ def test_answers() -> None:
     assert output(PAGE, "plain = ").strip() == "[1, 0]"
 
 
+def test_the_exception_costs_a_convolution() -> None:
+    before, after = output(PAGE, "product = conv").splitlines()
+    assert "'nn.conv2d': 1" in before
+    assert "'nn.conv2d': 2" in after
+
+
 def test_zero_times_infinity() -> None:
     first, second = output(PAGE, "zero = ").splitlines()
     assert first.count("nan") == 2
