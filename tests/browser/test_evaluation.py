@@ -74,12 +74,18 @@ def @last(%xs: List[int32]) -> int32 {
 }
 def @main() -> int32 { add(@last(Cons(1, Nil)), @last(Nil)) }
 """
+PLAIN = """
+def @main(%n: int32) -> int32 {
+  if (equal(%n, 0)) { 0 } else { add(%n, @main(subtract(%n, 1))) }
+}
+"""
 RUNS: dict[str, tuple[str, tuple[int, ...]]] = {
     "tree": (TREE, ()),
     "list": (LIST, (10,)),
     "loop": (LOOP, (5,)),
     "shared": (SHARED, (3,)),
     "failing": (FAILING, ()),
+    "plain": (PLAIN, (3,)),
 }
 CALL, RETURN, CHOICE = 2, 4, 5
 
@@ -496,3 +502,12 @@ def test_the_legend_goes_to_the_next_mark(open_view: Opener) -> None:
     page = open_view(view, fragment="#rx-test:step=1")
     page.locator(".legend button", has_text="choice").click()
     assert step(page) == steps_of(view, CHOICE)[0]
+
+
+def test_a_run_without_anything_with_parts_has_no_heap(open_view: Opener) -> None:
+    page = open_view(view_of("plain"))
+    expect(page.locator(".heap-pane")).to_be_hidden()
+    expect(page.locator(".frame").first).to_be_visible()
+    phone = open_view(view_of("plain"), width=390)
+    tabs = phone.get_by_role("tab").filter(visible=True).all_inner_texts()
+    assert tabs == ["Program", "Values", "Stack", "Why"]

@@ -16,7 +16,7 @@ const CAPTURED = 3;
 const SMALLEST = 0.72;
 
 /** Values with parts: the others are said where they are named. */
-const structured = (view, value) => value >= 0 && (view.objects[value][4].length > 0 || view.objects[value][0] === KIND.ref);
+export const structured = (view, value) => value >= 0 && (view.objects[value][4].length > 0 || view.objects[value][0] === KIND.ref);
 
 /** How heap_shape sees an object at a step. */
 export function seenBy(view, run, step) {

@@ -2,6 +2,7 @@
 import { fill, h, set } from "../core/dom.js";
 import { END, KIND as ROW } from "../core/rowmodel.js";
 import { KINDS } from "./evaluation_marks.js";
+import { KIND } from "./evaluation_run.js";
 
 const BRANCH = 7;
 const TYPE = 8;
@@ -47,11 +48,14 @@ export function valueChip(explorer, value, { fresh = false, note = "", tabbable 
   const said = run.say(value, explorer.step);
   if (!object) return h("span", { class: `val plain${fresh ? " fresh" : ""}`, title: `${said}${note && `\n${note}`}` }, h("span", null, said));
   const kind = KINDS[view.objects[value][0]];
+  // A tensor's numbers, or what is said of them, stand after its shape, as far as there is room.
+  const numbers = view.objects[value][0] === KIND.tensor ? view.strings[view.objects[value][2]] : "";
+  const all = numbers ? `${said} ${numbers}` : said;
   const gone = run.consumed(value, explorer.step);
   return h("button", {
     class: `val k-${kind.id}${fresh ? " fresh" : ""}${gone ? " gone" : ""}`, type: "button", "data-object": value, tabindex: tabbable ? 0 : -1,
-    title: `${kind.word} #${value}\n${said}${gone ? "\nno longer needed" : ""}${note && `\n${note}`}`, "aria-label": `#${value} ${said}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
-  }, h("span", { class: "id" }, `#${value} `), h("span", null, said));
+    title: `${kind.word} #${value}\n${all}${gone ? "\nno longer needed" : ""}${note && `\n${note}`}`, "aria-label": `#${value} ${all}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
+  }, h("span", { class: "id" }, `#${value} `), numbers ? [h("span", { class: "shape" }, `${said} `), h("span", { class: "numbers" }, numbers)] : h("span", null, said));
 }
 
 /** What stands beside the rows: `face(row)` says it, `changed()` lists the rows whose face is not the drawn one. */

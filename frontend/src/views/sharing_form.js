@@ -7,7 +7,7 @@ import { size } from "./sharing_model.js";
 
 const TALL = 66;
 const TOP = 14;
-const DOTS = 3;
+const DOTS = 2;
 
 /** Steps as per cents of a common width, so that the forms can be compared. */
 const share = (step, steps) => (100 * step) / steps;
@@ -67,8 +67,8 @@ export function createForm(explorer, index) {
   const rows = createRows({
     view: form.program, label: `${form.name}: ${view.title}`,
     columns: [
-      { id: "runs", title: "runs", width: "54px", lines: (row) => (form.on[row].length ? 1 : 0), draw: (row, cell) => { if (first(row)) runs(first(row), cell); } },
-      { id: "life", title: "needed", width: "minmax(64px, 0.55fr)", lines: (row) => (form.on[row].length ? 1 : 0), draw: (row, cell) => { if (first(row)) bars(model, first(row), cell, explorer.step); } },
+      { id: "runs", title: "runs", width: "42px", lines: (row) => (form.on[row].length ? 1 : 0), draw: (row, cell) => { if (first(row)) runs(first(row), cell); } },
+      { id: "life", title: "needed", width: "minmax(60px, 0.45fr)", lines: (row) => (form.on[row].length ? 1 : 0), draw: (row, cell) => { if (first(row)) bars(model, first(row), cell, explorer.step); } },
     ],
     hooks: {
       select: (row, byReader) => { if (byReader) explorer.choose(index, row); },
