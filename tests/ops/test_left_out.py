@@ -23,10 +23,10 @@ def test_a_prefix_stands_for_all_that_begin_with_it() -> None:
     assert reason("qnn.conv2d") == reason("qnn") == LEFT_OUT["qnn."]
     assert reason("qnnx") is None
     assert reason("nn.conv2d") is None
-    assert reason("nn.bitpack") == LEFT_OUT["nn.bitpack"]
+    assert reason("nn.contrib_dense_pack") == LEFT_OUT["nn.contrib_dense_pack"]
 
 
-@pytest.mark.parametrize("path", ["device_copy", "nn.bitpack", "annotation", "qnn", "op.memory"])
+@pytest.mark.parametrize("path", ["device_copy", "nn.contrib_dense_pack", "annotation", "qnn", "op.memory"])
 def test_the_namespace_says_why(path: str) -> None:
     *parts, last = path.split(".")
     place: object = relay
