@@ -13,9 +13,7 @@ import string
 from typing import NamedTuple
 
 from .. import relay
-from ..analysis.call_graph import CallGraph
 from ..ir.errors import RelayError
-from ..ir.expr import GlobalVar
 from ..ir.module import IRModule
 
 ALPHABET = string.ascii_letters + " .,;'"
@@ -133,20 +131,8 @@ def _program(main: str, alphabet: int, hidden: int, out: int, name: str) -> IRMo
     cell = CELLS[name]
     parts = {k: getattr(cell, k).format(hidden=hidden) for k in ("state", "first", "shown", "step")}
     text = (STEP + main).format(alphabet=alphabet, hidden=hidden, gates=cell.gates * hidden, out=out, **parts)
-    return _used(relay.parse(text, "char_rnn.relay", init_module=relay.prelude.Prelude().mod))
-
-
-def _used(module: IRModule) -> IRModule:
-    """The module with only those functions that `@main` uses, directly or not: of the prelude, one fold."""
-    graph = CallGraph(module)
-    pending, kept = [module.get_global_var("main")], set[GlobalVar]()
-    while pending:
-        var = pending.pop()
-        if var not in kept:
-            kept.add(var)
-            pending += graph.callees(var)
-    functions = {var: function for var, function in module.functions.items() if var in kept}
-    return IRModule(functions, module.type_definitions)
+    module = relay.parse(text, "char_rnn.relay", init_module=relay.prelude.Prelude().mod)
+    return relay.transform.RemoveUnusedFunctions()(module)  # of the prelude, one function stays
 
 
 def encode(text: str, alphabet: str = ALPHABET) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay_explorer import relay
@@ -26,6 +26,7 @@ def program(build: Any, cell: str) -> tuple[Any, Any, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("cell", CELLS)
+@settings(deadline=None)
 @given(text=texts)
 def test_reading(cell: str, text: list[int]) -> None:
     module, run, w = program(char_rnn, cell)
@@ -37,6 +38,7 @@ def test_reading(cell: str, text: list[int]) -> None:
 
 
 @pytest.mark.parametrize("cell", CELLS)
+@settings(deadline=None)
 @given(start=st.integers(0, 5), count=st.integers(-1, 12), seed=st.integers(0, 9))
 def test_writing(cell: str, start: int, count: int, seed: int) -> None:
     module, run, _ = program(char_rnn_writer, cell)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay_explorer import relay
@@ -23,12 +23,14 @@ vectors = st.lists(st.floats(-2, 2, width=32), min_size=4, max_size=4).map(lambd
 sentences = st.recursive(vectors, lambda inner: st.tuples(inner, inner), max_leaves=12)
 
 
+@settings(deadline=None)
 @given(sentences)
 def test_the_mood_of_any_sentence(sentence: Any) -> None:
     found = run(phrase(MODULE, sentence), **WEIGHTS).numpy()
     np.testing.assert_allclose(found, mood(sentence, WEIGHTS), rtol=1e-4, atol=1e-6)
 
 
+@settings(deadline=None)
 @given(sentences)
 def test_the_state_of_any_sentence_is_that_of_pytorch(sentence: Any) -> None:
     inner = {name: value for name, value in WEIGHTS.items() if not name.startswith("mood")}
