@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any as Anything
 
 from .attrs import Attrs, DictAttrs
+from .identity import Id
 from .ndarray import NDArray
 from .span import Span
 from .types import FuncType, GlobalTypeVar, IncompleteType, TensorType, TupleType, Type, TypeCall, TypeVar
@@ -182,32 +183,6 @@ class TupleGetItem(Expr):
         self.span = span
         self.origin = ()
         self._checked_type = None
-
-
-class Id:
-    """The identity of a variable: that of `var` and of no other."""
-
-    __slots__ = ("var",)
-
-    def __init__(self, var: Var) -> None:
-        self.var = var
-
-    @property
-    def name_hint(self) -> str:
-        return self.var.name_hint
-
-    def same_as(self, other: object) -> bool:
-        """Whether this is the identity of the same variable."""
-        return self == other
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Id) and self.var is other.var
-
-    def __hash__(self) -> int:
-        return hash(self.var)
-
-    def __repr__(self) -> str:
-        return f"Id({self.name_hint})"
 
 
 class Var(Expr):

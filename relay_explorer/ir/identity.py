@@ -1,0 +1,34 @@
+"""What tells variables apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .expr import Var
+
+
+class Id:
+    """The identity of a variable: that of `var` and of no other."""
+
+    __slots__ = ("var",)
+
+    def __init__(self, var: Var) -> None:
+        self.var = var
+
+    @property
+    def name_hint(self) -> str:
+        return self.var.name_hint
+
+    def same_as(self, other: object) -> bool:
+        """Whether this is the identity of the same variable."""
+        return self == other
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Id) and self.var is other.var
+
+    def __hash__(self) -> int:
+        return hash(self.var)
+
+    def __repr__(self) -> str:
+        return f"Id({self.name_hint})"
