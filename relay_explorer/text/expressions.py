@@ -216,6 +216,11 @@ class ExpressionSyntax(PatternSyntax):
             return [f"did you mean `%{name}`?"]
         if name in self.globals:
             return [f"did you mean `@{name}`?"]
+        if name == "import":
+            return [
+                "a text imports nothing: add a library to its module with "
+                '`import_from_std("prelude.rly")`, or parse it with that module as `init_module`'
+            ]
         for declared in _DECLARATION.finditer(self.content, self.last, self.last + _AHEAD):
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", declared[1]):
                 return [f"move the type that declares `{name}` above its first use"]
