@@ -11,7 +11,7 @@ FOLDER = "reference"  # below the book's folder
 
 def anchor(name: str) -> str:
     """The anchor of an operator: `op-nn-conv2d` for `nn.conv2d`."""
-    return "op-" + re.sub(r"[^a-z0-9_]+", "-", name.lower())
+    return "op-" + re.sub(r"[^a-z0-9]+", "-", name.lower())
 
 
 def page(family: str) -> str:

@@ -51,7 +51,9 @@ def visit(
 
 def pages(site: Path) -> list[Path]:
     return sorted(
-        path for path in site.rglob("*.html") if path.parent.name == "book" or path.name == "search.html"
+        path
+        for path in site.rglob("*.html")
+        if path.parent.name in ("book", "reference") or path.name == "search.html"
     )
 
 

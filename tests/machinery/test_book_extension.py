@@ -28,6 +28,7 @@ def test_any_other_bundle_is_refused(module: str) -> None:
 def test_pages_are_told_apart_by_their_names() -> None:
     names = ["book/index", "book/using", "book/part3_typing", "book/ch12_inference", "search"]
     assert [kind_of(name) for name in names] == ["cover", "plain", "part", "chapter", "plain"]
+    assert kind_of("book/reference/operators_image") == "reference"
     assert [chapter_of(name) for name in names] == [None, None, None, 12, None]
     assert [part_of(name) for name in names] == [None, None, 3, None, None]
 

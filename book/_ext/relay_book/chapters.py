@@ -32,11 +32,13 @@ def part_of(page: str) -> int | None:
 
 
 def kind_of(page: str) -> str:
-    """`cover`, `part`, `chapter` or `plain`: the class that the page's body has."""
+    """`cover`, `part`, `chapter`, `reference` or `plain`: the class that the page's body has."""
     if page == COVER:
         return "cover"
     if part_of(page):
         return "part"
+    if page.startswith("book/reference/"):
+        return "reference"
     return "chapter" if chapter_of(page) else "plain"
 
 
@@ -83,7 +85,9 @@ def contents(app: Sphinx, page: str) -> dict[str, Any]:
     for top in env.toctree_includes.get(COVER, []):
         number = part_of(top)
         if number is None:
-            (back if parts else front).append(entry(top))
+            below = [entry(name) for name in env.toctree_includes.get(top, [])]
+            inside = any(target["here"] for target in below)
+            (back if parts else front).append({**entry(top), "below": below, "inside": inside})
             continue
         chapters = [
             {

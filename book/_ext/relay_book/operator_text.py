@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from relay_explorer.ir.attrs import KIND_WORDS, REQUIRED, Field
-from relay_explorer.ir.expr import Call, Function
+from relay_explorer.ir.expr import Call, Constant, Function
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import PATTERN_NAMES, Op, Relation, no_flops
 from relay_explorer.ir.walk import free_vars
@@ -156,8 +156,19 @@ def _typed(call: Call) -> tuple[str, int]:
     assert isinstance(body, Call)
     assert isinstance(body.op, Op)
     work = body.op.flops(body.attrs, [arg.checked_type for arg in body.args], body.checked_type)
-    shown = IRModule.from_expr(Function(main.params, call, body.checked_type))
-    return _folded(str(shown).split("#[metadata]")[0].strip()), work
+    text = re.sub(r" /\* ty=.*? \*/", "", str(module).split("#[metadata]")[0])  # the first line says them
+    return _constants(call) + _folded(text.strip()), work
+
+
+def _constants(call: Call) -> str:
+    """Comments that say what the constants are that stand in the metadata, which is not shown."""
+    tensors = {id(arg): arg.data for arg in call.args if isinstance(arg, Constant) and arg.data.shape}
+    lines = []
+    for number, data in enumerate(tensors.values()):
+        values = list(map(str, data.values()))
+        shown = ", ".join(values[:6]) + (", …" if len(values) > 6 else "")
+        lines.append(f"// meta[relay.Constant][{number}] is [{shown}], of {data.dtype}\n")
+    return "".join(lines)
 
 
 def _folded(program: str) -> str:
@@ -170,7 +181,9 @@ def _folded(program: str) -> str:
 
 
 def _attribute(field: Field) -> list[str]:
-    default = "*required*" if field.default is REQUIRED else code(_shown(field.default))
+    default = (
+        "*required*" if field.default is REQUIRED else code(_shown(field.default).replace(" ", "\u00a0"))
+    )
     return [code(field.name), plain(KIND_WORDS.get(field.kind, field.kind)), default, prose(field.doc)]
 
 
@@ -188,13 +201,8 @@ def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]
     if said and said != op.description.rstrip("."):
         lines += [prose(said) + ".", ""]
     arguments = "any number of tensors, or a tuple" if op.inputs is None else ", ".join(map(code, inputs))
-    facts = [
-        f"*inputs* {arguments or 'none'}",
-        f"*level* {op.level}",
-        f"*pattern* {PATTERN_NAMES[op.pattern]}",
-        *([f"*operations* {cost}"] if cost else []),
-    ]
-    lines += [" · ".join(facts), ""]
+    facts = f"Inputs: {arguments or 'none'}. Level {op.level}. Pattern: {PATTERN_NAMES[op.pattern]}."
+    lines += [f"{facts} Operations: {cost}." if cost else facts, ""]
     if op.attrs_class is not None and op.attrs_class._fields:
         rows = [_attribute(field) for field in op.attrs_class._fields.values()]
         lines += table(["Attribute", "Kind", "Default", "Meaning"], rows)
@@ -223,7 +231,9 @@ def _examples() -> dict[str, Call]:
 
 
 def _link(op: Op) -> str:
-    return f"[{plain(op.name)}](#{anchor(op.name)})"
+    """A link to an operator, whose name may be broken after a dot or an underscore."""
+    name = re.sub(r"([._])", r"\\\1<wbr>", op.name)
+    return f"[{name}](#{anchor(op.name)})"
 
 
 def family_page(family: str) -> str:
@@ -250,10 +260,9 @@ def families_table() -> str:
     return "\n".join(table(["Family", "Operators"], rows))
 
 
-def left_out_table() -> str:
-    """TVM's operators that are not here, with the reasons."""
-    rows = [
-        [code(name) + (" and what begins so" if name.endswith(".") else ""), plain(why)]
-        for name, why in LEFT_OUT.items()
-    ]
-    return "\n".join(table(["Operator", "Why it is not here"], rows))
+def left_out_list() -> str:
+    """TVM's operators that are not here, by the reasons."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in LEFT_OUT.items():
+        by_reason.setdefault(why, []).append(code(f"{name}…" if name.endswith(".") else name))
+    return "\n".join([f"* {', '.join(names)}: {plain(why)}." for why, names in by_reason.items()])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
@@ -21,7 +22,7 @@ INDEX = "book/reference/operators"
 TABLES = {
     "families": operator_text.families_table,
     "index": operator_text.index_table,
-    "left_out": operator_text.left_out_table,
+    "left_out": operator_text.left_out_list,
 }
 
 
@@ -51,6 +52,17 @@ def _write(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = _TABLE.sub(_table, source[0])
 
 
+def _anchored(app: Sphinx, doctree: nodes.document) -> None:
+    """Lets `[exp](reference/operators_arithmetic.md#op-exp)` find its place; MyST knows headings only."""
+    if is_reference(app.env.docname):
+        slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+        for section in doctree.findall(nodes.section):
+            title = section.next_node(nodes.title)
+            for name in section["ids"]:
+                if name.startswith("op-") and title is not None:
+                    slugs[name] = (section.line or 0, name, title.astext())
+
+
 def _outdated(
     app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
 ) -> Iterable[str]:
@@ -61,4 +73,5 @@ def _outdated(
 def setup(app: Sphinx) -> None:
     """Connect this file's handlers."""
     app.connect("source-read", _write)
+    app.connect("doctree-read", _anchored)
     app.connect("env-get-outdated", _outdated)
