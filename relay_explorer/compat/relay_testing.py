@@ -11,7 +11,7 @@ from ..ir.module import IRModule
 from ..prelude import Prelude
 from ..transform import InferType, Pass, PassContext, Sequential
 from .arrays import DeviceArray, array
-from .missing import remedy
+from .check_grad import check_grad
 from .testing import enabled_targets
 from .workloads import create_workload
 
@@ -35,11 +35,6 @@ def run_opt_pass(
 def run_infer_type(expr: Expr, mod: IRModule | None = None) -> Expr:
     """The expression with its types."""
     return run_opt_pass(expr, InferType(), mod=mod)
-
-
-def check_grad(func: Expr, *args: Any, **kwargs: Any) -> None:
-    """TVM's check of a function's gradient; a NotImplementedError, since there are no gradients yet."""
-    raise NotImplementedError(f"a gradient cannot be checked: {remedy('tvm.relay.transform.gradient')}")
 
 
 def rand(dtype: str = "float32", *shape: int) -> DeviceArray:

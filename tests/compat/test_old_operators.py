@@ -38,12 +38,42 @@ def test_a_shape_that_does_not_fit_is_still_refused() -> None:
         relay.create_executor("graph").evaluate(ADD_ONE)(np.zeros(3))
 
 
-def test_there_are_no_gradients_to_check() -> None:
+def squares(function: relay.Function, factor: float) -> relay.Function:
+    """Of `fn(a, b) = a · a · b` the value and the derivatives 2ab and a², times a factor."""
+    a, b = function.params
+    slopes = relay.Tuple([a * b * relay.const(2.0 * factor), a * a * relay.const(factor)])
+    return relay.Function([a, b], relay.Tuple([function.body, slopes]))
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_gradient_is_checked_against_difference_quotients(
+    monkeypatch: pytest.MonkeyPatch, given: bool
+) -> None:
     from relay_explorer.compat.tvm.relay.testing import check_grad
 
-    with pytest.raises(NotImplementedError) as caught:
-        check_grad(ADD_ONE)
-    assert str(caught.value) == "a gradient cannot be checked: there is no automatic differentiation yet"
+    from relay_explorer import transform
+
+    a, b = (relay.var(name, shape=(2,), dtype="float32") for name in "ab")
+    function = relay.Function([a, b], a * a * b)
+    inputs = [np.array([1, 2], "float32"), np.array([3, -1], "float32")]
+    named = (
+        {"inputs": inputs, "eps": 1e-2, "rtol": 1e-2} if given else {"mean": 1.0, "eps": 1e-2, "rtol": 1e-1}
+    )
+    monkeypatch.setattr(transform, "gradient", lambda f, mode: squares(f, 1.0), raising=False)
+    check_grad(function, **named)
+    monkeypatch.setattr(transform, "gradient", lambda f, mode: squares(f, 1.5), raising=False)
+    with pytest.raises(AssertionError, match="the gradient by argument 0"):
+        check_grad(function, **named)
+    if given:
+        with pytest.raises(AssertionError, match="the gradient by argument 1"):
+            check_grad(function, test_inputs=inputs[1:], **named)
+
+
+def test_arguments_that_are_no_numbers_must_be_given() -> None:
+    from relay_explorer.compat.tvm.relay.testing import check_grad
+
+    with pytest.raises(TypeError, match="type int32 cannot be chosen at random: give `inputs`"):
+        check_grad(relay.Function([n := relay.var("n", shape=(), dtype="int32")], n))
 
 
 def test_the_compilers_cache_is_empty() -> None:

@@ -1,0 +1,72 @@
+"""`tvm.relay.testing.check_grad`: a gradient against difference quotients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import transform
+from ..execute import create_executor
+from ..ir.expr import Function
+from ..ir.module import IRModule
+from ..ir.types import TensorType
+from ..typing import infer_types
+
+
+def check_grad(
+    func: Function,
+    inputs: Sequence[Any] | None = None,
+    test_inputs: Sequence[Any] | None = None,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    scale: float | None = None,
+    mean: float = 0.0,
+    mode: str = "higher_order",
+    target_devices: object = None,
+    executor_kind: str = "debug",
+) -> None:
+    """Checks what `relay.transform.gradient` makes of `func` against central difference quotients.
+
+    `inputs` are arrays for the parameters, normally distributed with `mean` and `scale` (10 · eps) where not
+    given; `test_inputs`, those of them that are moved, by `eps` either way: all where not given. An
+    AssertionError shows the two gradients where they differ by more than `atol` + `rtol` · |difference
+    quotient|. `target_devices` are accepted: everything runs here.
+    """
+    import numpy
+
+    typed = infer_types(IRModule.from_expr(func))["main"]
+    assert isinstance(typed, Function)
+    if inputs is None:
+        types = [param.checked_type for param in typed.params]
+        inputs = [_normal(type_, mean, 10 * eps if scale is None else scale) for type_ in types]
+    given = [numpy.array(value) for value in inputs]
+    moved = [
+        place
+        for place, value in enumerate(inputs)
+        if test_inputs is None or any(value is tested for tested in test_inputs)
+    ]
+    derive: Any = transform.gradient
+    derived = derive(typed, mode=mode)
+    forward = create_executor(executor_kind).evaluate(typed)
+    _, found = create_executor(executor_kind).evaluate(derived)(*given)
+    for place in moved:
+        slopes = numpy.zeros(given[place].shape, "float64")
+        for index in numpy.ndindex(*slopes.shape):
+            ends = []
+            for step in (eps, -eps):
+                shifted = [value.copy() for value in given]
+                shifted[place][index] += step
+                ends.append(forward(*shifted).numpy().astype("float64"))
+            slopes[index] = numpy.sum((ends[0] - ends[1]) / (2 * eps))
+        numpy.testing.assert_allclose(
+            found[place].numpy(), slopes, rtol, atol, err_msg=f"the gradient by argument {place}"
+        )
+
+
+def _normal(type_: object, mean: float, scale: float) -> Any:
+    import numpy
+
+    if not isinstance(type_, TensorType) or not type_.dtype.startswith("float"):
+        raise TypeError(f"an argument of type {type_} cannot be chosen at random: give `inputs`")
+    return numpy.random.default_rng().normal(mean, scale, type_.concrete_shape).astype(type_.dtype)
