@@ -7,12 +7,13 @@ steps are kept, the rest is counted, and after `budget` steps a run that has not
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..ir.errors import RelayError
-from ..ir.expr import Expr, GlobalVar
+from ..ir.expr import Call, Expr, GlobalVar
 from ..ir.module import IRModule
+from ..ir.op import Op
 from .code import Block, Code, Instruction, Kind
 from .executor import FunctionValue
 from .interpreter import Frame, Interpreter, Observer
@@ -20,6 +21,9 @@ from .values import Closure, ConstructorValue, RefValue, Value
 
 LIMIT = 2_000
 BUDGET = 1_000_000
+
+
+_NONE: dict[int, int] = {}  # what an activation that is not kept knows of its slots
 
 
 class Activation:
@@ -43,11 +47,20 @@ class Activation:
         self.code, self.frame, self.callee, self.at, self.caller = code, frame, callee, at, caller
         self.before: Activation | None = None
         self.turn, self.number, self.first, self.last, self.chosen = 0, -1, -1, -1, -1
-        self.origin: dict[int, int] = {}
-        self.used: dict[int, int] = {}
+        self.origin: dict[int, int] = _NONE
+        self.used: dict[int, int] = _NONE
+
+    def recorded(self, number: int, step: int) -> None:
+        """Makes it one of those that are kept: its slots are followed from here on."""
+        self.number, self.first = number, step
+        given = [*range(len(self.code.function.params)), *(slot for _, slot in self.code.captures)]
+        self.origin = dict.fromkeys(given, step)
+        self.used = {}
 
     def reads(self, slots: Sequence[int], step: int) -> tuple[int, ...]:
         """Notes that `step` reads the slots; the steps that filled them."""
+        if self.number < 0:
+            return ()
         self.used.update(dict.fromkeys(slots, step))
         return tuple(dict.fromkeys([self.origin[s] for s in slots if s in self.origin]))
 
@@ -131,7 +144,8 @@ class Evaluation:
 
     `steps` are the first ones, and, where some were left out, the last one; `left_out` counts those. Where
     the run did not end within its budget, `stopped` is true and there is no last step. `cells` are the cells
-    that came with the arguments, and what they held then.
+    that came with the arguments, and what they held then. `runs` counts over the whole run how often each
+    expression was evaluated.
     """
 
     module: IRModule
@@ -140,6 +154,7 @@ class Evaluation:
     steps: tuple[Step, ...]
     activations: tuple[Activation, ...]
     totals: Totals
+    runs: Mapping[Expr, int]
     cells: tuple[tuple[RefValue, Value], ...] = ()
     stopped: bool = False
 
@@ -154,9 +169,12 @@ class Evaluation:
         return last.value if isinstance(last, Finished) else None
 
     def operators(self) -> Counter[str]:
-        """How often each operator was run, in the steps that were kept."""
-        made = [step.instruction for step in self.steps if isinstance(step, Made)]
-        return Counter([i.detail[0].name for i in made if i.kind is Kind.OPERATOR])
+        """How often each operator was called, over the whole run."""
+        found: Counter[str] = Counter()
+        for node, count in self.runs.items():
+            if isinstance(node, Call) and isinstance(node.op, Op):
+                found[node.op.name] += count
+        return found
 
     @property
     def error(self) -> RelayError | None:
@@ -183,6 +201,7 @@ class Recorder(Observer):
         self.now: Activation | None = None
         self.waiting: list[tuple[Instruction, Activation]] = []  # as the interpreter's own
         self.depth = 0
+        self.runs: dict[Expr, int] = {}
         self.wrote: dict[int, int] = {}  # by cell: the last step that put something into it
 
     # -- what the interpreter tells
@@ -193,10 +212,12 @@ class Recorder(Observer):
         # A call that ends a branch whose `if` or `match` is waited for is no tail call: its caller goes on.
         goes_on = bool(self.waiting) and self.waiting[-1][1] is caller
         replaced = caller if tail and not goes_on else None
-        self.totals.calls += caller is not None
+        if at is not None:
+            self.totals.calls += 1
+            self.runs[at.node] = self.runs.get(at.node, 0) + 1
         if replaced is not None:
             self.totals.tail_calls += 1
-            new.before, new.turn, new.caller = replaced, replaced.turn + 1, replaced.caller
+            new.turn, new.caller = replaced.turn + 1, replaced.caller
             replaced.last = step
         else:
             self.depth += 1
@@ -206,14 +227,14 @@ class Recorder(Observer):
         self.now = new
         if self._keeps(step):
             because = caller.reads(at.operands, step) if caller is not None and at is not None else ()
-            given = [*range(len(code.function.params)), *(slot for _, slot in code.captures)]
-            new.origin.update(dict.fromkeys(given, step))
-            new.number, new.first = len(self.activations), step
+            new.before = replaced  # only here: a loop of a million turns would be kept whole by its last
+            new.recorded(len(self.activations), step)
             self.activations.append(new)
             self.steps.append(Entered(new, because, replaced))
 
     def made(self, instruction: Instruction, frame: Frame) -> None:
-        now, step = self._here(), self._count()
+        now, step, node = self._here(), self._count(), instruction.node
+        self.runs[node] = self.runs.get(node, 0) + 1
         if not self._keeps(step):
             return
         because = now.reads(instruction.operands, step)
@@ -231,7 +252,8 @@ class Recorder(Observer):
         self.steps.append(Made(now, because, instruction, value))
 
     def chose(self, instruction: Instruction, frame: Frame, block: Block, tail: bool) -> None:
-        now, step = self._here(), self._count()
+        now, step, node = self._here(), self._count(), instruction.node
+        self.runs[node] = self.runs.get(node, 0) + 1
         if not tail:
             self.waiting.append((instruction, now))
         if not self._keeps(step):
@@ -328,7 +350,9 @@ def record(
         if not recorder.steps or not isinstance(recorder.steps[-1], Failed):
             raise
     steps, activations = tuple(recorder.steps), tuple(recorder.activations)
-    return Evaluation(module, var, tuple(values), steps, activations, recorder.totals, cells, stopped)
+    return Evaluation(
+        module, var, tuple(values), steps, activations, recorder.totals, recorder.runs, cells, stopped
+    )
 
 
 def _cells(values: Sequence[Value]) -> Iterator[tuple[RefValue, Value]]:

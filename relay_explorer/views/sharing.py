@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..execute.code import Kind
-from ..execute.record import Chose, Entered, Evaluation, Made, Returned, Step, record
+from ..execute.record import Evaluation, Made, Returned, Step, record
 from ..execute.values import Value
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Let, Var
@@ -24,6 +24,7 @@ from ..transform.to_a_normal_form import ToANormalForm
 from ..transform.to_graph_normal_form import ToGraphNormalForm
 from ..transform.to_tree import ToTree
 from .evaluation_rows import ran
+from .evaluation_say import plain
 from .format import Row, Sentence
 from .heap import Heap
 from .rows import ProgramRows, program_rows
@@ -114,7 +115,7 @@ class _Builder:
         try:
             return self._form(TREE, self._changed(ToTree(LARGEST)))
         except RelayError as error:
-            say = (f"Nothing is shared: {error.message}. That is too much to be shown.",)
+            say = plain(f"Nothing is shared: {error.message}. That is too much to be shown.")
             return Form(TREE, say, -1, -1, (), 0, 0, (), (0, 0))
 
     # -- keys: what is the same in all forms
@@ -210,7 +211,6 @@ class _Measured:
         self.end = min(len(run.steps), LIMIT)
         self.heap = Heap(lambda closure: "", lambda closure: [""] * len(closure.captured), scalars=True)
         self.heap.held.update({id(cell): held for cell, held in run.cells})
-        self.runs: dict[Expr, int] = {}
         self.values: dict[Expr, list[tuple[int, Value]]] = {}  # (step, value)
         self.owned: dict[int, int] = {}  # by object: its bytes, of those that the program computed
         self._given()
@@ -227,13 +227,7 @@ class _Measured:
 
     def _step(self, number: int, step: Step) -> None:
         match step:
-            case Entered(activation=activation):
-                if activation.at is not None:
-                    self._ran(activation.at.node)
-            case Chose():
-                self._ran(step.instruction.node)
             case Made():
-                self._ran(step.instruction.node)
                 if step.instruction.kind is Kind.REF:
                     held = step.activation.frame[step.instruction.operands[0]]
                     self.heap.held[id(step.value)] = held
@@ -243,9 +237,6 @@ class _Measured:
                 self._has(step.instruction.node, step.value, number)
             case Returned():
                 self._has(step.instruction.node, step.value, number)
-
-    def _ran(self, node: Expr) -> None:
-        self.runs[node] = self.runs.get(node, 0) + 1
 
     def _has(self, node: Expr, value: Value, step: int) -> None:
         for new in self.heap.add(value, step, 0):
@@ -257,7 +248,7 @@ class _Measured:
         values = self.values.get(node, [])
         lives = [(step, self._until(value, step)) for step, value in values[:MOST_LIVES]]
         size = _bytes(values[0][1]) if values else 0
-        return Item(key, row, self.runs.get(node, 0), size, tuple(lives))
+        return Item(key, row, self.run.runs.get(node, 0), size, tuple(lives))
 
     def _until(self, value: Value, step: int) -> int:
         number = self.heap.number(value)

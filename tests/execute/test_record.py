@@ -108,6 +108,18 @@ def test_only_the_first_steps_are_kept_and_the_last() -> None:
     assert len(run.activations) <= 50
 
 
+def test_evaluations_are_counted_over_the_whole_run() -> None:
+    run = record(parse(LOOP), 1000, limit=50)
+    assert run.operators() == {"equal": 1001, "subtract": 1000, "add": 1000}
+
+
+def test_a_long_loop_is_not_kept() -> None:
+    """The last turn does not hold on to those before it."""
+    run = record(parse(LOOP), 1000, limit=50)
+    last = run.steps[-1].activation
+    assert (last.number, last.before, last.turn) == (-1, None, 1001)
+
+
 def test_a_run_without_end_is_stopped() -> None:
     run = record(parse("def @main() -> int32 { @main() }"), limit=10, budget=1000)
     assert run.stopped
