@@ -119,6 +119,10 @@ class DFPattern:
 
         return partition(self, expr, attrs, check)
 
+    def astext(self, show_meta_data: bool = True, annotate: object = None) -> str:
+        """The Python that makes this pattern; the arguments, which old code gives, change nothing."""
+        return str(self)
+
     def __str__(self) -> str:
         from .show import show_pattern
 

@@ -64,7 +64,7 @@ def test_fields() -> None:
     ids=lambda case: case if isinstance(case, str) else "",
 )
 def test_text(pattern: dfp.DFPattern, text: str) -> None:
-    assert str(pattern) == text
+    assert str(pattern) == pattern.astext(show_meta_data=False) == text
 
 
 def test_text_of_patterns_that_recurse_or_are_long() -> None:
