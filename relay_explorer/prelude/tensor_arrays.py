@@ -97,8 +97,21 @@ class TensorArrayOps:
         return self.prelude.get_tensor_ctor(canonical, self.dtype)
 
     def register(self) -> None:
-        """Adds them now; otherwise they are when the first is asked for."""
+        """Adds them now, all together; otherwise they are when the first is asked for."""
         self.prelude.mod.import_from_std(f"tensor_array_{self.dtype}.rly")
+
+    define_tensor_adt = define_tensor_take = define_tensor_expand_dims = define_tensor_concat = register
+    define_tensor_array = define_tensor_array_read = define_tensor_array_write = register
+    define_tensor_array_unstack_tensor1 = define_tensor_array_unstack_tensor2 = register
+    define_tensor_array_unstack_tensor3 = define_tensor_array_unstack_tensor4 = register
+    define_tensor_array_unstack_tensor5 = define_tensor_array_unstack_tensor6 = register
+    define_tensor_array_scatter = define_tensor_array_split = define_tensor_array_concat = register
+    define_tensor_array_stack = define_tensor_array_gather = register
+
+    @property
+    def tensor_type_var(self) -> GlobalTypeVar:
+        """The type of the tensors."""
+        return self.get_type("tensor_t")
 
 
 @cache
@@ -136,6 +149,11 @@ class StaticTensorArrayOps:
     def get_ctor(self, canonical: str) -> Constructor:
         """The constructor of tensors called `canonical`."""
         return self.prelude.get_ctor_static("tensor_t", canonical, self.dtype, self.shape)
+
+    @property
+    def tensor_type_var(self) -> GlobalTypeVar:
+        """The type of the tensors."""
+        return self.get_type("tensor_t")
 
     # -- definitions: what is there already stays. A scalar has no rows and no parts.
 

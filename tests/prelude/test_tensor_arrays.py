@@ -268,3 +268,19 @@ def test_a_module_finds_them_by_name_when_asked() -> None:
     name = "tensor_concatenate_int64"
     assert name not in {var.name_hint for var in module.functions}
     assert module[name] is module[module.get_global_var(name)]
+
+
+def test_old_codes_steps_define_what_they_name() -> None:
+    prelude = Prelude()
+    ops = TensorArrayOps(prelude, "int8")
+    ops.define_tensor_array_read()
+    assert ops.get_global_var("tensor_array_read").name_hint == "tensor_array_read_int8"
+    assert ops.tensor_type_var.name_hint == "tensor_int8_t"
+    static = StaticTensorArrayOps(prelude, "int8", [2])
+    static.define_tensor_array_gather()  # and what it uses
+    assert static.tensor_type_var.name_hint == "static_tensor_int8_2_t"
+    for name in ("tensor_array_gather", "tensor_array_stack", "tensor_array_read", "tensor_expand_dims"):
+        assert static.get_global_var(name).name_hint == f"{name}_int8_2"
+    with pytest.raises(ModuleError, match="no function `@tensor_array_split_int8_2`"):
+        static.get_global_var("tensor_array_split")
+    InferType()(prelude.mod)
