@@ -105,23 +105,40 @@ def to_value(argument: Any, depth: int = 0) -> Value:
         return argument
     if isinstance(argument, Wrapper):
         return argument.inner
-    data = argument.data if isinstance(argument, Constant) else argument
     try:
-        array = (data if isinstance(data, NDArray) else to_ndarray(data)).numpy()
-    except (ValueError, TypeError):
-        nothing = (
-            "nothing is no value: an empty list is the constructor `Nil`, a missing value one of its own"
-        )
-        raise RelayError(
-            f"a {type(argument).__name__} cannot be an argument of a Relay function",
-            help=[
-                nothing
-                if argument is None
-                else "tensors are NumPy arrays, NDArrays or numbers; tuples are tuples of them"
-            ],
-        ) from None
+        array = _array(argument)
+    except (ValueError, TypeError) as problem:
+        raise _no_value(argument, problem) from None
     array.flags.writeable = False
     return array
+
+
+GREATEST = 3.4028235677973366e38  # the least float that would be infinite as a float32
+_PLAIN = {bool: "bool", int: "int32", float: "float32"}
+
+
+def _array(argument: Any) -> Any:
+    import numpy
+
+    if type(argument) is int and not -(2**31) <= argument < 2**31:
+        raise ValueError(f"is an integer of {argument.bit_length()} bits, too large for an int32")
+    if type(argument) is float and GREATEST <= abs(argument) < float("inf"):
+        raise ValueError(f"is {argument:.1e}, too large for a float32")
+    if type(argument) in _PLAIN:
+        return numpy.array(argument, _PLAIN[type(argument)])
+    data = argument.data if isinstance(argument, Constant) else argument
+    return (data if isinstance(data, NDArray) else to_ndarray(data)).numpy()
+
+
+def _no_value(argument: Any, problem: Exception) -> RelayError:
+    if type(argument) in _PLAIN:
+        return RelayError(
+            f"an argument {problem}", help=["a NumPy scalar has a type of its own: numpy.int64(…)"]
+        )
+    wanted = "tensors are NumPy arrays, NDArrays or numbers; tuples are tuples of them"
+    if argument is None:
+        wanted = "nothing is no value: an empty list is the constructor `Nil`, a missing value one of its own"
+    return RelayError(f"a {type(argument).__name__} cannot be an argument of a Relay function", help=[wanted])
 
 
 def to_result(value: Value, from_function: FromFunction) -> Any:

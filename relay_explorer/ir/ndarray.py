@@ -5,6 +5,7 @@ for.
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ _FORMATS = {
 }  # fmt: skip
 
 
+@lru_cache(256)
 def itemsize(dtype: str) -> int:
     """Bytes of one element; sub-byte types are counted as one byte."""
     if dtype == "bool":

@@ -10,6 +10,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, executor
+from relay_explorer.execute.results import to_value
 from relay_explorer.ir import ModuleError, RelayError, TypeInferenceError
 
 ConstructorValue = relay.backend.interpreter.ConstructorValue
@@ -264,3 +265,25 @@ def test_a_type_that_nobody_asks_for_may_stay_unknown(lists: Any) -> None:
         relay.transform.InferType()(relay.IRModule.from_expr(nil(), {}, prelude.mod.type_definitions))
     with pytest.raises(TypeInferenceError, match="the program does not say enough: `add` cannot be typed"):
         run.evaluate(prelude.map(relay.Function([x], relay.add(x, x)), nil()))
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (2**31, "is an integer of 32 bits, too large for an int32"),
+        (10**400, "is an integer of 1329 bits, too large for an int32"),
+        (-1e300, "is -1.0e+300, too large for a float32"),
+    ],
+)
+def test_numbers_that_are_too_large(number: float, message: str) -> None:
+    with pytest.raises(RelayError) as caught:
+        to_value(number)
+    assert str(caught.value) == (
+        f"error: an argument {message}\nhelp: a NumPy scalar has a type of its own: numpy.int64(…)"
+    )
+
+
+@pytest.mark.parametrize("number", [-(2**31), 2**31 - 1, 3.4028234e38, float("inf"), True])
+def test_numbers_that_just_fit(number: float) -> None:
+    assert to_value(number) == number or isinstance(number, float)
+    assert bool(np.isfinite(to_value(number))) == bool(np.isfinite(number))
