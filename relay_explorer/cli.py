@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ._project import VERSION
 from .ir.errors import RelayError
+from .ir.show import counted
 
 if TYPE_CHECKING:
     from .explorer import Explorer
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.command == "models":
             return _models()
         if given.command == "explore":
-            return _explore(given.program, given.view, given.output, given.json, given.title)
+            return _explore(given.program, given.view, given.output, given.json, given.title, given.arg)
     except RelayError as error:
         print(error, file=sys.stderr)
         return 1
@@ -57,9 +58,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     explore.add_argument(
         "--view",
-        choices=("ir", "types"),
+        choices=("ir", "types", "evaluation", "sharing"),
         default="ir",
-        help="ir: text and graph; types: type inference, step by step (default: ir)",
+        help="ir: text and graph; types: type inference, step by step; evaluation: a run of @main, step by "
+        "step; sharing: as a graph, with let and written out (default: ir)",
+    )
+    explore.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="an argument of @main, for views that run it, once for each: a number or [[1, 2], [3, 4]] for a "
+        "tensor, else an expression as Relay writes it",
     )
     explore.add_argument(
         "-o",
@@ -81,17 +91,29 @@ def _models() -> int:
     return 0
 
 
-def _explore(program: str, view: str, output: str | None, json: bool, title: str | None) -> int:
+def _explore(
+    program: str, view: str, output: str | None, json: bool, title: str | None, texts: Sequence[str]
+) -> int:
     from .explorer import explore
 
     module, stem = _load(program)
-    made = explore(module, view, title=title or stem, name=f"{_plain(stem)}-{view}")
+    args = _arguments(module, texts) if texts else ()
+    made = explore(module, view, title=title or stem, name=f"{_plain(stem)}-{view}", args=args)
     if output == "-":
         sys.stdout.write(made.to_json() + "\n" if json else made.to_html())
         return 0
     target = _write(made, Path(output or f"{_plain(stem)}-{view}.{'json' if json else 'html'}"), json)
     print(f"{target}: {made.view.summary}")
     return 0
+
+
+def _arguments(module: IRModule, texts: Sequence[str]) -> list[object]:
+    from .widgets.rerun import argument
+
+    params = module["main"].params
+    if len(texts) != len(params):
+        raise RelayError(f"`@main` has {counted(len(params), 'parameter')}, and {len(texts)} --arg are given")
+    return [argument(param, text, module) for param, text in zip(params, texts)]
 
 
 def _write(made: Explorer, target: Path, json: bool) -> Path:

@@ -10,6 +10,7 @@ from ..execute.record import Evaluation, record
 from ..execute.values import ConstructorValue, Value
 from ..ir.errors import RelayError
 from ..ir.expr import Var
+from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
 from ..ir.types import TensorType
 from ..text import parse_expr
@@ -52,27 +53,33 @@ class Rerun:
         if not isinstance(texts, (list, tuple)) or len(texts) != len(self.params):
             raise RelayError(f"the function takes {len(self.params)} arguments")
         old = zip(self.params, texts, self.texts, self.evaluation.args)
-        args = [value if text == shown else self._argument(param, text) for param, text, shown, value in old]
-        run = record(self.evaluation.module, *args, entry=self.evaluation.entry.name_hint, limit=limit)
+        module = self.evaluation.module
+        args = [
+            value if text == shown else argument(param, text, module) for param, text, shown, value in old
+        ]
+        run = record(module, *args, entry=self.evaluation.entry.name_hint, limit=limit)
         self._keep(run, limit)
         return self.view
 
-    def _argument(self, param: Var, text: object) -> object:
-        """What an argument's text says."""
-        if type(text) is not str or len(text) > LONGEST:
-            raise RelayError(f"the text for `%{param.name_hint}` is longer than {LONGEST:,} characters")
-        type_ = param.type_annotation
-        if not isinstance(type_, TensorType):
-            return parse_expr(text, f"%{param.name_hint}", self.evaluation.module)
-        import numpy
 
-        try:
-            return numpy.array(ast.literal_eval(text.strip()), type_.dtype)
-        except (ValueError, SyntaxError, TypeError, OverflowError, MemoryError, RecursionError):
-            raise RelayError(
-                f"`{text:.60}` is no {type_.dtype} tensor",
-                help=["write a number, or lists of numbers: [[1, 2], [3, 4]]"],
-            ) from None
+def argument(param: Var, text: object, module: IRModule) -> object:
+    """What an argument's text says: of a tensor a number or nested lists, of anything else an expression as
+    Relay writes it. A RelayError where it says nothing of the kind.
+    """
+    if type(text) is not str or len(text) > LONGEST:
+        raise RelayError(f"the text for `%{param.name_hint}` is longer than {LONGEST:,} characters")
+    type_ = param.type_annotation
+    if not isinstance(type_, TensorType):
+        return parse_expr(text, f"%{param.name_hint}", module)
+    import numpy
+
+    try:
+        return numpy.array(ast.literal_eval(text.strip()), type_.dtype)
+    except (ValueError, SyntaxError, TypeError, OverflowError, MemoryError, RecursionError):
+        raise RelayError(
+            f"`{text:.60}` is no {type_.dtype} tensor",
+            help=["write a number, or lists of numbers: [[1, 2], [3, 4]]"],
+        ) from None
 
 
 def argument_text(value: Value) -> str:

@@ -105,6 +105,19 @@ def test_an_ill_typed_program_is_shown(here: Path, capsys: Output) -> None:
     assert "ill-types.html: The program is refused: " in capsys.readouterr().out
 
 
+def test_a_run_and_its_arguments(here: Path, capsys: Output) -> None:
+    (here / "scale.relay").write_text("def @main(%k: float32, %p: (int32, int32)) { (%k * 2f, %p.1) }")
+    arguments = ["explore", "scale.relay", "--view", "evaluation", "--arg", "1.5", "--arg", "(3, 4)"]
+    assert main(arguments) == 0
+    assert "scale-evaluation.html: @main returns (3, 4): " in capsys.readouterr().out
+    assert main(arguments[:-2]) == 1
+    assert "`@main` has 2 parameters, and 1 --arg are given" in capsys.readouterr().err
+    assert main([*arguments[:-1], "(3"]) == 1
+    assert "%p:1:" in capsys.readouterr().err
+    assert main(["explore", "lenet", "--view", "sharing", "--json"]) == 0
+    assert "lenet-sharing.json: Evaluations of the same computation: " in capsys.readouterr().out
+
+
 def test_the_models_are_listed(capsys: Output) -> None:
     assert main(["models"]) == 0
     lines = capsys.readouterr().out.splitlines()
