@@ -16,8 +16,8 @@ LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """32 MiB for a run, on a machine that has nothing left."""
-    monkeypatch.setattr(memory, "LEAST", 32 << 20)
+    """16 MiB for a run, on a machine that has nothing left."""
+    monkeypatch.setattr(memory, "LEAST", 16 << 20)
     monkeypatch.setattr(memory, "free", lambda: 0)
 
 

@@ -51,6 +51,7 @@ def test_writing(cell: str, start: int, count: int, seed: int) -> None:
     assert [int(item.numpy()) for item in list_items(run(start, count, **w))] == expected
 
 
+@pytest.mark.slow
 def test_a_text_of_a_hundred_thousand_letters() -> None:
     module, run, w = program(char_rnn, "rnn")
     found = run(make_list(module, [k % 6 for k in range(100_000)]), **w).numpy()

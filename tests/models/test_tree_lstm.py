@@ -53,6 +53,7 @@ def test_words_by_name() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_sentence_a_hundred_thousand_deep() -> None:
     sentence: Any = np.zeros(4, "float32")
     for _ in range(100_000):
