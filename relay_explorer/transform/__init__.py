@@ -12,6 +12,7 @@ from .fold_constant import FoldConstant
 from .fuse_ops import FuseOps
 from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
+from .partial_evaluate import PartialEvaluate
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_inference import SimplifyInference
 from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
@@ -21,10 +22,11 @@ from .to_tree import ToTree
 
 __all__ = [
     "AnnotateSpans", "CanonicalizeOps", "Contract", "DeadCodeElimination", "EliminateCommonSubexpr",
-    "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType", "InferTypeLocal", "Pass", "PassContext",
-    "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm",
-    "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass", "to_a_normal_form",
-    "to_basic_block_normal_form",     "to_graph_normal_form",
+    "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType", "InferTypeLocal", "PartialEvaluate",
+    "Pass", "PassContext", "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyInference",
+    "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree",
+    "function_pass", "module_pass", "to_a_normal_form", "to_basic_block_normal_form",
+    "to_graph_normal_form",
 ]  # fmt: skip
 
 

@@ -77,7 +77,7 @@ def _folded(old: Expr, new: Expr) -> Expr:
     match new:
         case Call(op=Op() as op) if new.args:
             made = _of_the_type(op.name, old.args[0]) if isinstance(old, Call) else None
-            if made is None and all(map(_is_constant, new.args)) and _is_pure(op) and _is_static(old):
+            if made is None and all(map(_is_constant, new.args)) and is_pure(op) and is_static(old):
                 made = evaluate(new, op)
             return new if made is None else made
         case TupleGetItem(tuple_value=Tuple() as fields):
@@ -101,13 +101,13 @@ def _of_the_type(name: str, arg: Expr) -> Expr | None:
     return Constant(NDArray.from_list(list(type_.concrete_shape), (len(type_.shape),), "int32"))
 
 
-def _is_pure(op: Op) -> bool:
+def is_pure(op: Op) -> bool:
     """Whether calls of the operator give one value for one argument, and are computed where they stand."""
     impure = op.get_attr("TOpIsStateful") or op.get_attr("TNonComputational")
     return op.compute is not None and not impure and op.name not in ("device_copy", *_OF_THE_TYPE)
 
 
-def _is_static(expr: Expr) -> bool:
+def is_static(expr: Expr) -> bool:
     """Whether the size of a value is known from its type. Otherwise its value has a more exact type than it,
     which need not fit where it is used.
     """
@@ -135,7 +135,13 @@ def _is_constant(expr: Expr) -> bool:
 
 
 def evaluate(call: Call, op: Op) -> Expr | None:
-    """The value of an operator's call on constants; None where it cannot be computed, which is for the
+    """The value of an operator's call on constants; None where it cannot be computed."""
+    value = compute(op, call, list(map(_as_value, call.args)))
+    return None if value is None else _as_expr(value)
+
+
+def compute(op: Op, call: Call, arrays: list[Anything]) -> Anything:
+    """The value of a call for arguments that are known; None where it cannot be computed, which is for the
     running program to say.
     """
     import numpy
@@ -143,7 +149,7 @@ def evaluate(call: Call, op: Op) -> Expr | None:
     assert op.compute is not None
     try:
         with numpy.errstate(all="ignore"):
-            return _as_expr(op.compute(call.attrs, *map(_as_value, call.args)))
+            return op.compute(call.attrs, *arrays)
     except (RelayError, ArithmeticError, ValueError, IndexError, TypeError):
         return None
 

@@ -24,11 +24,13 @@ from relay_explorer.transform import (
     FoldConstant,
     FuseOps,
     InferType,
+    PartialEvaluate,
     Pass,
     PassContext,
     RemoveUnusedFunctions,
     SimplifyInference,
     ToANormalForm,
+    ToBasicBlockNormalForm,
     ToGraphNormalForm,
 )
 from relay_explorer.typing import infer_types
@@ -38,7 +40,8 @@ from tests.property.test_evaluation import value_of
 PASSES: list[Pass] = [
     CanonicalizeOps(), DeadCodeElimination(), DeadCodeElimination(inline_once=True), EliminateCommonSubexpr(),
     EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2), FuseOps(0), InferType(),
-    RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(), ToGraphNormalForm(),
+    PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(),
+    ToBasicBlockNormalForm(), ToGraphNormalForm(),
 ]  # fmt: skip
 COUNT = 120
 
