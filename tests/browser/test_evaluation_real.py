@@ -43,7 +43,7 @@ def @down(%n: int32) -> int32 { if (equal(%n, 0)) { 0 } else { add(1, @down(subt
 def @main(%n: int32) -> int32 { @down(%n) }
 """
 
-#: Walks a view: its steps with every pane open in turn; over, out and along a row; asks about values and lines.
+#: Walks a view: its steps with every pane open in turn; over, out and along a row; asks about values.
 WALK = """async (json) => {
   const { mount } = await import("/relay_explorer/widgets/static/relay_explorer.js");
   const view = JSON.parse(json);
