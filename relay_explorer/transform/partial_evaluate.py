@@ -14,11 +14,6 @@ from ..ir.adt import (
     Clause,
     Constructor,
     Match,
-    Pattern,
-    PatternConstructor,
-    PatternTuple,
-    PatternVar,
-    PatternWildcard,
     pattern_vars,
 )
 from ..ir.expr import (
@@ -39,12 +34,12 @@ from ..ir.expr import (
 from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
 from ..ir.op import Op
-from ..ir.walk import children
 from ..text.steps import Steps, run
 from ..typing import infer_types
 from ..typing.solver import substitute
 from .fold_constant import compute, is_pure, is_static
 from .infrastructure import Contract, Pass, PassContext
+from .partial_steps import array, atoms, call_of, copied, fits, renamed
 from .partial_values import (
     Block,
     Env,
@@ -70,8 +65,8 @@ class PartialEvaluate(Pass):
 
     The program is brought into A-normal form first; DeadCodeElimination afterwards removes what was only
     needed beforehand. A recursion is unrolled while an argument gets smaller: a whole number falls, or data
-    is taken apart. The option `relay.PartialEvaluate.max_bindings` of the context (200,000) bounds the residual
-    program: functions are called, not inlined, once it is reached.
+    is taken apart. The option `relay.PartialEvaluate.max_bindings` of the context (200,000) bounds the
+    residual program: functions are called, not inlined, once it is reached.
     """
 
     name = "PartialEvaluate"
@@ -128,7 +123,7 @@ class Evaluator:
         value.origin = value.origin or (origin,)
         if value.span is None:
             value.span = origin.span
-        for part in _atoms(value):
+        for part in atoms(value):
             self._demand(part)
         return block.push(value, name, (origin,))
 
@@ -272,11 +267,11 @@ class Evaluator:
         left: list[Clause] = []  # clauses that may fit
         for clause in expr.clauses:
             scope = Env(env)
-            fits = _fits(clause.lhs, data, scope)
-            if fits and not left:
+            sure = fits(clause.lhs, data, scope)
+            if sure and not left:
                 known: Known = yield self._visit(clause.rhs, scope, block, name)
                 return known
-            if fits is not False:
+            if sure is not False:
                 left.append(clause)
         clauses = []
         for clause in left:
@@ -287,10 +282,10 @@ class Evaluator:
     def _clause(self, clause: Clause, env: Env) -> Steps[Clause]:
         """A clause of the residual program, with variables of its own."""
         scope = Env(env)
-        new = {var: _copied(var, env) for var in pattern_vars(clause.lhs)}
+        new = {var: copied(var, env) for var in pattern_vars(clause.lhs)}
         scope.values.update({var: Known(copy) for var, copy in new.items()})
         body = yield self._apart(lambda inner: self._visit(clause.rhs, scope, inner))
-        return Clause(_renamed(clause.lhs, new), body, clause.span)
+        return Clause(renamed(clause.lhs, new), body, clause.span)
 
     # -- functions
 
@@ -309,7 +304,7 @@ class Evaluator:
         known = Known(var, static)
         if itself is not None:
             scope.values[itself] = known
-        params = [_copied(p, env) for p in function.params]
+        params = [copied(p, env) for p in function.params]
         block.push_lazy(var, lambda: self._reified(static, known, params))
         return known
 
@@ -339,7 +334,7 @@ class Evaluator:
                 known: Known = yield self._applied(function, callee, args, call, block, name)
                 return known
             case StaticCallee(callee=Constructor() as constructor):
-                made = self._push(block, _call_of(constructor, args, call), call, name)
+                made = self._push(block, call_of(constructor, args, call), call, name)
                 return Known(made, StaticData(constructor, tuple(args), self._tick()))
             case StaticCallee(callee=Op() as op):
                 return self._operator(op, call, args, block, name)
@@ -348,15 +343,15 @@ class Evaluator:
     def _unknown(self, callee: Known, args: list[Known], call: Call, block: Block, name: str) -> Known:
         """A call that is left: it may write any cell."""
         self.store.forget()
-        return Known(self._push(block, _call_of(callee.dynamic, args, call), call, name))
+        return Known(self._push(block, call_of(callee.dynamic, args, call), call, name))
 
     def _operator(self, op: Op, call: Call, args: list[Known], block: Block, name: str) -> Known:
-        arrays = list(map(_array, args))
+        arrays = list(map(array, args))
         if is_pure(op) and all(array is not None for array in arrays) and is_static(call):
             value = compute(op, call, arrays)
             if value is not None:
                 return self._constant(value, call, block, name)
-        return Known(self._push(block, _call_of(op, args, call), call, name))
+        return Known(self._push(block, call_of(op, args, call), call, name))
 
     def _constant(self, value: Anything, origin: Expr, block: Block, name: str) -> Known:
         """A value that has been computed, and the constants in the residual program that it is made of."""
@@ -396,80 +391,3 @@ class Evaluator:
         else:
             self.fuel[key] = outer
         return result
-
-
-def _call_of(callee: Expr, args: list[Known], like: Call) -> Call:
-    return Call(callee, [a.dynamic for a in args], like.attrs, like.type_args, like.span)
-
-
-def _copied(var: Var, env: Env) -> Var:
-    """A variable of the residual program in the place of one of the program."""
-    type_ = var.type_annotation
-    copy = Var(var.name_hint, None if type_ is None else substitute(type_, env.types), var.span)
-    copy.origin = (var,)
-    return copy
-
-
-def _atoms(value: Expr) -> tuple[Expr, ...]:
-    """The variables that a bound value uses itself; those inside its blocks were asked for there."""
-    match value:
-        case If():
-            return (value.cond,)
-        case Match():
-            return (value.data,)
-        case Function():
-            return ()
-    return children(value)
-
-
-def _array(value: Known) -> Anything:
-    """The NumPy value of what is wholly known: an array, or a tuple of them; None otherwise."""
-    match value.static:
-        case StaticTensor(array=array):
-            return array
-        case StaticTuple(fields=fields):
-            parts = tuple(map(_array, fields))
-            return None if any(part is None for part in parts) else parts
-    return None
-
-
-def _fits(pattern: Pattern, value: Known, scope: Env) -> bool | None:
-    """Whether a value fits a pattern: None where that is not known. What its variables stand for is put into
-    the scope.
-    """
-    pending = [(pattern, value)]
-    sure = True
-    while pending:
-        part, known = pending.pop()
-        match part:
-            case PatternWildcard():
-                continue
-            case PatternVar():
-                scope.values[part.var] = known
-                continue
-            case PatternConstructor():
-                if isinstance(known.static, StaticData):
-                    if known.static.constructor is not part.constructor:
-                        return False
-                    pending += zip(part.patterns, known.static.fields)
-                    continue
-            case PatternTuple():
-                if isinstance(known.static, StaticTuple):
-                    pending += zip(part.patterns, known.static.fields)
-                    continue
-        sure = False
-    return True if sure else None
-
-
-def _renamed(pattern: Pattern, new: dict[Var, Var]) -> Pattern:
-    """The pattern with other variables."""
-    match pattern:
-        case PatternVar():
-            return PatternVar(new[pattern.var], pattern.span)
-        case PatternConstructor():
-            return PatternConstructor(
-                pattern.constructor, [_renamed(p, new) for p in pattern.patterns], pattern.span
-            )
-        case PatternTuple():
-            return PatternTuple([_renamed(p, new) for p in pattern.patterns], pattern.span)
-    return pattern
