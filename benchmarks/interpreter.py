@@ -156,6 +156,7 @@ def compare(name: str, case: Case) -> list[str]:
 
 
 def main() -> None:
+    load = os.getloadavg()[0]
     torch.set_num_threads(1)
     cases = {f"TreeLSTM, {LEAVES} leaves": tree_lstm(), f"character RNN, {STEPS} steps": char_rnn()}
     rows = [compare(name, case) for name, case in cases.items()]
@@ -164,7 +165,8 @@ def main() -> None:
         found, whole = parts(case)
         lines = [(part, count, f"{s * 1e3:.2f} ms", f"{s / whole:.0%}") for part, count, s in found]
         text += "\n\n" + table([f"{name}: where", "how many", f"best of {ROUNDS}", "share"], lines)
-    report("interpreter.md", text, f"\nPyTorch {torch.__version__} and NumPy {np.__version__}, one thread.\n")
+    tail = f"\nPyTorch {torch.__version__} and NumPy {np.__version__}, one thread. "
+    report("interpreter.md", text, f"{tail}Load average at the start: {load:.1f}.\n")
 
 
 if __name__ == "__main__":
