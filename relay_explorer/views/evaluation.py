@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..execute.code import Kind
-from ..execute.interpreter import match
 from ..execute.record import Activation, Chose, Entered, Evaluation, Failed, Finished, Made, Returned, Step
-from ..execute.values import ConstructorValue, RefValue, Value
+from ..execute.values import RefValue, Value
 from ..ir.adt import Match, Pattern, PatternConstructor, PatternTuple
 from ..ir.expr import Constant, Expr, Var
 from ..text.scopes import LEAVES
@@ -20,12 +19,10 @@ from .evaluation_format import (
     FrameBox,
     Gap,
     Live,
-    ObjectBox,
 )
 from .evaluation_rows import RunRows
 from .evaluation_say import Speaker, gap, plain, stopped
-from .heap import Heap, ObjectKind, kind_of
-from .values import is_tensor, tensor_text, tensor_type, value_text
+from .heap import Heap, object_box
 from .words import counted
 
 LONGEST_TEXT = 80
@@ -46,7 +43,8 @@ class _Builder:
         self.rows = RunRows(evaluation)
         self.heap = Heap(self.rows.function_name, self.rows.captured_names)
         self.heap.held.update({id(cell): held for cell, held in evaluation.cells})
-        self.contents: dict[int, Value] = dict(self.heap.held)
+        self.contents: dict[int, Value] = dict(self.heap.held)  # by cell: what it holds now
+        self.replaced: Value = None  # what the cell held that was written last
         self.speaker = Speaker(self.rows, self.heap)
         self.steps: list[EvaluationStep] = []
         self.frames: list[FrameBox] = []
@@ -65,12 +63,13 @@ class _Builder:
             self._write(step)
         hole = self._gap(late) if evaluation.left_out else None
         if late is not None:
-            self._write(late, because=False)
+            self._write(late, late=True)
         args = [(self.rows.called(p), v) for p, v in zip(self._params(), evaluation.args)]
         shown = tuple([(name, self.heap.shown(value)) for name, value in args])
         result = recorded[-1].value if isinstance(recorded[-1], Finished) else None
         has_result = isinstance(recorded[-1], Finished)
-        objects = tuple(self._objects(result, hole is None))
+        last = self.heap.last_steps(evaluation.activations, len(self.steps), result, hole is None)
+        objects = tuple([object_box(self.heap, number, step) for number, step in enumerate(last)])
         totals = evaluation.totals
         return EvaluationView(
             title=title or "evaluation",
@@ -97,8 +96,11 @@ class _Builder:
 
     # -- one step
 
-    def _write(self, step: Step, because: bool = True) -> None:
-        self.changes = [] if because else self.changes
+    def _write(self, step: Step, late: bool = False) -> None:
+        """One step. A `late` one comes after a gap: changes were made for it already, and what caused it is
+        not in the data.
+        """
+        self.changes = self.changes if late else []
         match step:
             case Entered():
                 mark, row = self._entered(step)
@@ -115,16 +117,10 @@ class _Builder:
                 mark, row = EvaluationMark.FAILURE, self.rows.row(step.instruction.node)
             case _:
                 raise AssertionError(step)
-        self._finish(mark, row, self._frame(step.activation), step, because)
-
-    def _finish(self, mark: EvaluationMark, row: int, frame: int, step: Step, because: bool) -> None:
-        held = self._held_before(step) if isinstance(step, Made) else None
-        say = self.speaker.say(step, held)
-        known = tuple(b for b in step.because if b < len(self.steps)) if because else ()
-        self.steps.append(EvaluationStep(mark, row, frame, say, known, tuple(self.changes)))
-        if isinstance(step, Made) and step.instruction.kind is Kind.WRITE:
-            cell, value = self._written(step)
-            self.contents[id(cell)] = value
+        say = self.speaker.say(step, self.replaced)
+        because = () if late else step.because
+        frame = self._frame(step.activation)
+        self.steps.append(EvaluationStep(mark, row, frame, say, because, tuple(self.changes)))
 
     def _entered(self, step: Entered) -> tuple[EvaluationMark, int]:
         new, rows = step.activation, self.rows
@@ -170,23 +166,20 @@ class _Builder:
             self.heap.held[id(step.value)] = self.contents[id(step.value)] = content
         self._bind(frame, node, step.value, "b", row)
         if kind is Kind.WRITE:
-            cell, value = self._written(step)
-            self._appear(value, row)
-            self.heap.write(cell, value, len(self.steps))
-            if (number := self.heap.number(cell)) >= 0:
-                self.changes.append(("w", number, self.heap.shown(value)))
+            cell, value = (step.activation.frame[slot] for slot in instruction.operands)
+            self.replaced = self.contents.get(id(cell))
+            self.contents[id(cell)] = value
+            self._hold(cell, value)
         if kind is Kind.CLOSURE:
             return EvaluationMark.FUNCTION, row
         return (EvaluationMark.CELL if kind >= Kind.REF else EvaluationMark.VALUE), row
 
-    def _written(self, step: Made) -> tuple[RefValue, Value]:
-        cell, value = (step.activation.frame[slot] for slot in step.instruction.operands)
-        return cell, value
-
-    def _held_before(self, step: Made) -> Value:
-        if step.instruction.kind is not Kind.WRITE:
-            return None
-        return self.contents.get(id(self._written(step)[0]), ())
+    def _hold(self, cell: RefValue, value: Value) -> None:
+        """From this step on the cell holds the value."""
+        self._appear(value, -1)
+        self.heap.write(cell, value, len(self.steps))
+        if (number := self.heap.number(cell)) >= 0:
+            self.changes.append(("w", number, self.heap.shown(value)))
 
     def _chose(self, step: Chose) -> tuple[EvaluationMark, int]:
         instruction, now = step.instruction, step.activation
@@ -308,43 +301,12 @@ class _Builder:
         for slot, expr in enumerate(self.rows.exprs(now.code)):
             if now.frame[slot] is not None and expr.__class__ not in _FIXED:
                 self._bind(frame, expr, now.frame[slot], "b")
-        for number, thing in enumerate(list(self.heap.things)):  # what was written meanwhile
-            cell = thing.value
+        for cell in [thing.value for thing in self.heap.things]:  # what was written meanwhile
             if isinstance(cell, RefValue) and self.contents.get(id(cell), cell.value) is not cell.value:
-                self._appear(cell.value, -1)
-                self.heap.write(cell, cell.value, len(self.steps))
-                self.changes.append(("w", number, self.heap.shown(cell.value)))
+                self._hold(cell, cell.value)
 
     def _closed(self, frame: FrameBox) -> FrameBox:
         return frame._replace(left=frame.left if 0 <= frame.left < len(self.steps) else len(self.steps) - 1)
-
-    def _objects(self, result: Value, whole: bool) -> Iterator[ObjectBox]:
-        end = len(self.steps)
-        last = self.heap.last_steps(self.evaluation.activations, end, result, whole)
-        for number, thing in enumerate(self.heap.things):
-            value, kind = thing.value, kind_of(thing.value)
-            parts = tuple([(p.name, self.heap.shown(p.value), int(p.role)) for p in self.heap.parts(value)])
-            yield ObjectBox(
-                int(kind), self._label(value, kind), self._text(value), _type_name(value), parts, thing.row,
-                thing.step, min(last[number], end), value.nbytes if kind is ObjectKind.TENSOR else 0,
-            )  # fmt: skip
-
-    def _label(self, value: Value, kind: ObjectKind) -> str:
-        match kind:
-            case ObjectKind.DATA:
-                return str(value.constructor.name_hint)
-            case ObjectKind.TUPLE:
-                return f"({',' * max(1, len(value) - 1)})"
-            case ObjectKind.CELL:
-                return "ref"
-            case ObjectKind.FUNCTION:
-                return self.rows.function_name(value)
-        return tensor_type(value)
-
-    def _text(self, value: Value) -> str:
-        if is_tensor(value):
-            return tensor_text(value)
-        return value_text(value, self.rows.function_name, LONGEST_TEXT)
 
     def _failure(self) -> Failure | None:
         error = self.evaluation.error
@@ -388,17 +350,12 @@ class _Builder:
         return f"{name} returns {value}: {counts}.{kept}"
 
 
-def _type_name(value: Value) -> str:
-    return value.constructor.belong_to.name_hint if isinstance(value, ConstructorValue) else ""
-
-
 def _constant(expr: Expr) -> Value:
     return expr.data.numpy() if isinstance(expr, Constant) else None
 
 
 def _opened(pattern: Pattern, value: Value) -> Iterator[Value]:
     """The objects that a pattern that fits looks into, from the outside in."""
-    assert match(pattern, value) is not None
     pending = [(pattern, value)]
     for current, part in pending:  # grows while it is gone through
         if isinstance(current, PatternConstructor):

@@ -16,6 +16,7 @@ from ..execute.values import Closure, ConstructorValue, RefValue, Value
 from ..ir.adt import Constructor
 from ..ir.types import GlobalTypeVar, Type, TypeCall
 from ..ir.walk import type_children
+from .evaluation_format import ObjectBox
 from .values import FunctionName, is_tensor, tensor_text, tensor_type, value_text
 
 MOST_OBJECTS = 5_000
@@ -229,3 +230,28 @@ def _is_of(type_: Type, own: GlobalTypeVar) -> bool:
 def _is_bunch(type_: Type, own: GlobalTypeVar) -> bool:
     """A type of another name, applied to this one: `List[Tree[A]]`."""
     return isinstance(type_, TypeCall) and any(_is_of(arg, own) for arg in type_children(type_)[1:])
+
+
+def object_box(heap: Heap, number: int, last: int) -> ObjectBox:
+    """An object as the evaluation view has it. `last` is the last step to which it is of use."""
+    thing = heap.things[number]
+    value, kind = thing.value, kind_of(thing.value)
+    text = tensor_text(value) if is_tensor(value) else value_text(value, heap.function_name)
+    name = value.constructor.belong_to.name_hint if isinstance(value, ConstructorValue) else ""
+    parts = tuple([(part.name, heap.shown(part.value), int(part.role)) for part in heap.parts(value)])
+    size = int(value.nbytes) if kind is ObjectKind.TENSOR else 0
+    return ObjectBox(int(kind), _label(heap, value), text, name, parts, thing.row, thing.step, last, size)
+
+
+def _label(heap: Heap, value: Value) -> str:
+    """What stands on an object's box."""
+    match kind_of(value):
+        case ObjectKind.DATA:
+            return str(value.constructor.name_hint)
+        case ObjectKind.TUPLE:
+            return f"({',' * max(1, len(value) - 1)})"
+        case ObjectKind.CELL:
+            return "ref"
+        case ObjectKind.FUNCTION:
+            return heap.function_name(value)
+    return tensor_type(value)
