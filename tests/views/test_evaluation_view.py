@@ -255,6 +255,20 @@ def test_random_programs() -> None:
         assert explore(program, view="ir").to_json()
 
 
+def test_nothing_is_used_after_its_last_step() -> None:
+    """What a step gives to a name, puts into a cell or opens is still of use in that step."""
+    for seed in range(60):
+        program = generate(70_000 + seed, size=10 + seed % 50, closed=True).module
+        with np.errstate(all="ignore"):
+            made = view(record(program))
+        for number, step in enumerate(made.steps):
+            for change in step.changes:
+                things = (
+                    change[1:] if change[0] == "m" else change[-1:] if change[0] in ("b", "e", "w") else ()
+                )
+                assert all(made.objects[t].last >= number for t in things if isinstance(t, int)), change
+
+
 def test_only_what_ran_is_shown() -> None:
     made = view(evaluation("map"))
     heads = [row.text for row in made.rows if row.text.startswith("def ")]
