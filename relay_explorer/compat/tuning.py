@@ -48,7 +48,7 @@ class ApplyHistoryBest(DispatchContext):
 
 
 def _infer_tile_size(data: Any, kernel: Any) -> int:
-    raise NotImplementedError(f"CUDA's Winograd schedule is not here: {remedy('tvm.relay.build')}")
+    raise NotImplementedError(f"CUDA's Winograd schedule is not here: {remedy('tvm.build')}")
 
 
 apply_history_best = ApplyHistoryBest

@@ -193,3 +193,13 @@ def test_tuning_changes_nothing_and_says_so() -> None:
     assert autotvm.DispatchContext.current is None
     with pytest.raises(AttributeError, match="nothing is tuned"):
         _ = autotvm.LocalBuilder
+
+
+def test_what_a_program_is_built_for_is_kept() -> None:
+    backend = tvm.relay.backend  # type: ignore[attr-defined]
+    aot = backend.Executor("aot", {"unpacked-api": False})
+    assert aot == backend.Executor("aot", {"unpacked-api": False})
+    assert aot != backend.Executor("aot")
+    assert (str(aot), aot["unpacked-api"], "interface-api" in aot) == ("aot", False, False)
+    assert backend.Runtime("cpp") != backend.Executor("cpp")
+    assert repr(backend.Runtime("crt")) == "Runtime('crt')"
