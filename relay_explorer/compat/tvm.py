@@ -43,7 +43,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.ir.expr": (
         "ir.expr:GlobalVar", "ir.expr:Expr as RelayExpr", "compat.tir:PrimExpr",
     ),
-    "tvm.ir.instrument": (),
+    "tvm.ir.instrument": ("compat.instruments",),
     "tvm.ir.module": ("ir.module:IRModule",),
     "tvm.ir.op": ("ir.op:Op", "compat.op_attributes:register_op_attr"),
     "tvm.ir.tensor_type": ("ir.types:TensorType",),
@@ -79,7 +79,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.adt": ("ir.adt", "ir.module:IRModule"),
     "tvm.relay.analysis": ("analysis", "relay:TypeVar"),
     "tvm.relay.analysis._ffi_api": ("compat.type_solver:_test_type_solver",),
-    "tvm.relay.backend": (),
+    "tvm.relay.backend": ("compat.build_choices",),
     "tvm.relay.backend.te_compiler": ("compat.te_compiler",),
     "tvm.relay.backend.interpreter": (
         "execute.results:ConstructorValue", "execute.results:RefValue", "execute:Executor",
