@@ -108,12 +108,13 @@ function spread(unit, x, y, out) {
   }
 }
 
-/** A curve to a value that is drawn elsewhere: it arrives from above, with an arrow. */
+/** A curve to a value that is drawn elsewhere: it arrives from above, or from below where that is the way, with an arrow. */
 function across(from, box) {
-  const to = { x: Math.max(box.x + 10, Math.min(box.x + box.w - 10, from.x)), y: box.y - 2 };
+  const down = box.y + box.h >= from.y - CELL ? 1 : -1;
+  const to = { x: Math.max(box.x + 10, Math.min(box.x + box.w - 10, from.x)), y: down > 0 ? box.y - 2 : box.y + box.h + 2 };
   const curve = path();
   curve.moveTo(from.x, from.y);
-  const dip = Math.max(22, Math.abs(to.y - from.y) / 2);
+  const dip = down * Math.max(22, Math.abs(to.y - from.y) / 2);
   curve.bezierCurveTo(from.x, from.y + dip, to.x, to.y - dip, to.x, to.y);
   return curve.toString();
 }

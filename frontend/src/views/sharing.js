@@ -174,7 +174,7 @@ class SharingExplorer {
 
   pick(key) {
     this.key = key;
-    this.mark();
+    this.mark(true);
     this.tell();
     this.ctx.changed();
   }
@@ -185,8 +185,8 @@ class SharingExplorer {
     this.mark();
   }
 
-  mark() {
-    for (const form of this.forms) form.mark();
+  mark(show = false) {
+    for (const form of this.forms) form.mark(show);
   }
 
   /** The sentence on top: what was chosen and how often each form evaluates it; without a choice, the whole. */

@@ -84,7 +84,9 @@ export function createForm(explorer, index) {
   /** The step moved: what is made, what is alive, the chart. */
   function draw() {
     const { step } = explorer;
-    rows.mark("now", model.made(index, step).map((item) => item.row).filter((row) => row >= 0));
+    const now = model.made(index, step).map((item) => item.row).filter((row) => row >= 0);
+    if (now.length) rows.scrollTo(now[0]);
+    rows.mark("now", now);
     // The cursor is one property of the form; a line is drawn again only when its value appears or is let go.
     el.style.setProperty("--at", `${share(step + 0.5, model.steps)}%`);
     for (const row of rows.visible) {
@@ -97,10 +99,17 @@ export function createForm(explorer, index) {
     set(el, "data-done", step >= form.steps ? "yes" : null);
   }
 
-  /** The same thing in every form: the lines that compute it, and every place that names it. */
-  function mark() {
+  const inWindow = (row) => {
+    const place = rows.place(row);
+    return place !== null && place.top >= rows.port.top && place.top + place.height <= rows.port.top + rows.port.height;
+  };
+
+  /** The same thing in every form: the lines that compute it, and every place that names it; with `show`, in the window. */
+  function mark(show = false) {
     const own = (key) => (key < 0 ? [] : form.rows.map((_, row) => row).filter((row) => form.on[row].some((item) => item.key === key) || (form.on[row].length === 0 && form.keyOf[row] === key && form.rows[row][0] === 2)));
-    rows.mark("same", own(explorer.key));
+    const same = own(explorer.key);
+    if (show && same.length && !same.some(inWindow)) rows.scrollTo(same[0]);
+    rows.mark("same", same);
     rows.mark("linked", own(explorer.pointed));
     rows.light([explorer.key, explorer.pointed].filter((key) => key >= 0));
   }
