@@ -62,7 +62,8 @@ def test_a_missing_name_says_what_took_its_place() -> None:
         _ = tvm.relay.frontend.from_onnx
     assert str(caught.value) == (
         "tvm.relay.frontend.from_onnx is not in relay_explorer's tvm: there are no importers yet: write the "
-        "program in Relay's text (relay.parse), build it with relay's operators, or take one of relay_explorer.models"
+        "program in Relay's text (relay.parse), build it with relay's operators, or take one of "
+        "relay_explorer.models"
     )
     with pytest.raises(AttributeError, match=r"did you mean tvm\.relay\.concatenate"):
         _ = tvm.relay.concatenat
