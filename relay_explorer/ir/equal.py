@@ -25,7 +25,6 @@ from .expr import (
     Expr,
     Function,
     GlobalVar,
-    Id,
     If,
     Let,
     RefCreate,
@@ -37,6 +36,7 @@ from .expr import (
 )
 from .hashing import structural_hash as structural_hash
 from .hashing import type_hash as type_hash
+from .identity import Id
 from .op import Op
 from .size import substituted, variables
 from .types import (
