@@ -24,7 +24,7 @@ from .widgets.host import Host, current
 if TYPE_CHECKING:
     from .widgets.rerun import Rerun
 
-VIEWS = ("ir", "types", "evaluation", "sharing")
+VIEWS = ("ir", "types", "evaluation", "sharing", "fusion")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
@@ -140,8 +140,9 @@ def explore(
     a program, or the path of a file that holds one.
 
     `view` is "ir" (the program as text and graph), "types" (type inference, step by step), "evaluation" (a
-    run of `@main` for `args`, step by step, of which the first `limit` steps are kept) or "sharing" (the same
-    computation as a graph, with `let`, and written out, each run for `args`). An inference is shown
+    run of `@main` for `args`, step by step, of which the first `limit` steps are kept), "sharing" (the same
+    computation as a graph, with `let`, and written out, each run for `args`) or "fusion" (operators being
+    grouped into kernels). An inference is shown
     as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation", all else as "ir".
     `state` is a token that an explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the
     heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
@@ -181,7 +182,7 @@ def _run(x: object, kind: str | None, args: Sequence[object], limit: int | None)
 
 
 def _view(x: object, kind: str | None, title: str, args: Sequence[object]) -> View:
-    if isinstance(x, Inference) and kind != "sharing":
+    if isinstance(x, Inference) and kind not in ("sharing", "fusion"):
         _fits(x.source)
         if kind == "ir":
             return _ir(x.source, title)
@@ -190,6 +191,8 @@ def _view(x: object, kind: str | None, title: str, args: Sequence[object]) -> Vi
     _fits(module)
     if kind == "sharing":
         return _sharing(module, args, title)
+    if kind == "fusion":
+        return _fusion(module, title)
     return _types(record(module), title) if kind == "types" else _ir(module, title)
 
 
@@ -225,6 +228,12 @@ def _sharing(module: IRModule, args: Sequence[object], title: str) -> View:
     from .views.sharing import sharing_view
 
     return sharing_view(module, args, title or _title(module))
+
+
+def _fusion(module: IRModule, title: str) -> View:
+    from .views.fusion import fusion_view
+
+    return fusion_view(module, title=title or _title(module))
 
 
 def _title(module: IRModule) -> str:

@@ -8,6 +8,8 @@ value of a `let`, a field of a tuple that is no tensor) is *held*: it must exist
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..ir.adt import Match
 from ..ir.expr import (
     Call,
@@ -48,9 +50,12 @@ class FlowNode:
 
 
 class DataflowGraph:
-    """The nodes of the data flow of an expression whose types are known, in post-order."""
+    """The nodes of the data flow of an expression whose types are known, in post-order. `patterns` supposes
+    other patterns than the operators have, by name.
+    """
 
-    def __init__(self, root: Expr) -> None:
+    def __init__(self, root: Expr, patterns: Mapping[str, int] | None = None) -> None:
+        self._patterns = patterns or {}
         self._found: dict[int, FlowNode] = {}
         self._hold(root)
         order = post_order(root)
@@ -106,7 +111,7 @@ class DataflowGraph:
     def _link_call(self, call: Call, node: FlowNode) -> None:
         self._hold(call.op)
         if isinstance(call.op, Op):
-            node.pattern = pattern_of(call, call.op)
+            node.pattern = self._patterns.get(call.op.name, pattern_of(call, call.op))
         for arg in call.args:
             self._node(arg).uses.append((node, _use_pattern(call, arg, node.pattern)))
 

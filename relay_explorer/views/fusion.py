@@ -1,0 +1,241 @@
+"""The fusion explorer's data: which operators the pass puts into one kernel, decision by decision; and what it
+does under other limits, answered beforehand by the same pass.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..analysis.cost import call_cost, nbytes
+from ..analysis.dataflow_graph import DataflowGraph, FlowNode
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
+from ..ir.module import IRModule
+from ..ir.op import Op, OpPattern
+from ..ir.show import short_type
+from ..transform.fusion_groups import Limits, Partition
+from ..typing import infer_types
+from . import fusion_say as say
+from .fusion_format import FusionMark, FusionNode, FusionStep, FusionView, Kernel, Variant
+from .rows import ProgramRows, program_rows
+from .words import count, counted
+
+MOST_STEPS = 4_000
+MOST_SUPPOSED = 3  # operators whose pattern is supposed to be another
+
+
+class _Scenario(NamedTuple):
+    """What to ask the pass."""
+
+    name: str
+    limits: Limits
+    patterns: Mapping[str, int]
+
+
+def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "") -> FusionView:
+    """The view of `@main`'s fusion (of the first function, where there is no `@main`). Types are inferred; the
+    function is fused as it is, so that passes that should come before have to be run before.
+    """
+    typed = infer_types(module)
+    functions = {var: f for var, f in typed.functions.items() if isinstance(f, Function)}
+    main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
+    if main is None:
+        raise RelayError("the module has no function to be fused")
+    return _Builder(typed, functions[main]).view(limits or Limits(), title)
+
+
+class _Builder:
+    def __init__(self, module: IRModule, function: Function) -> None:
+        self.function = function
+        self.program: ProgramRows = program_rows(module)
+        self.graph = DataflowGraph(function)
+        self.base = [node.pattern for node in self.graph.nodes]
+        self.bytes = [nbytes(node.expr._checked_type) for node in self.graph.nodes]
+        self.sources: list[list[int]] = [[] for _ in self.graph.nodes]
+        for node in self.graph.nodes:
+            for user, _ in node.uses:
+                self.sources[user.index].append(node.index)
+        self.flops = [
+            call_cost(node.expr).flops if isinstance(node.expr, Call) else 0 for node in self.graph.nodes
+        ]
+
+    def view(self, limits: Limits, title: str) -> FusionView:
+        asked = self._variant(_Scenario("as asked", limits, {}), asked=True)
+        variants = [asked, *(self._variant(s) for s in self._what_if(limits, asked))]
+        return FusionView(
+            title=title or "fusion",
+            summary=self._summary(asked),
+            rows=self.program.filled(self._number),
+            nodes=tuple(map(self._node, self.graph.nodes)),
+            patterns=say.PATTERNS,
+            variants=tuple(variants),
+        )
+
+    def _number(self, expr: Expr) -> int:
+        return self.graph[expr].index if expr in self.graph else -1
+
+    def _node(self, node: FlowNode) -> FusionNode:
+        expr = node.expr
+        return FusionNode(
+            self.program.row(expr), self.program.name(expr) or "", label(expr), self.base[node.index],
+            short_type(expr.checked_type), self.bytes[node.index],
+            tuple(user.index for user, _ in node.uses), node.held,
+        )  # fmt: skip
+
+    def name(self, index: int) -> str:
+        """What a sentence calls a node: `%3 add`, `add`."""
+        expr = self.graph.nodes[index].expr
+        given = self.program.name(expr)
+        return f"{given} {label(expr)}" if given and not isinstance(expr, Var) else given or label(expr)
+
+    # -- what if
+
+    def _what_if(self, limits: Limits, asked: Variant) -> list[_Scenario]:
+        """Other limits and other patterns: no fusion, small kernels, an operator that stands in the way."""
+        found = [_Scenario("no fusion", limits._replace(level=0), {})]
+        largest = max((len(k.nodes) for k in asked.kernels), default=1)
+        for depth in (2, 4):
+            if depth < largest:
+                found.append(_Scenario(f"at most {depth} in a kernel", limits._replace(depth=depth), {}))
+        blamed = Counter(self._blamed(step) for step in asked.steps if step.mark == FusionMark.REFUSED)
+        blamed.pop("", None)
+        for name, _ in blamed.most_common(MOST_SUPPOSED):
+            pattern = Op.get(name).pattern
+            other = OpPattern.INJECTIVE if pattern > OpPattern.INJECTIVE else OpPattern.OPAQUE
+            found.append(_Scenario(f"{short(name)} were {say.WORDS[other]}", limits, {name: other}))
+        return found
+
+    def _blamed(self, step: FusionStep) -> str:
+        """The operator without which a merge would not have been refused."""
+        at = step.obstacle if step.obstacle >= 0 else step.node
+        expr = self.graph.nodes[at].expr
+        return expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else ""
+
+    # -- one variant
+
+    def _variant(self, scenario: _Scenario, asked: bool = False) -> Variant:
+        graph = DataflowGraph(self.function, scenario.patterns) if scenario.patterns else self.graph
+        partition = Partition(graph, scenario.limits, record=True)
+        dominators = partition.dominators
+        steps = self._steps(partition)
+        kernels = self._kernels(partition)
+        before = [n for n, node in enumerate(graph.nodes) if _computes(node.expr)]
+        moved = sum(sum(self._traffic([n])) for n in before)
+        launches = (len(before), len(kernels))
+        traffic = (moved, sum(k.read + k.written for k in kernels))
+        changed = [(n, node.pattern) for n, node in enumerate(graph.nodes) if node.pattern != self.base[n]]
+        return Variant(
+            scenario.name if not asked else f"level {scenario.limits.level}",
+            _told(launches, traffic), tuple(changed),
+            tuple(-1 if p is None else p for p in dominators.parent) if dominators else (-1,) * len(graph.nodes),
+            tuple(steps), tuple(kernels), launches, traffic,
+        )  # fmt: skip
+
+    def _steps(self, partition: Partition) -> list[FusionStep]:
+        total = counted(sum(map(_computes, (n.expr for n in partition.graph.nodes))), "operator")
+        begin = ("Every operator is a group of its own: {0}. Each may join the kernel of its post-dominator, where all its uses meet.", total)  # fmt: skip
+        steps = [FusionStep(FusionMark.BEGIN, -1, -1, -1, begin)]
+        patterns = [node.pattern for node in partition.graph.nodes]
+        assert partition.decisions is not None
+        refused: set[tuple[int, str]] = set()
+        for made in partition.decisions:
+            expr = partition.graph.nodes[made.node].expr
+            again = (made.node, made.rule) in refused  # for the same reason as in an earlier phase
+            if again or not isinstance(expr, (Call, Tuple, TupleGetItem)):
+                continue
+            if not made.fused:
+                refused.add((made.node, made.rule))
+            mark = FusionMark.MERGED if made.fused else FusionMark.REFUSED
+            if made.target is None:
+                mark = FusionMark.NOTHING
+            way = partition.dominators.pattern[made.node] if partition.dominators else OpPattern.OPAQUE
+            told = say.decision(made, self.name, patterns.__getitem__, partition.limits, way)
+            steps.append(
+                FusionStep(
+                    mark, made.phase, made.node, -1 if made.target is None else made.target, told,
+                    say.rule(made), -1 if made.obstacle is None else made.obstacle, made.merged,
+                )
+            )  # fmt: skip
+            if len(steps) == MOST_STEPS:
+                break
+        steps.append(FusionStep(FusionMark.END, -1, -1, -1, self._ended(partition)))
+        return steps
+
+    def _ended(self, partition: Partition) -> tuple[str, ...]:
+        kernels = len(self._kernels(partition))
+        return ("The groups are kernels now: {0}.", counted(kernels, "launch").replace("launchs", "launches"))
+
+    def _kernels(self, partition: Partition) -> list[Kernel]:
+        groups: dict[int, list[int]] = {}
+        for node in partition.graph.nodes:
+            root = partition.group_of(node).root.index
+            groups.setdefault(root, []).append(node.index)
+        found = []
+        for root, members in sorted(groups.items()):
+            if not any(_computes(self.graph.nodes[m].expr) for m in members):
+                continue
+            read, written = self._traffic(members)
+            names = [
+                short(_operator(self.graph.nodes[m].expr))
+                for m in members
+                if _computes(self.graph.nodes[m].expr)
+            ]
+            flops = sum(self.flops[m] for m in members)
+            found.append(Kernel("·".join(names), tuple(members), read, written, flops, root))
+        return found
+
+    def _traffic(self, members: list[int]) -> tuple[int, int]:
+        """Bytes that a kernel reads and writes: what comes from outside it, and what is used outside."""
+        inside = set(members)
+        read = {source for member in members for source in self.sources[member] if source not in inside}
+        written = 0
+        for index in members:
+            node = self.graph.nodes[index]
+            outside = node.held or any(user.index not in inside for user, _ in node.uses)
+            if outside and isinstance(node.expr, (Call, TupleGetItem)):
+                written += self.bytes[index]
+        return sum(self.bytes[source] for source in read), written
+
+    def _summary(self, asked: Variant) -> str:
+        before, after = asked.launches
+        moved, left = asked.bytes
+        share = f", {round(100 * (1 - left / moved))} % less memory traffic" if moved else ""
+        return f"{counted(before, 'operator')} become {counted(after, 'kernel')}{share}."
+
+
+def _told(launches: tuple[int, int], traffic: tuple[int, int]) -> tuple[str, ...]:
+    return (
+        "launches {0} → {1}, memory traffic {2} → {3} bytes",
+        str(launches[0]), str(launches[1]), count(traffic[0]), count(traffic[1]),
+    )  # fmt: skip
+
+
+def _computes(expr: Expr) -> bool:
+    return isinstance(expr, Call) and isinstance(expr.op, Op)
+
+
+def _operator(expr: Expr) -> str:
+    return expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else ""
+
+
+def short(name: str) -> str:
+    """An operator's name without its namespace."""
+    return name.rpartition(".")[2]
+
+
+def label(expr: Expr) -> str:
+    """What a node is."""
+    match expr:
+        case Call(op=Op() as op):
+            return op.name
+        case Call():
+            return "a call"
+        case TupleGetItem():
+            return f".{expr.index}"
+        case Var():
+            return f"%{expr.name_hint}"
+        case Constant():
+            return f"constant {expr.data.item()}" if not expr.data.shape else "constant"
+    return type(expr).__name__.lower()

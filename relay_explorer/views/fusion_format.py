@@ -1,0 +1,113 @@
+"""The fusion view, as `frontend/FORMAT.md` describes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar, NamedTuple
+
+from .format import Interner, Json, Sentence, View
+
+
+class FusionMark(IntEnum):
+    """What a step is."""
+
+    BEGIN = 0
+    MERGED = 1
+    REFUSED = 2
+    NOTHING = 3
+    END = 4
+
+
+class FusionNode(NamedTuple):
+    """What can be in a kernel: its row, name and label, its pattern, its type and the bytes of its value, who
+    uses it, and whether it must exist as a value.
+    """
+
+    row: int
+    name: str
+    label: str
+    pattern: int
+    type: str
+    bytes: int
+    uses: tuple[int, ...]
+    held: bool
+
+
+class PatternWord(NamedTuple):
+    """A pattern in the legend."""
+
+    number: int
+    letter: str
+    name: str
+    what: str
+
+
+class FusionStep(NamedTuple):
+    """One decision: may `node` join the kernel of `target`?"""
+
+    mark: int
+    phase: int
+    node: int
+    target: int
+    say: Sentence
+    rule: Sentence = ()
+    obstacle: int = -1
+    merged: tuple[int, ...] = ()
+
+
+class Kernel(NamedTuple):
+    """A group at the end: its nodes, and what it moves and computes."""
+
+    name: str
+    nodes: tuple[int, ...]
+    read: int
+    written: int
+    flops: int
+    result: int
+
+
+class Variant(NamedTuple):
+    """What the pass did under some limits. `launches` and `bytes` are before and after."""
+
+    name: str
+    say: Sentence
+    patterns: tuple[tuple[int, int], ...]
+    dominators: tuple[int, ...]
+    steps: tuple[FusionStep, ...]
+    kernels: tuple[Kernel, ...]
+    launches: tuple[int, int]
+    bytes: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class FusionView(View):
+    """Operators being grouped into kernels, and what would be under other limits."""
+
+    kind: ClassVar[str] = "fusion"
+    nodes: tuple[FusionNode, ...]
+    patterns: tuple[PatternWord, ...]
+    variants: tuple[Variant, ...]
+
+    def _fields(self, s: Interner) -> dict[str, Json]:
+        return {
+            "nodes": [
+                [n.row, s(n.name), s(n.label), n.pattern, s(n.type), n.bytes, list(n.uses), int(n.held)]
+                for n in self.nodes
+            ],
+            "patterns": [[p.number, s(p.letter), s(p.name), s(p.what)] for p in self.patterns],
+            "variants": [_variant(v, s) for v in self.variants],
+        }
+
+
+def _variant(v: Variant, s: Interner) -> Json:
+    return {
+        "name": s(v.name), "say": s.sentence(v.say), "patterns": [list(p) for p in v.patterns],
+        "dominators": list(v.dominators),
+        "steps": [
+            [int(t.mark), t.phase, t.node, t.target, s.sentence(t.say), s.sentence(t.rule), t.obstacle, list(t.merged)]
+            for t in v.steps
+        ],
+        "kernels": [[s(k.name), list(k.nodes), k.read, k.written, k.flops, k.result] for k in v.kernels],
+        "totals": {"launches": list(v.launches), "bytes": list(v.bytes)},
+    }  # fmt: skip
