@@ -10,7 +10,17 @@ from hypothesis import HealthCheck, given, settings
 
 from relay_explorer.grading.generate import Generated, generate
 from relay_explorer.grading.shrink import shrink, size
-from relay_explorer.ir import Call, Constructor, Expr, IRModule, Op, difference, post_order
+from relay_explorer.ir import (
+    Call,
+    Constructor,
+    Expr,
+    Function,
+    IRModule,
+    Op,
+    difference,
+    post_order,
+    structural_hash,
+)
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types
 from tests.property.programs import first_failure, programs, renamed
@@ -194,3 +204,20 @@ def test_a_failure_is_shown_on_a_small_program(many: list[Generated]) -> None:
     assert found is not None
     assert found.startswith("has softmax\ndef @main() {\n")
     assert len(found.splitlines()) <= 6
+
+
+def hash_disagrees(module: IRModule) -> str | None:
+    """Where what is equal has two hashes, or what differs in one operator or constant has one."""
+    same = [parse(astext(module)), renamed(module)]
+    if any(structural_hash(other) != structural_hash(module) for other in same):
+        return "equal modules have different hashes"
+    for var, function in module.functions.items():
+        other = IRModule(module.functions, module.type_definitions)
+        other[var] = Function(function.params, function.body, None, function.type_params, {"mark": 1})
+        if structural_hash(other) == structural_hash(module):
+            return f"an attribute of @{var.name_hint} is not seen"
+    return None
+
+
+def test_what_is_equal_has_one_hash(many: list[Generated]) -> None:
+    assert first_failure((made.module for made in many), hash_disagrees) is None
