@@ -114,6 +114,8 @@ _PLACES: dict[str, tuple[str, ...]] = {
         for name in _WORKLOADS
     },
     "tvm.relay.testing.init": ("compat.workloads:create_workload", "compat.workloads:Xavier"),
+    "tvm.relay.testing.layers": ("compat.relay_layers",),
+    "tvm.relay.testing.nat": ("compat.relay_testing",),
     "tvm.relay.testing.temp_op_attr": ("compat.op_attributes:TempOpAttr",),
     "tvm.relay.transform": ("transform",),
     "tvm.relay.vm": ("compat.virtual_machine",),

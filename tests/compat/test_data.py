@@ -254,3 +254,24 @@ def attrs_of(call: relay.Call, **values: object) -> relay.Call:
     attrs = call.attrs.replace()
     attrs.__dict__.update(values)
     return relay.Call(call.op, call.args, attrs)
+
+
+def test_layers_make_weights_whose_shapes_inference_finds() -> None:
+    layers = tvm.relay.testing.layers
+    x = relay.var("data", shape=(2, 8, 8, 3))
+    kernel_layout = layers.conv_kernel_layout("NHWC")
+    net = layers.conv2d(
+        x, channels=4, kernel_size=(3, 3), data_layout="NHWC", kernel_layout=kernel_layout, name="first"
+    )
+    net = relay.nn.relu(layers.batch_norm_infer(net, axis=3, epsilon=2e-5, name="first_bn"))
+    net = layers.dense_add_bias(relay.nn.batch_flatten(net), units=5, name="last")
+    module, params = tvm.relay.testing.create_workload(relay.Function(relay.analysis.free_vars(net), net))
+    assert {name: value.shape for name, value in params.items()} == {
+        "first_weight": (3, 3, 3, 4), "first_bn_gamma": (4,), "first_bn_beta": (4,),
+        "first_bn_moving_mean": (4,), "first_bn_moving_var": (4,), "last_weight": (5, 144), "last_bias": (5,),
+    }  # fmt: skip
+    assert params["first_bn_moving_var"].numpy().tolist() == [1.0] * 4
+    assert str(module["main"].ret_type) == "Tensor[(2, 5), float32]"
+    assert layers.conv_kernel_layout("NHWC", is_depthwise=True) == "HWOI"
+    with pytest.raises(ValueError, match="no kernel layout for NCWH"):
+        layers.conv_kernel_layout("NCWH")

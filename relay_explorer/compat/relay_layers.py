@@ -1,0 +1,78 @@
+"""`tvm.relay.testing.layers`: layers that make their own weights. Inference finds the weights' shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import relay
+from ..ir.expr import Expr
+
+
+def _weight(given: Expr | None, name: str, part: str) -> Expr:
+    return relay.var(f"{name}_{part}") if given is None else given
+
+
+def _convolution(operator: Callable[..., Any], what: str) -> Callable[..., Expr]:
+    def layer(data: Expr, weight: Expr | None = None, *, name: str = "conv", **kwargs: Any) -> Expr:
+        made: Expr = operator(data, _weight(weight, name, "weight"), **kwargs)
+        return made
+
+    layer.__doc__ = f"{what}, with a weight called `name`_weight unless one is given."
+    return layer
+
+
+conv1d = _convolution(relay.nn.conv1d, "A convolution in one dimension")
+conv2d = _convolution(relay.nn.conv2d, "A convolution")
+conv3d = _convolution(relay.nn.conv3d, "A convolution in three dimensions")
+conv2d_transpose = _convolution(relay.nn.conv2d_transpose, "A transposed convolution")
+
+
+def batch_norm_infer(
+    data: Expr,
+    gamma: Expr | None = None,
+    beta: Expr | None = None,
+    moving_mean: Expr | None = None,
+    moving_var: Expr | None = None,
+    *,
+    name: str = "bn",
+    **kwargs: Any,
+) -> Expr:
+    """Batch normalization as inference uses it; its four vectors are made unless they are given."""
+    parts = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
+    vectors = [_weight(given, name, part) for part, given in parts.items()]
+    normalized: Expr = relay.nn.batch_norm(data, *vectors, **kwargs)[0]
+    return normalized
+
+
+def dense_add_bias(
+    data: Expr,
+    weight: Expr | None = None,
+    bias: Expr | None = None,
+    units: int | None = None,
+    *,
+    name: str = "fc",
+    **kwargs: Any,
+) -> Expr:
+    """A dense layer and its bias."""
+    product = relay.nn.dense(data, _weight(weight, name, "weight"), units=units, **kwargs)
+    added: Expr = relay.nn.bias_add(product, _weight(bias, name, "bias"), axis=-1)
+    return added
+
+
+def conv_kernel_layout(data_layout: str, is_depthwise: bool = False) -> str:
+    """The layout of kernels that goes with a layout of images."""
+    layouts = {
+        "NCHW": "OIHW", "NHWC": "HWOI" if is_depthwise else "HWIO", "NCDHW": "OIDHW", "NDHWC": "DHWIO",
+    }  # fmt: skip
+    if data_layout not in layouts:
+        raise ValueError(
+            f"there is no kernel layout for {data_layout}; there is one for {', '.join(layouts)}"
+        )
+    return layouts[data_layout]
+
+
+__all__ = [
+    "batch_norm_infer", "conv1d", "conv2d", "conv2d_transpose", "conv3d", "conv_kernel_layout",
+    "dense_add_bias",
+]  # fmt: skip
