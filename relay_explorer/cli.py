@@ -58,10 +58,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     explore.add_argument(
         "--view",
-        choices=("ir", "types", "evaluation", "sharing"),
+        choices=("ir", "types", "evaluation", "sharing", "fusion"),
         default="ir",
         help="ir: text and graph; types: type inference, step by step; evaluation: a run of @main, step by "
-        "step; sharing: as a graph, with let and written out (default: ir)",
+        "step; sharing: as a graph, with let and written out; fusion: kernels being formed (default: ir)",
     )
     explore.add_argument(
         "--arg",

@@ -54,10 +54,12 @@ def check(view: dict[str, Json]) -> list[str]:
     if view.get("format") != NAME or view.get("version") != VERSION:
         return [f"not a view of {NAME}, version {VERSION}"]
     from .check_evaluation import check_evaluation
+    from .check_fusion import check_fusion
     from .check_sharing import check_sharing
 
     of_kind = {
         "ir": _check_ir, "types": _check_types, "evaluation": check_evaluation, "sharing": check_sharing,
+        "fusion": check_fusion,
     }.get(view["view"])  # fmt: skip
     if of_kind is None:
         return [f"an unknown view: {view['view']!r}"]
@@ -66,7 +68,7 @@ def check(view: dict[str, Json]) -> list[str]:
         checker.need(isinstance(view[name], str) and view[name], name, "must be a text")
     checker.need(all(type(s) is str for s in view["strings"]), "strings", "must be texts")
     checker.need(len(set(view["strings"])) == checker.strings, "strings", "one is there twice")
-    named = {"ir": "nodes", "types": "vars", "evaluation": "names", "sharing": "keys"}
+    named = {"ir": "nodes", "types": "vars", "evaluation": "names", "sharing": "keys", "fusion": "nodes"}
     refs = len(view[named[view["view"]]])
     nodes = len(view["nodes"]) if view["view"] == "ir" else 0
     for number, row in enumerate(view["program"]["rows"]):

@@ -1,5 +1,5 @@
-"""The fusion explorer's data: which operators the pass puts into one kernel, decision by decision; and what it
-does under other limits, answered beforehand by the same pass.
+"""The fusion explorer's data: which operators the pass puts into one kernel, decision by decision; and what
+it does under other limits, answered beforehand by the same pass.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from .fusion_format import FusionMark, FusionNode, FusionStep, FusionView, Kerne
 from .rows import ProgramRows, program_rows
 from .words import count, counted
 
-MOST_STEPS = 4_000
+MOST_REFUSED = 4_000  # decisions that are shown, besides those that merge
+_ASKED = (Call, Tuple, TupleGetItem)
 MOST_SUPPOSED = 3  # operators whose pattern is supposed to be another
 
 
@@ -35,8 +36,8 @@ class _Scenario(NamedTuple):
 
 
 def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "") -> FusionView:
-    """The view of `@main`'s fusion (of the first function, where there is no `@main`). Types are inferred; the
-    function is fused as it is, so that passes that should come before have to be run before.
+    """The view of `@main`'s fusion (of the first function, where there is no `@main`). Types are inferred;
+    the function is fused as it is, so that passes that should come before have to be run before.
     """
     typed = infer_types(module)
     functions = {var: f for var, f in typed.functions.items() if isinstance(f, Function)}
@@ -125,47 +126,52 @@ class _Builder:
         moved = sum(sum(self._traffic([n])) for n in before)
         launches = (len(before), len(kernels))
         traffic = (moved, sum(k.read + k.written for k in kernels))
+        parents = dominators.parent if dominators else [None] * len(graph.nodes)
         changed = [(n, node.pattern) for n, node in enumerate(graph.nodes) if node.pattern != self.base[n]]
         return Variant(
             scenario.name if not asked else f"level {scenario.limits.level}",
             _told(launches, traffic), tuple(changed),
-            tuple(-1 if p is None else p for p in dominators.parent) if dominators else (-1,) * len(graph.nodes),
+            tuple(-1 if p is None else p for p in parents),
             tuple(steps), tuple(kernels), launches, traffic,
         )  # fmt: skip
 
     def _steps(self, partition: Partition) -> list[FusionStep]:
         total = counted(sum(map(_computes, (n.expr for n in partition.graph.nodes))), "operator")
-        begin = ("Every operator is a group of its own: {0}. Each may join the kernel of its post-dominator, where all its uses meet.", total)  # fmt: skip
+        begin = (
+            "Every operator is a group of its own: {0}. Each may join the kernel of its post-dominator, "
+            "where all its uses meet.",
+            total,
+        )
         steps = [FusionStep(FusionMark.BEGIN, -1, -1, -1, begin)]
         patterns = [node.pattern for node in partition.graph.nodes]
+        speaker = say.Speaker(
+            self.name, patterns.__getitem__, lambda n: _most_opaque_user(partition, n), partition.limits
+        )
         assert partition.decisions is not None
         refused: set[tuple[int, str]] = set()
         for made in partition.decisions:
             expr = partition.graph.nodes[made.node].expr
-            again = (made.node, made.rule) in refused  # for the same reason as in an earlier phase
-            if again or not isinstance(expr, (Call, Tuple, TupleGetItem)):
-                continue
             if not made.fused:
+                again = (made.node, made.rule) in refused  # for the same reason as in an earlier phase
+                if again or not isinstance(expr, _ASKED) or len(refused) == MOST_REFUSED:
+                    continue
                 refused.add((made.node, made.rule))
             mark = FusionMark.MERGED if made.fused else FusionMark.REFUSED
             if made.target is None:
                 mark = FusionMark.NOTHING
-            way = partition.dominators.pattern[made.node] if partition.dominators else OpPattern.OPAQUE
-            told = say.decision(made, self.name, patterns.__getitem__, partition.limits, way)
+            told = speaker.decision(made)
             steps.append(
                 FusionStep(
                     mark, made.phase, made.node, -1 if made.target is None else made.target, told,
                     say.rule(made), -1 if made.obstacle is None else made.obstacle, made.merged,
                 )
             )  # fmt: skip
-            if len(steps) == MOST_STEPS:
-                break
         steps.append(FusionStep(FusionMark.END, -1, -1, -1, self._ended(partition)))
         return steps
 
     def _ended(self, partition: Partition) -> tuple[str, ...]:
         kernels = len(self._kernels(partition))
-        return ("The groups are kernels now: {0}.", counted(kernels, "launch").replace("launchs", "launches"))
+        return ("The groups are kernels now: {0}.", counted(kernels, "kernel"))
 
     def _kernels(self, partition: Partition) -> list[Kernel]:
         groups: dict[int, list[int]] = {}
@@ -203,6 +209,22 @@ class _Builder:
         moved, left = asked.bytes
         share = f", {round(100 * (1 - left / moved))} % less memory traffic" if moved else ""
         return f"{counted(before, 'operator')} become {counted(after, 'kernel')}{share}."
+
+
+def _most_opaque_user(partition: Partition, index: int) -> int:
+    """On the ways from a node to its post-dominator, the node whose use of what comes is the most opaque."""
+    nodes, dominators = partition.graph.nodes, partition.dominators
+    assert dominators is not None
+    end = dominators.parent[index]
+    best, found, seen, pending = -1, index, {index}, [nodes[index]]
+    while pending:
+        for user, kind in pending.pop().uses:
+            if kind > best:
+                best, found = kind, user.index
+            if user.index not in seen and user.index != end:
+                seen.add(user.index)
+                pending.append(user)
+    return found
 
 
 def _told(launches: tuple[int, int], traffic: tuple[int, int]) -> tuple[str, ...]:

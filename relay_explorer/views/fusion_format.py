@@ -105,7 +105,10 @@ def _variant(v: Variant, s: Interner) -> Json:
         "name": s(v.name), "say": s.sentence(v.say), "patterns": [list(p) for p in v.patterns],
         "dominators": list(v.dominators),
         "steps": [
-            [int(t.mark), t.phase, t.node, t.target, s.sentence(t.say), s.sentence(t.rule), t.obstacle, list(t.merged)]
+            [
+                int(t.mark), t.phase, t.node, t.target, s.sentence(t.say), s.sentence(t.rule), t.obstacle,
+                list(t.merged),
+            ]
             for t in v.steps
         ],
         "kernels": [[s(k.name), list(k.nodes), k.read, k.written, k.flops, k.result] for k in v.kernels],

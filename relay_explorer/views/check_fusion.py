@@ -1,0 +1,80 @@
+"""Is this a fusion view? What `check` asks of one, beyond what it asks of every view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .check import Checker
+
+Json = Any
+
+
+def check_fusion(c: Checker, view: dict[str, Json]) -> None:
+    """Nodes stand in post-order; in every variant, the steps' merges lead to its kernels."""
+    known = {number for number, *_ in view["patterns"]}
+    for _, letter, name, what in view["patterns"]:
+        for text in (letter, name, what):
+            c.text(text, "pattern")
+    count = len(view["nodes"])
+    for number, (row, name, label, pattern, type_, size, uses, held) in enumerate(view["nodes"]):
+        where = f"node {number}"
+        c.index(row, c.rows, f"{where}: row", none=True)
+        for text in (name, label, type_):
+            c.text(text, where)
+        c.need(pattern in known, where, f"pattern {pattern} is not in the legend")
+        c.count(size, f"{where}: bytes")
+        c.need(all(number < user < count for user in uses), where, "is used before it is computed")
+        c.need(held in (0, 1), where, "held must be 0 or 1")
+    c.need(bool(view["variants"]), "variants", "must not be empty")
+    for number, variant in enumerate(view["variants"]):
+        _check_variant(c, f"variant {number}", variant, count, known)
+
+
+def _check_variant(c: Checker, where: str, variant: dict[str, Json], count: int, known: set[int]) -> None:
+    c.text(variant["name"], where)
+    c.sentence(variant["say"], where)
+    for node, pattern in variant["patterns"]:
+        c.index(node, count, f"{where}: pattern's node")
+        c.need(pattern in known, where, f"pattern {pattern} is not in the legend")
+    c.need(len(variant["dominators"]) == count, where, "dominators must be one for each node")
+    for number, dominator in enumerate(variant["dominators"]):
+        c.need(
+            dominator == -1 or number < dominator < count, where, f"node {number} has dominator {dominator}"
+        )
+    group = list(range(count))
+    for number, step in enumerate(variant["steps"]):
+        _check_step(c, f"{where}, step {number}", step, count, group)
+    in_kernels = [node for kernel in variant["kernels"] for node in kernel[1]]
+    c.need(len(in_kernels) == len(set(in_kernels)), where, "a node is in two kernels")
+    for name, nodes, *amounts, result in variant["kernels"]:
+        c.text(name, f"{where}: kernel")
+        for amount in amounts:
+            c.count(amount, f"{where}: kernel")
+        c.need(
+            result in nodes and nodes == sorted(nodes),
+            where,
+            "a kernel's nodes are in post-order, with its result",
+        )
+        c.need(len({group[node] for node in nodes}) == 1, where, f"the merges do not make the kernel {nodes}")
+    for before, after in variant["totals"].values():
+        c.count(before, f"{where}: totals")
+        c.count(after, f"{where}: totals")
+
+
+def _check_step(c: Checker, where: str, step: Sequence[Json], count: int, group: list[int]) -> None:
+    """Checks a step, and merges its groups: `group` has each node's."""
+    mark, phase, node, target, told, rule, obstacle, merged = step
+    c.index(mark, 5, f"{where}: mark")
+    c.index(phase, 3, f"{where}: phase", none=True)
+    for index in (node, target, obstacle):
+        c.index(index, count, where, none=True)
+    c.sentence(told, where)
+    if rule:
+        c.sentence(rule, where)
+    c.need((mark == 1) == bool(merged), where, "merges nodes if it is a merge")
+    old = {group[n] for n in merged}
+    for at, number in enumerate(group):
+        if number in old:
+            group[at] = group[target]

@@ -1,0 +1,140 @@
+"""The fusion view: decisions in words, kernels and their traffic, what-if."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from relay_explorer import explore, models
+from relay_explorer.grading.generate import generate
+from relay_explorer.ir import IRModule
+from relay_explorer.text import parse
+from relay_explorer.transform import SimplifyInference
+from relay_explorer.views.check import check
+from relay_explorer.views.fusion import fusion_view
+from relay_explorer.views.fusion_format import FusionMark, FusionStep, FusionView
+
+CONV = """
+def @main(%x: Tensor[(1, 16, 32, 32), float32], %w: Tensor[(16, 16, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
+  %1 = nn.relu(%0);
+  %2 = tanh(%0);
+  %3 = exp(%1);
+  %4 = add(%3, %2);
+  %5 = mean(%4, axis=[1]);
+  sqrt(%5)
+}
+"""
+
+
+def view(text: str) -> FusionView:
+    return fusion_view(parse(text))
+
+
+def told(step: FusionStep) -> str:
+    return step.say[0].format(*step.say[1:])
+
+
+def kernels(shown: FusionView, variant: int = 0) -> list[str]:
+    return [kernel.name for kernel in shown.variants[variant].kernels]
+
+
+def test_a_diamond_becomes_one_kernel() -> None:
+    shown = view(CONV)
+    assert kernels(shown) == ["conv2d·relu·exp·tanh·add", "mean", "sqrt"]
+    assert shown.summary == "7 operators become 3 kernels, 73 % less memory traffic."
+    assert [told(step) for step in shown.variants[0].steps] == [
+        "Every operator is a group of its own: 7 operators. Each may join the kernel of its post-dominator, "
+        "where all its uses meet.",
+        "May %0 nn.conv2d be computed in the kernel of %4 add? **Yes.** All that is done with its result "
+        "on the way is element-wise or broadcast: it is done on the numbers that %0 nn.conv2d has just computed, "
+        "before they are stored. 3 more on the way come along.",
+        "May %4 add be computed in the kernel of %5 mean? **No.** %5 mean is a reduction: it needs other "
+        "elements of %4 add's result than the one that has just been computed.",
+        "May %5 mean be computed in the kernel of sqrt? **No.** %5 mean is a reduction: its result is known "
+        "only when all has been read, so what follows is a loop of its own.",
+        "sqrt must exist as a value: something uses it that is no kernel. A kernel ends here.",
+        "The groups are kernels now: 3 kernels.",
+    ]
+
+
+def test_traffic_is_what_crosses_the_kernels_borders() -> None:
+    """Of the convolution's kernel: the image and the weight are read, the sum is written."""
+    first = view(CONV).variants[0].kernels[0]
+    assert first.read == 4 * (16 * 32 * 32 + 16 * 16 * 3 * 3)
+    assert first.written == 4 * 16 * 32 * 32
+    alone = view(CONV).variants[1]
+    assert alone.name == "no fusion"
+    assert alone.bytes[0] == alone.bytes[1] == sum(k.read + k.written for k in alone.kernels)
+
+
+def test_an_obstacle_is_named() -> None:
+    shown = view("""
+    def @main(%x: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) {
+      %0 = exp(%x);
+      %1 = nn.dense(%0, %w, units=4);
+      add(%1, %0)
+    }
+    """)
+    refused = next(s for s in shown.variants[0].steps if s.mark == FusionMark.REFUSED)
+    assert shown.nodes[refused.target].label == "add"
+    assert told(refused) == (
+        "May %0 exp be computed in the kernel of add? **No.** %1 nn.dense needs many elements for each of its "
+        "own: all of %0 exp's output must be there before it begins."
+    )
+
+
+def test_a_tuple_is_explained() -> None:
+    shown = view("""
+    def @main(%x: Tensor[(4, 4), float32]) {
+      %0 = exp(%x);
+      %1 = tanh(%x);
+      %2 = (%0, %1);
+      concatenate(%2, axis=1)
+    }
+    """)
+    assert kernels(shown) == ["exp·tanh·concatenate"]
+    steps = shown.variants[0].steps
+    assert any("puts values together and computes nothing" in told(step) for step in steps)
+    assert any("a tuple inside a kernel already" in told(step) for step in steps)
+
+
+def test_what_if_is_answered_by_the_pass() -> None:
+    shown = view(CONV)
+    names = [variant.name for variant in shown.variants]
+    assert names[:4] == ["level 1", "no fusion", "at most 2 in a kernel", "at most 4 in a kernel"]
+    supposed = shown.variants[names.index("mean were injective")]
+    assert [k.name for k in supposed.kernels] == ["conv2d·relu·exp·tanh·add", "mean·sqrt"]
+    assert supposed.patterns == ((7, 2),)
+    assert all(len(k.nodes) <= 2 for k in shown.variants[2].kernels)
+
+
+@pytest.mark.parametrize("name", ["lenet", "resnet18", "lstm"])
+def test_models(name: str) -> None:
+    module = SimplifyInference()(models.load(name))
+    shown = fusion_view(module)
+    assert check(json.loads(shown.to_json())) == []
+    before, after = shown.variants[0].launches
+    assert after < before
+
+
+def test_random_programs_give_views() -> None:
+    for seed in range(60):
+        module: IRModule = generate(40_000 + seed, size=30).module
+        assert check(json.loads(fusion_view(module).to_json())) == [], module
+
+
+def test_explore_shows_it() -> None:
+    shown = explore(CONV, view="fusion", name="conv")
+    assert shown.view.kind == "fusion"
+    assert "fusion" in shown.to_html()
+
+
+def test_names_are_text() -> None:
+    """Whatever a program calls things stays text in the sentences: braces too."""
+    from relay_explorer import relay
+
+    x = relay.var("{0}<b>", shape=(2,), dtype="float32")
+    shown = fusion_view(IRModule.from_expr(relay.Function([x], relay.tanh(relay.exp(x)))))
+    assert check(json.loads(shown.to_json())) == []
