@@ -19,7 +19,7 @@ const SMALLEST = 0.72;
 export const structured = (view, value) => value >= 0 && (view.objects[value][4].length > 0 || view.objects[value][0] === KIND.ref);
 
 /** How heap_shape sees an object at a step. */
-export function seenBy(view, run, step) {
+function seenBy(view, run, step) {
   const memo = new Map();
   const label = (v) => (v < 0 ? run.text(v) : view.strings[view.objects[v][1]]);
   /** What has parts, the first few others, and how many more there are. */
@@ -45,9 +45,9 @@ export function seenBy(view, run, step) {
 /**
  * What the picture starts from, in the order in which it appeared: the arguments, what the frames of the stack hold, and
  * the result. A frame that took another's place (a tail call) brings what the first one there held, so that a list can
- * be seen being used up. Of what nothing needs any more only the latest few are kept.
+ * be seen being used up. Of what nothing needs any more only the largest are kept.
  */
-export function rootsOf(view, run, step, frame, extra = []) {
+function rootsOf(view, run, step, frame, extra = []) {
   const out = new Set();
   const old = new Set();
   const add = (value, always) => {
@@ -65,11 +65,11 @@ export function rootsOf(view, run, step, frame, extra = []) {
   for (const { value } of run.events[step]?.names ?? []) add(value, true);
   if (step === view.steps.length - 1 && view.result !== null && view.result !== undefined) add(view.result, true);
   for (const value of extra) add(value, true);
-  return [...out, ...latest(seenBy(view, run, step), [...old].filter((value) => !out.has(value)))].sort((a, b) => a - b);
+  return [...out, ...largest(seenBy(view, run, step), [...old].filter((value) => !out.has(value)))].sort((a, b) => a - b);
 }
 
 /** The largest of what nothing needs any more. */
-function latest(get, old) {
+function largest(get, old) {
   const { top, holder } = reach(get, old.sort((a, b) => a - b));
   const size = new Map(top.map((id) => [id, 0]));
   for (const id of holder.keys()) {

@@ -61,7 +61,7 @@ function chainFrom(get, holder, first) {
 }
 
 /** Of a long chain: both ends, what matters and its neighbours; runs of the others become gaps. */
-export function shorten(chain, matters) {
+function shorten(chain, matters) {
   if (chain.length <= LONG) return chain.map((id) => ({ id, gap: 0 }));
   const keep = new Set([0, 1, 2, chain.length - 2, chain.length - 1]);
   chain.forEach((id, i) => { if (matters(id)) for (let near = i - AROUND; near <= i + AROUND; near++) keep.add(near); });

@@ -61,6 +61,5 @@ export function createModel(view) {
     }),
     /** The items that a form evaluates at a step. */
     made: (form, step) => made[form].get(step) ?? [],
-    alive: (item, step) => item.lives.some(({ made: from, last }) => from <= step && step <= last),
   };
 }
