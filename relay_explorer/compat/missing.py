@@ -23,6 +23,8 @@ REMEDIES = {
     "tvm.meta_schedule": _TUNING,
     "tvm.build": _COMPILER,
     "tvm.lower": _COMPILER,
+    "tvm.runtime.load_module": "there is no machine code to load: load the program's text, relay.parse(text)",
+    "tvm.runtime.Module": "there is no machine code: programs are interpreted",
     "tvm.rpc": "programs run in this process: use relay.create_executor",
     "tvm.micro": _COMPILER,
     "tvm.driver": "tvmc is part of the installed TVM: relay_explorer.compat.real_tvm('tvm.driver')",

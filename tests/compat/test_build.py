@@ -132,3 +132,20 @@ def test_the_virtual_machine() -> None:
         vm.invoke("mian")
     with pytest.raises(tvm.TVMError, match="there is no code to save"):
         exe.save()
+
+
+def test_targets_by_name() -> None:
+    assert str(tvm.target.cuda("a100")) == "cuda -model=a100"
+    arm = tvm.target.arm_cpu("rasp4b", options=["-mattr=+neon"])
+    assert (arm.kind.name, arm.attrs["device"], arm.attrs["mattr"]) == ("llvm", "arm_cpu", "+neon")
+    with tvm.target.rocm():
+        assert tvm.target.Target.current().kind.name == "rocm"
+    lib = tvm.relay.build(affine()[0], tvm.target.mali(), params=affine()[1])
+    run = tvm.contrib.graph_executor.GraphModule(lib["default"](tvm.cuda()))  # there is none: it runs here
+    run.run(data=DATA)
+    tvm.testing.assert_allclose(run.get_output(0).numpy(), wanted(affine()[1]))
+
+
+def test_there_is_nothing_to_load() -> None:
+    with pytest.raises(AttributeError, match="there is no machine code to load: load the program's text"):
+        tvm.runtime.load_module("lib.so")
