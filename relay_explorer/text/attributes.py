@@ -159,7 +159,7 @@ class AttributeSyntax(TypeSyntax):
         opened, found = self.start, {}
         self.advance()
         while self.kind != "}":
-            if self.kind not in ("string", "local", "number"):
+            if self.kind not in ("string", "local", "number", "-"):
                 raise self.error(f'expected a key such as `"name"`, found {self.found()}')
             key = self.value(depth + 1)
             self.expect(":", "and a value after a key")

@@ -208,7 +208,7 @@ class Spelling:
 
     def _key(self, key: object) -> bool:
         """Whether the text has a way to write that key of a dictionary."""
-        return (isinstance(key, str | int | float) and not isinstance(key, bool)) or (
+        return (isinstance(key, str | int) and not isinstance(key, bool)) or (
             isinstance(key, Var) and key in self._variables
         )
 

@@ -130,7 +130,7 @@ class TestComments:
 class TestAttributes:
     def test_a_dictionary_may_name_variables_of_the_function(self) -> None:
         x, y = Var("x"), Var("y")
-        table = {x: const([1.0, 2.0]), "rest": {y: 2, 3: "three"}}
+        table = {x: const([1.0, 2.0]), "rest": {y: 2, 3: "three", -4: {}}}
         function = Function([x, y], relay.add(x, y), attrs={"table": table})
         read = parse_expr(astext(function))
         assert difference(function, read) is None
