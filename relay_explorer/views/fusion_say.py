@@ -107,8 +107,8 @@ class Speaker:
             case "not element-wise":
                 user = self.user(made.node)
                 text = (
-                    f"{{2}} {_IS[self.pattern(user)]}: it needs other elements of {{0}}'s result than the one "
-                    "that has just been computed."
+                    f"{{2}} {_IS[self.pattern(user)]}: it needs other elements of {{0}}'s result than the "
+                    "one that has just been computed."
                 )
                 return (text, self.name(user))
             case "opaque use":

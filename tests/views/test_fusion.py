@@ -48,8 +48,8 @@ def test_a_diamond_becomes_one_kernel() -> None:
         "Every operator is a group of its own: 7 operators. Each may join the kernel of its post-dominator, "
         "where all its uses meet.",
         "May %0 nn.conv2d be computed in the kernel of %4 add? **Yes.** All that is done with its result "
-        "on the way is element-wise or broadcast: it is done on the numbers that %0 nn.conv2d has just computed, "
-        "before they are stored. 3 more on the way come along.",
+        "on the way is element-wise or broadcast: it is done on the numbers that %0 nn.conv2d has just "
+        "computed, before they are stored. 3 more on the way come along.",
         "May %4 add be computed in the kernel of %5 mean? **No.** %5 mean is a reduction: it needs other "
         "elements of %4 add's result than the one that has just been computed.",
         "May %5 mean be computed in the kernel of sqrt? **No.** %5 mean is a reduction: its result is known "
@@ -80,8 +80,8 @@ def test_an_obstacle_is_named() -> None:
     refused = next(s for s in shown.variants[0].steps if s.mark == FusionMark.REFUSED)
     assert shown.nodes[refused.target].label == "add"
     assert told(refused) == (
-        "May %0 exp be computed in the kernel of add? **No.** %1 nn.dense needs many elements for each of its "
-        "own: all of %0 exp's output must be there before it begins."
+        "May %0 exp be computed in the kernel of add? **No.** %1 nn.dense needs many elements for each of "
+        "its own: all of %0 exp's output must be there before it begins."
     )
 
 
