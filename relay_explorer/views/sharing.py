@@ -258,8 +258,9 @@ class _Measured:
         """After each step, the bytes of computed values that something still needs."""
         change = [0] * (self.end + 1)
         for number, size in self.owned.items():
-            change[self.heap.things[number].step] += size
-            change[min(self.last[number] + 1, self.end)] -= size
+            made = self.heap.things[number].step
+            change[made] += size
+            change[min(max(made, self.last[number]) + 1, self.end)] -= size
         return list(accumulate(change[: self.end]))
 
 
