@@ -11,7 +11,7 @@ LEFT, RIGHT = 14, 466
 FLOORS = (
     ("Relay module", "functions, `let`, `if`, `match`, tensors", "chapter 4", True),
     ("Type inference", "every shape found before anything runs", "chapters 10 to 12", True),
-    ("Passes", "fold, fuse, quantize: program to program", "Part IV", False),
+    ("Passes", "fold, fuse, quantize: program to program", "Part IV", True),
     ("Operators as loops", "TVM: one kernel for each group of operators", "Part V", False),
 )
 CHIPS = ("CPU", "GPU", "ARM")
@@ -68,8 +68,8 @@ def draw(c: Canvas) -> None:
 FIGURE = Figure(
     "stack", WIDTH, HEIGHT, "The compiler stack",
     """From top to bottom: a model comes as text or from Python (both in this edition), later also from
-    ONNX and PyTorch. It becomes a Relay module, whose types are inferred: both in this edition. Passes,
-    which make a program from a program, operators turned into loops by TVM, and code for CPU, GPU and
-    ARM are planned.""",
+    ONNX and PyTorch. It becomes a Relay module, whose types are inferred, and which passes make into
+    another one: all in this edition. Operators turned into loops by TVM, and code for CPU, GPU and ARM
+    are planned.""",
     draw,
 )  # fmt: skip

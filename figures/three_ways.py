@@ -8,7 +8,7 @@ from figures.canvas import Canvas, Figure
 
 WIDTH, HEIGHT = 480, 478
 ONCE, FIRST, SECOND, END = 10, 226, 350, 470
-Bar = tuple[float, float, str, str, bool]  # from, to, words, colour, whether it is planned only
+Bar = tuple[float, float, str, str]  # from, to, words, colour
 
 
 def _lane(c: Canvas, y: float, name: str, who: str, bars: Sequence[Bar], notes: Sequence[str]) -> None:
@@ -16,8 +16,8 @@ def _lane(c: Canvas, y: float, name: str, who: str, bars: Sequence[Bar], notes: 
     c.text(END, y, who, size=13, colour="soft", anchor="end")
     for x in (FIRST - 7, SECOND - 7):
         c.line((x, y + 9), (x, y + 53), edge="edge", width=1, dashed=True)
-    for x0, x1, words, hue, planned in bars:
-        c.box(x0, y + 14, x1 - x0 - 4, 34, fill=f"{hue}-fill", edge=hue, dashed=planned, radius=6)
+    for x0, x1, words, hue in bars:
+        c.box(x0, y + 14, x1 - x0 - 4, 34, fill=f"{hue}-fill", edge=hue, radius=6)
         c.text((x0 + x1 - 4) / 2, y + 36, words, size=12.5, anchor="middle")
     c.lines(ONCE, y + 70, notes, size=13, colour="soft")
 
@@ -27,14 +27,12 @@ def draw(c: Canvas) -> None:
         c.text(x, 20, words, size=13, bold=True, colour="soft")
     _lane(
         c, 58, "Define-and-run", "TensorFlow 1, Theano",
-        [(ONCE, 118, "build graph", "hue-blue", False), (118, FIRST - 10, "optimize", "hue-orange", False),
-         (FIRST, SECOND - 10, "run", "hue-teal", False), (SECOND, END, "run", "hue-teal", False)],
+        [(ONCE, 118, "build graph", "hue-blue"), (118, FIRST - 10, "optimize", "hue-orange"),
+         (FIRST, SECOND - 10, "run", "hue-teal"), (SECOND, END, "run", "hue-teal")],
         ("A loop needs a special node: the graph has to hold", "its own `while`. Running needs no Python."),
     )  # fmt: skip
     steps = [
-        (x + i * 23, x + i * 23 + 25, op, "hue-teal", False)
-        for x in (FIRST, SECOND)
-        for i, op in enumerate("<×<×<")
+        (x + i * 23, x + i * 23 + 25, op, "hue-teal") for x in (FIRST, SECOND) for i, op in enumerate("<×<×<")
     ]
     _lane(
         c, 198, "Define-by-run", "PyTorch, Chainer", steps,
@@ -44,11 +42,11 @@ def draw(c: Canvas) -> None:
     )  # fmt: skip
     _lane(
         c, 356, "Relay", "this book",
-        [(ONCE, 78, "parse", "hue-blue", False), (78, 138, "types", "hue-olive", False),
-         (138, FIRST - 10, "passes", "hue-orange", True),
-         (FIRST, SECOND - 10, "run", "hue-teal", True), (SECOND, END, "run", "hue-teal", True)],
+        [(ONCE, 78, "parse", "hue-blue"), (78, 138, "types", "hue-olive"),
+         (138, FIRST - 10, "passes", "hue-orange"),
+         (FIRST, SECOND - 10, "run", "hue-teal"), (SECOND, END, "run", "hue-teal")],
         ("The loop is a function that calls itself: ordinary", "program text, known whole before any input.",
-         "Dashed: passes and running are planned."),
+         "Here it is run by an interpreter."),
     )  # fmt: skip
 
 
@@ -57,6 +55,6 @@ FIGURE = Figure(
     """Three time lines with the columns before any input, first input, second input. Define-and-run builds
     and optimizes a graph before any input, then runs it for each. Define-by-run does nothing
     beforehand; at each input Python carries out one operator after the other. Relay reads a program and
-    finds its types before any input; passes and running, planned, follow.""",
+    finds its types before any input, rewrites it by passes, and then runs it for each.""",
     draw,
 )  # fmt: skip
