@@ -111,6 +111,7 @@ nn, image, vision, random = [
     _namespace(name, [f for f in FAMILIES if _namespace_of(f) == name])
     for name in ("nn", "image", "vision", "random")
 ]
+nn.__dict__["Constant"] = Constant  # old code finds it there too
 op = _namespace("op", _PLAIN)
 op.__dict__.update({"nn": nn, "image": image, "vision": vision, "random": random})
 op.__dict__.update({"get": Op.get, "Op": Op, "OpPattern": OpPattern, "const": const})

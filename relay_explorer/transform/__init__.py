@@ -5,6 +5,7 @@ from __future__ import annotations
 from .annotate_spans import AnnotateSpans
 from .canonicalize_ops import CanonicalizeOps
 from .dead_code_elimination import DeadCodeElimination
+from .defuse_ops import DefuseOps
 from .eliminate_common_subexpr import EliminateCommonSubexpr
 from .eta_expand import EtaExpand
 from .fast_math import FastMath
@@ -12,6 +13,7 @@ from .fold_constant import FoldConstant
 from .fuse_ops import FuseOps
 from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
+from .inline import Inline
 from .partial_evaluate import PartialEvaluate
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_inference import SimplifyInference
@@ -21,12 +23,12 @@ from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
 
 __all__ = [
-    "AnnotateSpans", "CanonicalizeOps", "Contract", "DeadCodeElimination", "EliminateCommonSubexpr",
-    "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType", "InferTypeLocal", "PartialEvaluate",
-    "Pass", "PassContext", "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyInference",
-    "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree",
-    "function_pass", "module_pass", "to_a_normal_form", "to_basic_block_normal_form",
-    "to_graph_normal_form",
+    "AnnotateSpans", "CanonicalizeOps", "Contract", "DeadCodeElimination", "DefuseOps",
+    "EliminateCommonSubexpr", "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType",
+    "InferTypeLocal", "Inline", "PartialEvaluate", "Pass", "PassContext", "PassInfo",
+    "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm", "ToANormalFormExpr",
+    "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass",
+    "to_a_normal_form", "to_basic_block_normal_form", "to_graph_normal_form",
 ]  # fmt: skip
 
 

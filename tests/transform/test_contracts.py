@@ -18,12 +18,14 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.transform import (
     CanonicalizeOps,
     DeadCodeElimination,
+    DefuseOps,
     EliminateCommonSubexpr,
     EtaExpand,
     FastMath,
     FoldConstant,
     FuseOps,
     InferType,
+    Inline,
     PartialEvaluate,
     Pass,
     PassContext,
@@ -38,10 +40,10 @@ from tests.property.programs import first_failure
 from tests.property.test_evaluation import value_of
 
 PASSES: list[Pass] = [
-    CanonicalizeOps(), DeadCodeElimination(), DeadCodeElimination(inline_once=True), EliminateCommonSubexpr(),
-    EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2), FuseOps(0), InferType(),
-    PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(),
-    ToBasicBlockNormalForm(), ToGraphNormalForm(),
+    CanonicalizeOps(), DeadCodeElimination(), DeadCodeElimination(inline_once=True), DefuseOps(),
+    EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2), FuseOps(0),
+    InferType(), Inline(), PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(),
+    ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(),
 ]  # fmt: skip
 COUNT = 120
 

@@ -1,0 +1,109 @@
+"""Inline: functions of the module that are marked for it are put into their callers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..analysis.effects import effects
+from ..ir.expr import Call, Expr, Function, GlobalVar
+from ..ir.module import IRModule
+from ..ir.walk import children, post_order, rebuild
+from ..typing import infer_types
+from .function_pass import rewritten
+from .infrastructure import Pass, PassContext
+from .inlining import copied, inlined
+
+
+class Inline(Pass):
+    """Replaces calls of functions that have the attribute `Inline=1` by their bodies, callees first, and
+    leaves those out of the module that nothing names any more (entry points stay).
+
+    A function that names others after that is not inlined: not a recursive one, nor one that calls a function
+    that stays. One for another compiler (attribute `Compiler`) moves as a function, since that compiler is to
+    get it whole; so does one that is used without being called.
+    """
+
+    name = "InlineGlobals"
+    opt_level = 1
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        functions = {var: f for var, f in mod.functions.items() if isinstance(f, Function)}
+        marked = {var for var, f in functions.items() if _is_marked(f)}
+        if not marked:
+            return mod
+        if any(functions[var].type_params for var in marked):  # the calls must say the types
+            mod = infer_types(mod)
+            functions = {var: f for var, f in mod.functions.items() if isinstance(f, Function)}
+            marked = {var for var, f in functions.items() if _is_marked(f)}
+        named = {var: _named(f, mod) for var, f in functions.items()}
+        entries = functions.keys() - {callee for names in named.values() for callee in names}
+        acts = effects(mod)
+        new = mod.copy()
+        leaves: dict[str, Function] = {}  # what is put into its callers
+        for var in _callees_first(named):
+            function = functions[var]
+            if any(callee.name_hint in leaves for callee in named[var]):
+                function = _with(function, leaves, acts)
+                new[var] = function
+                named[var] = _named(function, new)
+            if var in marked and not named[var]:
+                leaves[var.name_hint] = function
+        still_named = {callee for names in named.values() for callee in names}
+        for var in marked:
+            if var.name_hint in leaves and var not in still_named and var not in entries:
+                del new[var]
+        return new
+
+
+def _is_marked(function: Function) -> bool:
+    return "Inline" in function.attrs and bool(int(function.attrs["Inline"]))
+
+
+def _named(function: Function, mod: IRModule) -> dict[GlobalVar, None]:
+    """The functions of the module that a function names."""
+    found = [node for node in post_order(function) if isinstance(node, GlobalVar)]
+    return {mod.get_global_var(var.name_hint): None for var in found}
+
+
+def _callees_first(named: Mapping[GlobalVar, Mapping[GlobalVar, None]]) -> list[GlobalVar]:
+    """All functions, each after those that it names, but for circles."""
+    done: dict[GlobalVar, None] = {}
+    seen: set[GlobalVar] = set()
+    for root in named:
+        stack = [] if root in seen else [(root, iter(named[root]))]
+        seen.add(root)
+        while stack:
+            var, rest = stack[-1]
+            callee = next((c for c in rest if c not in seen and c in named), None)
+            if callee is None:
+                done[var] = None
+                stack.pop()
+            else:
+                seen.add(callee)
+                stack.append((callee, iter(named[callee])))
+    return list(done)
+
+
+def _with(function: Function, leaves: Mapping[str, Function], acts: set[Expr]) -> Function:
+    """The function with the leaves put into it."""
+    memo: dict[int, Expr] = {}
+    for node in post_order(function):
+        match node:
+            case Call(op=GlobalVar(name_hint=name)) if name in leaves:
+                memo[id(node)] = _called(node, leaves[name], [memo[id(arg)] for arg in node.args], acts)
+            case GlobalVar(name_hint=name) if name in leaves:
+                memo[id(node)] = copied(leaves[name])
+            case _:
+                memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
+    return rewritten(function, memo[id(function)])
+
+
+def _called(call: Call, function: Function, args: list[Expr], acts: set[Expr]) -> Expr:
+    """What a call of a leaf becomes."""
+    fits = len(args) == len(function.params) and len(call.type_args) == len(function.type_params)
+    if "Compiler" in function.attrs or "Extern" in function.attrs or not fits:
+        made = Call(copied(function), args, call.attrs, call.type_args, call.span)
+        made.origin = (call,)
+        return made
+    acting = {number for number, arg in enumerate(call.args) if arg in acts}
+    return inlined(function, args, call, call.type_args, acting)
