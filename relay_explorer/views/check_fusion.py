@@ -18,11 +18,15 @@ def check_fusion(c: Checker, view: dict[str, Json]) -> None:
         for text in (letter, name, what):
             c.text(text, "pattern")
     count = len(view["nodes"])
-    for number, (row, name, label, pattern, type_, size, uses, held) in enumerate(view["nodes"]):
+    for number, node in enumerate(view["nodes"]):
+        row, name, label, pattern, type_, size, uses, held, part, *alone = node
         where = f"node {number}"
         c.index(row, c.rows, f"{where}: row", none=True)
-        for text in (name, label, type_):
+        for text in (name, label, type_, part):
             c.text(text, where)
+        c.need(len(alone) == 3, where, "must have twelve parts")
+        for amount in alone:
+            c.count(amount, f"{where}: alone")
         c.need(pattern in known, where, f"pattern {pattern} is not in the legend")
         c.count(size, f"{where}: bytes")
         c.need(all(number < user < count for user in uses), where, "is used before it is computed")
@@ -58,14 +62,19 @@ def _check_variant(c: Checker, where: str, variant: dict[str, Json], count: int,
             "a kernel's nodes are in post-order, with its result",
         )
         c.need(len({group[node] for node in nodes}) == 1, where, f"the merges do not make the kernel {nodes}")
-    for before, after in variant["totals"].values():
+    for at, (before, after) in zip((8, 9), variant["totals"].values(), strict=True):
         c.count(before, f"{where}: totals")
         c.count(after, f"{where}: totals")
+        c.need(
+            variant["steps"][-1][at] == after, where, "the last step's totals are not those of the kernels"
+        )
 
 
 def _check_step(c: Checker, where: str, step: Sequence[Json], count: int, group: list[int]) -> None:
     """Checks a step, and merges its groups: `group` has each node's."""
-    mark, phase, node, target, told, rule, obstacle, merged = step
+    mark, phase, node, target, told, rule, obstacle, merged, launches, moved = step
+    c.count(launches, f"{where}: launches")
+    c.count(moved, f"{where}: bytes")
     c.index(mark, 5, f"{where}: mark")
     c.index(phase, 3, f"{where}: phase", none=True)
     for index in (node, target, obstacle):

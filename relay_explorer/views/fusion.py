@@ -5,7 +5,7 @@ it does under other limits, answered beforehand by the same pass.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..analysis.cost import call_cost, nbytes
@@ -19,6 +19,7 @@ from ..transform.fusion_groups import Limits, Partition
 from ..typing import infer_types
 from . import fusion_say as say
 from .fusion_format import FusionMark, FusionNode, FusionStep, FusionView, Kernel, Variant
+from .fusion_tally import Tally
 from .rows import ProgramRows, program_rows
 from .words import count, counted
 
@@ -58,6 +59,7 @@ class _Builder:
         for node in self.graph.nodes:
             for user, _ in node.uses:
                 self.sources[user.index].append(node.index)
+        self._computing = [_computes(node.expr) for node in self.graph.nodes]
         self.flops = [
             call_cost(node.expr).flops if isinstance(node.expr, Call) else 0 for node in self.graph.nodes
         ]
@@ -74,16 +76,28 @@ class _Builder:
             variants=tuple(variants),
         )
 
+    def _row(self, expr: Expr) -> int:
+        """The row that defines it: none for a constant that is written where it is used."""
+        return -1 if isinstance(expr, Constant) else self.program.row(expr)
+
     def _number(self, expr: Expr) -> int:
         return self.graph[expr].index if expr in self.graph else -1
 
     def _node(self, node: FlowNode) -> FusionNode:
         expr = node.expr
         return FusionNode(
-            self.program.row(expr), self.program.name(expr) or "", label(expr), self.base[node.index],
+            self._row(expr), self.program.name(expr) or "", label(expr), self.base[node.index],
             short_type(expr.checked_type), self.bytes[node.index],
             tuple(user.index for user, _ in node.uses), node.held,
+            *self._alone(node.index),
         )  # fmt: skip
+
+    def _alone(self, index: int) -> tuple[str, int, int, int]:
+        """What an operator adds to a kernel's name, and what it takes as a kernel of its own."""
+        expr = self.graph.nodes[index].expr
+        if not _computes(expr):
+            return "", 0, 0, 0
+        return short(_operator(expr)), *self._traffic([index]), self.flops[index]
 
     def name(self, index: int) -> str:
         """What a sentence calls a node: `%3 add`, `add`."""
@@ -142,7 +156,8 @@ class _Builder:
             "where all its uses meet.",
             total,
         )
-        steps = [FusionStep(FusionMark.BEGIN, -1, -1, -1, begin)]
+        tally = Tally(self._computing, self._traffic)
+        steps = [FusionStep(FusionMark.BEGIN, -1, -1, -1, begin, (), -1, (), *tally.totals)]
         patterns = [node.pattern for node in partition.graph.nodes]
         speaker = say.Speaker(
             self.name, patterns.__getitem__, lambda n: _most_opaque_user(partition, n), partition.limits
@@ -156,6 +171,11 @@ class _Builder:
                 if again or not isinstance(expr, _ASKED) or len(refused) == MOST_REFUSED:
                     continue
                 refused.add((made.node, made.rule))
+            elif made.target is not None:
+                tally.merge(made.merged, made.target)
+            merged = tuple(n for n in made.merged if self._shown(n))
+            if made.fused and not merged:  # a constant comes along with what uses it
+                continue
             mark = FusionMark.MERGED if made.fused else FusionMark.REFUSED
             if made.target is None:
                 mark = FusionMark.NOTHING
@@ -163,10 +183,13 @@ class _Builder:
             steps.append(
                 FusionStep(
                     mark, made.phase, made.node, -1 if made.target is None else made.target, told,
-                    say.rule(made), -1 if made.obstacle is None else made.obstacle, made.merged,
+                    say.rule(made), -1 if made.obstacle is None else made.obstacle, merged,
+                    *tally.totals,
                 )
             )  # fmt: skip
-        steps.append(FusionStep(FusionMark.END, -1, -1, -1, self._ended(partition)))
+        steps.append(
+            FusionStep(FusionMark.END, -1, -1, -1, self._ended(partition), (), -1, (), *tally.totals)
+        )
         return steps
 
     def _ended(self, partition: Partition) -> tuple[str, ...]:
@@ -189,10 +212,14 @@ class _Builder:
                 if _computes(self.graph.nodes[m].expr)
             ]
             flops = sum(self.flops[m] for m in members)
-            found.append(Kernel("·".join(names), tuple(members), read, written, flops, root))
+            nodes = tuple(filter(self._shown, members))
+            found.append(Kernel("·".join(names), nodes, read, written, flops, root))
         return found
 
-    def _traffic(self, members: list[int]) -> tuple[int, int]:
+    def _shown(self, index: int) -> bool:
+        return not isinstance(self.graph.nodes[index].expr, Constant)
+
+    def _traffic(self, members: Sequence[int]) -> tuple[int, int]:
         """Bytes that a kernel reads and writes: what comes from outside it, and what is used outside."""
         inside = set(members)
         read = {source for member in members for source in self.sources[member] if source not in inside}

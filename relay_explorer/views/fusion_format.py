@@ -21,7 +21,8 @@ class FusionMark(IntEnum):
 
 class FusionNode(NamedTuple):
     """What can be in a kernel: its row, name and label, its pattern, its type and the bytes of its value, who
-    uses it, and whether it must exist as a value.
+    uses it, and whether it must exist as a value. An operator has a `part` of a kernel's name ("" for what
+    computes nothing), and what it reads, writes (bytes) and computes (flops) as a kernel of its own.
     """
 
     row: int
@@ -32,6 +33,10 @@ class FusionNode(NamedTuple):
     bytes: int
     uses: tuple[int, ...]
     held: bool
+    part: str
+    read: int
+    written: int
+    flops: int
 
 
 class PatternWord(NamedTuple):
@@ -44,7 +49,9 @@ class PatternWord(NamedTuple):
 
 
 class FusionStep(NamedTuple):
-    """One decision: may `node` join the kernel of `target`?"""
+    """One decision: may `node` join the kernel of `target`? `launches` and `bytes` are what the program would
+    take if its groups were the kernels as they are after this step.
+    """
 
     mark: int
     phase: int
@@ -54,6 +61,8 @@ class FusionStep(NamedTuple):
     rule: Sentence = ()
     obstacle: int = -1
     merged: tuple[int, ...] = ()
+    launches: int = 0
+    bytes: int = 0
 
 
 class Kernel(NamedTuple):
@@ -92,7 +101,20 @@ class FusionView(View):
     def _fields(self, s: Interner) -> dict[str, Json]:
         return {
             "nodes": [
-                [n.row, s(n.name), s(n.label), n.pattern, s(n.type), n.bytes, list(n.uses), int(n.held)]
+                [
+                    n.row,
+                    s(n.name),
+                    s(n.label),
+                    n.pattern,
+                    s(n.type),
+                    n.bytes,
+                    list(n.uses),
+                    int(n.held),
+                    s(n.part),
+                    n.read,
+                    n.written,
+                    n.flops,
+                ]
                 for n in self.nodes
             ],
             "patterns": [[p.number, s(p.letter), s(p.name), s(p.what)] for p in self.patterns],
@@ -107,7 +129,7 @@ def _variant(v: Variant, s: Interner) -> Json:
         "steps": [
             [
                 int(t.mark), t.phase, t.node, t.target, s.sentence(t.say), s.sentence(t.rule), t.obstacle,
-                list(t.merged),
+                list(t.merged), t.launches, t.bytes,
             ]
             for t in v.steps
         ],

@@ -8,7 +8,7 @@ import pytest
 
 from relay_explorer import explore, models
 from relay_explorer.grading.generate import generate
-from relay_explorer.ir import IRModule
+from relay_explorer.ir.module import IRModule
 from relay_explorer.text import parse
 from relay_explorer.transform import SimplifyInference
 from relay_explorer.views.check import check
@@ -67,6 +67,30 @@ def test_traffic_is_what_crosses_the_kernels_borders() -> None:
     alone = view(CONV).variants[1]
     assert alone.name == "no fusion"
     assert alone.bytes[0] == alone.bytes[1] == sum(k.read + k.written for k in alone.kernels)
+
+
+def test_totals_follow_the_merges() -> None:
+    """Four merges into one kernel take away four launches; each value that is not stored is neither written
+    nor read again.
+    """
+    steps = view(CONV).variants[0].steps
+    assert [step.launches for step in steps] == [7, 3, 3, 3, 3, 3]
+    shown = view(CONV)
+    alone = [node for node in shown.nodes if node.part]
+    assert steps[0].bytes == sum(node.read + node.written for node in alone) == shown.variants[0].bytes[0]
+    one_value = 4 * 16 * 32 * 32  # the convolution's is read twice: by relu and by tanh
+    assert steps[0].bytes - steps[1].bytes == (1 + 2 + 3 * 2) * one_value
+    assert sum(node.flops for node in alone) == sum(k.flops for k in shown.variants[0].kernels)
+
+
+def test_a_constant_in_place_comes_along_unnamed() -> None:
+    shown = view("def @main(%x: Tensor[(4, 4), float32]) { exp(multiply(%x, 2f)) }")
+    constant = next(n for n, node in enumerate(shown.nodes) if node.label.startswith("constant"))
+    assert shown.nodes[constant].row == -1
+    assert kernels(shown) == ["multiply·exp"]
+    for variant in shown.variants:
+        assert all(constant not in (step.node, *step.merged) for step in variant.steps)
+        assert all(constant not in kernel.nodes for kernel in variant.kernels)
 
 
 def test_an_obstacle_is_named() -> None:
