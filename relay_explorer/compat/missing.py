@@ -25,6 +25,11 @@ REMEDIES = {
     "tvm.lower": _COMPILER,
     "tvm.runtime.load_module": "there is no machine code to load: load the program's text, relay.parse(text)",
     "tvm.runtime.Module": "there is no machine code: programs are interpreted",
+    "tvm.relay.optimize": "programs are not optimized as a whole here yet: run the passes of relay.transform",
+    "tvm.relay.op.strategy": _COMPILER,
+    "tvm.relay.testing.to_python": "relay.create_executor runs programs in Python",
+    "tvm.relay.testing.run_as_python": "relay.create_executor runs programs in Python",
+    "tvm.ir.get_first_structural_mismatch": "relay_explorer.ir.difference says where two programs differ",
     "tvm.rpc": "programs run in this process: use relay.create_executor",
     "tvm.micro": _COMPILER,
     "tvm.driver": "tvmc is part of the installed TVM: relay_explorer.compat.real_tvm('tvm.driver')",
@@ -44,7 +49,6 @@ REMEDIES = {
     "tvm.relax": "Relax is TVM's own: real_tvm('tvm.relax')",
     "tvm.script": "TVMScript is TVM's own: real_tvm('tvm.script')",
     "tvm._ffi": "there is no C++ behind this package: nothing is registered with it",
-    "tvm.nd.gpu": "everything runs on the CPU: tvm.cpu()",
 }
 
 

@@ -34,7 +34,26 @@ Shape = Sequence[int]
 _INPUTS = ("data", "x", "h", "c")
 
 
-class Xavier:
+class Initializer:
+    """Base of what makes initial values: called with a parameter's name, shape and element type."""
+
+    def __call__(self, name: str, shape: tuple[int, ...], dtype: str) -> DeviceArray:
+        raise TypeError(f"{type(self).__name__} has no __call__(name, shape, dtype)")
+
+
+class Constant(Initializer):
+    """The same value everywhere."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __call__(self, name: str, shape: tuple[int, ...], dtype: str) -> DeviceArray:
+        import numpy
+
+        return array(numpy.full(shape, self.value, dtype))
+
+
+class Xavier(Initializer):
     """Initial values after Glorot and Bengio (2010): weights uniform within ±√(magnitude / fan), where fan is
     the mean of inputs and outputs; gamma and variance one, other vectors zero.
     """
@@ -55,7 +74,9 @@ class Xavier:
         return array(random.uniform(-bound, bound, shape).astype(dtype))
 
 
-def create_workload(net: Function | IRModule, initializer: Xavier | None = None, seed: int = 0) -> Workload:
+def create_workload(
+    net: Function | IRModule, initializer: Initializer | None = None, seed: int = 0
+) -> Workload:
     """The typed module of a network and values for all parameters of `main` but its inputs (`data`, `x`, `h`,
     `c`, and `x0`, `x1` …).
     """
@@ -207,4 +228,12 @@ def _workload(net: Callable[..., Function]) -> Callable[..., Workload]:
 
 globals().update({name: _workload(net) for name, net in NETS.items()})
 
-__all__ = ["NETS", "Xavier", "create_workload", *NETS, *[f"{name}_net" for name in NETS]]
+__all__ = [
+    "NETS",
+    "Constant",
+    "Initializer",
+    "Xavier",
+    "create_workload",
+    *NETS,
+    *[f"{name}_net" for name in NETS],
+]

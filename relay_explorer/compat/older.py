@@ -1,0 +1,118 @@
+"""Names that TVM's versions and its C++ objects brought along, and that old code still asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.adt import Clause, Pattern
+from ..ir.attrs import Attrs
+from ..ir.expr import Expr, Function, Var
+from ..ir.module import IRModule
+from ..ir.ndarray import NDArray
+from ..ir.span import Span
+from ..ir.types import Type, TypeKind, TypeVar
+from ..transform import Pass, PassContext
+
+_FIELDS = ("params", "body", "ret_type", "type_params", "attrs", "span")  # of a function
+_OBJECTS = (Expr, Type, Pattern, Clause, Attrs, IRModule, NDArray, Span)
+
+
+class _ObjectKind(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _OBJECTS)
+
+
+class Object(metaclass=_ObjectKind):
+    """What everything in a program was, in C++: for `isinstance`."""
+
+
+Node = Object
+
+
+class DataType(str):
+    """An element type: `DataType("float32").bits` is 32."""
+
+    __slots__ = ()
+
+    def _parts(self) -> tuple[str, int, int]:
+        found = re.fullmatch(r"([a-z]+)(\d*)(?:x(\d+))?", self)
+        if found is None:
+            raise ValueError(f"there is no element type called {str(self)!r}")
+        kind, bits, lanes = found.groups()
+        return kind, int(bits or (1 if kind == "bool" else 32)), int(lanes or 1)
+
+    @property
+    def type_code(self) -> int:
+        """0 for signed integers, 1 for unsigned ones and truth values, 2 for floats, 4 for bfloat."""
+        return {"int": 0, "uint": 1, "bool": 1, "float": 2, "handle": 3, "bfloat": 4}[self._parts()[0]]
+
+    @property
+    def bits(self) -> int:
+        return self._parts()[1]
+
+    @property
+    def lanes(self) -> int:
+        return self._parts()[2]
+
+
+def enabled(target: str) -> bool:
+    """Whether programs for a target can run here."""
+    return target.split()[:1] in (["llvm"], ["cpu"])
+
+
+def shape_var(name: str) -> TypeVar:
+    """A type parameter that stands for a shape."""
+    return TypeVar(name, TypeKind.ShapeVar)
+
+
+def function_with_fields(
+    function: Function,
+    params: Sequence[Var] | None = None,
+    body: Expr | None = None,
+    ret_type: Type | None = None,
+    ty_params: Sequence[TypeVar] | None = None,
+    attrs: Attrs | None = None,
+    virtual_device: Any = None,
+    span: Span | None = None,
+) -> Function:
+    """`function` with the parts that are given in the place of its own; itself where none is."""
+    given: tuple[Any, ...] = (params, body, ret_type, ty_params, attrs, span)
+    own = tuple([getattr(function, name) for name in _FIELDS])
+    if all(new is None or new is old for new, old in zip(given, own)):
+        return function
+    made = Function(*(old if new is None else new for new, old in zip(given, own)))
+    made.origin = (function,)
+    return made
+
+
+def build_config(
+    opt_level: int = 2,
+    required_pass: Sequence[str] | None = None,
+    disabled_pass: Sequence[str] | None = None,
+    trace: Any = None,
+) -> PassContext:
+    """A PassContext, under the name it had before 0.7."""
+    return PassContext(opt_level, required_pass, disabled_pass)
+
+
+class PrintIR(Pass):
+    """Prints the module, below a header."""
+
+    name = "PrintIR"
+    opt_level = 0
+
+    def __init__(self, header: str = "", show_meta_data: bool = False) -> None:
+        self.header = header
+        self.show_meta_data = show_meta_data
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        print(f"PrintIR({self.header}):")
+        print(mod.astext() if self.show_meta_data else mod)
+        return mod
+
+
+__all__ = [
+    "DataType", "Node", "Object", "PrintIR", "build_config", "enabled", "function_with_fields", "shape_var",
+]  # fmt: skip
