@@ -91,7 +91,9 @@ class DataflowGraph:
             case Tuple():
                 node.pattern = OpPattern.TUPLE
                 for field in expr.fields:
-                    if isinstance(field.checked_type, TensorType):
+                    if isinstance(
+                        field._checked_type, TensorType
+                    ):  # a name of the module has none of its own
                         self._node(field).uses.append((node, OpPattern.INJECTIVE))
                     else:
                         self._hold(field)

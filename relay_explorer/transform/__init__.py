@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from .annotate_spans import AnnotateSpans
 from .canonicalize_ops import CanonicalizeOps
+from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
+from .combine_parallel_conv2d import CombineParallelConv2D
+from .combine_parallel_dense import CombineParallelDense
 from .dead_code_elimination import DeadCodeElimination
 from .defuse_ops import DefuseOps
 from .eliminate_common_subexpr import EliminateCommonSubexpr
@@ -14,6 +17,7 @@ from .fuse_ops import FuseOps
 from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
 from .inline import Inline
+from .lambda_lift import LambdaLift
 from .partial_evaluate import PartialEvaluate
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_inference import SimplifyInference
@@ -23,12 +27,13 @@ from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
 
 __all__ = [
-    "AnnotateSpans", "CanonicalizeOps", "Contract", "DeadCodeElimination", "DefuseOps",
-    "EliminateCommonSubexpr", "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType",
-    "InferTypeLocal", "Inline", "PartialEvaluate", "Pass", "PassContext", "PassInfo",
-    "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm", "ToANormalFormExpr",
-    "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass",
-    "to_a_normal_form", "to_basic_block_normal_form", "to_graph_normal_form",
+    "AnnotateSpans", "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D",
+    "CombineParallelDense", "Contract", "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr",
+    "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType", "InferTypeLocal", "Inline",
+    "LambdaLift", "PartialEvaluate", "Pass", "PassContext", "PassInfo", "RemoveUnusedFunctions",
+    "Sequential", "SimplifyInference", "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm",
+    "ToGraphNormalForm", "ToTree", "function_pass", "module_pass", "to_a_normal_form",
+    "to_basic_block_normal_form", "to_graph_normal_form",
 ]  # fmt: skip
 
 

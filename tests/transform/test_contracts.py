@@ -26,6 +26,7 @@ from relay_explorer.transform import (
     FuseOps,
     InferType,
     Inline,
+    LambdaLift,
     PartialEvaluate,
     Pass,
     PassContext,
@@ -42,7 +43,7 @@ from tests.property.test_evaluation import value_of
 PASSES: list[Pass] = [
     CanonicalizeOps(), DeadCodeElimination(), DeadCodeElimination(inline_once=True), DefuseOps(),
     EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2), FuseOps(0),
-    InferType(), Inline(), PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(),
+    InferType(), Inline(), LambdaLift(), PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(),
     ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(),
 ]  # fmt: skip
 COUNT = 120

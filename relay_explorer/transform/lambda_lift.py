@@ -1,0 +1,127 @@
+"""LambdaLift: functions inside functions become functions of the module."""
+
+from __future__ import annotations
+
+from ..analysis.effects import effects
+from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var
+from ..ir.module import IRModule
+from ..ir.types import Type, TypeVar
+from ..ir.walk import children, free_type_vars, free_vars, post_order, rebuild, type_vars_in
+from ..typing import infer_types
+from .function_pass import rewritten
+from .infrastructure import Pass, PassContext
+from .inlining import substituted
+from .to_basic_block_normal_form import ToBasicBlockNormalForm
+
+
+class LambdaLift(Pass):
+    """Moves every local function to the module, so that what is left is called by its name.
+
+    One that uses no variable from outside is moved as it is. One that does becomes the result of a function
+    of these variables, which has the attribute `Closure=1`: `fn (%x) { add(%x, %y) }` becomes
+    `@lifted_name0(%y)`, where `@lifted_name0` is `fn (%y) { fn (%x) { add(%x, %y) } }`. A virtual machine
+    makes a closure of such a call: the code's name and the values of the variables. A function that calls
+    itself calls the one of the module.
+
+    Kernels (functions with `Primitive`), and what belongs to another compiler, stay.
+    """
+
+    name = "LambdaLift"
+    opt_level = 1
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        # What makes or reads a cell, and is shared with a function inside, is evaluated once: it is bound.
+        new = infer_types(ToBasicBlockNormalForm()(mod) if effects(mod) else mod)
+        lifter = _Lifter(new)
+        for var, function in new.functions.items():
+            if isinstance(function, Function) and not _stays(function):
+                new[var] = lifter.without_functions(function)
+        for name, function in lifter.lifted.items():
+            new[name] = function
+        return new
+
+
+def _stays(function: Function) -> bool:
+    """Whether a function is one piece for a compiler."""
+    return "Compiler" in function.attrs or "Primitive" in function.attrs
+
+
+class _Lifter:
+    """What is lifted out of the functions of a module whose types are known."""
+
+    def __init__(self, mod: IRModule) -> None:
+        self.mod = mod
+        self.lifted: dict[GlobalVar, Function] = {}
+        self.number = 0
+
+    def without_functions(self, root: Function) -> Function:
+        """The function without functions in it."""
+        order = post_order(root)
+        kept = {
+            inner
+            for node in order
+            if isinstance(node, Function) and _stays(node)
+            for inner in post_order(node)
+        }
+        names: dict[Expr, list[Var]] = {}  # the variables that functions are bound to
+        for node in order:
+            if isinstance(node, Let):
+                names.setdefault(node.value, []).append(node.var)
+        memo: dict[int, Expr] = {}
+        for node in order:
+            if node in kept:
+                memo[id(node)] = node
+                continue
+            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            if isinstance(node, Function) and node is not root:
+                new = self._closure(node, rewritten(node, new), names.get(node, []))
+            memo[id(node)] = new
+        return rewritten(root, memo[id(root)])
+
+    def _closure(self, old: Function, new: Function, names: list[Var]) -> Expr:
+        """Moves a local function, `old` as it was and `new` without functions in it, to the module; what
+        stands for it where it was.
+        """
+        free = free_vars(old)
+        own = [var for var in names if var in free]
+        captured = [var for var in free if var not in own]
+        types = _free_types(old, captured)
+        target = self._fresh_name()
+        target.origin = (old,)
+        inside: dict[Var, Expr] = {var: Var(var.name_hint, var.checked_type) for var in captured}
+        params = [var for var in inside.values() if isinstance(var, Var)]
+        for var, param in zip(captured, params):
+            param.origin = (var,)
+        inside.update(dict.fromkeys(own, _made(target, params, types)))
+        body = substituted(new.body, inside)
+        lifted = Function(old.params, body, old.ret_type, old.type_params, old.attrs, old.span)
+        lifted.origin = (old,)
+        if captured or types:
+            lifted = Function(params, lifted, old.checked_type, types, {"Closure": 1}, old.span)
+            lifted.origin = (old,)
+        self.lifted[target] = lifted
+        closure = _made(target, captured, types)
+        if closure is not target:
+            closure.origin = (old,)
+        return closure
+
+    def _fresh_name(self) -> GlobalVar:
+        while f"lifted_name{self.number}" in self.mod:
+            self.number += 1
+        self.number += 1
+        return GlobalVar(f"lifted_name{self.number - 1}")
+
+
+def _made(target: GlobalVar, captured: list[Var], types: list[TypeVar]) -> Expr:
+    """The closure of a lifted function: its name alone where nothing is captured."""
+    return Call(target, captured, None, types) if captured or types else target
+
+
+def _free_types(function: Function, captured: list[Var]) -> list[TypeVar]:
+    """The type variables that a function, or what it captures, uses from outside."""
+    found = dict.fromkeys(free_type_vars(function))
+    for var in captured:
+        type_: Type = var.checked_type
+        used, bound = type_vars_in(type_)
+        found.update(dict.fromkeys(v for v in used if v not in bound))
+    return list(found)
