@@ -45,9 +45,7 @@ class EtaExpand(FunctionPass):
 
     def _value(self, callee: Expr, mod: IRModule) -> Expr:
         """The function that calls it."""
-        type_: Type = callee.checked_type
-        if isinstance(callee, GlobalVar):
-            type_ = mod[callee].checked_type
+        type_: Type = (mod[callee] if isinstance(callee, GlobalVar) else callee).checked_type
         if not isinstance(type_, FuncType):
             return Call(callee, [])
         params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
