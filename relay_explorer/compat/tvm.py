@@ -16,7 +16,8 @@ from . import namespace as _namespace
 from . import typed_numbers as _typed_numbers
 
 _WORKLOADS = (
-    "dcgan", "densenet", "dqn", "inception_v3", "lstm", "mlp", "mobilenet", "resnet", "squeezenet", "vgg",
+    "dcgan", "densenet", "dqn", "inception_v3", "lstm", "mlp", "mobilenet", "resnet", "resnet_3d",
+    "squeezenet", "vgg",
 )  # fmt: skip
 
 _PLACES: dict[str, tuple[str, ...]] = {

@@ -24,6 +24,7 @@ from ..models import lstm as _lstm
 from ..models import mlp as _mlp
 from ..models import mobilenet as _mobilenet
 from ..models import resnet as _resnet
+from ..models import resnet3d as _resnet3d
 from ..models import squeezenet as _squeezenet
 from ..models import vgg as _vgg
 from ..transform import InferType
@@ -119,6 +120,22 @@ def resnet_net(
     """
     image = _image(image_shape, layout)
     return _resnet.resnet(num_layers, batch_size, num_classes, image, layout, dtype)["main"]
+
+
+def resnet_3d_net(
+    batch_size: int = 1,
+    num_classes: int = 1000,
+    num_layers: int = 18,
+    image_shape: Shape = (3, 16, 112, 112),
+    layout: str = "NCDHW",
+    dtype: str = "float32",
+) -> Function:
+    """A ResNet of 18 or 34 layers for video."""
+    if layout != "NCDHW":
+        raise ValueError(f"resnet_3d takes videos NCDHW here, not {layout}")
+    channels, frames, height, width = image_shape
+    video = (channels, frames, height, width)
+    return _resnet3d.resnet3d(num_layers, batch_size, num_classes, video, dtype)["main"]
 
 
 def mobilenet_net(

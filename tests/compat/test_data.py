@@ -168,6 +168,7 @@ def test_workloads_have_the_sizes_asked_for() -> None:
         ("mlp", {"batch_size": 2, "image_shape": (3, 4, 4)}, (2, 10)),
         ("mobilenet", {"num_classes": 6, "image_shape": (64, 64, 3), "layout": "NHWC"}, (1, 6)),
         ("resnet", {"num_layers": 50, "image_shape": (3, 32, 32), "dtype": "float16"}, (1, 1000)),
+        ("resnet_3d", {"num_classes": 3, "image_shape": (3, 4, 32, 32)}, (1, 3)),
         ("squeezenet", {"version": "1.1", "num_classes": 2, "image_shape": (3, 64, 64)}, (1, 2)),
         ("vgg", {"num_layers": 13, "num_classes": 2, "image_shape": (3, 32, 32)}, (1, 2)),
     ],

@@ -8,7 +8,7 @@ from math import prod
 import pytest
 
 from relay_explorer.ir import IRModule, TensorType
-from relay_explorer.models import dcgan, densenet, dqn, mlp, mobilenet, resnet, squeezenet, vgg
+from relay_explorer.models import dcgan, densenet, dqn, mlp, mobilenet, resnet, resnet3d, squeezenet, vgg
 from relay_explorer.models.layers import Builder
 from relay_explorer.typing import infer_types
 
@@ -48,6 +48,15 @@ def test_channels_may_come_last(make: Callable[..., IRModule]) -> None:
     assert last["main"].params[0].type_annotation == TensorType((2, 224, 224, 3), "float16")
     assert infer_types(last)["main"].ret_type == TensorType((2, 7), "float16")
     assert trained(first) == trained(last)
+
+
+def test_video() -> None:
+    module = resnet3d.resnet3d()
+    assert trained(module) == 33_371_472  # as torchvision counts its r3d_18
+    small = resnet3d.resnet3d(34, 2, 5, (1, 4, 32, 48), "float16")
+    assert infer_types(small)["main"].ret_type == TensorType((2, 5), "float16")
+    with pytest.raises(ValueError, match="a ResNet for video has 18, 34 layers, not 50"):
+        resnet3d.resnet3d(50)
 
 
 def test_small_images() -> None:
