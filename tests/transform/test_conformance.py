@@ -11,6 +11,7 @@ from relay_explorer.ir import Call, Function, IRModule, Op, difference, post_ord
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     CanonicalizeOps,
+    CombineParallelConv2D,
     DeadCodeElimination,
     EliminateCommonSubexpr,
     EtaExpand,
@@ -30,6 +31,7 @@ from relay_explorer.typing import infer_types
 CASES = json.loads((Path(__file__).parents[1] / "data" / "conformance.json").read_text())
 STEPS: dict[str, list[Pass]] = {
     "CanonicalizeOps": [CanonicalizeOps()],
+    "CombineParallelConv2D": [CombineParallelConv2D(3)],
     "DeadCodeElimination": [DeadCodeElimination()],
     "EliminateCommonSubexpr": [EliminateCommonSubexpr()],
     "EtaExpand": [EtaExpand(True, True)],

@@ -17,6 +17,9 @@ from relay_explorer.ir import IRModule, structural_equal
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.transform import (
     CanonicalizeOps,
+    CombineParallelBatchMatmul,
+    CombineParallelConv2D,
+    CombineParallelDense,
     DeadCodeElimination,
     DefuseOps,
     EliminateCommonSubexpr,
@@ -41,7 +44,9 @@ from tests.property.programs import first_failure
 from tests.property.test_evaluation import value_of
 
 PASSES: list[Pass] = [
-    CanonicalizeOps(), DeadCodeElimination(), DeadCodeElimination(inline_once=True), DefuseOps(),
+    CanonicalizeOps(), CombineParallelBatchMatmul(2), CombineParallelConv2D(2), CombineParallelDense(2),
+    CombineParallelDense(2, to_batch=False),
+    DeadCodeElimination(), DeadCodeElimination(inline_once=True), DefuseOps(),
     EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2), FuseOps(0),
     InferType(), Inline(), LambdaLift(), PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(),
     ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(),
