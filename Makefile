@@ -11,6 +11,8 @@ BIN := $(VENV)/bin
 BOOK_READY := $(VENV)/.book-ready
 READY := $(VENV)/.ready
 COLAB_READY := $(COLAB)/.ready
+# Tests of one file stay together: they share what they made.
+WORKERS := -n auto --maxprocesses 4 --dist loadfile
 PIP := -m pip install --quiet --disable-pip-version-check
 
 help:  ## list the targets
@@ -24,10 +26,10 @@ html: $(BOOK_READY)
 
 test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
 	@tools/install_system.sh chromium=chromium npm=npm
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(WORKERS)
 
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
-	@$(BIN)/python -m pytest -m "not slow and not browser and not book and not notebook"
+	@$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not book and not notebook"
 
 # Tests that compare with PyTorch, themselves or through a helper, are for the main environment.
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,11 +29,21 @@ def no_hang() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
+@contextmanager
+def alone(what: str) -> Iterator[None]:
+    """Only one of several test processes at a time does what is inside."""
+    path = Path(tempfile.gettempdir()) / f"relay-explorer-{os.getuid()}-{what}.lock"
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
 def site() -> Path:
     """The folder of the built book; built here, which does little when nothing has changed."""
     from build_book import SITE, build
 
-    done = build()
+    with alone("book"):
+        done = build()
     assert done.returncode == 0, f"the book does not build:\n{done.stdout[-6000:]}"
     return SITE

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.pages import ARGUMENTS, CHROMIUM, ORIGIN, ROOT, Opener, Site, page_html
+from tests.conftest import alone
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +26,9 @@ def browser() -> Iterator[Browser]:
 def axe_core() -> str:
     """The path, on the test site, of the accessibility checker, which comes with the front end's tools."""
     path = "frontend/node_modules/axe-core/axe.min.js"
-    if not (ROOT / path).is_file():
-        subprocess.run(["npm", "ci", "--silent"], cwd=ROOT / "frontend", check=True)
+    with alone("npm"):
+        if not (ROOT / path).is_file():
+            subprocess.run(["npm", "ci", "--silent"], cwd=ROOT / "frontend", check=True)
     return f"/{path}"
 
 
