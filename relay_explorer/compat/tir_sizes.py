@@ -8,7 +8,8 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from ..ir.size import Size, Value, applied, extreme, quotient, remainder, whole
+from ..ir.size import Size, Value, extreme, quotient, remainder, whole
+from ..ir.size_parts import applied
 from .tir import const
 
 

@@ -38,7 +38,8 @@ from .hashing import structural_hash as structural_hash
 from .hashing import type_hash as type_hash
 from .identity import Id
 from .op import Op
-from .size import substituted, variables
+from .size import variables
+from .size_parts import substituted
 from .types import (
     KIND_NAMES,
     FuncType,

@@ -9,7 +9,7 @@ involved becomes `?`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar, TypeAlias, Union
 
 Atom: TypeAlias = "SizeVar | Applied"
@@ -355,39 +355,6 @@ def variables(value: object) -> list[SizeVar]:
 def _ordered(factors: Factors) -> list[Atom]:
     """The atoms of a product, in an order that does not depend on where they lie in memory."""
     return [atom for atom, _ in sorted(factors, key=lambda power: (repr(power[0]), power[1]))]
-
-
-def substituted(value: Value, sizes: Mapping[SizeVar, Value]) -> Value:
-    """`value` with other sizes in the place of its names."""
-    if isinstance(value, SizeVar):
-        return sizes.get(value, value)
-    if isinstance(value, Applied):
-        return applied(value.name, [substituted(arg, sizes) for arg in value.args])
-    if not isinstance(value, Size):
-        return value
-    total: Value = 0
-    for factors, factor in value.terms().items():
-        product: Value = factor
-        for atom, power in factors:
-            for _ in range(power):
-                product = product * substituted(atom, sizes)
-        total = total + product
-    return total
-
-
-FUNCTIONS = {
-    "floordiv": 2, "floormod": 2, "round": 1, "floor": 1, "ceil": 1, "trunc": 1, "min": 2, "max": 2,
-}  # fmt: skip
-
-
-def applied(name: str, args: Iterable[Value]) -> Value:
-    """One of FUNCTIONS of sizes or numbers, simplified."""
-    values = list(args)
-    if name == "floordiv":
-        return quotient(*values)
-    if name == "floormod":
-        return remainder(*values)
-    return extreme(name, *values) if name in ("min", "max") else whole(name, *values)
 
 
 def show_size(value: object, show: Show) -> str:

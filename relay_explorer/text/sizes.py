@@ -5,7 +5,8 @@ The reader is an operator-precedence one with stacks of its own, so nesting cost
 
 from __future__ import annotations
 
-from ..ir.size import FUNCTIONS, Value, applied, is_whole, whole
+from ..ir.size import Value, is_whole, whole
+from ..ir.size_parts import FUNCTIONS, applied
 from ..ir.types import Any, Dim, Size, SizeVar
 from .lexer import Lexer, near
 

@@ -176,10 +176,24 @@ def test_a_link_restores_an_explorer(site: Path, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["index", "using", "part3_typing", "ch12_inference"])
-def test_axe_finds_nothing(site: Path, browser: Browser, axe_core: str, name: str, scheme: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        *[(name, "desktop") for name in ("index", "using", "part3_typing", "ch12_inference")],
+        ("reference/operators_convolution", "desktop"),
+        ("reference/operators_convolution", "phone"),
+    ],
+)
+def test_axe_finds_nothing(
+    site: Path, browser: Browser, axe_core: str, name: str, size: str, scheme: str
+) -> None:
     """The page around the explorers; they have tests of their own."""
-    seen = visit(browser, site / "book" / f"{name}.html", scheme=scheme)
+    seen = visit(browser, site / "book" / f"{name}.html", size, scheme)
+    if name.startswith("reference/"):  # its formulas are typeset after the page has loaded
+        seen.page.wait_for_function(
+            "[...document.querySelectorAll('div.math')].every((box) => box.querySelector('.katex'))"
+        )
+        seen.page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
     seen.page.evaluate((ROOT / axe_core.lstrip("/")).read_text("utf-8"))
     found = seen.page.evaluate(
         """async () => {

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.ir.expr import Function, Var
-from relay_explorer.ir.size import Any, Size, SizeVar, Value, applied, extreme, substituted, variables
+from relay_explorer.ir.size import Any, Size, SizeVar, Value, extreme, variables
+from relay_explorer.ir.size_parts import applied, substituted
 from relay_explorer.ir.types import TensorType
 from relay_explorer.text import parse
 

@@ -13,7 +13,8 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Expr, Function, Var
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
-from relay_explorer.ir.size import Any, SizeVar, substituted
+from relay_explorer.ir.size import Any, SizeVar
+from relay_explorer.ir.size_parts import substituted
 from relay_explorer.ir.types import TensorType, TupleType, Type
 from relay_explorer.ir.walk import free_vars
 from relay_explorer.models.operator_calls import CALLS

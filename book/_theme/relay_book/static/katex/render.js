@@ -16,6 +16,10 @@
         element.classList.add("math-error");
       }
     }
+    // What is wider than the page scrolls inside itself, and can be reached with the keyboard to do so.
+    document.fonts.ready.then(() => {
+      for (const box of document.querySelectorAll("div.math")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    });
   }
 
   const style = document.createElement("link");
