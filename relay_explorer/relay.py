@@ -107,13 +107,13 @@ backend = _gathered(
     ),
 )  # fmt: skip
 _PLAIN = [f for f in FAMILIES if not _namespace_of(f)]
-nn, image, vision, random = [
+nn, image, vision, random, annotation = [
     _namespace(name, [f for f in FAMILIES if _namespace_of(f) == name])
-    for name in ("nn", "image", "vision", "random")
+    for name in ("nn", "image", "vision", "random", "annotation")
 ]
 nn.__dict__["Constant"] = Constant  # old code finds it there too
 op = _namespace("op", _PLAIN)
-op.__dict__.update({"nn": nn, "image": image, "vision": vision, "random": random})
+op.__dict__.update({"nn": nn, "image": image, "vision": vision, "random": random, "annotation": annotation})
 op.__dict__.update({"get": Op.get, "Op": Op, "OpPattern": OpPattern, "const": const})
 op.__dict__.update({name: getattr(_register, name) for name in _register.__all__})
 for _family in _PLAIN:
@@ -146,6 +146,7 @@ for _path, _module in (
     ("relay.image", image),
     ("relay.vision", vision),
     ("relay.random", random),
+    ("relay.annotation", annotation),
     ("relay.op", op),
 ):
     _explained(_path, _module)

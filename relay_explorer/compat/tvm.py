@@ -116,6 +116,8 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.op.image": ("relay.image",),
     "tvm.relay.op.nn": ("relay.nn",),
     "tvm.relay.op.random": ("relay.random",),
+    "tvm.relay.op.annotation": ("relay.annotation",),
+    "tvm.relay.annotation": ("relay.annotation",),
     "tvm.relay.op.vision": ("relay.vision",),
     "tvm.relay.op.op": ("ir.op", "relay.op:get", "compat.op_attributes"),
     "tvm.relay.op.reduce": ("relay.op",),

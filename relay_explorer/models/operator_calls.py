@@ -7,6 +7,7 @@ from ..ir.op import Op
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import TensorType
 from ..ops import (
+    annotation,
     broadcast,
     contract,
     create,
@@ -125,6 +126,10 @@ TENSOR: list[Example] = [
     scan.cumprod(X),
     scan.sequence_mask(X, ints(6), -1.5),
     scan.invert_permutation(ints(4)),
+    annotation.compiler_begin(X, "dsp"),
+    annotation.compiler_end(X, "dsp"),
+    annotation.stop_fusion(X),
+    annotation.checkpoint(X),
     scan.matrix_set_diag(X, t(2, name="d"), 1),
     scan.trilu(X, 1, False),
     scan.unique(V, False, True),

@@ -13,7 +13,7 @@ from typing import Any
 FAMILIES = (
     "unary", "binary", "logical", "reduce", "create", "transform", "reshape", "join", "broadcast", "slice",
     "index", "scan", "sort", "image", "morphology", "dynamic", "contract", "sparse", "windows", "fixed_point",
-    "random",
+    "random", "annotation",
     "nn.activation", "nn.bitserial", "nn.conv", "nn.conv_transpose", "nn.conv_other", "nn.dense", "nn.loss",
     "nn.misc",
     "nn.norm", "nn.norm_other", "nn.pad", "nn.pool", "nn.pool_adaptive", "nn.space", "nn.batch_space",
@@ -21,11 +21,11 @@ FAMILIES = (
     "vision.multibox", "vision.nms", "vision.nms_by_class", "vision.roi", "vision.proposal",
 )  # fmt: skip
 
-_IN_NAMESPACE = {"image": "image", "morphology": "image", "random": "random"}
+_IN_NAMESPACE = {"image": "image", "morphology": "image", "random": "random", "annotation": "annotation"}
 
 
 def namespace(family: str) -> str:
-    """The part of `relay` that holds a family's builders: "nn", "image", "vision", "random", or "" for
+    """The part of `relay` that holds a family's builders: "nn", "image", "vision", "random", "annotation", or "" for
     `relay` itself.
     """
     return _IN_NAMESPACE.get(family, family.rpartition(".")[0])

@@ -71,6 +71,8 @@ class _Kernels:
         return self.memo[id(root)]
 
     def _rewritten(self, node: Expr) -> Expr:
+        if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name == "annotation.stop_fusion":
+            return self.memo[id(node.args[0])]
         if node in self.graph and self._is_kernel(node):
             return self._kernel(node)
         return rebuild(node, [self.memo[id(part)] for part in children(node)])

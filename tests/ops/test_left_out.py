@@ -26,7 +26,9 @@ def test_a_prefix_stands_for_all_that_begin_with_it() -> None:
     assert reason("nn.contrib_dense_pack") == LEFT_OUT["nn.contrib_dense_pack"]
 
 
-@pytest.mark.parametrize("path", ["device_copy", "nn.contrib_dense_pack", "annotation", "qnn", "op.memory"])
+@pytest.mark.parametrize(
+    "path", ["device_copy", "nn.contrib_dense_pack", "annotation.cast_hint", "qnn", "op.memory"]
+)
 def test_the_namespace_says_why(path: str) -> None:
     *parts, last = path.split(".")
     place: object = relay
