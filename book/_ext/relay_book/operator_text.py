@@ -137,7 +137,7 @@ def _words(relation: Relation) -> str:
 def _cost_words(op: Op) -> str:
     """How the number of operations is counted, in words."""
     if op.flops is no_flops:
-        return "none: data is moved, not computed with"
+        return "none, data is moved and not computed with"
     maker = getattr(inspect.getmodule(op.flops), op.flops.__qualname__.partition(".")[0], None)
     for source in (op.flops, maker):
         text = inspect.getdoc(source) if source is not None else None
