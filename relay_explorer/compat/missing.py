@@ -52,11 +52,20 @@ REMEDIES = {
 }
 
 
+# What old code's `tvm` has, and the façade `relay_explorer.relay` has not.
+_OF_OLD_CODE = {
+    "tvm.relay.build": f"{_COMPILER}; old code's relay.build, relay_explorer.compat.tvm.relay.build, does that",
+    "tvm.relay.vm": f"{_COMPILER}; old code's relay.vm, relay_explorer.compat.tvm.relay.vm, does that",
+}
+
+
 def remedy(name: str) -> str | None:
     """What took the place of `name`, a dotted name of TVM, or of the nearest thing around it."""
     operator = name.removeprefix("tvm.relay.").removeprefix("op.")
     if name not in REMEDIES and operator != name and (why := left_out.reason(operator)):
         return f"the operator is left out: {why}"
+    if name in _OF_OLD_CODE:
+        return _OF_OLD_CODE[name]
     while name:
         if name in REMEDIES:
             return REMEDIES[name]

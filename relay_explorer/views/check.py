@@ -12,6 +12,11 @@ HUES = frozenset({"blue", "orange", "teal", "red", "purple", "olive", "sky", "pi
 Json = Any
 
 
+def is_integer(value: Json) -> bool:
+    """Whether JSON writes it as a whole number; a size may be an integer that knows its type."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 class Checker:
     """Gathers what is wrong, with the place in the view."""
 
@@ -27,7 +32,7 @@ class Checker:
 
     def index(self, value: Json, count: int, where: str, none: bool = False) -> None:
         """`value` is a number below `count`, or -1 where none is allowed."""
-        fits = type(value) is int and (-1 if none else 0) <= value < count
+        fits = is_integer(value) and (-1 if none else 0) <= value < count
         self.need(fits, where, f"{value!r} is no index into {count}")
 
     def text(self, value: Json, where: str) -> None:
@@ -46,7 +51,7 @@ class Checker:
                 self.need(False, where, f"{strings[say[0]]!r} does not fit its arguments: {problem}")
 
     def count(self, value: Json, where: str) -> None:
-        self.need(type(value) is int and value >= 0, where, f"{value!r} is no count")
+        self.need(is_integer(value) and value >= 0, where, f"{value!r} is no count")
 
 
 def check(view: dict[str, Json]) -> list[str]:
