@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .annotate_spans import AnnotateSpans
+from .backward_fold_scale_axis import BackwardFoldScaleAxis
 from .canonicalize_ops import CanonicalizeOps
 from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
 from .combine_parallel_conv2d import CombineParallelConv2D
@@ -13,11 +14,14 @@ from .eliminate_common_subexpr import EliminateCommonSubexpr
 from .eta_expand import EtaExpand
 from .fast_math import FastMath
 from .fold_constant import FoldConstant
+from .fold_scale_axis import FoldScaleAxis
+from .forward_fold_scale_axis import ForwardFoldScaleAxis
 from .fuse_ops import FuseOps
 from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
 from .inline import Inline
 from .lambda_lift import LambdaLift
+from .merge_composite import MergeComposite
 from .partial_evaluate import PartialEvaluate
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_inference import SimplifyInference
@@ -27,13 +31,13 @@ from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
 
 __all__ = [
-    "AnnotateSpans", "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D",
+    "AnnotateSpans", "BackwardFoldScaleAxis", "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D",
     "CombineParallelDense", "Contract", "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr",
-    "EtaExpand", "FastMath", "FoldConstant", "FuseOps", "InferType", "InferTypeLocal", "Inline",
-    "LambdaLift", "PartialEvaluate", "Pass", "PassContext", "PassInfo", "RemoveUnusedFunctions",
-    "Sequential", "SimplifyInference", "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm",
-    "ToGraphNormalForm", "ToTree", "function_pass", "module_pass", "to_a_normal_form",
-    "to_basic_block_normal_form", "to_graph_normal_form",
+    "EtaExpand", "FastMath", "FoldConstant", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType", "InferTypeLocal", "Inline",
+    "LambdaLift", "MergeComposite", "PartialEvaluate", "Pass", "PassContext", "PassInfo",
+    "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm", "ToANormalFormExpr",
+    "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass",
+    "to_a_normal_form", "to_basic_block_normal_form", "to_graph_normal_form",
 ]  # fmt: skip
 
 
