@@ -54,8 +54,8 @@ REMEDIES = {
 
 # What old code's `tvm` has, and the façade `relay_explorer.relay` has not.
 _OF_OLD_CODE = {
-    "tvm.relay.build": f"{_COMPILER}; old code's relay.build, relay_explorer.compat.tvm.relay.build, does that",
-    "tvm.relay.vm": f"{_COMPILER}; old code's relay.vm, relay_explorer.compat.tvm.relay.vm, does that",
+    "tvm.relay.build": f"{_COMPILER}, as relay_explorer.compat.tvm.relay.build does for old code",
+    "tvm.relay.vm": f"{_COMPILER}, as relay_explorer.compat.tvm.relay.vm does for old code",
 }
 
 
