@@ -147,6 +147,7 @@ class Op(Expr):
         "family",
         "flops",
         "formula",
+        "gradient",
         "inputs",
         "laxer_in_reference",
         "level",
@@ -171,6 +172,7 @@ class Op(Expr):
         family: str = "other",
         level: int = 10,
         laxer_in_reference: str = "",
+        gradient: str = "",
     ) -> None:
         self.name = name
         self.description = description
@@ -181,6 +183,7 @@ class Op(Expr):
         self.pattern = pattern
         self.flops: Flops = flops or no_flops
         self.compute = compute
+        self.gradient = gradient
         self.family = family
         self.level = level
         self.laxer_in_reference = laxer_in_reference
@@ -256,6 +259,10 @@ class Op(Expr):
         """
         if key == "TOpPattern":
             return self.pattern
+        if key == "FPrimalGradient" and self.gradient and key not in self._attrs:
+            from ..transform.gradients import named
+
+            return named(self.gradient)
         return self._attrs.get(key, (None, 0))[0]
 
     def set_attr(self, key: str, value: Anything, plevel: int = 10) -> None:

@@ -22,6 +22,7 @@ def _binary(
     level: int = 4,
     relation: Relation = BROADCAST,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Callable[[Expr, Expr], Expr]:
     """Declares an operator of two broadcast tensors and gives its builder, a function of `lhs` and `rhs`.
 
@@ -35,7 +36,7 @@ def _binary(
         name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),
         pattern=OpPattern.BROADCAST, flops=flops_per_output, compute=compute,
         family="arithmetic", level=level,
-        laxer_in_reference=laxer_in_reference,
+        laxer_in_reference=laxer_in_reference, gradient=gradient,
     )  # fmt: skip
     return binary_builder(op, __name__)
 
@@ -58,10 +59,29 @@ def _remainder(x: Array, y: Array) -> Array:
     return np.fmod(x, y)  # has the sign of x, as in C
 
 
-add = _binary("add", "The sum of two tensors.", r"z = x + y", lambda x, y: x + y, level=1)
-subtract = _binary("subtract", "The difference of two tensors.", r"z = x - y", lambda x, y: x - y, level=1)
+add = _binary(
+    "add",
+    "The sum of two tensors.",
+    r"z = x + y",
+    lambda x, y: x + y,
+    level=1,
+    gradient="elementwise.add",
+)
+subtract = _binary(
+    "subtract",
+    "The difference of two tensors.",
+    r"z = x - y",
+    lambda x, y: x - y,
+    level=1,
+    gradient="elementwise.subtract",
+)
 multiply = _binary(
-    "multiply", "The element-wise product of two tensors.", r"z = x \cdot y", lambda x, y: x * y, level=1
+    "multiply",
+    "The element-wise product of two tensors.",
+    r"z = x \cdot y",
+    lambda x, y: x * y,
+    level=1,
+    gradient="elementwise.multiply",
 )
 divide = _binary(
     "divide",
@@ -69,35 +89,62 @@ divide = _binary(
     r"z = x / y",
     quotient,
     level=1,
+    gradient="elementwise.divide",
 )
-mod = _binary("mod", "The remainder of the division of two tensors.", r"z = x \bmod y", _remainder, level=1)
+mod = _binary(
+    "mod",
+    "The remainder of the division of two tensors.",
+    r"z = x \bmod y",
+    _remainder,
+    level=1,
+    gradient="elementwise.trunc_mod",
+)
 floor_divide = _binary(
-    "floor_divide", "The quotient of two tensors, rounded down.", r"z = \lfloor x / y \rfloor", _floor_divide
+    "floor_divide",
+    "The quotient of two tensors, rounded down.",
+    r"z = \lfloor x / y \rfloor",
+    _floor_divide,
+    gradient="elementwise.none",
 )
 floor_mod = _binary(
     "floor_mod",
     "What floor_divide leaves over: it has the divisor's sign.",
     r"z = x - y \lfloor x / y \rfloor",
     _floor_mod,
+    gradient="elementwise.floor_mod",
 )
 trunc_divide = _binary(
     "trunc_divide",
     "The quotient of two tensors, rounded towards zero.",
     r"z = \operatorname{trunc}(x / y)",
     _trunc_divide,
+    gradient="elementwise.none",
 )
 trunc_mod = _binary(
     "trunc_mod", "What trunc_divide leaves over: it has the dividend's sign.",
-    r"z = x - y \operatorname{trunc}(x / y)", _remainder,
+    r"z = x - y \operatorname{trunc}(x / y)", _remainder, gradient="elementwise.trunc_mod",
 )  # fmt: skip
 power = _binary(
     "power",
     "The first tensor's elements to the power of the second's.",
     r"z = x^{y}",
     lambda x, y: np.power(x, y),
+    gradient="elementwise.power",
 )
-maximum = _binary("maximum", "The greater of two elements.", r"z = \max(x, y)", lambda x, y: np.maximum(x, y))
-minimum = _binary("minimum", "The lesser of two elements.", r"z = \min(x, y)", lambda x, y: np.minimum(x, y))
+maximum = _binary(
+    "maximum",
+    "The greater of two elements.",
+    r"z = \max(x, y)",
+    lambda x, y: np.maximum(x, y),
+    gradient="elementwise.maximum",
+)
+minimum = _binary(
+    "minimum",
+    "The lesser of two elements.",
+    r"z = \min(x, y)",
+    lambda x, y: np.minimum(x, y),
+    gradient="elementwise.minimum",
+)
 
 
 def _bits(attrs: None, lhs: Type, rhs: Type) -> Type:
@@ -119,7 +166,15 @@ _LAXER = "It accepted elements of every type."
 def _bitwise(
     name: str, description: str, formula: str, value: Callable[[Array, Array], Array]
 ) -> Callable[[Expr, Expr], Expr]:
-    return _binary(name, description, formula, value, relation=_BITS, laxer_in_reference=_LAXER)
+    return _binary(
+        name,
+        description,
+        formula,
+        value,
+        relation=_BITS,
+        laxer_in_reference=_LAXER,
+        gradient="elementwise.none",
+    )
 
 
 left_shift = _bitwise(

@@ -97,10 +97,11 @@ def _spread(
     flops: Flops = no_flops,
     level: int = 10,
     compute: Compute,
+    gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=flops, compute=compute, family="shape", level=level,
+        flops=flops, compute=compute, family="shape", level=level, gradient=gradient,
     )  # fmt: skip
 
 
@@ -113,6 +114,7 @@ _BROADCAST_TO = _spread(
     InitOpAttrs,
     level=4,
     compute=lambda attrs, x: np.broadcast_to(x, attrs.shape),
+    gradient="shape.broadcast",
 )
 _BROADCAST_TO_LIKE = _spread(
     "broadcast_to_like",
@@ -121,6 +123,7 @@ _BROADCAST_TO_LIKE = _spread(
     Relation("BroadCastToLike", _broadcast_to_like, "{out} = {1}, if {0} ⊔ {1} = {1}"),
     ("data", "broadcast_type"),
     compute=lambda attrs, x, broadcast_type: np.broadcast_to(x, broadcast_type.shape),
+    gradient="shape.broadcast",
 )
 
 
@@ -142,6 +145,7 @@ _COLLAPSE_SUM_LIKE = _spread(
     pattern=OpPattern.COMM_REDUCE,
     flops=flops_per_input,
     compute=lambda attrs, x, collapse_type: _collapsed(x, collapse_type.shape),
+    gradient="shape.collapsed",
 )
 _COLLAPSE_SUM_TO = _spread(
     "collapse_sum_to",
@@ -154,6 +158,7 @@ _COLLAPSE_SUM_TO = _spread(
     flops=flops_per_input,
     level=4,
     compute=lambda attrs, x, shape: _collapsed(x, numbers(shape)),
+    gradient="shape.collapsed",
 )
 
 

@@ -107,6 +107,7 @@ _EINSUM = declare(
     level=1,
     laxer_in_reference="It understood an ellipsis, and broadcast axes of extent 1.",
     compute=_summed,
+    gradient="products.einsum",
 )
 
 

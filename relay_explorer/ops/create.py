@@ -56,10 +56,11 @@ def _makes(
     pattern: int = OpPattern.ELEMWISE,
     level: int = 3,
     compute: Compute,
+    gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="creation", level=level,
+        flops=no_flops, compute=compute, family="creation", level=level, gradient=gradient,
     )  # fmt: skip
 
 
@@ -75,9 +76,16 @@ _ZEROS = _makes(
     _INIT,
     attrs=InitOpAttrs,
     compute=lambda attrs: _filled(attrs, 0),
+    gradient="elementwise.none",
 )
 _ONES = _makes(
-    "ones", "A tensor of ones.", r"y_i = 1", _INIT, attrs=InitOpAttrs, compute=lambda attrs: _filled(attrs, 1)
+    "ones",
+    "A tensor of ones.",
+    r"y_i = 1",
+    _INIT,
+    attrs=InitOpAttrs,
+    compute=lambda attrs: _filled(attrs, 1),
+    gradient="elementwise.none",
 )
 _FULL = _makes(
     "full",
@@ -87,6 +95,7 @@ _FULL = _makes(
     inputs=("fill_value",),
     attrs=InitOpAttrs,
     compute=_filled,
+    gradient="shape.filled",
 )
 _FULL_LIKE = _makes(
     "full_like",
@@ -95,6 +104,7 @@ _FULL_LIKE = _makes(
     forward("FullLike", "{out} = {0}, if {1} is one number", _full_like),
     inputs=("data", "fill_value"),
     compute=lambda attrs, x, fill_value: np.full_like(x, fill_value),
+    gradient="shape.filled_like",
 )
 
 zeros_like = unary_builder(
@@ -106,6 +116,7 @@ zeros_like = unary_builder(
         inputs=("data",),
         level=4,
         compute=lambda attrs, x: np.zeros_like(x),
+        gradient="elementwise.none",
     ),
     __name__,
 )
@@ -118,6 +129,7 @@ ones_like = unary_builder(
         inputs=("data",),
         level=4,
         compute=lambda attrs, x: np.ones_like(x),
+        gradient="elementwise.none",
     ),
     __name__,
 )
@@ -208,6 +220,7 @@ _ARANGE = declare(
     family="creation",
     level=3,
     compute=_row,
+    gradient="indexing.arange",
 )
 
 
@@ -264,6 +277,7 @@ _ONE_HOT = _makes(
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     level=10,
     compute=_marks,
+    gradient="indexing.one_hot",
 )
 
 

@@ -21,12 +21,15 @@ def declare(
     family: str,
     level: int,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Op:
     """Enters the operator `name`; see `relay_explorer.ir.op.Op` for the fields.
 
     `formula` is LaTeX without dollar signs; `family` one of FAMILIES, by which explorers colour it.
     `compute` gives the value: of the attributes and the arguments' arrays (a tuple of them for a tuple) it
     makes the result's array, or a tuple of them, of the shape and element type that `relation` says.
+    `gradient` says where its gradient is found: "file.function" of `relay_explorer.transform.gradients`, which
+    is imported when the first program is differentiated.
     """
     if family not in FAMILIES:
         raise ValueError(f"{name}: unknown family {family!r}; known are {', '.join(FAMILIES)}")
@@ -44,6 +47,7 @@ def declare(
             family=family,
             level=level,
             laxer_in_reference=laxer_in_reference,
+            gradient=gradient,
         )
     )
 

@@ -184,6 +184,7 @@ def _dynamic(
         family=family,
         level=level,
         laxer_in_reference="It took shapes, counts and places of any element type.",
+        gradient=_GRADIENTS.get(name, ""),
     )
 
 
@@ -201,6 +202,20 @@ _FORMULAS: dict[str, Anything] = {
     "expand_dims": r"y_{\dots 1 \dots} = x_{\dots}",
     "squeeze": r"y_{\dots} = x_{\dots 1 \dots}",
     "image.resize2d": r"y_p = \sum_q w(p \cdot n / m - q)\, x_q",
+}
+# Of those that have one: as the operator's whose shape is known.
+_GRADIENTS = {
+    "reshape": "shape.reshaped",
+    "broadcast_to": "shape.broadcast",
+    "zeros": "elementwise.none",
+    "ones": "elementwise.none",
+    "full": "shape.filled",
+    "tile": "shape.moved",
+    "one_hot": "indexing.one_hot",
+    "topk": "indexing.topk",
+    "strided_slice": "shape.moved",
+    "expand_dims": "shape.reshaped",
+    "squeeze": "shape.reshaped",
 }
 _RANK = "{out} has as many axes as {1} has elements"
 _dynamic(

@@ -38,10 +38,11 @@ def _indexes(
     level: int = 3,
     compute: Compute,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="index", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="index", level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
     )  # fmt: skip
 
 
@@ -274,7 +275,7 @@ def _unravelled(attrs: None, indices: Array, shape: Array) -> Array:
 _TAKE = _indexes(
     "take", "The slices at given indices along an axis.", r"y_{a\, i\, b} = x_{a\, \mathit{indices}_i\, b}",
     forward("Take", "{out} = {0} with `axis` replaced by {1}", _take), ("data", "indices"), TakeAttrs,
-    laxer_in_reference="It did not compare the batch axes of data and indices.", compute=_taken,
+    laxer_in_reference="It did not compare the batch axes of data and indices.", compute=_taken, gradient="shape.moved",
 )  # fmt: skip
 _GATHER = _indexes(
     "gather",
@@ -284,12 +285,13 @@ _GATHER = _indexes(
     ("data", "indices"),
     GatherAttrs,
     compute=lambda attrs, x, indices: np.take_along_axis(x, indices, attrs.axis),
+    gradient="indexing.gather",
 )
 _GATHER_ND = _indexes(
     "gather_nd", "The slices at given tuples of indices.",
     r"y_{i} = x_{\mathit{indices}_{0 i}\, \mathit{indices}_{1 i} \dots}",
     forward("GatherND", "{out} = {1} without its first axis, then what of {0} is not indexed", _gather_nd),
-    ("data", "indices"), GatherNDAttrs, compute=_gathered,
+    ("data", "indices"), GatherNDAttrs, compute=_gathered, gradient="indexing.gather_nd",
 )  # fmt: skip
 _SCATTER_ELEMENTS = _indexes(
     "scatter_elements",
@@ -301,6 +303,7 @@ _SCATTER_ELEMENTS = _indexes(
     pattern=OpPattern.OPAQUE,
     laxer_in_reference="It compared neither the shapes nor the element types of its arguments.",
     compute=_scattered,
+    gradient="indexing.scatter_elements",
 )
 _SCATTER_ND = _indexes(
     "scatter_nd",
@@ -312,6 +315,7 @@ _SCATTER_ND = _indexes(
     pattern=OpPattern.OPAQUE,
     laxer_in_reference=("It did not compare element types, and compared shapes without acting on it."),
     compute=_scattered_nd,
+    gradient="indexing.scatter_nd",
 )
 _ADV_INDEX = _indexes(
     "adv_index",
@@ -320,6 +324,7 @@ _ADV_INDEX = _indexes(
     forward("AdvIndex", "{out} = the broadcast indices, then what of the data is not indexed", _adv_index),
     ("inputs",),
     compute=lambda attrs, inputs: inputs[0][inputs[1:]],
+    gradient="shape.moved_field",
 )
 _UNRAVEL_INDEX = _indexes(
     "unravel_index",
@@ -329,6 +334,7 @@ _UNRAVEL_INDEX = _indexes(
     ("indices", "shape"),
     laxer_in_reference="It took indices of any rank, and looked at their first axis only.",
     compute=_unravelled,
+    gradient="elementwise.none",
 )
 _ARGWHERE = _indexes(
     "argwhere",
@@ -339,6 +345,7 @@ _ARGWHERE = _indexes(
     pattern=OpPattern.OPAQUE,
     level=10,
     compute=lambda attrs, condition: np.argwhere(condition).astype("int32"),
+    gradient="elementwise.none",
 )
 
 

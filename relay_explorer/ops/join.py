@@ -29,10 +29,11 @@ def _joins(
     level: int = 3,
     compute: Compute,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
     )  # fmt: skip
 
 
@@ -125,6 +126,7 @@ _CONCATENATE = _joins(
     ConcatenateAttrs,
     level=1,
     compute=lambda attrs, data: np.concatenate(data, attrs.axis),
+    gradient="shape.concatenate",
 )
 _STACK = _joins(
     "stack",
@@ -134,6 +136,7 @@ _STACK = _joins(
     StackAttrs,
     laxer_in_reference=("It did not compare the extents on the axis of the old tensors that `axis` numbers."),
     compute=lambda attrs, data: np.stack(data, attrs.axis),
+    gradient="shape.stack",
 )
 
 
@@ -207,6 +210,7 @@ _SPLIT = _joins(
     forward("Split", "{out} = a tuple of {0}, cut along `axis`", _split),
     SplitAttrs,
     compute=lambda attrs, x: _cut(x, attrs.indices_or_sections, attrs.axis),
+    gradient="shape.split",
 )
 
 
@@ -255,6 +259,7 @@ _REPEAT = _joins(
     RepeatAttrs,
     pattern=OpPattern.BROADCAST,
     compute=lambda attrs, x: np.repeat(x, attrs.repeats, attrs.axis),
+    gradient="shape.repeat",
 )
 _TILE = _joins(
     "tile",
@@ -264,6 +269,7 @@ _TILE = _joins(
     TileAttrs,
     pattern=OpPattern.BROADCAST,
     compute=lambda attrs, x: np.tile(x, attrs.reps),
+    gradient="shape.moved",
 )
 
 
@@ -308,6 +314,7 @@ _MESHGRID = _joins(
     forward("Meshgrid", "{out} = one grid a field of {0}", _meshgrid),
     MeshgridAttrs,
     compute=lambda attrs, data: tuple(np.meshgrid(*data, indexing=attrs.indexing)),
+    gradient="shape.meshgrid",
 )
 
 

@@ -27,7 +27,7 @@ def _compared(
         name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),
         pattern=OpPattern.BROADCAST, flops=flops_per_output, compute=lambda attrs, x, y: value(x, y),
         family="comparison", level=4,
-        laxer_in_reference=laxer_in_reference,
+        laxer_in_reference=laxer_in_reference, gradient="elementwise.none",
     )  # fmt: skip
     return binary_builder(op, __name__)
 
@@ -98,6 +98,7 @@ _WHERE = declare(
     compute=lambda attrs, condition, x, y: np.where(condition != 0, x, y),
     family="comparison",
     level=4,
+    gradient="elementwise.where",
 )
 
 

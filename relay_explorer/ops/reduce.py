@@ -130,11 +130,12 @@ def _reduction(
     *,
     compute: Compute,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
         pattern=OpPattern.COMM_REDUCE, flops=flops, compute=compute, family="reduction", level=4,
-        laxer_in_reference=laxer_in_reference,
+        laxer_in_reference=laxer_in_reference, gradient=gradient,
     )  # fmt: skip
 
 
@@ -191,26 +192,48 @@ def _position(name: str) -> Compute:
 
 
 _LAXER_TRUTH = "It accepted elements of every type."
-_SUM = _reduction("sum", "The sum over axes.", r"y = \sum_{i \in \mathit{axis}} x_i", compute=_folded("sum"))
+_SUM = _reduction(
+    "sum",
+    "The sum over axes.",
+    r"y = \sum_{i \in \mathit{axis}} x_i",
+    compute=_folded("sum"),
+    gradient="reduce.sum",
+)
 _PROD = _reduction(
-    "prod", "The product over axes.", r"y = \prod_{i \in \mathit{axis}} x_i", compute=_folded("prod")
+    "prod",
+    "The product over axes.",
+    r"y = \prod_{i \in \mathit{axis}} x_i",
+    compute=_folded("prod"),
+    gradient="reduce.prod",
 )
 _MEAN = _reduction(
-    "mean", "The arithmetic mean over axes.", r"y = \frac{1}{n} \sum_{i \in \mathit{axis}} x_i", compute=_mean
+    "mean",
+    "The arithmetic mean over axes.",
+    r"y = \frac{1}{n} \sum_{i \in \mathit{axis}} x_i",
+    compute=_mean,
+    gradient="reduce.mean",
 )
 _MAX = _reduction(
-    "max", "The greatest element over axes.", r"y = \max_{i \in \mathit{axis}} x_i", compute=_folded("max")
+    "max",
+    "The greatest element over axes.",
+    r"y = \max_{i \in \mathit{axis}} x_i",
+    compute=_folded("max"),
+    gradient="reduce.extreme",
 )
 _MIN = _reduction(
-    "min", "The least element over axes.", r"y = \min_{i \in \mathit{axis}} x_i", compute=_folded("min")
+    "min",
+    "The least element over axes.",
+    r"y = \min_{i \in \mathit{axis}} x_i",
+    compute=_folded("min"),
+    gradient="reduce.extreme",
 )
 _ALL = _reduction(
     "all", "Whether all elements over axes are true.", r"y = \bigwedge_{i \in \mathit{axis}} x_i", _TRUTH,
-    laxer_in_reference=_LAXER_TRUTH, compute=_folded("all"),
+    laxer_in_reference=_LAXER_TRUTH, compute=_folded("all"), gradient="elementwise.none",
 )  # fmt: skip
 _ANY = _reduction(
     "any", "Whether some element over axes is true.", r"y = \bigvee_{i \in \mathit{axis}} x_i", _TRUTH,
-    laxer_in_reference=_LAXER_TRUTH, compute=_folded("any"),
+    laxer_in_reference=_LAXER_TRUTH, compute=_folded("any"), gradient="elementwise.none",
 )  # fmt: skip
 _ARGMAX = _reduction(
     "argmax",
@@ -219,6 +242,7 @@ _ARGMAX = _reduction(
     _ARG_REDUCE,
     ArgReduceAttrs,
     compute=_position("argmax"),
+    gradient="elementwise.none",
 )
 _ARGMIN = _reduction(
     "argmin",
@@ -227,6 +251,7 @@ _ARGMIN = _reduction(
     _ARG_REDUCE,
     ArgReduceAttrs,
     compute=_position("argmin"),
+    gradient="elementwise.none",
 )
 _VARIANCE = _reduction(
     "variance",
@@ -238,6 +263,7 @@ _VARIANCE = _reduction(
     _variance_flops,
     laxer_in_reference="It compared only the ranks of data and mean, not their shapes and types.",
     compute=_spread,
+    gradient="reduce.variance",
 )
 
 

@@ -213,13 +213,14 @@ def _described(
     compute: Compute,
     inputs: tuple[str, ...] = ("data",),
     level: int = 3,
+    gradient: str = "",
 ) -> Op:
     relation = forward(
         "".join(word.title() for word in name.removeprefix("contrib_").split("_")), law, result
     )
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
-        pattern=OpPattern.INJECTIVE, flops=no_flops, compute=compute, family="shape", level=level,
+        pattern=OpPattern.INJECTIVE, flops=no_flops, compute=compute, family="shape", level=level, gradient=gradient,
     )  # fmt: skip
 
 
@@ -236,7 +237,7 @@ def _as(result: Callable[..., Type]) -> Compute:
 _ROW_MAJOR = r"y[k] = x[k] \text{ for every place } k \text{ in row-major order}"
 _RESHAPE = _described(
     "reshape", "The same elements, in the same order, under another shape.", _ROW_MAJOR,
-    "{out} = {0} as `newshape`", _reshape, ReshapeAttrs, compute=_as(_reshape),
+    "{out} = {0} as `newshape`", _reshape, ReshapeAttrs, compute=_as(_reshape), gradient="shape.reshaped",
 )  # fmt: skip
 _REVERSE_RESHAPE = _described(
     "contrib_reverse_reshape",
@@ -247,6 +248,7 @@ _REVERSE_RESHAPE = _described(
     ReshapeAttrs,
     level=10,
     compute=_as(_reverse_reshape),
+    gradient="shape.reshaped",
 )
 _RESHAPE_LIKE = _described(
     "reshape_like",
@@ -257,6 +259,7 @@ _RESHAPE_LIKE = _described(
     ReshapeLikeAttrs,
     inputs=("data", "shape_like"),
     compute=_as(_reshape_like),
+    gradient="shape.reshaped",
 )
 
 
@@ -315,7 +318,7 @@ def _laid_out(attrs: LayoutTransformAttrs, x: Array) -> Array:
 _LAYOUT_TRANSFORM = _described(
     "layout_transform", "The same elements with their axes in another layout, in blocks if it says so.",
     r"y_{n\, c / 16\, h\, w\, c \bmod 16} = x_{n\, c\, h\, w} \quad \text{for NCHW to NCHW16c}",
-    "{out} = {0}, laid out anew", _layout_transform, LayoutTransformAttrs, level=5, compute=_laid_out,
+    "{out} = {0}, laid out anew", _layout_transform, LayoutTransformAttrs, level=5, compute=_laid_out, gradient="shape.moved",
 )  # fmt: skip
 
 
@@ -355,6 +358,7 @@ _SHAPE_OF = _described(
     ShapeOfAttrs,
     level=10,
     compute=lambda attrs, x: np.array(x.shape, element_type(attrs.dtype or "int32")),
+    gradient="elementwise.none",
 )
 _NDARRAY_SIZE = _described(
     "ndarray_size",
@@ -365,6 +369,7 @@ _NDARRAY_SIZE = _described(
     NdarraySizeAttrs,
     level=10,
     compute=lambda attrs, x: np.array(x.size, element_type(attrs.dtype or "int32")),
+    gradient="elementwise.none",
 )
 
 

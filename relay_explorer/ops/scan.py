@@ -28,10 +28,11 @@ def _row(
     level: int = 3,
     compute: Compute,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=flops, compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference,
+        flops=flops, compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
     )  # fmt: skip
 
 
@@ -80,6 +81,7 @@ _CUMSUM = _row(
     family="reduction",
     laxer_in_reference=_LAXER_AXIS,
     compute=_running("cumsum"),
+    gradient="reduce.cumsum",
 )
 _CUMPROD = _row(
     "cumprod",
@@ -91,6 +93,7 @@ _CUMPROD = _row(
     family="reduction",
     laxer_in_reference=_LAXER_AXIS,
     compute=_running("cumprod"),
+    gradient="reduce.cumprod",
 )
 
 
@@ -138,7 +141,7 @@ _SEQUENCE_MASK = _row(
     "sequence_mask", "Sequences of different lengths with all that follows their ends replaced by one value.",
     r"y_{i b} = \begin{cases} x_{i b} & i < \ell_b \\ v & i \ge \ell_b \end{cases}",
     forward("SequenceMask", "{out} = {0}, with one length of {1} each", _sequence_mask), SequenceMaskAttrs,
-    inputs=("data", "valid_length"), pattern=OpPattern.INJECTIVE, level=10, compute=_masked,
+    inputs=("data", "valid_length"), pattern=OpPattern.INJECTIVE, level=10, compute=_masked, gradient="indexing.sequence_mask",
 )  # fmt: skip
 
 
@@ -165,7 +168,7 @@ _INVERT_PERMUTATION = _row(
     "invert_permutation", "The permutation that undoes another.", r"y_{x_i} = i",
     forward("InvertPermutation", "{out} = {0}, a vector of integers", _invert_permutation), None,
     pattern=OpPattern.INJECTIVE, level=1,
-    laxer_in_reference="It accepted tensors of every shape and element type.", compute=_inverse,
+    laxer_in_reference="It accepted tensors of every shape and element type.", compute=_inverse, gradient="elementwise.none",
 )  # fmt: skip
 
 
@@ -235,6 +238,7 @@ _MATRIX_SET_DIAG = _row(
     pattern=OpPattern.INJECTIVE,
     level=10,
     compute=_with_diagonals,
+    gradient="indexing.matrix_set_diag",
 )
 
 
@@ -276,6 +280,7 @@ _TRILU = _row(
     pattern=OpPattern.ELEMWISE,
     laxer_in_reference="It accepted data of fewer than two axes, and a k that is no integer.",
     compute=lambda attrs, x, k: (np.triu if attrs.upper else np.tril)(x, k.item()),
+    gradient="indexing.trilu",
 )
 
 

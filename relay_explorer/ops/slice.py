@@ -173,6 +173,7 @@ _STRIDED_SLICE = declare(
     family="index",
     level=4,
     compute=lambda attrs, x: x[_box(attrs, x.ndim)],
+    gradient="shape.moved",
 )
 _STRIDED_SET = declare(
     "strided_set",
@@ -186,6 +187,7 @@ _STRIDED_SET = declare(
     level=4,
     laxer_in_reference=("It looked neither at the value's type nor at those of begin, end and strides."),
     compute=_set,
+    gradient="indexing.strided_set",
 )
 _SLICE_LIKE = declare(
     "slice_like",
@@ -200,6 +202,7 @@ _SLICE_LIKE = declare(
     level=10,
     laxer_in_reference="It ignored axes that shape_like has beyond those of the data.",
     compute=_cut_like,
+    gradient="shape.moved",
 )
 
 Bounds = int | Sequence[int] | Expr

@@ -24,6 +24,7 @@ def _sorts(
     *,
     compute: Compute,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Op:
     """Declares an operator that compares elements, which is not counted as floating-point work."""
     return declare(
@@ -39,6 +40,7 @@ def _sorts(
         family="index",
         level=6,
         laxer_in_reference=laxer_in_reference,
+        gradient=gradient,
     )
 
 
@@ -149,6 +151,7 @@ _SORT = _sorts(
     ArgsortAttrs,
     laxer_in_reference=_LAXER,
     compute=lambda attrs, x: np.take_along_axis(x, _order(x, attrs.axis, attrs.is_ascend), attrs.axis),
+    gradient="indexing.sort",
 )
 _ARGSORT = _sorts(
     "argsort",
@@ -160,6 +163,7 @@ _ARGSORT = _sorts(
     compute=lambda attrs, x: _order(x, attrs.axis, attrs.is_ascend).astype(
         element_type(attrs.dtype or "int32")
     ),
+    gradient="elementwise.none",
 )
 _TOPK = _sorts(
     "topk",
@@ -169,6 +173,7 @@ _TOPK = _sorts(
     TopKAttrs,
     laxer_in_reference="It let k exceed the axis.",
     compute=_best,
+    gradient="indexing.topk",
 )
 _SEARCHSORTED = _sorts(
     "searchsorted",
@@ -179,6 +184,7 @@ _SEARCHSORTED = _sorts(
     ("sorted_sequence", "values"),
     laxer_in_reference="It did not compare the element types of the sequence and the values.",
     compute=_places,
+    gradient="elementwise.none",
 )
 
 

@@ -27,11 +27,12 @@ def _moves(
     level: int = 3,
     compute: Compute,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Op:
     """Declares an operator that computes nothing: elements are moved, or only described anew."""
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
     )  # fmt: skip
 
 
@@ -80,6 +81,7 @@ _CAST = declare(
     family="arithmetic",
     level=3,
     compute=lambda attrs, x: x.astype(element_type(attrs.dtype)),
+    gradient="elementwise.cast",
 )
 _CAST_LIKE = declare(
     "cast_like",
@@ -92,6 +94,7 @@ _CAST_LIKE = declare(
     family="arithmetic",
     level=3,
     compute=lambda attrs, x, dtype_like: x.astype(dtype_like.dtype),
+    gradient="elementwise.cast",
 )
 _REINTERPRET = declare(
     "reinterpret",
@@ -105,6 +108,7 @@ _REINTERPRET = declare(
     level=3,
     laxer_in_reference="It did not compare the widths of the two element types.",
     compute=lambda attrs, x: x.view(element_type(attrs.dtype)),
+    gradient="elementwise.none",
 )
 
 
@@ -208,17 +212,18 @@ _TRANSPOSE = _moves(
     forward("Transpose", "{out} = {0}, axes reordered", _transpose),
     attrs=TransposeAttrs,
     compute=lambda attrs, x: np.transpose(x, attrs.axes),
+    gradient="shape.transpose",
 )
 _EXPAND_DIMS = _moves(
     "expand_dims", "The same elements with new axes of extent 1.",
     r"y_{\dots 1 \dots} = x_{\dots}", forward("ExpandDims", "{out} = {0} with axes of 1", _expand_dims),
-    attrs=ExpandDimsAttrs, pattern=OpPattern.BROADCAST, level=1, compute=_with_ones,
+    attrs=ExpandDimsAttrs, pattern=OpPattern.BROADCAST, level=1, compute=_with_ones, gradient="shape.reshaped",
 )  # fmt: skip
 _SQUEEZE = _moves(
     "squeeze", "The same elements without axes of extent 1.",
     r"y_{\dots} = x_{\dots 1 \dots}", forward("Squeeze", "{out} = {0} without axes of 1", _squeeze),
     attrs=SqueezeAttrs,
-    laxer_in_reference="It let an axis be named twice.", compute=lambda attrs, x: np.squeeze(x, attrs.axis),
+    laxer_in_reference="It let an axis be named twice.", compute=lambda attrs, x: np.squeeze(x, attrs.axis), gradient="shape.reshaped",
 )  # fmt: skip
 
 
@@ -298,12 +303,13 @@ _REVERSE = _moves(
     forward("Reverse", "{out} = {0}", _reverse),
     attrs=ReverseAttrs,
     compute=lambda attrs, x: np.flip(x, attrs.axis),
+    gradient="shape.reverse",
 )
 _REVERSE_SEQUENCE = _moves(
     "reverse_sequence", "Sequences of different lengths, each turned around within its length.",
     r"y_{b i} = \begin{cases} x_{b, \ell_b - 1 - i} & i < \ell_b \\ x_{b i} & i \ge \ell_b \end{cases}",
     forward("ReverseSequence", "{out} = {0}, with one length of {1} each", _reverse_sequence),
-    attrs=ReverseSequenceAttrs, inputs=("data", "seq_lengths"), compute=_reversed,
+    attrs=ReverseSequenceAttrs, inputs=("data", "seq_lengths"), compute=_reversed, gradient="shape.moved",
 )  # fmt: skip
 
 

@@ -43,6 +43,7 @@ def _unary(
     relation: Relation = IDENTITY,
     flops: Flops = flops_per_output,
     laxer_in_reference: str = "",
+    gradient: str = "",
 ) -> Callable[[Expr], Expr]:
     """Declares an element-wise operator and gives its builder, a function of `data`.
 
@@ -54,24 +55,60 @@ def _unary(
 
     op = declare(
         name, description, formula=formula, relation=relation, pattern=OpPattern.ELEMWISE, flops=flops,
-        compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference,
+        compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
     )  # fmt: skip
     return unary_builder(op, __name__)
 
 
 # Exponentials and logarithms
-exp = _unary("exp", "E to the power of each element.", r"y = e^{x}", lambda x: np.exp(x))
-log = _unary("log", "The natural logarithm of each element.", r"y = \ln x", lambda x: np.log(x))
-log2 = _unary("log2", "The logarithm to base 2 of each element.", r"y = \log_2 x", lambda x: np.log2(x))
-log10 = _unary(
-    "log10", "The logarithm to base 10 of each element.", r"y = \log_{10} x", lambda x: np.log10(x)
+exp = _unary(
+    "exp",
+    "E to the power of each element.",
+    r"y = e^{x}",
+    lambda x: np.exp(x),
+    gradient="elementwise.exp",
 )
-sqrt = _unary("sqrt", "The square root of each element.", r"y = \sqrt{x}", lambda x: np.sqrt(x))
+log = _unary(
+    "log",
+    "The natural logarithm of each element.",
+    r"y = \ln x",
+    lambda x: np.log(x),
+    gradient="elementwise.log",
+)
+log2 = _unary(
+    "log2",
+    "The logarithm to base 2 of each element.",
+    r"y = \log_2 x",
+    lambda x: np.log2(x),
+    gradient="elementwise.log2",
+)
+log10 = _unary(
+    "log10",
+    "The logarithm to base 10 of each element.",
+    r"y = \log_{10} x",
+    lambda x: np.log10(x),
+    gradient="elementwise.log10",
+)
+sqrt = _unary(
+    "sqrt",
+    "The square root of each element.",
+    r"y = \sqrt{x}",
+    lambda x: np.sqrt(x),
+    gradient="elementwise.sqrt",
+)
 rsqrt = _unary(
-    "rsqrt", "One over the square root of each element.", r"y = 1 / \sqrt{x}", lambda x: 1 / np.sqrt(x)
+    "rsqrt",
+    "One over the square root of each element.",
+    r"y = 1 / \sqrt{x}",
+    lambda x: 1 / np.sqrt(x),
+    gradient="elementwise.rsqrt",
 )
 erf = _unary(
-    "erf", "The Gauss error function of each element.", r"y = \frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt", _erf
+    "erf",
+    "The Gauss error function of each element.",
+    r"y = \frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt",
+    _erf,
+    gradient="elementwise.erf",
 )
 
 # Activations that are plain functions of a number
@@ -81,6 +118,7 @@ sigmoid = _unary(
     r"y = \frac{1}{1 + e^{-x}}",
     lambda x: 1 / (1 + np.exp(-x)),
     family="activation",
+    gradient="elementwise.sigmoid",
 )
 tanh = _unary(
     "tanh",
@@ -88,58 +126,120 @@ tanh = _unary(
     r"y = \tanh x = \frac{e^x - e^{-x}}{e^x + e^{-x}}",
     lambda x: np.tanh(x),
     family="activation",
+    gradient="elementwise.tanh",
 )
 
 # Trigonometry
-sin = _unary("sin", "The sine of each element, in radians.", r"y = \sin x", lambda x: np.sin(x))
-cos = _unary("cos", "The cosine of each element, in radians.", r"y = \cos x", lambda x: np.cos(x))
-tan = _unary("tan", "The tangent of each element, in radians.", r"y = \tan x", lambda x: np.tan(x))
-sinh = _unary("sinh", "The hyperbolic sine of each element.", r"y = \sinh x", lambda x: np.sinh(x))
-cosh = _unary("cosh", "The hyperbolic cosine of each element.", r"y = \cosh x", lambda x: np.cosh(x))
+sin = _unary(
+    "sin",
+    "The sine of each element, in radians.",
+    r"y = \sin x",
+    lambda x: np.sin(x),
+    gradient="elementwise.sin",
+)
+cos = _unary(
+    "cos",
+    "The cosine of each element, in radians.",
+    r"y = \cos x",
+    lambda x: np.cos(x),
+    gradient="elementwise.cos",
+)
+tan = _unary(
+    "tan",
+    "The tangent of each element, in radians.",
+    r"y = \tan x",
+    lambda x: np.tan(x),
+    gradient="elementwise.tan",
+)
+sinh = _unary(
+    "sinh",
+    "The hyperbolic sine of each element.",
+    r"y = \sinh x",
+    lambda x: np.sinh(x),
+    gradient="elementwise.sinh",
+)
+cosh = _unary(
+    "cosh",
+    "The hyperbolic cosine of each element.",
+    r"y = \cosh x",
+    lambda x: np.cosh(x),
+    gradient="elementwise.cosh",
+)
 asin = _unary(
-    "asin", "The angle, in radians, whose sine is the element.", r"y = \arcsin x", lambda x: np.arcsin(x)
+    "asin",
+    "The angle, in radians, whose sine is the element.",
+    r"y = \arcsin x",
+    lambda x: np.arcsin(x),
+    gradient="elementwise.asin",
 )
 acos = _unary(
-    "acos", "The angle, in radians, whose cosine is the element.", r"y = \arccos x", lambda x: np.arccos(x)
+    "acos",
+    "The angle, in radians, whose cosine is the element.",
+    r"y = \arccos x",
+    lambda x: np.arccos(x),
+    gradient="elementwise.acos",
 )
 atan = _unary(
-    "atan", "The angle, in radians, whose tangent is the element.", r"y = \arctan x", lambda x: np.arctan(x)
+    "atan",
+    "The angle, in radians, whose tangent is the element.",
+    r"y = \arctan x",
+    lambda x: np.arctan(x),
+    gradient="elementwise.atan",
 )
 asinh = _unary(
     "asinh",
     "The number whose hyperbolic sine is the element.",
     r"y = \operatorname{arsinh} x",
     lambda x: np.arcsinh(x),
+    gradient="elementwise.asinh",
 )
 acosh = _unary(
     "acosh",
     "The number whose hyperbolic cosine is the element.",
     r"y = \operatorname{arcosh} x",
     lambda x: np.arccosh(x),
+    gradient="elementwise.acosh",
 )
 atanh = _unary(
     "atanh",
     "The number whose hyperbolic tangent is the element.",
     r"y = \operatorname{artanh} x",
     lambda x: np.arctanh(x),
+    gradient="elementwise.atanh",
 )
 
 # Sign and rounding
-abs = _unary("abs", "The absolute value of each element.", r"y = |x|", lambda x: np.abs(x), level=3)
+abs = _unary(
+    "abs",
+    "The absolute value of each element.",
+    r"y = |x|",
+    lambda x: np.abs(x),
+    level=3,
+    gradient="elementwise.abs",
+)
 sign = _unary(
     "sign",
     "1, 0 or -1: the sign of each element.",
     r"y = \operatorname{sign} x",
     lambda x: np.where(x > 0, 1, np.where(x < 0, -1, 0)),
     level=3,
+    gradient="elementwise.none",
 )
-negative = _unary("negative", "Each element with its sign changed.", r"y = -x", lambda x: -x, level=3)
+negative = _unary(
+    "negative",
+    "Each element with its sign changed.",
+    r"y = -x",
+    lambda x: -x,
+    level=3,
+    gradient="elementwise.negative",
+)
 floor = _unary(
     "floor",
     "The largest whole number not above each element.",
     r"y = \lfloor x \rfloor",
     _whole(lambda x: np.floor(x)),
     level=3,
+    gradient="elementwise.none",
 )
 ceil = _unary(
     "ceil",
@@ -147,6 +247,7 @@ ceil = _unary(
     r"y = \lceil x \rceil",
     _whole(lambda x: np.ceil(x)),
     level=3,
+    gradient="elementwise.none",
 )
 round = _unary(
     "round",
@@ -154,10 +255,11 @@ round = _unary(
     r"y = \operatorname{round}(x)",
     _whole(lambda x: np.rint(x)),
     level=3,
+    gradient="elementwise.none",
 )
 trunc = _unary(
     "trunc", "Each element with its fraction dropped.",
-    r"y = \operatorname{sign}(x) \lfloor |x| \rfloor", _whole(lambda x: np.trunc(x)), level=3,
+    r"y = \operatorname{sign}(x) \lfloor |x| \rfloor", _whole(lambda x: np.trunc(x)), level=3, gradient="elementwise.none",
 )  # fmt: skip
 
 # Approximations that FastMath puts in place of the exact operators. Their meaning is what they approximate:
@@ -167,14 +269,15 @@ fast_exp = _unary(
     "E to the power of each element, approximated by a polynomial.",
     r"y \approx e^{x}",
     lambda x: np.exp(x),
+    gradient="elementwise.exp",
 )
 fast_tanh = _unary(
     "fast_tanh", "The hyperbolic tangent of each element, approximated by a quotient of polynomials.",
-    r"y \approx \tanh x", lambda x: np.tanh(x), family="activation",
+    r"y \approx \tanh x", lambda x: np.tanh(x), family="activation", gradient="elementwise.tanh",
 )  # fmt: skip
 fast_erf = _unary(
     "fast_erf", "The Gauss error function of each element, approximated by a quotient of polynomials.",
-    r"y \approx \operatorname{erf} x", _erf,
+    r"y \approx \operatorname{erf} x", _erf, gradient="elementwise.erf",
 )  # fmt: skip
 
 copy = _unary(
@@ -185,6 +288,7 @@ copy = _unary(
     level=3,
     family="other",
     flops=no_flops,
+    gradient="elementwise.same",
 )
 
 
@@ -196,6 +300,7 @@ isnan = _unary(
     level=3,
     family="comparison",
     relation=_TEST,
+    gradient="elementwise.none",
 )
 isfinite = _unary(
     "isfinite",
@@ -205,6 +310,7 @@ isfinite = _unary(
     level=3,
     family="comparison",
     relation=_TEST,
+    gradient="elementwise.none",
 )
 isinf = _unary(
     "isinf",
@@ -214,6 +320,7 @@ isinf = _unary(
     level=3,
     family="comparison",
     relation=_TEST,
+    gradient="elementwise.none",
 )
 
 
@@ -248,11 +355,12 @@ logical_not = _unary(
     family="comparison",
     relation=forward("LogicalNot", "{out} = {0}, of booleans", _truth),
     laxer_in_reference="It accepted elements of every type.",
+    gradient="elementwise.none",
 )
 bitwise_not = _unary(
     "bitwise_not", "Each element with all its bits flipped.", r"y = \mathord{\sim} x", lambda x: ~x, level=4,
     relation=forward("BitwiseNot", "{out} = {0}, of integers", _bits),
-    laxer_in_reference="It accepted elements of every type.",
+    laxer_in_reference="It accepted elements of every type.", gradient="elementwise.none",
 )  # fmt: skip
 
 
@@ -284,6 +392,7 @@ _CLIP = declare(
     compute=_clipped,
     family="activation",
     level=3,
+    gradient="elementwise.clip",
 )
 
 

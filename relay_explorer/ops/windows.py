@@ -162,6 +162,7 @@ _SLIDING_WINDOW = declare(
     family="index",
     level=3,
     compute=_slid,
+    gradient="shape.moved",
 )
 _STFT = declare(
     "stft",

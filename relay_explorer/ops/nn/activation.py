@@ -49,6 +49,7 @@ _RELU = declare(
     family="activation",
     level=1,
     compute=lambda attrs, x: np.maximum(x, x.dtype.type(0)),
+    gradient="elementwise.relu",
 )
 
 
@@ -85,6 +86,7 @@ _LEAKY_RELU = declare(
     family="activation",
     level=3,
     compute=lambda attrs, x: _sloped(x, attrs.alpha),
+    gradient="elementwise.leaky_relu",
 )
 
 
@@ -125,6 +127,7 @@ _PRELU = declare(
     family="activation",
     level=3,
     compute=lambda attrs, x, alpha: _sloped(x, along(alpha, attrs.axis, x.ndim)),
+    gradient="elementwise.prelu",
 )
 
 
@@ -144,7 +147,13 @@ def _softmax(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: 
     return True
 
 
-def _softmax_op(name: str, description: str, formula: str, compute: Compute) -> Op:
+def _softmax_op(
+    name: str,
+    description: str,
+    formula: str,
+    compute: Compute,
+    gradient: str = "",
+) -> Op:
     return declare(
         name,
         description,
@@ -158,6 +167,7 @@ def _softmax_op(name: str, description: str, formula: str, compute: Compute) -> 
         compute=compute,
         family="activation",
         level=1,
+        gradient=gradient,
     )
 
 
@@ -178,15 +188,21 @@ _SOFTMAX = _softmax_op(
     "Exponentials along an axis, divided by their sum.",
     r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}",
     compute=_shares,
+    gradient="normalize.softmax",
 )
 _FAST_SOFTMAX = _softmax_op(
     "nn.fast_softmax",
     "Softmax with an approximate exponential.",
     r"y_i = \frac{\tilde{e}^{x_i}}{\sum_j \tilde{e}^{x_j}}",
     compute=_shares,
+    gradient="normalize.softmax",
 )
 _LOG_SOFTMAX = _softmax_op(
-    "nn.log_softmax", "The logarithm of softmax.", r"y_i = x_i - \log \sum_j e^{x_j}", compute=_log_shares
+    "nn.log_softmax",
+    "The logarithm of softmax.",
+    r"y_i = x_i - \log \sum_j e^{x_j}",
+    compute=_log_shares,
+    gradient="normalize.log_softmax",
 )
 
 

@@ -139,6 +139,7 @@ _SPACE_TO_BATCH = declare(
     level=5,
     laxer_in_reference=LAXER_BLOCKS,
     compute=_to_batch,
+    gradient="shape.space_to_batch",
 )
 _BATCH_TO_SPACE = declare(
     "nn.batch_to_space_nd",
@@ -154,6 +155,7 @@ _BATCH_TO_SPACE = declare(
     level=5,
     laxer_in_reference=LAXER_BLOCKS,
     compute=_to_space,
+    gradient="shape.moved",
 )
 
 

@@ -138,6 +138,7 @@ def _declare(axes: str, attrs: type[Attrs], index: str, window: str) -> Anything
         family="convolution",
         level=2,
         laxer_in_reference=_LAXER,
+        gradient="convolution.convolution",
     )
 
 

@@ -219,6 +219,7 @@ _CONV2D_BACKWARD_WEIGHT = declare(
     level=2,
     laxer_in_reference="It did not compare the gradient's shape with the convolution's output.",
     compute=weight_gradient,
+    gradient="convolution.backward_weight",
 )
 
 

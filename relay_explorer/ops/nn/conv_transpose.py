@@ -229,6 +229,7 @@ def _declare(axes: str, attrs: type[Attrs]) -> Op:
         family="convolution",
         level=2,
         laxer_in_reference=_LAXER,
+        gradient="convolution.transposed",
     )
 
 

@@ -150,6 +150,7 @@ _DENSE = declare(
     level=1,
     laxer_in_reference="Without `units` it never compared the inner dimensions of data and weight.",
     compute=lambda attrs, x, weight: _product(attrs, x, weight.T),
+    gradient="products.dense",
 )
 
 
@@ -231,6 +232,7 @@ _MATMUL = declare(
     level=1,
     laxer_in_reference="Without `units` it never compared the inner dimensions of the two matrices.",
     compute=_turned_product,
+    gradient="products.matmul",
 )
 
 
@@ -327,6 +329,7 @@ _BATCH_MATMUL = declare(
     level=10,
     laxer_in_reference="Where any dimension was unknown it compared none of the others.",
     compute=_turned_product,
+    gradient="products.batch_matmul",
 )
 
 
@@ -361,6 +364,7 @@ _BIAS_ADD = declare(
     family="arithmetic",
     level=1,
     compute=lambda attrs, x, bias: x + along(bias, attrs.axis, x.ndim),
+    gradient="elementwise.bias_add",
 )
 
 

@@ -56,7 +56,14 @@ def _agreement(logarithms: Array, targets: Array) -> Array:
     return (-np.sum(logarithms * targets) / len(targets)).astype(targets.dtype)
 
 
-def _cross_entropy_op(name: str, description: str, formula: str, flops: int, compute: Compute) -> Op:
+def _cross_entropy_op(
+    name: str,
+    description: str,
+    formula: str,
+    flops: int,
+    compute: Compute,
+    gradient: str = "",
+) -> Op:
     return declare(
         name,
         description,
@@ -68,6 +75,7 @@ def _cross_entropy_op(name: str, description: str, formula: str, flops: int, com
         family="training",
         level=10,
         laxer_in_reference="It accepted targets of another element type.",
+        gradient=gradient,
     )
 
 
@@ -77,6 +85,7 @@ _CROSS_ENTROPY = _cross_entropy_op(
     r"y = -\frac{1}{N} \sum_{n,c} t_{n,c} \log p_{n,c}",
     3,  # logarithm, product, sum
     lambda attrs, predictions, targets: _agreement(np.log(predictions), targets),
+    gradient="loss.cross_entropy",
 )
 _CROSS_ENTROPY_WITH_LOGITS = _cross_entropy_op(
     "nn.cross_entropy_with_logits",
@@ -84,6 +93,7 @@ _CROSS_ENTROPY_WITH_LOGITS = _cross_entropy_op(
     r"y = -\frac{1}{N} \sum_{n,c} t_{n,c}\, \ell_{n,c}",
     2,  # product, sum
     lambda attrs, predictions, targets: _agreement(predictions, targets),
+    gradient="loss.cross_entropy_with_logits",
 )
 
 
@@ -180,6 +190,7 @@ _NLL_LOSS = declare(
     level=10,
     laxer_in_reference="It compared only the number of the targets' axes, and accepted any reduction.",
     compute=_likelihood,
+    gradient="loss.nll_loss",
 )
 
 

@@ -50,6 +50,7 @@ _BATCH_FLATTEN = declare(
     family="shape",
     level=2,
     compute=lambda attrs, x: x.reshape(len(x), prod(x.shape[1:])),
+    gradient="shape.reshaped",
 )
 
 

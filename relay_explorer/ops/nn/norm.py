@@ -122,6 +122,7 @@ _BATCH_NORM = declare(
     family="normalization",
     level=1,
     compute=_batch_normed,
+    gradient="normalize.batch_norm",
 )
 
 
@@ -192,6 +193,7 @@ def _norm(
     attrs: type[Attrs],
     compute: Compute,
     laxer: str = "",
+    gradient: str = "",
 ) -> Op:
     return declare(
         name,
@@ -208,6 +210,7 @@ def _norm(
         family="normalization",
         level=1,
         laxer_in_reference=laxer,
+        gradient=gradient,
     )
 
 
@@ -230,6 +233,7 @@ _INSTANCE_NORM = _norm(
     _scaled("InstanceNorm", 3),
     InstanceNormAttrs,
     _instance_normed,
+    gradient="normalize.instance_norm",
 )
 _LAYER_NORM = _norm(
     "nn.layer_norm",
@@ -238,6 +242,7 @@ _LAYER_NORM = _norm(
     _scaled("LayerNorm"),
     LayerNormAttrs,
     lambda attrs, x, gamma, beta: _affine(attrs, _normal(x, (attrs.axis,), attrs.epsilon), gamma, beta),
+    gradient="normalize.layer_norm",
 )
 _GROUP_NORM = _norm(
     "nn.group_norm",
@@ -247,6 +252,7 @@ _GROUP_NORM = _norm(
     GroupNormAttrs,
     _group_normed,
     "It accepted a number of groups that does not divide the channels.",
+    gradient="normalize.group_norm",
 )
 
 
@@ -325,6 +331,7 @@ _DROPOUT = declare(
     level=1,
     laxer_in_reference="It accepted any rate.",
     compute=lambda attrs, x: (x, np.ones_like(x)),
+    gradient="normalize.dropout",
 )
 
 

@@ -74,6 +74,7 @@ _LRN = declare(
     level=2,
     laxer_in_reference="It accepted an axis that the data does not have.",
     compute=_lrn,
+    gradient="normalize.lrn",
 )
 
 
@@ -95,6 +96,7 @@ _L2_NORMALIZE = declare(
     level=2,
     laxer_in_reference="It accepted axes that the data does not have.",
     compute=_l2_normed,
+    gradient="normalize.l2_normalize",
 )
 
 

@@ -102,6 +102,7 @@ _PAD = declare(
     level=2,
     laxer_in_reference="It did not look at the type of the value, nor at the mode.",
     compute=_surrounded,
+    gradient="shape.pad",
 )
 
 
@@ -161,6 +162,7 @@ _MIRROR_PAD = declare(
     level=2,
     laxer_in_reference="It accepted more padding than there are elements to mirror, and any mode.",
     compute=lambda attrs, x: np.pad(x, attrs.pad_width, attrs.mode.lower()),
+    gradient="shape.moved",
 )
 
 
@@ -213,6 +215,7 @@ _DILATE = declare(
     level=10,
     laxer_in_reference="It accepted strides that are not positive.",
     compute=_spaced,
+    gradient="shape.dilate",
 )
 
 

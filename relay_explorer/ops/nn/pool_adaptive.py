@@ -99,6 +99,7 @@ def _adaptive(kind: str, axes: str, attrs: type[Attrs]) -> Op:
         compute=resized_to(kind, axes, _sizes),
         family="pooling",
         level=10,
+        gradient=f"pooling.adaptive_{'maximum' if kind == 'max' else 'mean'}",
     )
 
 
@@ -123,6 +124,7 @@ def _global(kind: str) -> Op:
         compute=resized_to(kind, "HW", _sizes),
         family="pooling",
         level=2,
+        gradient=f"pooling.adaptive_{'maximum' if kind == 'max' else 'mean'}",
     )
 
 

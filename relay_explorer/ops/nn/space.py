@@ -276,6 +276,7 @@ _DEPTH_TO_SPACE = declare(
     level=5,
     laxer_in_reference=LAXER_BLOCKS,
     compute=_from_depth,
+    gradient="shape.moved",
 )
 _SPACE_TO_DEPTH = declare(
     "nn.space_to_depth",
@@ -289,6 +290,7 @@ _SPACE_TO_DEPTH = declare(
     level=5,
     laxer_in_reference=LAXER_BLOCKS,
     compute=_to_depth,
+    gradient="shape.moved",
 )
 
 

@@ -131,6 +131,7 @@ _MULTIBOX_PRIOR = declare(
     level=5,
     laxer_in_reference="It did not look at the numbers of its attributes.",
     compute=_anchors,
+    gradient="elementwise.none",
 )
 _MULTIBOX_TRANSFORM_LOC = declare(
     "vision.multibox_transform_loc",

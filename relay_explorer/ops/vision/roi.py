@@ -201,6 +201,7 @@ _YOLO_REORG = declare(
     level=5,
     laxer_in_reference="It rounded down where the blocks do not divide an axis.",
     compute=_reordered,
+    gradient="shape.moved",
 )
 
 

@@ -1,0 +1,47 @@
+"""The gradients of operators, one file a family.
+
+An operator names its gradient where it is declared (`gradient="elementwise.exp"`), and nothing here is
+imported before a program is differentiated. A gradient is a function of
+
+* `call`, a call of the operator: it, and its arguments, have their types; and as an expression it is the
+  value that the operator computed, which a gradient may use again, and
+* `grad`, the derivative of the program's result by the call's value: of the same type as that value.
+
+It gives the derivative by each argument, of the argument's type: for a tuple, an expression that is a tuple.
+None stands for zero, where the value does not depend on an argument smoothly: an index, a condition, a shape.
+So the derivatives of a program are themselves a program, which can be optimized, or differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr
+from ...ir.op import Op
+
+Gradient = Callable[[Call, Expr], Sequence[Expr | None]]
+
+
+def named(path: str) -> Gradient:
+    """The gradient of that name: the file, a dot, the function."""
+    family, _, name = path.partition(".")
+    found: Gradient = getattr(import_module(f"{__name__}.{family}"), name)
+    return found
+
+
+def gradient_of(call: Call) -> Gradient:
+    """The gradient of the operator that `call` calls; a RelayError where it has none."""
+    assert isinstance(call.op, Op)
+    found: Gradient | None = call.op.get_attr("FPrimalGradient")
+    if found is None:
+        raise RelayError(
+            f"the operator `{call.op.name}` has no gradient",
+            call.span,
+            help=[
+                "put operators that have one in its place, or give it one, a function of call and grad: "
+                f'relay.op.get("{call.op.name}").set_attr("FPrimalGradient", …)',
+            ],
+        )
+    return found
