@@ -1,8 +1,9 @@
 // The views this bundle can draw, by the name that stands in the data.
 import { mountEvaluation } from "./views/evaluation.js";
+import { mountFusion } from "./views/fusion.js";
 import { mountIr } from "./views/ir.js";
 import { mountSharing } from "./views/sharing.js";
 import { mountTypes } from "./views/types.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing]]);
+export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing], ["fusion", mountFusion]]);

@@ -1,0 +1,429 @@
+// The fusion explorer: the program is the axis; beside it who uses what, the pattern of each operator, and the groups
+// that become kernels while the reader steps through the decisions of the real pass.
+import { fill, h, text } from "../core/dom.js";
+import { createFrame, showHelp, showLink } from "../core/frame.js";
+import { bindKeys } from "../core/keys.js";
+import { createLegend } from "../core/legend.js";
+import { formatList, integer, parseList } from "../core/links.js";
+import { createRows } from "../core/rows.js";
+import { sentence, sentenceText } from "../core/sentence.js";
+import { nextStep } from "../core/steps.js";
+import { addStyle } from "../core/style.js";
+import { createTabs } from "../core/tabs.js";
+import { createTimeline } from "../core/timeline.js";
+import { createTransport } from "../core/transport.js";
+import { checkFusion } from "./fusion_check.js";
+import { fusionColumns } from "./fusion_columns.js";
+import { createFinder } from "./fusion_find.js";
+import { drawQuestions, drawTotals, whatIf } from "./fusion_foot.js";
+import { alike, rowGroups } from "./fusion_groups.js";
+import { bindings } from "./fusion_keys.js";
+import { MARKS, TINTS } from "./fusion_marks.js";
+import { createModel, sameStep, startOf } from "./fusion_model.js";
+import { drawKernels, drawTree, drawWhy, patternList } from "./fusion_panes.js";
+import { createWires } from "./fusion_wires.js";
+import css from "./fusion.css";
+
+addStyle(css);
+
+const LINE = 30;
+const NARROW = 620;
+const PANES = [{ id: "why", label: "Why" }, { id: "tree", label: "Post-dominators" }, { id: "list", label: "Kernels" }];
+const ON_ROWS = [{ id: "kernel", label: "Groups" }, { id: "uses", label: "Uses" }, { id: "pattern", label: "Patterns" }];
+const KEYS = [[["←", "→"], "step"], [["n"], "refusal"], [["m"], "merge"], [["v"], "what if"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
+
+export function mountFusion(root, view, ctx) {
+  checkFusion(view);
+  return new FusionExplorer(root, view, ctx).handle();
+}
+
+class FusionExplorer {
+  constructor(root, view, ctx) {
+    Object.assign(this, { root, view, ctx });
+    this.model = createModel(view);
+    this.what = 0;
+    this.step = startOf(this.variant);
+    this.entries = view.program.rows.map(() => ({ root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1, piece: false }));
+    this.groups = this.variant.groups.seek(0);
+    this.past = [];
+    this.hover = -1;
+    this.build();
+    this.restore(ctx.state);
+    this.ready = true;
+  }
+
+  handle() {
+    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
+  }
+
+  get variant() {
+    return this.model.variant(this.what);
+  }
+
+  get count() {
+    return this.variant.steps.length;
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx } = this;
+    this.frame = createFrame(this.root, { title: view.title, what: "Fusion, decision by decision", summary: view.summary });
+    this.time = h("span", { class: "grow" });
+    this.counter = h("span", { class: "count" });
+    this.legend = h("span", null);
+    this.question = h("div", { class: "what-if", role: "group", "aria-label": "what if", hidden: true });
+    this.buildRows();
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
+    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
+    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
+    this.frame.bar.append(this.transport.el, this.time, this.counter,
+      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
+    this.buildAside();
+    this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, this.aside);
+    this.frame.body.append(this.question, this.search.el, this.narrowTabs.el, this.body);
+    this.totals = h("span", { class: "totals" });
+    this.questions = h("span", { class: "questions", role: "group", "aria-label": "what if" });
+    this.frame.foot.append(this.totals, this.questions, this.legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
+    this.keys = bindings(this);
+    this.unbind = bindKeys(this.root, this.keys);
+    this.sizes = new ResizeObserver(() => this.resized());
+    this.sizes.observe(this.root);
+    this.narrow = this.root.clientWidth <= NARROW;
+    this.suppose();
+  }
+
+  buildRows() {
+    const now = () => ({ variant: this.variant, groups: this.groups, entries: this.entries });
+    this.rows = createRows({
+      view: this.view, label: `program of ${this.view.title}, with uses, patterns and kernels`, lineHeight: LINE, foldLists: true,
+      columns: fusionColumns(this.model, now, (row) => this.visit(row)),
+      hooks: {
+        select: (row, byReader) => byReader && this.ctx.changed(),
+        hover: (hit) => this.hovered(hit ? (hit.ref >= 0 ? hit.ref : this.model.onRow[hit.row]?.at(-1) ?? -1) : -1, hit?.row ?? -1),
+        layout: () => {
+          this.wires?.moved();
+          this.wire();
+        },
+        fold: () => this.ctx.changed(),
+        activate: (row) => this.ask(row),
+      },
+    });
+    this.rows.el.classList.add("fusion-grid");
+    this.wires = createWires(this.model, this.rows, LINE);
+  }
+
+  buildAside() {
+    this.panes = Object.fromEntries(PANES.map(({ id }) => [id, h("div", { class: "pane", tabindex: 0 })]));
+    this.tabs = createTabs({
+      label: "what to show beside the program", items: PANES.map((item) => ({ ...item, pane: this.panes[item.id] })),
+      onSelect: (id, byReader) => { if (byReader) { this.drawPane(); this.ctx.changed(); } },
+    });
+    this.aside = h("div", { class: "aside" }, this.tabs.el, Object.values(this.panes));
+    this.narrowTabs = createTabs({
+      label: "what to show", className: "narrow", items: [...ON_ROWS, ...PANES],
+      onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } },
+    });
+  }
+
+  /** What depends on the variant as a whole: the timeline, the marks, the questions, the strip that tells what it changes. */
+  suppose() {
+    const { variant, view, model } = this;
+    this.timeline?.destroy();
+    this.timeline = createTimeline({
+      kinds: variant.steps.map(([mark]) => mark), marks: MARKS, label: "decision", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
+      onSeek: (step) => { this.transport.stop(); this.go(step); },
+    });
+    fill(this.time, this.timeline.el);
+    fill(this.legend, createLegend({ marks: MARKS, kinds: variant.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark, 1) }));
+    drawQuestions(this.questions, view, this.what, (what) => this.inquire(what));
+    this.question.hidden = this.what === 0;
+    fill(this.question, this.what > 0 && [h("span", null, whatIf(model.variant(0), variant)), h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is")]);
+    this.rows.el.style.setProperty("--kernel-lanes", variant.lanes);
+    this.wires.moved();
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  token() {
+    const { query, scope, only } = this.search.state();
+    const tab = this.narrowTabs.selected;
+    return {
+      step: this.step + 1, what: this.what || "", row: this.rows.selected >= 0 ? this.rows.selected : "", pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "kernel" ? tab : "", q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "",
+      fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+    };
+  }
+
+  restore(state) {
+    const what = integer(state.what, 0);
+    this.what = this.view.variants[what] ? what : 0;
+    this.suppose();
+    if (state.fold) this.rows.setFolded(parseList(state.fold));
+    this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : "why");
+    this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "kernel");
+    this.go(integer(state.step, startOf(this.variant) + 1) - 1, true, true);
+    this.finder.restore(state);
+    const row = integer(state.row, -1);
+    this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
+    if (this.rows.selected < 0) this.rows.scrollTo(this.cursorRow(), true);
+    this.drawPane();
+  }
+
+  // --- time -----------------------------------------------------------------------------------------
+
+  spoken(step) {
+    const [mark, , , , say] = this.variant.steps[step];
+    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
+  }
+
+  /** The row that a step is about: that of its node, or else of its target. */
+  rowOf(step) {
+    const [, , node, target] = this.variant.steps[step];
+    const { nodes } = this.model;
+    return nodes[node]?.row >= 0 ? nodes[node].row : nodes[target]?.row ?? -1;
+  }
+
+  cursorRow() {
+    return this.rowOf(this.step);
+  }
+
+  keep() {
+    const { keep } = this.finder;
+    return keep && ((step) => keep.has(this.rowOf(step)));
+  }
+
+  keepSteps() {
+    this.timeline.setKeep(this.finder?.keep ? this.keep() : null);
+  }
+
+  move(name) {
+    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
+    const to = nextStep(this.keep(), from[0], from[1], this.count);
+    if (to === this.step || to < 0 || to >= this.count) return false;
+    this.go(to);
+    return true;
+  }
+
+  page(by) {
+    this.transport.stop();
+    this.go(this.step + by * Math.max(5, Math.round(this.count / 20)));
+  }
+
+  /** Shows the groups after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
+  go(step, quiet = false, anew = false) {
+    const { variant, view } = this;
+    this.step = Math.max(0, Math.min(this.count - 1, step));
+    const [, , node, target, say, rule, obstacle, , launches, bytes] = variant.steps[this.step];
+    // Scrolling reads the layout: first, while nothing has been written to the page.
+    const row = this.cursorRow();
+    if (row >= 0) {
+      this.rows.reveal(row);
+      this.rows.scrollTo(row);
+    }
+    this.groups = variant.groups.seek(this.step);
+    this.told = { step: this.step, variant, groups: this.groups, asked: node, target, obstacle, way: this.model.way(node, target) };
+    this.tint(anew);
+    const at = (n) => (n >= 0 && this.model.nodes[n].row >= 0 ? [this.model.nodes[n].row] : []);
+    this.rows.mark("now", row >= 0 ? [row] : []);
+    this.rows.mark("target", at(target));
+    this.rows.mark("obstacle", at(obstacle));
+    fill(this.frame.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
+    text(this.counter, `${this.step + 1} / ${this.count}`);
+    this.timeline.setStep(this.step);
+    drawTotals(this.totals, { totals: variant.totals, launches, bytes });
+    this.wire();
+    this.drawPane();
+    if (quiet) return;
+    this.frame.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)} ${launches} launches.`);
+    this.ctx.changed();
+  }
+
+  /** Draws the rows whose group is another one now. */
+  tint(anew) {
+    const before = this.entries;
+    this.entries = rowGroups(this.model, this.variant, this.groups);
+    const byTint = Array.from({ length: TINTS }, () => []);
+    const pieces = [];
+    this.entries.forEach((entry, row) => {
+      if (entry.tint >= 0) byTint[entry.tint].push(row);
+      if (entry.piece) pieces.push(row);
+      if (anew || !alike(entry, before[row])) this.rows.update(row);
+    });
+    byTint.forEach((list, k) => this.rows.mark(`k${k}`, list));
+    this.rows.mark("piece", pieces);
+  }
+
+  /** Goes to a step because the reader asked for it: Esc comes back. */
+  jump(step) {
+    if (step === this.step) return;
+    this.past.push({ step: this.step, what: this.what });
+    this.transport.stop();
+    this.go(step);
+  }
+
+  nextMark(mark, by) {
+    const keep = this.keep();
+    const found = (step) => this.variant.steps[step][0] === mark && (!keep || keep(step));
+    let to = nextStep(found, this.step, by, this.count);
+    if (to === this.step) to = nextStep(found, by > 0 ? -1 : this.count, by, this.count);
+    if (to >= 0 && to < this.count) this.jump(to);
+  }
+
+  /** The decision about the operator of a row; asked again, the next one about it. */
+  ask(row) {
+    const steps = this.model.onRow[row]?.flatMap((n) => this.variant.stepsOf[n]).sort((a, b) => a - b) ?? [];
+    if (!steps.length) return false;
+    this.jump(steps.find((step) => step > this.step) ?? steps[0]);
+    return true;
+  }
+
+  // --- what if --------------------------------------------------------------------------------------
+
+  /** Another variant, with the cursor at the same question where there is one. */
+  inquire(what) {
+    if (what === this.what || !this.view.variants[what]) return;
+    this.transport.stop();
+    const from = this.variant;
+    const to = this.model.variant(what);
+    const step = sameStep(from, this.step, to);
+    // Focus on a button that is drawn anew would fall to the page.
+    const inside = this.question.contains(this.root.getRootNode().activeElement) || this.questions.contains(this.root.getRootNode().activeElement);
+    this.past.push({ step: this.step, what: this.what });
+    this.what = what;
+    this.suppose();
+    this.go(step, true, true);
+    this.keepSteps();
+    if (this.finder.search.state().query) this.finder.search.run();
+    if (inside) (this.questions.querySelector('[aria-pressed="true"]') ?? this.root).focus({ preventScroll: true });
+    this.frame.announce(`${what > 0 ? this.question.querySelector("span").textContent : "As it is."} ${this.spoken(this.step)}`);
+    this.ctx.changed();
+  }
+
+  nextQuestion(by) {
+    this.inquire((this.what + by + this.view.variants.length) % this.view.variants.length);
+  }
+
+  // --- what is shown beside ------------------------------------------------------------------------
+
+  wire() {
+    // The rows draw themselves once before the wires exist.
+    if (this.wires && this.told) this.wires.draw(this.told);
+  }
+
+  pane() {
+    const tab = this.narrowTabs.selected;
+    return this.narrow && PANES.some(({ id }) => id === tab) ? tab : this.tabs.selected;
+  }
+
+  drawPane() {
+    if (!this.told) return;
+    const id = this.pane();
+    const draw = { why: drawWhy, tree: drawTree, list: drawKernels }[id];
+    draw(this.model, this.panes[id], this.told, (n) => this.visit(this.model.nodes[n].row));
+  }
+
+  showPane(id) {
+    this.tabs.select(id);
+    if (this.narrow) this.place(id);
+    this.drawPane();
+    this.ctx.changed();
+  }
+
+  /** Why: the way, the rule and the obstacle, whose row comes into the window. */
+  why() {
+    this.showPane("why");
+    const { obstacle, target, asked } = this.told;
+    const at = this.model.nodes[obstacle >= 0 ? obstacle : target >= 0 ? target : asked]?.row ?? -1;
+    if (at < 0 || this.narrow) return;
+    this.rows.reveal(at);
+    this.rows.select(at, { byReader: true });
+  }
+
+  /** Brings a row into the window and selects it. */
+  visit(row) {
+    if (row < 0) return;
+    if (this.narrow && !ON_ROWS.some(({ id }) => id === this.narrowTabs.selected)) this.place("kernel");
+    this.rows.reveal(row);
+    this.rows.select(row, { focus: true, byReader: true });
+  }
+
+  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  place(id) {
+    if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
+    const onRows = ON_ROWS.some((tab) => tab.id === id);
+    this.body.classList.toggle("on-rows", onRows);
+    this.body.classList.toggle("on-pane", !onRows);
+    if (!this.narrow) this.rows.setColumns();
+    else if (onRows) this.rows.setColumns([id]);
+    else this.tabs.select(id);
+    this.wires.moved();
+    this.wire();
+    this.drawPane();
+  }
+
+  resized() {
+    const narrow = this.root.clientWidth <= NARROW;
+    if (narrow !== this.narrow) {
+      this.narrow = narrow;
+      this.place(this.narrowTabs.selected);
+    }
+    this.wires.moved();
+    this.wire();
+  }
+
+  /** A name in a sentence; one that belongs to a single operator lights its row and leads there. */
+  named(name) {
+    const n = this.model.named.get(name) ?? -1;
+    if (n < 0 || !this.model.drawn(n)) return h("code", null, name);
+    const { row } = this.model.nodes[n];
+    return h("code", { class: "named", onpointerenter: () => this.hovered(n, row), onpointerleave: () => this.hovered(-1, -1), onclick: () => this.visit(row) }, name);
+  }
+
+  /** Linked highlighting: an operator, what it uses and who uses it. */
+  hovered(n, row) {
+    this.rows.mark("hover", row >= 0 ? [row] : []);
+    if (n === this.hover) return;
+    this.hover = n;
+    const { nodes, sources, drawn } = this.model;
+    const near = n < 0 ? [] : [...sources[n], ...nodes[n].uses].filter(drawn);
+    this.rows.mark("linked", near.map((other) => nodes[other].row));
+    this.rows.light(n < 0 ? [] : [n]);
+  }
+
+  // --- keyboard -------------------------------------------------------------------------------------
+
+  back() {
+    if (this.frame.closePopover()) return;
+    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
+      this.search.close();
+      this.root.focus({ preventScroll: true });
+    } else if (this.past.length) {
+      const { step, what } = this.past.pop();
+      if (what !== this.what) {
+        this.inquire(what);
+        this.past.pop();
+      }
+      this.go(step);
+    } else if (this.what > 0) this.inquire(0);
+    else if (this.rows.selected >= 0) {
+      this.rows.select(-1, { quiet: true });
+      this.root.focus({ preventScroll: true });
+      this.ctx.changed();
+    } else return false;
+  }
+
+  help() {
+    showHelp(this.frame, this.keys, [h("p", { class: "heading second" }, "The patterns"), patternList(this.model)]);
+  }
+
+  destroy() {
+    this.transport.stop();
+    this.unbind();
+    this.sizes.disconnect();
+    this.timeline.destroy();
+    this.rows.destroy();
+    this.frame.destroy();
+  }
+}

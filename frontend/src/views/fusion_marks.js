@@ -1,0 +1,25 @@
+// The vocabulary of marks of a fusion: a shape as well as a colour for each kind of step, and for each part that an
+// operator can have in a question.
+
+/** By the step's mark in the data. */
+export const MARKS = [
+  { id: "begin", shape: "bar", label: "begin" },
+  { id: "merged", shape: "link", label: "merged" },
+  { id: "refused", shape: "cross", label: "refused", rare: true },
+  { id: "nothing", shape: "ring", label: "nothing to ask" },
+  { id: "finish", shape: "flag", label: "end", rare: true },
+];
+export const MERGED = 1;
+export const REFUSED = 2;
+export const END = 4;
+
+/** What a node is to the step that is shown. */
+export const PARTS = {
+  asked: { id: "asked", sign: "●", word: "asked about" },
+  target: { id: "target", sign: "◎", word: "where its uses meet" },
+  obstacle: { id: "obstacle", sign: "✕", word: "in the way" },
+  way: { id: "way", sign: "·", word: "on the way" },
+};
+
+/** How many tints there are for the groups; neighbours differ. */
+export const TINTS = 6;

@@ -1,0 +1,175 @@
+// What the drawing asks of a fusion view: nodes and who uses them, the groups after any step of any variant, what is on
+// the way from a node to its post-dominator, and what a variant changes.
+import { KIND } from "../core/rowmodel.js";
+import { END, REFUSED, MERGED, TINTS } from "./fusion_marks.js";
+import { FAR, LANES, layoutLanes, spanLanes } from "./fusion_lanes.js";
+
+const PARAMETER = 2;
+/** Lanes of the kernels whose rows are not together. */
+const KERNEL_LANES = 4;
+
+export function createModel(view) {
+  const { strings } = view;
+  const nodes = view.nodes.map(([row, name, label, pattern, type, bytes, uses, held, part, read, written, flops]) => ({
+    row, pattern, bytes, uses, held: held === 1, read, written, flops, name: strings[name], label: strings[label], type: strings[type], part: strings[part],
+  }));
+  const sources = nodes.map(() => []);
+  nodes.forEach(({ uses }, n) => { for (const user of new Set(uses)) sources[user].push(n); });
+  const drawn = (n) => nodes[n]?.row >= 0 && view.program.rows[nodes[n].row][KIND] !== PARAMETER;
+  const onRow = view.program.rows.map(() => []);
+  nodes.forEach(({ row }, n) => { if (drawn(n)) onRow[row].push(n); });
+  const items = onRow.flatMap((list, row) => list.map((node) => ({ node, row })));
+  const patterns = new Map(view.patterns.map(([number, letter, name, what]) => [number, { letter: strings[letter], name: strings[name], what: strings[what] }]));
+  const title = (n) => (nodes[n].name && nodes[n].name !== nodes[n].label ? `${nodes[n].name} ${nodes[n].label}` : nodes[n].label);
+  const variants = view.variants.map(() => null);
+  const model = {
+    view, nodes, sources, drawn, onRow, items, patterns, title,
+    lanes: layoutLanes(items, (n) => nodes[n].uses, { lanes: LANES, far: FAR }),
+    variant: (index) => (variants[index] ??= createVariant(model, view.variants[index])),
+    /** The node that a sentence calls so, where only one is called so. */
+    named: uniqueTitles(nodes, title),
+    way: (node, target) => way(model, node, target),
+  };
+  return model;
+}
+
+function uniqueTitles(nodes, title) {
+  const found = new Map();
+  nodes.forEach((_, n) => found.set(title(n), found.has(title(n)) ? -1 : n));
+  return found;
+}
+
+/** The nodes on the ways from `node` to `target`, both included, in the order of the rows. */
+function way({ nodes, drawn }, node, target) {
+  if (node < 0) return [];
+  const seen = new Set(target < 0 ? [node] : [node, target]);
+  const open = target < 0 ? [] : [node];
+  while (open.length) {
+    for (const user of nodes[open.pop()].uses) {
+      if (seen.has(user)) continue;
+      seen.add(user);
+      open.push(user);
+    }
+  }
+  return [...seen].filter((n) => drawn(n) || n === node).sort((a, b) => nodes[a].row - nodes[b].row || a - b);
+}
+
+function createVariant(model, data) {
+  const { nodes, drawn, view } = model;
+  const { strings } = view;
+  const pattern = nodes.map((node) => node.pattern);
+  for (const [node, other] of data.patterns) pattern[node] = other;
+  const kernels = data.kernels.map(([name, members, read, written, flops, result]) => ({
+    name: strings[name], members, read, written, flops, result, alone: members.reduce((sum, n) => sum + nodes[n].read + nodes[n].written, 0), launches: members.filter((n) => nodes[n].part).length,
+  }));
+  const kernelOf = new Int32Array(nodes.length).fill(-1);
+  kernels.forEach(({ members }, k) => { for (const n of members) kernelOf[n] = k; });
+  const stepsOf = nodes.map(() => []);
+  data.steps.forEach(([, , node], step) => { if (node >= 0) stepsOf[node].push(step); });
+  const children = nodes.map(() => []);
+  data.dominators.forEach((at, n) => { if (at >= 0 && drawn(n)) children[at].push(n); });
+  const variant = {
+    name: strings[data.name], say: data.say, steps: data.steps, totals: data.totals, dominators: data.dominators, pattern, kernels, kernelOf, stepsOf, children,
+    changed: new Set(data.patterns.map(([node]) => node)), groups: createGroups(nodes, data.steps),
+  };
+  variant.tint = tints(model, variant);
+  variant.lane = kernelLanes(model, variant);
+  variant.lanes = Math.max(0, ...variant.lane.map((at) => at + 1));
+  return variant;
+}
+
+/** The groups after a step: `seek(step)` gives `{ root, members }`, the representative of each node and the nodes of each group. */
+export function createGroups(nodes, steps) {
+  let root = null;
+  let members = null;
+  let at = -1;
+
+  function reset() {
+    root = nodes.map((_, n) => n);
+    members = nodes.map((_, n) => [n]);
+    at = -1;
+  }
+  function merge([mark, , node, target, , , , joined]) {
+    if (mark !== MERGED) return;
+    const into = root[target];
+    for (const n of [node, ...joined]) {
+      const from = n < 0 ? into : root[n];
+      if (from === into) continue;
+      for (const member of members[from]) root[member] = into;
+      members[into].push(...members[from]);
+      members[from] = [];
+    }
+  }
+  return {
+    seek(step) {
+      if (root === null || step < at) reset();
+      while (at < step) merge(steps[++at]);
+      return { root, members };
+    },
+  };
+}
+
+/** A tint for every node as the representative of its group: neighbours among the rows differ, and so does each from what it comes into. */
+function tints({ nodes, items }, { kernels, kernelOf }) {
+  const tint = new Int8Array(nodes.length).fill(-1);
+  let last = -1;
+  for (const { node } of items) {
+    const kernel = kernels[kernelOf[node]];
+    if (kernel && tint[kernel.result] < 0) tint[kernel.result] = last = (last + 1) % TINTS;
+  }
+  let above = -1;
+  for (const { node } of items) {
+    if (tint[node] < 0) {
+      const final = kernels[kernelOf[node]] ? tint[kernels[kernelOf[node]].result] : -1;
+      let at = (Math.max(0, final) + 2) % TINTS;
+      while (at === above || at === final) at = (at + 1) % TINTS;
+      tint[node] = at;
+    }
+    above = tint[node];
+  }
+  return tint;
+}
+
+/** A lane for each kernel whose rows are not together, -1 for the others. */
+function kernelLanes({ nodes, items, drawn }, { kernels, kernelOf }) {
+  const pieces = kernels.map(() => 0);
+  let above = -1;
+  for (const { node } of items) {
+    if (kernelOf[node] >= 0 && kernelOf[node] !== above) pieces[kernelOf[node]] += 1;
+    above = kernelOf[node];
+  }
+  const split = kernels.map((_, k) => k).filter((k) => pieces[k] > 1);
+  const spans = split.map((k) => {
+    const rows = kernels[k].members.filter(drawn).map((n) => nodes[n].row);
+    return [rows.reduce((a, b) => Math.min(a, b)), rows.reduce((a, b) => Math.max(a, b))];
+  });
+  const out = kernels.map(() => -1);
+  spanLanes(spans, KERNEL_LANES).forEach((lane, i) => { out[split[i]] = lane; });
+  return out;
+}
+
+/** The step that tells the story in the first frame: the first refusal after something was merged, else the last merge, else the end. */
+export function startOf(variant) {
+  const { steps } = variant;
+  const merged = steps.findIndex(([mark]) => mark === MERGED);
+  const refused = merged < 0 ? -1 : steps.findIndex(([mark, , , target], i) => i > merged && mark === REFUSED && target >= 0);
+  return refused >= 0 ? refused : merged >= 0 ? steps.findLastIndex(([mark]) => mark === MERGED) : steps.length - 1;
+}
+
+/** The step of `to` where the cursor best goes from `step` of `from`: the same question, one about the same operator, or what was decided last before it. */
+export function sameStep(from, step, to) {
+  const [mark, phase, node] = from.steps[step];
+  if (node < 0) return mark === END ? to.steps.length - 1 : 0;
+  const same = to.stepsOf[node];
+  if (same.length) return same.find((at) => to.steps[at][1] === phase) ?? same[0];
+  // Nothing was asked about this operator: stay with the decisions before it.
+  const before = from.steps.slice(0, step).findLast((entry) => entry[2] >= 0 && to.stepsOf[entry[2]].length > 0);
+  return before ? to.stepsOf[before[2]][0] : to.steps.length - 1;
+}
+
+/** The kernels that `to` has and `from` has not, and the other way round, by their operators. */
+export function difference(from, to) {
+  const key = (kernel) => kernel.members.join(" ");
+  const [a, b] = [from, to].map((variant) => new Map(variant.kernels.map((kernel) => [key(kernel), kernel])));
+  return { gone: [...a].filter(([k]) => !b.has(k)).map(([, kernel]) => kernel), fresh: [...b].filter(([k]) => !a.has(k)).map(([, kernel]) => kernel) };
+}
