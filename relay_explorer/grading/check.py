@@ -28,6 +28,7 @@ EXERCISES = {
         "type_relation",
         "unification",
         "shape_analysis",
+        "fusion_rule",
     )
 }
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs

@@ -87,7 +87,7 @@ class Partition:
             self.dominators = PostDominators(graph)
             for phase in range(3):
                 for node in graph.nodes:
-                    self._consider(node, phase, self.dominators)
+                    self.consider(node, phase, self.dominators)
 
     def group_of(self, node: FlowNode) -> Group:
         return self.groups[node.index].find()
@@ -103,7 +103,7 @@ class Partition:
                 )
             )  # fmt: skip
 
-    def _consider(self, node: FlowNode, phase: int, dominators: PostDominators) -> None:
+    def consider(self, node: FlowNode, phase: int, dominators: PostDominators) -> None:
         """Merges a node into the group of its post-dominator, if this phase's rule for it allows that."""
         own = self.groups[node.index]
         if own.pattern == OpPattern.OPAQUE:
