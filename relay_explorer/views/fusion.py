@@ -152,9 +152,8 @@ class _Builder:
     def _steps(self, partition: Partition) -> list[FusionStep]:
         total = counted(sum(map(_computes, (n.expr for n in partition.graph.nodes))), "operator")
         begin = (
-            "Every operator is a group of its own: {0}. Each may join the kernel of its post-dominator, "
-            "where all its uses meet.",
-            total,
+            f"Every operator is a group of its own: **{total}**. Each may join the kernel of its "
+            "post-dominator, where all its uses meet.",
         )
         tally = Tally(self._computing, self._traffic)
         steps = [FusionStep(FusionMark.BEGIN, -1, -1, -1, begin, (), -1, (), *tally.totals)]
@@ -194,7 +193,7 @@ class _Builder:
 
     def _ended(self, partition: Partition) -> tuple[str, ...]:
         kernels = len(self._kernels(partition))
-        return ("The groups are kernels now: {0}.", counted(kernels, "kernel"))
+        return (f"The groups are kernels now: **{counted(kernels, 'kernel')}**.",)
 
     def _kernels(self, partition: Partition) -> list[Kernel]:
         groups: dict[int, list[int]] = {}

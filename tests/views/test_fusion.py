@@ -45,8 +45,8 @@ def test_a_diamond_becomes_one_kernel() -> None:
     assert kernels(shown) == ["conv2d·relu·exp·tanh·add", "mean", "sqrt"]
     assert shown.summary == "7 operators become 3 kernels, 73 % less memory traffic."
     assert [told(step) for step in shown.variants[0].steps] == [
-        "Every operator is a group of its own: 7 operators. Each may join the kernel of its post-dominator, "
-        "where all its uses meet.",
+        "Every operator is a group of its own: **7 operators**. Each may join the kernel of its "
+        "post-dominator, where all its uses meet.",
         "May %0 nn.conv2d be computed in the kernel of %4 add? **Yes.** All that is done with its result "
         "on the way is element-wise or broadcast: it is done on the numbers that %0 nn.conv2d has just "
         "computed, before they are stored. 3 more on the way come along.",
@@ -55,7 +55,7 @@ def test_a_diamond_becomes_one_kernel() -> None:
         "May %5 mean be computed in the kernel of sqrt? **No.** %5 mean is a reduction: its result is known "
         "only when all has been read, so what follows is a loop of its own.",
         "sqrt must exist as a value: something uses it that is no kernel. A kernel ends here.",
-        "The groups are kernels now: 3 kernels.",
+        "The groups are kernels now: **3 kernels**.",
     ]
 
 

@@ -122,7 +122,7 @@ class FusionExplorer {
     });
     this.aside = h("div", { class: "aside" }, this.tabs.el, Object.values(this.panes));
     this.narrowTabs = createTabs({
-      label: "what to show", className: "narrow", items: [...ON_ROWS, ...PANES],
+      label: "what to show", className: "narrow", items: [...ON_ROWS, ...PANES.map((item) => (item.id === "tree" ? { ...item, label: "Tree" } : item))],
       onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } },
     });
   }

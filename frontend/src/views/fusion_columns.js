@@ -1,19 +1,19 @@
 // The columns beside the program: stubs of far uses, patterns, kernels.
 import { fill, h } from "../core/dom.js";
-import { size } from "./sharing_model.js";
 import { AGAIN, FIRST, SECOND, groupName, wholeKernel } from "./fusion_groups.js";
 
 const SHOWN = 4;
 
 const list = (model, nodes) => nodes.slice(0, SHOWN).map((n) => model.title(n)).join(", ") + (nodes.length > SHOWN ? ` and ${nodes.length - SHOWN} more` : "");
 
-/** A number of operations, shortly. */
+/** A number, shortly: 4.78 M. */
 export function amount(value) {
-  for (const [unit, sign] of [[1e12, " T"], [1e9, " G"], [1e6, " M"], [1e4, " k"]]) {
-    if (value >= unit) return `${Number((value / (unit === 1e4 ? 1e3 : unit)).toPrecision(3))}${sign}`;
-  }
-  return value.toLocaleString("en");
+  for (const [unit, sign] of [[1e12, " T"], [1e9, " G"], [1e6, " M"], [1e3, " k"]]) if (value >= unit) return `${Number((value / unit).toPrecision(3))}${sign}`;
+  return String(value);
 }
+
+/** A size: 768 B, 8.19 kB. */
+export const size = (bytes) => `${amount(bytes)}${bytes < 1000 ? " " : ""}B`;
 
 /** A count and a noun. */
 export const counted = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -45,11 +45,12 @@ export function fusionColumns(model, now, jump) {
     }));
   }
 
-  /** Beside a kernel's second row, or its only one: what it takes. */
-  function numbers(entry, kernel, members) {
-    if (!kernel) return counted(members.filter((n) => nodes[n].part).length, "operator") + " so far";
+  /** Beside a kernel's second row, or shortly beside its only one: what it takes. */
+  function numbers(kernel, members, short) {
+    const some = members.filter((n) => nodes[n].part).length;
+    if (!kernel) return some > 1 ? `${counted(some, "operator")} so far` : "";
     const traffic = size(kernel.read + kernel.written);
-    return kernel.launches > 1 ? `1 launch for ${kernel.launches}, ${traffic}` : traffic;
+    return kernel.launches > 1 && !short ? `1 launch for ${kernel.launches}, ${traffic}` : traffic;
   }
 
   function kernel(row, cell) {
@@ -67,8 +68,8 @@ export function fusionColumns(model, now, jump) {
     if (entry.part === FIRST) {
       parts.push(h("code", { title: name }, name));
       // The numbers have a row of their own where there is one.
-      if (!entries[row + 1] || entries[row + 1].root !== entry.root) parts.push(h("span", { class: "soft" }, numbers(entry, whole, members)));
-    } else if (entry.part === SECOND) parts.push(h("span", { class: "sr" }, `in ${name}`), h("span", { class: "soft" }, numbers(entry, whole, members)));
+      if (!entries[row + 1] || entries[row + 1].root !== entry.root) parts.push(h("span", { class: "soft" }, numbers(whole, members, true)));
+    } else if (entry.part === SECOND) parts.push(h("span", { class: "sr" }, `in ${name}`), h("span", { class: "soft" }, numbers(whole, members, false)));
     else if (entry.part === AGAIN) parts.push(h("button", { class: "stub wide", type: "button", tabindex: -1, "aria-label": `in ${name}: go to its rows above`, title: `${name}: its rows above`, onclick: () => jump(entry.upper) }, "↑ ", h("code", null, name)));
     else parts.push(h("span", { class: "sr" }, `in ${name}`));
     if (entry.lower >= 0) parts.push(h("button", { class: "stub down", type: "button", tabindex: -1, "aria-label": `${name}: go to its next rows`, title: `${name}: its next rows`, onclick: () => jump(entry.lower) }, "↓"));

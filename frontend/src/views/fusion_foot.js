@@ -1,8 +1,7 @@
 // The foot: launches and memory traffic, before, now and after; the what-if questions.
 import { fill, h } from "../core/dom.js";
-import { counted } from "./fusion_columns.js";
+import { counted, size } from "./fusion_columns.js";
 import { difference } from "./fusion_model.js";
-import { size } from "./sharing_model.js";
 
 const NAMED = 2;
 

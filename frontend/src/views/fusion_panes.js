@@ -1,10 +1,9 @@
 // The panes beside the rows: why, the tree of post-dominators, the list of kernels.
 import { fill, h, s } from "../core/dom.js";
 import { sentence } from "../core/sentence.js";
-import { amount, counted } from "./fusion_columns.js";
+import { amount, counted, size } from "./fusion_columns.js";
 import { PARTS } from "./fusion_marks.js";
 import { treeLines, treeWindow } from "./fusion_tree.js";
-import { size } from "./sharing_model.js";
 
 const MOST_ON_WAY = 60;
 const MOST_KERNELS = 400;
@@ -37,7 +36,7 @@ export function drawWhy(model, pane, state, onNode) {
   fill(pane,
     h("p", { class: "ask" }, target >= 0 ? "The way to where all uses meet" : "What it is"),
     h("ol", { class: "chain way" }, way.map(entry)),
-    state.way.length > way.length && h("p", { class: "soft" }, `and ${counted(state.way.length - way.length, "more")}`.replace(/mores$/, "more")),
+    state.way.length > way.length && h("p", { class: "soft" }, `and ${state.way.length - way.length} more`),
     rule.length > 0 && h("p", { class: "rule soft" }, sentence(rule, model.view.strings)),
     patternList(model, kinds));
 }

@@ -8,7 +8,9 @@ import { glyphPath } from "../core/glyphs.js";
 const LEFT = 30;
 const LANE = 15;
 const DOT = 4.6;
-const BEND = 20;
+const BEND = 24;
+/** An arc of less than this is one curve; a longer one runs straight in between. */
+const SHORT = 160;
 /** The same for the lanes of the kernels. */
 const KERNEL_LEFT = 9;
 const KERNEL_LANE = 7;
@@ -52,7 +54,7 @@ export function createWires(model, rows, lineHeight) {
     if (laneX === dotX) line.lineTo(dotX, dotY);
     else {
       line.lineTo(laneX, dotY - bend);
-      line.bezierCurveTo(laneX, dotY - bend * 0.3, dotX, dotY - bend * 0.7, dotX, dotY);
+      line.bezierCurveTo(laneX, dotY - bend * 0.4, dotX, dotY - bend * 0.6, dotX, dotY);
     }
     return line.toString();
   }
@@ -86,12 +88,15 @@ export function createWires(model, rows, lineHeight) {
     const [x1, x2] = [x(asked) - DOT - 3, x(target) - DOT - 5];
     const out = edges.uses + 4;
     const line = path();
-    const bow = Math.min(60, Math.abs(to - from) * 0.45);
+    const bow = 60;
     const down = to > from ? 1 : -1;
     line.moveTo(x1, from);
-    line.bezierCurveTo(out, from + down * bow * 0.25, out, from + down * bow * 0.4, out, from + down * bow);
-    line.lineTo(out, to - down * bow);
-    line.bezierCurveTo(out, to - down * bow * 0.4, out, to - down * bow * 0.25, x2, to);
+    if (Math.abs(to - from) < SHORT) line.bezierCurveTo(out - 4, from + down * 4, out - 4, to - down * 4, x2, to);
+    else {
+      line.bezierCurveTo(out, from + down * bow * 0.1, out, from + down * bow * 0.4, out, from + down * bow);
+      line.lineTo(out, to - down * bow);
+      line.bezierCurveTo(out, to - down * bow * 0.4, out, to - down * bow * 0.1, x2, to);
+    }
     return [s("path", { class: "dominator", d: line.toString() }), s("path", { class: "dominator head", d: `M${x2 + 1} ${to}l-7.5 ${-3.4 - down}l2.2 ${3.4}l-1 ${4}Z` })];
   }
 
