@@ -13,6 +13,7 @@ from figures import (
     folds,
     forms,
     frameworks,
+    fusion,
     goals,
     inference,
     sharing,
@@ -28,7 +29,7 @@ FIGURES = (
     goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
     bipartite.FIGURE, classes.FIGURE,
     forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE, sharing.FIGURE,
-    closed.FIGURE,
+    closed.FIGURE, fusion.FIGURE,
 )  # fmt: skip
 
 
