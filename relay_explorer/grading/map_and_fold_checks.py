@@ -120,12 +120,14 @@ def _judge(task: Task, answer: str, case: Case) -> Failure | None:
 
 def _stopped(shown: str, expected: str, outcome: Outcome, program: IRModule | None) -> Failure:
     """The failure of a program that did not come to its end."""
+    endless = "Does every call of itself get something smaller? `%rest` is smaller than `%xs`; `%xs` is not."
     if isinstance(outcome.error, RelayError):
-        message = str(outcome.error)
-        hint = "The match has no clause for this value." if "match" in message else ""
-        return Failure(shown, expected, message, hint, program, "ir", CAPTION)
-    hint = "Does every call of itself get something smaller? `%rest` is smaller than `%xs`; `%xs` is not."
-    return crashed(shown, outcome, expected, program=program, view="ir", caption=CAPTION, hint=hint)
+        error = outcome.error
+        hint = "The match has no clause for this value." if "match" in error.message else ""
+        if any("recursion" in text for text in error.help):
+            hint = endless
+        return Failure(shown, expected, str(error), hint, program, "ir", CAPTION)
+    return crashed(shown, outcome, expected, program=program, view="ir", caption=CAPTION, hint=endless)
 
 
 def _hint(task: Task, case: Case, expected: Anything, got: Anything) -> str:

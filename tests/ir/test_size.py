@@ -111,16 +111,22 @@ _leaves = st.sampled_from([(N, lambda n, m: n), (M, lambda n, m: m)]) | st.integ
     lambda c: (c, lambda n, m: c)
 )
 _numbers = st.integers(1, 6) | st.integers(-5, -1)
-SIZES = st.recursive(
-    _leaves,
-    lambda sizes: st.one_of(
-        *[st.builds(_both(name), sizes, sizes) for name in "+-*"],
-        st.builds(_by, sizes, _numbers),
-        st.builds(_rest, sizes, _numbers),
-        st.builds(_highest, sizes, sizes),
-    ),
-    max_leaves=8,
-)
+
+
+@st.composite
+def _sizes(draw: st.DrawFn, depth: int = 3) -> Pair:
+    """A size and its meaning, of up to `depth` operations inside one another."""
+    how = draw(st.sampled_from(["leaf", "+", "-", "*", "//", "%", "max"])) if depth else "leaf"
+    if how == "leaf":
+        return draw(_leaves)
+    first = draw(_sizes(depth - 1))
+    if how in ("//", "%"):
+        return (_by if how == "//" else _rest)(first, draw(_numbers))
+    second = draw(_sizes(depth - 1))
+    return _highest(first, second) if how == "max" else _both(how)(first, second)
+
+
+SIZES = _sizes()
 
 
 @given(SIZES, st.integers(0, 50), st.integers(0, 50))
