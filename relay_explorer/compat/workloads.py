@@ -36,10 +36,12 @@ _INPUTS = ("data", "x", "h", "c")
 
 
 class Initializer:
-    """Base of what makes initial values: called with a parameter's name, shape and element type."""
+    """Base of what makes initial values: called with a parameter's name and a NumPy array of zeros, which it
+    fills.
+    """
 
-    def __call__(self, name: str, shape: tuple[int, ...], dtype: str) -> DeviceArray:
-        raise TypeError(f"{type(self).__name__} has no __call__(name, shape, dtype)")
+    def __call__(self, name: str, values: Any) -> None:
+        raise TypeError(f"{type(self).__name__} has no __call__(name, values)")
 
 
 class Constant(Initializer):
@@ -48,10 +50,8 @@ class Constant(Initializer):
     def __init__(self, value: float) -> None:
         self.value = value
 
-    def __call__(self, name: str, shape: tuple[int, ...], dtype: str) -> DeviceArray:
-        import numpy
-
-        return array(numpy.full(shape, self.value, dtype))
+    def __call__(self, name: str, values: Any) -> None:
+        values[...] = self.value
 
 
 class Xavier(Initializer):
@@ -63,24 +63,27 @@ class Xavier(Initializer):
         self.magnitude = magnitude
         self.seed = seed
 
-    def __call__(self, name: str, shape: tuple[int, ...], dtype: str) -> DeviceArray:
+    def __call__(self, name: str, values: Any) -> None:
         import numpy
 
+        shape = values.shape
         if len(shape) < 2:
-            ones = name.endswith(("gamma", "var"))
-            return array(numpy.full(shape, 1 if ones else 0, dtype))
+            values[...] = 1 if name.endswith(("gamma", "var")) else 0
+            return
         receptive = math.prod(shape[2:])
         bound = math.sqrt(self.magnitude / (receptive * (shape[0] + shape[1]) / 2))
         random = numpy.random.default_rng([self.seed, zlib.crc32(name.encode())])
-        return array(random.uniform(-bound, bound, shape).astype(dtype))
+        values[...] = random.uniform(-bound, bound, shape)
 
 
 def create_workload(
-    net: Function | IRModule, initializer: Initializer | None = None, seed: int = 0
+    net: Function | IRModule, initializer: Callable[[str, Any], object] | None = None, seed: int = 0
 ) -> Workload:
     """The typed module of a network and values for all parameters of `main` but its inputs (`data`, `x`, `h`,
     `c`, and `x0`, `x1` …).
     """
+    import numpy
+
     module = InferType()(net if isinstance(net, IRModule) else IRModule.from_expr(net))
     make = initializer or Xavier(seed=seed)
     params = {}
@@ -90,7 +93,9 @@ def create_workload(
         tensor = var.checked_type
         if not isinstance(tensor, TensorType):
             raise TypeError(f"the parameter {var.name_hint} is no tensor but {tensor}")
-        params[var.name_hint] = make(var.name_hint, tensor.concrete_shape, tensor.dtype)
+        values = numpy.zeros(tensor.concrete_shape, tensor.dtype)
+        make(var.name_hint, values)
+        params[var.name_hint] = array(values)
     return module, params
 
 

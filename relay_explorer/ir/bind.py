@@ -33,7 +33,7 @@ def bind(expr: Expr, binds: Mapping[Var | str, Expr]) -> Expr:
     if isinstance(expr, Function):
         params = [p for p in expr.params if p not in values]
         body = _Bind(values).visit(expr.body)
-        return Function(params, body, None, expr.type_params, expr.attrs, expr.span)
+        return Function(params, body, expr.ret_type, expr.type_params, expr.attrs, expr.span)
     bound: Expr = _Bind(values).visit(expr)
     return bound
 

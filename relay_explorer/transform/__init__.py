@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .annotate_spans import AnnotateSpans
+from .annotate_target import AnnotateTarget
 from .backward_fold_scale_axis import BackwardFoldScaleAxis
 from .canonicalize_ops import CanonicalizeOps
 from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
@@ -13,16 +14,21 @@ from .defuse_ops import DefuseOps
 from .eliminate_common_subexpr import EliminateCommonSubexpr
 from .eta_expand import EtaExpand
 from .fast_math import FastMath
+from .first_order_gradient import FirstOrderGradient
 from .fold_constant import FoldConstant
 from .fold_scale_axis import FoldScaleAxis
 from .forward_fold_scale_axis import ForwardFoldScaleAxis
 from .fuse_ops import FuseOps
+from .gradient import gradient
 from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
 from .inline import Inline
 from .lambda_lift import LambdaLift
+from .lazy_gradient_init import LazyGradientInit
+from .merge_compiler_regions import MergeCompilerRegions
 from .merge_composite import MergeComposite
 from .partial_evaluate import PartialEvaluate
+from .partition_graph import PartitionGraph
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_inference import SimplifyInference
 from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
@@ -31,12 +37,14 @@ from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
 
 __all__ = [
-    "AnnotateSpans", "BackwardFoldScaleAxis", "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D",
-    "CombineParallelDense", "Contract", "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr",
-    "EtaExpand", "FastMath", "FoldConstant", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType", "InferTypeLocal", "Inline",
-    "LambdaLift", "MergeComposite", "PartialEvaluate", "Pass", "PassContext", "PassInfo",
+    "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "CanonicalizeOps",
+    "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense", "Contract",
+    "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr", "EtaExpand", "FastMath",
+    "FirstOrderGradient", "FoldConstant", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType",
+    "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit", "MergeCompilerRegions",
+    "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext", "PassInfo",
     "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm", "ToANormalFormExpr",
-    "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree", "function_pass", "module_pass",
+    "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree", "function_pass", "gradient", "module_pass",
     "to_a_normal_form", "to_basic_block_normal_form", "to_graph_normal_form",
 ]  # fmt: skip
 

@@ -11,8 +11,9 @@ from relay_explorer.ir.errors import AttributeSchemaError
 from relay_explorer.ir.expr import Call, var
 from relay_explorer.ir.types import Any, SizeVar, TensorType
 from relay_explorer.ops.nn import conv, conv_other, conv_transpose
+from relay_explorer.ops.unary import negative
 from tests.ops.nn_programs import first_types, operands
-from tests.ops.tensor_programs import refused, t, typed
+from tests.ops.tensor_programs import refused, t, type_of, typed
 
 AXES = {1: "W", 2: "HW", 3: "DHW"}
 SMALL = st.integers(1, 3)
@@ -299,11 +300,6 @@ REFUSED: list[tuple[Call, str, str]] = [
         "relay.layout_transform changes a tensor's layout",
     ),
     (
-        conv.conv2d(t(1, 4, 8, 8), var("w"), groups=4, channels=4, kernel_size=3),
-        "the weight's type cannot be inferred with groups=4",
-        "give the weight a type: relay.var(…, shape=…)",
-    ),
-    (
         conv.conv2d(t(1, 3, 8, 8), t(4, 3, 3, 3), strides=(1, 0)),
         "strides=[1, 0] must be positive",
         "",
@@ -346,6 +342,22 @@ def test_refusals(call: Call, message: str, help: str) -> None:
     error = refused(operands(call))
     assert error.message == f"`{call.op.name}`: {message}"
     assert error.help == ((help,) if help else ())
+
+
+def test_a_grouped_convolution_does_not_say_what_its_weight_is() -> None:
+    error = refused(operands(conv.conv2d(t(1, 4, 8, 8), var("w"), groups=4, channels=4, kernel_size=3)))
+    assert error.message == (
+        "the program does not say enough: `nn.conv2d` cannot be typed, "
+        "since 1 of its argument types is not known"
+    )
+    assert error.help == ("give `%a1` a type: `%a1: Tensor[(…), float32]`",)
+
+
+def test_a_grouped_convolution_waits_for_the_type_of_its_weight() -> None:
+    """Its data is known earlier than its weight, which is computed."""
+    data, weight = var("x", t(1, 4, 8, 8).type_annotation), var("w", t(4, 1, 3, 3).type_annotation)
+    call = conv.conv2d(negative(data), weight + weight, groups=4, channels=4, kernel_size=3)
+    assert type_of(call) == t(1, 4, 6, 6).type_annotation
 
 
 def test_padding_is_written_out_as_the_reference_wrote_it() -> None:

@@ -52,9 +52,11 @@ class Network:
         spatial = len(self.layout) - self.layout.index("C") - 1
         return self.param(channels, *[1] * spatial)
 
-    def image_layer(self, value: Expr, count: int, values: list[tuple[Expr, int]]) -> tuple[Expr, int]:
-        kind = self.rng.choice(
-            ["conv"] * 6 + ["branches"] * 3
+    def image_layer(
+        self, value: Expr, count: int, values: list[tuple[Expr, int]], kind: str = ""
+    ) -> tuple[Expr, int]:
+        kind = kind or self.rng.choice(
+            ["conv"] * 6 + ["branches"] * 3 + ["row"] * 3
             + ["depthwise", "relu", "relu", "scale", "scale", "bias", "number", "pool"]
             + ["residual", "residual", "concatenate", "bias_add", "leaky", "sigmoid", "minus"]
         )  # fmt: skip
@@ -64,6 +66,8 @@ class Network:
             made, kernel = self.rng.choice(self.channels), self.rng.choice([1, 3])
             sizes = {"O": made, "I": count, "H": kernel, "W": kernel}
             return self.conv(value, sizes, kernel, 1), made
+        if kind == "row":
+            return self.row(value, count, values)
         if kind == "branches":
             return self.branches(value, count)
         if kind == "depthwise":
@@ -89,6 +93,15 @@ class Network:
             "bias_add": lambda v: relay.nn.bias_add(v, self.param(count), axis=axis),
         }[kind](value)  # fmt: skip
         return made, count
+
+    def row(self, value: Expr, count: int, values: list[tuple[Expr, int]]) -> tuple[Expr, int]:
+        """A convolution between additions, scales and ReLUs that nothing else reads."""
+        plain = ["scale", "bias", "number", "relu", "residual", "bias_add", "leaky", "minus"]
+        kinds = [self.rng.choice(plain) for _ in range(self.rng.randrange(6))]
+        kinds.insert(self.rng.randrange(len(kinds) + 1), "conv")
+        for kind in kinds:
+            value, count = self.image_layer(value, count, [*values, (value, count)], kind)
+        return value, count
 
     def branches(self, value: Expr, count: int) -> tuple[Expr, int]:
         """Convolutions of the same value side by side, and what follows each."""

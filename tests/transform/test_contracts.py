@@ -16,6 +16,7 @@ from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule, structural_equal
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.transform import (
+    BackwardFoldScaleAxis,
     CanonicalizeOps,
     CombineParallelBatchMatmul,
     CombineParallelConv2D,
@@ -26,6 +27,8 @@ from relay_explorer.transform import (
     EtaExpand,
     FastMath,
     FoldConstant,
+    FoldScaleAxis,
+    ForwardFoldScaleAxis,
     FuseOps,
     InferType,
     Inline,
@@ -44,12 +47,12 @@ from tests.property.programs import first_failure
 from tests.property.test_evaluation import value_of
 
 PASSES: list[Pass] = [
+    BackwardFoldScaleAxis(), FoldScaleAxis(), ForwardFoldScaleAxis(),
     CanonicalizeOps(), CombineParallelBatchMatmul(2), CombineParallelConv2D(2), CombineParallelDense(2),
-    CombineParallelDense(2, to_batch=False),
-    DeadCodeElimination(), DeadCodeElimination(inline_once=True), DefuseOps(),
-    EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2), FuseOps(0),
-    InferType(), Inline(), LambdaLift(), PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(),
-    ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(),
+    CombineParallelDense(2, to_batch=False), DeadCodeElimination(), DeadCodeElimination(inline_once=True),
+    DefuseOps(), EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2),
+    FuseOps(0), InferType(), Inline(), LambdaLift(), PartialEvaluate(), RemoveUnusedFunctions(),
+    SimplifyInference(), ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(),
 ]  # fmt: skip
 COUNT = 120
 

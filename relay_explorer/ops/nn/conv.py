@@ -84,7 +84,9 @@ def _convolution(name: str, data_axes: str, kernel_axes: str) -> Relation:
         padding = total_padding(attrs.strides, attrs.dilation, attrs.padding, axes)
         shape = data_layout.forward(data.shape, 0, "the data")
         if attrs.groups != 1:
-            _groups_need(axes, weight, attrs)
+            if axes == 2 and isinstance(weight, IncompleteType):
+                return False  # the reference does not infer the weight then; something else must
+            _groups_need(axes, attrs)
         kernel = conv_weight(data, shape, weight, 1, kernel_layout, attrs, reporter)
         if kernel is None:
             return False
@@ -97,14 +99,8 @@ def _convolution(name: str, data_axes: str, kernel_axes: str) -> Relation:
     return Relation(name, rule, "{out} = {0} ∗ {1}")
 
 
-def _groups_need(axes: int, weight: Type, attrs: Anything) -> None:
+def _groups_need(axes: int, attrs: Anything) -> None:
     """The reference types a grouped convolution only where it is told this much."""
-    if axes == 2 and isinstance(weight, IncompleteType):
-        raise RelationError(
-            f"the weight's type cannot be inferred with groups={attrs.groups}",
-            "give the weight a type: relay.var(…, shape=…)",
-            culprits=(1,),
-        )
     if axes == 1 and (attrs.channels is None or attrs.kernel_size is None):
         raise RelationError(
             f"with groups={attrs.groups}, conv1d needs `channels` and `kernel_size`",
