@@ -215,6 +215,7 @@ class FusionExplorer {
   go(step, quiet = false, anew = false) {
     const { variant, view } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
+    this.anchor = { what: this.what, step: this.step };
     const [, , node, target, say, rule, obstacle, , launches, bytes] = variant.steps[this.step];
     // Scrolling reads the layout: first, while nothing has been written to the page.
     const row = this.cursorRow();
@@ -285,15 +286,17 @@ class FusionExplorer {
   inquire(what) {
     if (what === this.what || !this.view.variants[what]) return;
     this.transport.stop();
-    const from = this.variant;
+    // From where the reader last stood, not from where an earlier answer put the cursor.
+    const { anchor } = this;
     const to = this.model.variant(what);
-    const step = sameStep(from, this.step, to);
+    const step = anchor.what === what ? anchor.step : sameStep(this.model.variant(anchor.what), anchor.step, to);
     // Focus on a button that is drawn anew would fall to the page.
     const inside = this.question.contains(this.root.getRootNode().activeElement) || this.questions.contains(this.root.getRootNode().activeElement);
     this.past.push({ step: this.step, what: this.what });
     this.what = what;
     this.suppose();
     this.go(step, true, true);
+    this.anchor = anchor;
     this.keepSteps();
     if (this.finder.search.state().query) this.finder.search.run();
     if (inside) (this.questions.querySelector('[aria-pressed="true"]') ?? this.root).focus({ preventScroll: true });

@@ -16,7 +16,7 @@ export const END = 4;
 /** What a node is to the step that is shown. */
 export const PARTS = {
   asked: { id: "asked", sign: "●", word: "asked about" },
-  target: { id: "target", sign: "◎", word: "where its uses meet" },
+  target: { id: "target", sign: "◎", word: "its uses meet here" },
   obstacle: { id: "obstacle", sign: "✕", word: "in the way" },
   way: { id: "way", sign: "·", word: "on the way" },
 };

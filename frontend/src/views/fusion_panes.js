@@ -30,7 +30,7 @@ export function drawWhy(model, pane, state, onNode) {
     const part = role(n, state);
     const kind = model.patterns.get(variant.pattern[n]);
     return h("li", { class: part.id }, h("button", { class: "entry", type: "button", onclick: () => onNode(n) },
-      h("span", { class: `sign ${part.id}`, "aria-hidden": "true" }, part.sign), letter(model, variant, n), h("code", null, model.title(n)), h("span", { class: "note" }, [kind?.name, part.id === "way" ? "" : part.word].filter(Boolean).join(" · "))));
+      h("span", { class: `sign ${part.id}`, "aria-hidden": "true" }, part.sign), letter(model, variant, n), h("code", null, model.title(n)), h("span", { class: "note" }, part.id === "way" ? kind?.name ?? "" : part.word)));
   };
   const kinds = [...new Set([asked, obstacle, target].filter((n) => n >= 0).map((n) => variant.pattern[n]))];
   fill(pane,
@@ -102,23 +102,22 @@ export function drawKernels(model, pane, state, onNode) {
     const { name, launches, alone, read, written, flops, result } = kernel;
     const bytes = read + written;
     const here = asked >= 0 && variant.kernelOf[asked] === k;
-    return h("tr", { class: here ? "here" : "" },
-      h("th", { scope: "row" }, h("button", { class: "entry", type: "button", title: name, onclick: () => onNode(result) }, h("span", { class: `swatch k${variant.tint[result]}`, "aria-hidden": "true" }), h("code", null, name))),
-      h("td", null, launches > 1 ? `${launches} → 1` : "1"),
-      h("td", null, traffic(alone, bytes, longest)),
-      h("td", null, amount(flops)));
+    return h("tbody", { class: here ? "here" : "" },
+      h("tr", null, h("th", { scope: "rowgroup", colspan: 4 }, h("button", { class: "entry", type: "button", title: name, onclick: () => onNode(result) }, h("span", { class: `swatch k${variant.tint[result]}`, "aria-hidden": "true" }), h("code", null, name)))),
+      h("tr", null, h("td", { class: "bar-cell" }, meter(alone, bytes, longest)), h("td", null, launches > 1 ? `${launches} → 1` : "1"), h("td", null, traffic(alone, bytes)), h("td", null, amount(flops))));
   };
   const head = (text, title) => h("th", { scope: "col", title }, text);
   fill(pane, h("table", { class: "kernels" },
     h("caption", { class: "soft" }, `At the end: ${counted(kernels.length, "kernel")}. Before: each operator alone.`),
     h("thead", null, h("tr", null, head("kernel"), head("launches", "before → after"), head("bytes", "read and written: before → after"), head("flops", "operations on numbers"))),
-    h("tbody", null, kernels.slice(0, MOST_KERNELS).map(row)),
-    h("tfoot", null, h("tr", null, h("th", { scope: "row" }, kernels.length > MOST_KERNELS ? `all, ${kernels.length - MOST_KERNELS} not shown` : "all"), h("td", null, `${totals.launches[0]} → ${totals.launches[1]}`), h("td", null, traffic(totals.bytes[0], totals.bytes[1], 0)), h("td", null, amount(kernels.reduce((sum, { flops }) => sum + flops, 0)))))));
-  reveal(pane, pane.querySelector("tr.here"));
+    kernels.slice(0, MOST_KERNELS).map(row),
+    h("tfoot", null, h("tr", null, h("th", { scope: "row" }, kernels.length > MOST_KERNELS ? `all, ${kernels.length - MOST_KERNELS} not shown` : "all"), h("td", null, `${totals.launches[0]} → ${totals.launches[1]}`), h("td", null, traffic(totals.bytes[0], totals.bytes[1])), h("td", null, amount(kernels.reduce((sum, { flops }) => sum + flops, 0)))))));
+  reveal(pane, pane.querySelector("tbody.here"));
 }
 
-function traffic(before, after, longest) {
-  const told = before === after ? size(after) : `${size(before)} → ${size(after)}`;
-  const bar = (bytes) => `${Math.max(1.5, (100 * bytes) / longest)}%`;
-  return [h("span", null, told), longest > 0 && h("span", { class: "meter", "aria-hidden": "true" }, h("i", { class: "before", style: { width: bar(before) } }), h("i", { class: "after", style: { width: bar(after) } }))];
+const traffic = (before, after) => (before === after ? size(after) : `${size(before)} → ${size(after)}`);
+
+function meter(before, after, longest) {
+  const bar = (bytes) => `${Math.max(2, (100 * bytes) / longest)}%`;
+  return h("span", { class: "meter", "aria-hidden": "true" }, h("i", { class: "before", style: { width: bar(before) } }), h("i", { class: "after", style: { width: bar(after) } }));
 }
