@@ -76,7 +76,7 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
                 thread.join(seconds)
             finally:  # also where the person at the keyboard interrupts
                 if thread.is_alive():
-                    _stop(thread)
+                    _stop(thread, box)
     finally:
         threading.stack_size(before)
     if not box:
@@ -86,9 +86,13 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
     return Outcome(box.get("value"), box.get("error"), tail.text)
 
 
-def _stop(thread: threading.Thread) -> None:
-    """Tells the thread to end, again and again: it may catch what it is told."""
+def _stop(thread: threading.Thread, box: dict[str, Any]) -> None:
+    """Tells the thread to end, again and again, since it may catch what it is told; but not any more once it
+    has an answer, when it only frees its memory.
+    """
     deadline = time.monotonic() + _PATIENCE
-    while thread.is_alive() and time.monotonic() < deadline:
+    while thread.is_alive() and not box and time.monotonic() < deadline:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop))
         thread.join(0.02)
+    if box:
+        thread.join()
