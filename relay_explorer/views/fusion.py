@@ -15,7 +15,7 @@ from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
 from ..ir.show import short_type
-from ..transform.fusion_groups import Limits, Partition
+from ..transform.fusion_groups import Decision, Limits, Partition
 from ..typing import infer_types
 from . import fusion_say as say
 from .fusion_format import FusionMark, FusionNode, FusionStep, FusionView, Kernel, Variant
@@ -182,7 +182,7 @@ class _Builder:
             steps.append(
                 FusionStep(
                     mark, made.phase, made.node, -1 if made.target is None else made.target, told,
-                    say.rule(made), -1 if made.obstacle is None else made.obstacle, merged,
+                    say.rule(made), _obstacle(partition, made), merged,
                     *tally.totals,
                 )
             )  # fmt: skip
@@ -235,6 +235,14 @@ class _Builder:
         moved, left = asked.bytes
         share = f", {round(100 * (1 - left / moved))} % less memory traffic" if moved else ""
         return f"{counted(before, 'operator')} become {counted(after, 'kernel')}{share}."
+
+
+def _obstacle(partition: Partition, made: Decision) -> int:
+    """The node that stands in the way: the one that the pass met, or the one whose use is too opaque."""
+    if made.obstacle is not None:
+        return made.obstacle
+    too_opaque = made.rule in ("not element-wise", "opaque use")
+    return _most_opaque_user(partition, made.node) if too_opaque else -1
 
 
 def _most_opaque_user(partition: Partition, index: int) -> int:

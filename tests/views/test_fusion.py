@@ -14,18 +14,7 @@ from relay_explorer.transform import SimplifyInference
 from relay_explorer.views.check import check
 from relay_explorer.views.fusion import fusion_view
 from relay_explorer.views.fusion_format import FusionMark, FusionStep, FusionView
-
-CONV = """
-def @main(%x: Tensor[(1, 16, 32, 32), float32], %w: Tensor[(16, 16, 3, 3), float32]) {
-  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
-  %1 = nn.relu(%0);
-  %2 = tanh(%0);
-  %3 = exp(%1);
-  %4 = add(%3, %2);
-  %5 = mean(%4, axis=[1]);
-  sqrt(%5)
-}
-"""
+from tests.views.fusions import DATA, DIAMOND, OBSTACLE, PROGRAMS, sample
 
 
 def view(text: str) -> FusionView:
@@ -41,7 +30,7 @@ def kernels(shown: FusionView, variant: int = 0) -> list[str]:
 
 
 def test_a_diamond_becomes_one_kernel() -> None:
-    shown = view(CONV)
+    shown = view(DIAMOND)
     assert kernels(shown) == ["conv2d·relu·exp·tanh·add", "mean", "sqrt"]
     assert shown.summary == "7 operators become 3 kernels, 73 % less memory traffic."
     assert [told(step) for step in shown.variants[0].steps] == [
@@ -61,10 +50,10 @@ def test_a_diamond_becomes_one_kernel() -> None:
 
 def test_traffic_is_what_crosses_the_kernels_borders() -> None:
     """Of the convolution's kernel: the image and the weight are read, the sum is written."""
-    first = view(CONV).variants[0].kernels[0]
+    first = view(DIAMOND).variants[0].kernels[0]
     assert first.read == 4 * (16 * 32 * 32 + 16 * 16 * 3 * 3)
     assert first.written == 4 * 16 * 32 * 32
-    alone = view(CONV).variants[1]
+    alone = view(DIAMOND).variants[1]
     assert alone.name == "no fusion"
     assert alone.bytes[0] == alone.bytes[1] == sum(k.read + k.written for k in alone.kernels)
 
@@ -73,9 +62,9 @@ def test_totals_follow_the_merges() -> None:
     """Four merges into one kernel take away four launches; each value that is not stored is neither written
     nor read again.
     """
-    steps = view(CONV).variants[0].steps
+    steps = view(DIAMOND).variants[0].steps
     assert [step.launches for step in steps] == [7, 3, 3, 3, 3, 3]
-    shown = view(CONV)
+    shown = view(DIAMOND)
     alone = [node for node in shown.nodes if node.part]
     assert steps[0].bytes == sum(node.read + node.written for node in alone) == shown.variants[0].bytes[0]
     one_value = 4 * 16 * 32 * 32  # the convolution's is read twice: by relu and by tanh
@@ -94,15 +83,10 @@ def test_a_constant_in_place_comes_along_unnamed() -> None:
 
 
 def test_an_obstacle_is_named() -> None:
-    shown = view("""
-    def @main(%x: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) {
-      %0 = exp(%x);
-      %1 = nn.dense(%0, %w, units=4);
-      add(%1, %0)
-    }
-    """)
+    shown = view(OBSTACLE)
     refused = next(s for s in shown.variants[0].steps if s.mark == FusionMark.REFUSED)
     assert shown.nodes[refused.target].label == "add"
+    assert shown.nodes[refused.obstacle].label == "nn.dense"
     assert told(refused) == (
         "May %0 exp be computed in the kernel of add? **No.** %1 nn.dense needs many elements for each of "
         "its own: all of %0 exp's output must be there before it begins."
@@ -125,7 +109,7 @@ def test_a_tuple_is_explained() -> None:
 
 
 def test_what_if_is_answered_by_the_pass() -> None:
-    shown = view(CONV)
+    shown = view(DIAMOND)
     names = [variant.name for variant in shown.variants]
     assert names[:4] == ["level 1", "no fusion", "at most 2 in a kernel", "at most 4 in a kernel"]
     supposed = shown.variants[names.index("mean were injective")]
@@ -150,7 +134,7 @@ def test_random_programs_give_views() -> None:
 
 
 def test_explore_shows_it() -> None:
-    shown = explore(CONV, view="fusion", name="conv")
+    shown = explore(DIAMOND, view="fusion", name="conv")
     assert shown.view.kind == "fusion"
     assert "fusion" in shown.to_html()
 
@@ -162,3 +146,10 @@ def test_names_are_text() -> None:
     x = relay.var("{0}<b>", shape=(2,), dtype="float32")
     shown = fusion_view(IRModule.from_expr(relay.Function([x], relay.tanh(relay.exp(x)))))
     assert check(json.loads(shown.to_json())) == []
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_samples_of_the_front_end_are_what_python_gives(name: str) -> None:
+    kept = (DATA / f"fusion_{name}.json").read_text(encoding="utf-8")
+    assert kept == sample(name), "run `python -m tests.views.fusions`"
+    assert check(json.loads(kept)) == []
