@@ -113,6 +113,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.module": ("ir.module:IRModule as Module",),
     "tvm.relay.loops": ("ir.loops",),
     "tvm.relay.op": ("relay.op", "ir.op", "compat.op_attributes"),
+    "tvm.relay.op._make": ("relay.op",),
     "tvm.relay.op.image": ("relay.image",),
     "tvm.relay.op.nn": ("relay.nn",),
     "tvm.relay.op.random": ("relay.random",),

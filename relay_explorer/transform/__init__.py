@@ -5,6 +5,7 @@ from __future__ import annotations
 from .annotate_spans import AnnotateSpans
 from .annotate_target import AnnotateTarget
 from .backward_fold_scale_axis import BackwardFoldScaleAxis
+from .canonicalize_cast import CanonicalizeCast
 from .canonicalize_ops import CanonicalizeOps
 from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
 from .combine_parallel_conv2d import CombineParallelConv2D
@@ -16,6 +17,7 @@ from .eta_expand import EtaExpand
 from .fast_math import FastMath
 from .first_order_gradient import FirstOrderGradient
 from .fold_constant import FoldConstant
+from .fold_explicit_padding import FoldExplicitPadding
 from .fold_scale_axis import FoldScaleAxis
 from .forward_fold_scale_axis import ForwardFoldScaleAxis
 from .fuse_ops import FuseOps
@@ -37,10 +39,10 @@ from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
 
 __all__ = [
-    "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "CanonicalizeOps",
+    "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "CanonicalizeCast", "CanonicalizeOps",
     "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense", "Contract",
     "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr", "EtaExpand", "FastMath",
-    "FirstOrderGradient", "FoldConstant", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType",
+    "FirstOrderGradient", "FoldConstant", "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType",
     "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit", "MergeCompilerRegions",
     "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext", "PassInfo",
     "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm", "ToANormalFormExpr",

@@ -16,7 +16,7 @@ Entry = tuple[str, DFPattern] | tuple[str, DFPattern, Check]
 
 
 class MergeComposite(Pass):
-    """Moves every match of a pattern into a function with the attribute `Composite="name"`, which is called in
+    """Moves every match of a pattern into a function with the attribute `Composite="name"`, called in
     its place: `("dsp.conv_relu", is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard())))`.
 
     `pattern_table` lists names and patterns, the most wanted first; a third item, if there is one, is asked
