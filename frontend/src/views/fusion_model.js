@@ -109,24 +109,36 @@ export function createGroups(nodes, steps) {
   };
 }
 
-/** A tint for every node as the representative of its group: neighbours among the rows differ, and so does each from what it comes into. */
+/** A tint for every node as the representative of its group: those beside each other among the rows differ, at first and at the end. */
 function tints({ nodes, items }, { kernels, kernelOf }) {
+  const shown = items.map(({ node }) => node).filter((node) => kernelOf[node] >= 0);
   const tint = new Int8Array(nodes.length).fill(-1);
-  let last = -1;
-  for (const { node } of items) {
-    const kernel = kernels[kernelOf[node]];
-    if (kernel && tint[kernel.result] < 0) tint[kernel.result] = last = (last + 1) % TINTS;
+  const pick = (first, taken) => {
+    for (let i = 0; i < TINTS; i++) if (!taken.has((first + i) % TINTS)) return (first + i) % TINTS;
+    return first % TINTS;
+  };
+  const beside = kernels.map(() => new Set());
+  shown.forEach((node, i) => {
+    const [a, b] = [kernelOf[node], kernelOf[shown[i - 1]]];
+    if (i === 0 || a === b) return;
+    beside[a].add(b);
+    beside[b].add(a);
+  });
+  const ofKernel = new Int8Array(kernels.length).fill(-1);
+  let next = 0;
+  for (const node of shown) {
+    const k = kernelOf[node];
+    if (ofKernel[k] >= 0) continue;
+    ofKernel[k] = pick(next, new Set([...beside[k]].map((other) => ofKernel[other])));
+    next = ofKernel[k] + 1;
+    tint[kernels[k].result] = ofKernel[k];
   }
-  let above = -1;
-  for (const { node } of items) {
-    if (tint[node] < 0) {
-      const final = kernels[kernelOf[node]] ? tint[kernels[kernelOf[node]].result] : -1;
-      let at = (Math.max(0, final) + 2) % TINTS;
-      while (at === above || at === final) at = (at + 1) % TINTS;
-      tint[node] = at;
-    }
-    above = tint[node];
-  }
+  // While they are groups of their own, the other operators have other tints than what they come into.
+  const alone = shown.filter((node) => nodes[node].part);
+  alone.forEach((node, i) => {
+    if (tint[node] < 0) tint[node] = pick(ofKernel[kernelOf[node]] + 2, new Set([ofKernel[kernelOf[node]], ...[alone[i - 1], alone[i + 1]].filter((n) => n !== undefined).map((n) => tint[n])]));
+  });
+  for (const { node } of items) if (tint[node] < 0) tint[node] = 0;
   return tint;
 }
 

@@ -1,0 +1,232 @@
+// Fusion: lanes, groups after every step, the tree, what a variant changes; on samples that Python's pass decided.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { Damage, checkCommon } from "../src/core/check.js";
+import { checkFusion } from "../src/views/fusion_check.js";
+import { amount, size } from "../src/views/fusion_columns.js";
+import { share } from "../src/views/fusion_foot.js";
+import { AGAIN, FIRST, SECOND, groupName, rowGroups, wholeKernel } from "../src/views/fusion_groups.js";
+import { layoutLanes, spanLanes } from "../src/views/fusion_lanes.js";
+import { createModel, difference, sameStep, startOf } from "../src/views/fusion_model.js";
+import { treeLines, treeWindow } from "../src/views/fusion_tree.js";
+
+const folder = new URL("./data/", import.meta.url);
+const NAMES = readdirSync(folder).filter((name) => name.startsWith("fusion_")).map((name) => name.slice(7, -5));
+const load = (name) => JSON.parse(readFileSync(new URL(`fusion_${name}.json`, folder), "utf8"));
+const check = (view) => {
+  checkCommon(view);
+  checkFusion(view);
+};
+const model = (name) => createModel(load(name));
+const variantNamed = (m, name) => m.variant(m.view.variants.findIndex((v) => m.view.strings[v.name] === name));
+const titles = (m, nodes) => nodes.map((n) => m.title(n));
+
+test("the samples are whole", () => {
+  assert.ok(NAMES.length >= 4);
+  for (const name of NAMES) check(load(name));
+});
+
+test("the merges of every variant lead to its kernels, and the totals to its totals", () => {
+  for (const name of NAMES) {
+    const m = model(name);
+    m.view.variants.forEach((data, i) => {
+      const variant = m.variant(i);
+      const { members, root } = variant.groups.seek(data.steps.length - 1);
+      for (const kernel of variant.kernels) {
+        const group = members[root[kernel.members[0]]];
+        assert.deepEqual(group.filter((n) => variant.kernelOf[n] >= 0).sort((a, b) => a - b), kernel.members, name);
+        assert.equal(groupName(m.nodes, group), kernel.name, name);
+        assert.equal(wholeKernel(variant, group, m.drawn), kernel, name);
+      }
+      assert.equal(data.steps.at(-1)[8], data.totals.launches[1], name);
+      assert.equal(data.steps[0][8], data.totals.launches[0], name);
+    });
+  }
+});
+
+test("groups are the same whichever way a step is reached", () => {
+  const m = model("joined");
+  const { groups, steps } = m.variant(0);
+  const forwards = steps.map((_, step) => [...groups.seek(step).root]);
+  for (const step of [7, 2, 11, 0, 9, 8]) assert.deepEqual([...groups.seek(step).root], forwards[step]);
+});
+
+test("a group is named where it begins, and again where it goes on after another", () => {
+  const m = model("apart");
+  const variant = m.variant(0);
+  const entries = rowGroups(m, variant, variant.groups.seek(variant.steps.length - 1));
+  assert.deepEqual(entries.map(({ part }) => part).slice(4, 10), [FIRST, FIRST, AGAIN, 4, 4, 4]);
+  assert.equal(entries[4].lower, 6);
+  assert.equal(entries[6].upper, 4);
+  assert.equal(entries[4].tint, entries[6].tint);
+  assert.notEqual(entries[4].tint, entries[5].tint);
+  assert.equal(variant.lane.filter((lane) => lane >= 0).length, 1, "only the kernel whose rows are apart has a line");
+  const diamond = model("diamond");
+  const whole = rowGroups(diamond, diamond.variant(0), diamond.variant(0).groups.seek(5));
+  assert.deepEqual(whole.slice(3, 8).map(({ part }) => part), [FIRST, SECOND, 4, 4, 4]);
+  assert.equal(diamond.variant(0).lanes, 0);
+});
+
+test("neighbouring groups have different tints, before the first merge and after the last", () => {
+  for (const name of NAMES) {
+    const m = model(name);
+    m.view.variants.forEach((data, i) => {
+      const variant = m.variant(i);
+      for (const step of [0, data.steps.length - 1]) {
+        const seen = rowGroups(m, variant, variant.groups.seek(step)).filter(({ root }) => root >= 0);
+        seen.forEach((entry, at) => { if (at > 0 && seen[at - 1].root !== entry.root) assert.notEqual(entry.tint, seen[at - 1].tint, `${name}, ${i}, step ${step + 1}`); });
+      }
+    });
+  }
+});
+
+test("a line of uses runs straight, and a fork has two lanes", () => {
+  const { lanes, named } = model("diamond");
+  const lane = (name) => lanes.lane.get(named.get(name));
+  assert.deepEqual(["%0 nn.conv2d", "%3 tanh", "%4 add", "%5 mean", "sqrt"].map(lane), [0, 0, 0, 0, 0]);
+  assert.deepEqual(["%1 nn.relu", "%2 exp"].map(lane), [1, 1]);
+  assert.equal(lanes.out.size, 0);
+});
+
+/** Draws a layout row by row: no lane may hold two lines at once, and every use is a line or a stub. */
+function holds(items, usersOf, lanes, far) {
+  const found = layoutLanes(items, usersOf, { lanes, far });
+  const time = new Map(items.map(({ node }, t) => [node, t]));
+  const owner = new Map();
+  for (const { node, lane, users } of found.trunks) {
+    for (let t = time.get(node); t < time.get(users.at(-1)); t++) {
+      const key = `${lane} ${t}`;
+      assert.ok(!owner.has(key), `lane ${lane} at ${t}: ${owner.get(key)} and ${node}`);
+      owner.set(key, node);
+    }
+  }
+  // A node stands on a lane that no other line runs through.
+  for (const { node } of items) {
+    const through = owner.get(`${found.lane.get(node)} ${time.get(node)}`);
+    assert.ok(through === undefined || through === node, `${node} stands on the line of ${through}`);
+    assert.ok(found.lane.get(node) < lanes);
+  }
+  const lines = new Set(found.trunks.flatMap(({ node, users }) => users.map((user) => `${node} ${user}`)));
+  for (const { node } of items) {
+    for (const user of new Set(usersOf(node))) {
+      const cut = (found.out.get(node) ?? []).includes(user);
+      assert.notEqual(lines.has(`${node} ${user}`), cut, `${node} → ${user}`);
+      assert.equal((found.into.get(user) ?? []).includes(node), cut);
+    }
+  }
+  return found;
+}
+
+test("on random graphs every use is a line or two stubs, and no two lines are on one lane", () => {
+  let seed = 7;
+  const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
+  for (let round = 0; round < 200; round++) {
+    const count = 2 + random(60);
+    const users = Array.from({ length: count }, (_, n) => Array.from({ length: random(4) }, () => n + 1 + random(Math.max(1, round % 2 ? 6 : count))).filter((user) => user < count));
+    holds(users.map((_, node) => ({ node, row: 2 * node })), (n) => users[n], 1 + random(6), 10 + random(60));
+  }
+});
+
+test("what is used far away ends in stubs, and what is cut for want of lanes too", () => {
+  const chain = Array.from({ length: 100 }, (_, n) => (n === 0 ? [1, 99] : n < 99 ? [n + 1] : []));
+  const far = holds(chain.map((_, node) => ({ node, row: node })), (n) => chain[n], 5, 40);
+  assert.deepEqual(far.out.get(0), [99]);
+  const wide = Array.from({ length: 8 }, (_, n) => (n < 7 ? [7] : []));
+  const cut = holds(wide.map((_, node) => ({ node, row: node })), (n) => wide[n], 3, 40);
+  assert.ok(cut.out.size >= 3);
+});
+
+test("lanes of spans: those that overlap are on different ones, and what has no room has none", () => {
+  assert.deepEqual(spanLanes([[0, 5], [2, 3], [4, 9], [6, 7]], 2), [0, 1, 1, 0]);
+  assert.deepEqual(spanLanes([[0, 5], [1, 5], [2, 5]], 2), [0, 1, -1]);
+});
+
+test("the tree has the result on top, and a chain is a column", () => {
+  const m = model("diamond");
+  const lines = treeLines(m, m.variant(0));
+  assert.equal(m.title(lines[0].node), "sqrt");
+  for (const { node, parent } of lines) assert.equal(parent < 0 ? -1 : lines[parent].node, m.variant(0).dominators[node]);
+  assert.deepEqual(titles(m, lines.filter(({ depth }) => depth === 0).map(({ node }) => node)).slice(0, 3), ["sqrt", "%5 mean", "%4 add"]);
+  assert.equal(lines.length, 7);
+  const long = Array.from({ length: 500 }, (_, node) => ({ node, depth: 0, parent: node - 1 }));
+  const { from, to } = treeWindow(long, [300, 310]);
+  assert.ok(from <= 300 && to > 310 && to - from === 60);
+});
+
+test("the way to the post-dominator has all the nodes between, in the order of the rows", () => {
+  const m = model("diamond");
+  const [conv, add] = [m.named.get("%0 nn.conv2d"), m.named.get("%4 add")];
+  assert.deepEqual(titles(m, m.way(conv, add)), ["%0 nn.conv2d", "%1 nn.relu", "%2 exp", "%3 tanh", "%4 add"]);
+  assert.deepEqual(titles(m, m.way(conv, -1)), ["%0 nn.conv2d"]);
+  assert.deepEqual(m.way(-1, -1), []);
+});
+
+test("the first frame is a refusal after a merge", () => {
+  const { steps } = model("diamond").variant(0);
+  assert.equal(startOf(model("diamond").variant(0)), 2);
+  assert.equal(steps[2][0], 2);
+  assert.equal(startOf(variantNamed(model("diamond"), "no fusion")), 1);
+});
+
+test("another variant is entered at the same question, or at the last one before it", () => {
+  const m = model("diamond");
+  const asked = m.variant(0);
+  const injective = variantNamed(m, "mean were injective");
+  assert.equal(injective.steps[sameStep(asked, 2, injective)][2], asked.steps[2][2]);
+  // In phase 1 nothing is asked about an injective mean: the question comes in phase 2.
+  const mean = asked.steps.findIndex(([, , node]) => m.title(node < 0 ? 0 : node) === "%5 mean");
+  assert.equal(m.title(injective.steps[sameStep(asked, mean, injective)][2]), "%5 mean");
+  assert.equal(sameStep(asked, asked.steps.length - 1, injective), injective.steps.length - 1);
+  assert.equal(sameStep(asked, 0, injective), 0);
+  assert.equal(sameStep(asked, 2, variantNamed(m, "no fusion")), 1);
+});
+
+test("what a variant changes are the kernels that only one of the two has", () => {
+  const m = model("diamond");
+  const { gone, fresh } = difference(m.variant(0), variantNamed(m, "mean were injective"));
+  assert.deepEqual(gone.map(({ name }) => name), ["mean", "sqrt"]);
+  assert.deepEqual(fresh.map(({ name }) => name), ["mean·sqrt"]);
+});
+
+test("numbers are said shortly", () => {
+  assert.deepEqual([0, 999, 1024, 74752, 4784128].map(amount), ["0", "999", "1.02 k", "74.8 k", "4.78 M"]);
+  assert.deepEqual([768, 8192].map(size), ["768 B", "8.19 kB"]);
+  assert.deepEqual([share(100, 27), share(100, 100), share(100, 250), share(0, 0)], ["−73 %", "±0 %", "+150 %", ""]);
+});
+
+function leaves(value, path = []) {
+  if (value === null || typeof value !== "object") return [path];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key]));
+}
+
+test("whatever is put in the place of a value, the view is refused or has a model", () => {
+  let refused = 0;
+  for (const name of ["obstacle", "joined"]) {
+    const text = JSON.stringify(load(name));
+    for (const path of leaves(load(name)).filter(([first]) => ["nodes", "patterns", "variants"].includes(first))) {
+      for (const value of [-2, 1e9, 0.5, "x", null, {}]) {
+        const view = JSON.parse(text);
+        let at = view;
+        for (const key of path.slice(0, -1)) at = at[key];
+        at[path.at(-1)] = value;
+        try {
+          check(view);
+        } catch (error) {
+          assert.ok(error instanceof Damage, `${path}: ${error}`);
+          refused += 1;
+          continue;
+        }
+        const m = createModel(view);
+        view.variants.forEach((data, i) => {
+          const variant = m.variant(i);
+          treeLines(m, variant);
+          startOf(variant);
+          rowGroups(m, variant, variant.groups.seek(data.steps.length - 1));
+          sameStep(m.variant(0), 1, variant);
+        });
+      }
+    }
+  }
+  assert.ok(refused > 4000, String(refused));
+});
