@@ -17,6 +17,7 @@ from relay_explorer.ir import IRModule, structural_equal
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.transform import (
     BackwardFoldScaleAxis,
+    CanonicalizeCast,
     CanonicalizeOps,
     CombineParallelBatchMatmul,
     CombineParallelConv2D,
@@ -27,6 +28,7 @@ from relay_explorer.transform import (
     EtaExpand,
     FastMath,
     FoldConstant,
+    FoldExplicitPadding,
     FoldScaleAxis,
     ForwardFoldScaleAxis,
     FuseOps,
@@ -47,6 +49,7 @@ from tests.property.programs import first_failure
 from tests.property.test_evaluation import value_of
 
 PASSES: list[Pass] = [
+    CanonicalizeCast(), FoldExplicitPadding(),
     BackwardFoldScaleAxis(), FoldScaleAxis(), ForwardFoldScaleAxis(),
     CanonicalizeOps(), CombineParallelBatchMatmul(2), CombineParallelConv2D(2), CombineParallelDense(2),
     CombineParallelDense(2, to_batch=False), DeadCodeElimination(), DeadCodeElimination(inline_once=True),

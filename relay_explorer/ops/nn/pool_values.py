@@ -6,7 +6,7 @@ from math import prod
 from typing import Any as Anything
 
 from ...ir.op import Compute
-from ..numeric import Array, limits, np, per, quotient
+from ..numeric import Array, is_float, limits, np, per, quotient
 from .pool_shape import pooled, spatial_places
 from .sliding import cropped, padded, sides, under, windows
 
@@ -66,11 +66,12 @@ class _Pool:
 
 
 def maximum(axes: str) -> Compute:
-    """The greatest element of each window; padding never is."""
+    """The greatest element of each window; padding is the lowest finite number, as in TVM."""
 
     def compute(attrs: Anything, x: Array) -> Array:
         pool = _Pool(attrs, axes, x)
-        return _back(pool.windows(padded(pool.data, pool.around, limits(x)[0])).max(pool.folded), pool.places)
+        lowest = np.finfo(x.dtype).min if is_float(x) else limits(x)[0]
+        return _back(pool.windows(padded(pool.data, pool.around, lowest)).max(pool.folded), pool.places)
 
     return compute
 

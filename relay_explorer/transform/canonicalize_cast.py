@@ -1,0 +1,66 @@
+"""CanonicalizeCast: a widening cast that several operators read is written once for each."""
+
+from __future__ import annotations
+
+import re
+
+from ..ir.expr import Call, Expr, Function
+from ..ir.module import IRModule
+from ..ir.op import Op, OpPattern
+from ..ir.types import TensorType
+from ..ir.walk import children, post_order, rebuild
+from ..typing import infer_types
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import PassContext
+
+
+class CanonicalizeCast(FunctionPass):
+    """Gives each elementwise or broadcasting operator that reads a shared `cast` to a type of more bits a
+    cast of its own, so that each can be fused with its reader, and between kernels lies the smaller tensor.
+    """
+
+    name = "CanonicalizeCast"
+    opt_level = 3
+    required = ("InferType",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        memo: dict[Expr, Expr] = {}
+        read: set[Expr] = set()
+        for node in post_order(function):
+            copies = (
+                isinstance(node, Call) and isinstance(node.op, Op) and node.op.pattern <= OpPattern.BROADCAST
+            )
+            parts = []
+            for part in children(node):
+                made = memo[part]
+                if copies and isinstance(part, Call) and _widens(part):
+                    made = _copy(made, part) if part in read else made
+                    read.add(part)
+                parts.append(made)
+            memo[node] = rebuild(node, parts)
+        return rewritten(function, memo[function])
+
+
+def _widens(node: Call) -> bool:
+    """Whether a call is a cast to a type of more bits."""
+    if not (isinstance(node.op, Op) and node.op.name == "cast"):
+        return False
+    before, after = node.args[0].checked_type, node.checked_type
+    assert isinstance(before, TensorType)
+    assert isinstance(after, TensorType)
+    return _bits(before.dtype) < _bits(after.dtype)
+
+
+def _bits(dtype: str) -> int:
+    found = re.search(r"\d+", dtype)
+    return int(found[0]) if found else 1
+
+
+def _copy(made: Expr, old: Expr) -> Expr:
+    assert isinstance(made, Call)
+    new = Call(made.op, made.args, made.attrs, made.type_args, made.span)
+    new.origin = (old,)
+    return new

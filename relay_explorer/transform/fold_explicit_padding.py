@@ -1,0 +1,85 @@
+"""FoldExplicitPadding: zeros that are put around an image are left to the convolution that reads it."""
+
+from __future__ import annotations
+
+from ..ir.attrs import Attrs
+from ..ir.expr import Call, Constant, Expr, Function
+from ..ir.module import IRModule
+from ..ops.nn.layout import parse_layout
+from ..typing import infer_types
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import PassContext
+from .scale_axes import operator_of
+from .typed_rewrite import rewrite_calls, tensor_type
+
+
+class FoldExplicitPadding(FunctionPass):
+    """Takes an `nn.pad` into the padding of the convolution or pool that reads it, where the operator would
+    have put the same there: zeros for a convolution and for a mean, the lowest number for a maximum.
+
+    A mean must count what is put around the image: it did if it had no padding of its own, and then does so
+    from now on. Only whole images are padded, by constants, not their channels.
+    """
+
+    name = "FoldExplicitPadding"
+    opt_level = 0
+    required = ("InferType",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        names = [f"nn.{kind}{axes}d" for kind in ("conv", "max_pool", "avg_pool") for axes in (1, 2, 3)]
+        return rewritten(function, rewrite_calls(function, dict.fromkeys(names, _without_pads)))
+
+
+def _without_pads(old: Call, new: Call) -> Expr | None:
+    """The call on what is inside all pads around its data."""
+    data, attrs = new.args[0], new.attrs
+    dtype = tensor_type(old.args[0]).dtype
+    while isinstance(data, Call) and operator_of(data) == "nn.pad" and attrs is not None:
+        more = _with_padding(operator_of(old), attrs, data, dtype)
+        if more is None:
+            break
+        data, attrs = data.args[0], more
+    if data is new.args[0]:
+        return None
+    return Call(new.op, [data, *new.args[1:]], attrs, new.type_args, new.span)
+
+
+def _with_padding(name: str, attrs: Attrs, pad: Call, dtype: str) -> Attrs | None:
+    """The attributes of a convolution or pool that pads as `pad` does; None where it cannot."""
+    value, how = pad.args[1], pad.attrs
+    assert how is not None
+    if how["pad_mode"] != "constant" or not isinstance(value, Constant):
+        return None
+    if value.data.item() != (_lowest(dtype) if "max_pool" in name else 0):
+        return None
+    layout = [letter for letter, _ in parse_layout(attrs["data_layout" if "conv" in name else "layout"])]
+    spatial = [pair for letter, pair in zip(layout, how["pad_width"], strict=True) if letter in "DHW"]
+    others = [pair for letter, pair in zip(layout, how["pad_width"], strict=True) if letter not in "DHW"]
+    if any(map(any, others)) or min(map(min, spatial)) < 0:
+        return None
+    own = _both_sides(attrs["padding"], len(spatial))
+    combined = [a + b for a, b in zip(own, [pair[side] for side in (0, 1) for pair in spatial], strict=True)]
+    if "avg_pool" not in name or attrs["count_include_pad"]:
+        return attrs.replace(padding=combined)
+    # Windows that stick out in ceil_mode are divided by what lies in the image, or by their whole size: the
+    # one that the pad asks for is neither.
+    if any(own) or attrs["ceil_mode"]:
+        return None
+    return attrs.replace(padding=combined, count_include_pad=True)
+
+
+def _both_sides(padding: tuple[int, ...], axes: int) -> tuple[int, ...]:
+    """A padding written out: before on all axes, then after on all."""
+    if len(padding) == 1:
+        return padding * 2 * axes
+    return padding * 2 if len(padding) == axes else padding
+
+
+def _lowest(dtype: str) -> float:
+    """The lowest finite number of an element type."""
+    import numpy
+
+    return numpy.finfo(dtype).min.item() if dtype.startswith("float") else numpy.iinfo(dtype).min
