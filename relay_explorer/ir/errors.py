@@ -66,6 +66,12 @@ class ModuleError(RelayError):
     """A module asked for something that it does not hold, or told to hold a name twice."""
 
 
+class PassError(RelayError):
+    """A pass of the package went wrong: its own fault, not the program's. The error that it ended with is the
+    cause.
+    """
+
+
 def _placed(message: str, span: Span | None, word: str) -> str:
     if span is None:
         return f"{word}: {message}"

@@ -11,8 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any as Anything
 from typing import NamedTuple, TypeVar, overload
 
+from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
+
+_PACKAGE = __name__.rpartition(".")[0]
 
 
 class PassInfo(NamedTuple):
@@ -121,10 +124,27 @@ class Pass:
             return mod
         for instrument in ctx.instruments:
             getattr(instrument, "run_before_pass", _ignore)(mod, self.info)
-        result = self.transform_module(mod, ctx)
+        result = self._run(mod, ctx)
         for instrument in ctx.instruments:
             getattr(instrument, "run_after_pass", _ignore)(result, self.info)
         return result
+
+    def _run(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        """The pass; an error in one of the package's own is told as such. What a reader's pass raises is the
+        reader's.
+        """
+        try:
+            return self.transform_module(mod, ctx)
+        except (RelayError, NotImplementedError):
+            raise
+        except Exception as error:
+            if isinstance(self, (Sequential, _FromFunction)) or not type(self).__module__.startswith(
+                _PACKAGE
+            ):
+                raise
+            from .failure import failed
+
+            raise failed(self.info.name, mod, error) from error
 
     def __repr__(self) -> str:
         return f"<{self.info.name}, from level {self.info.opt_level}>"
