@@ -39,7 +39,8 @@ def check_grad(
     assert isinstance(typed, Function)
     if inputs is None:
         types = [param.checked_type for param in typed.params]
-        inputs = [_normal(type_, mean, 10 * eps if scale is None else scale) for type_ in types]
+        spread = 10 * eps if scale is None else scale
+        inputs = [_np_randn_from_type(type_, spread, mean) for type_ in types]
     given = [numpy.array(value) for value in inputs]
     moved = [
         place
@@ -64,7 +65,8 @@ def check_grad(
         )
 
 
-def _normal(type_: object, mean: float, scale: float) -> Any:
+def _np_randn_from_type(type_: object, scale: float = 1, mean: float = 0) -> Any:
+    """Normally distributed numbers of a tensor type; TVM's own tests use it by this name."""
     import numpy
 
     if not isinstance(type_, TensorType) or not type_.dtype.startswith("float"):

@@ -253,6 +253,8 @@ def pool_grad_nchw(
             spans.append((start, max(0, start), min(start + size, extent)))
         (_, top, bottom), (_, left, right) = spans
         incoming = out_grad_np[:, :, row, column]
+        if bottom <= top or right <= left:
+            continue  # a window of padding alone
         if pool_type == "max":
             window = a_np[:, :, top:bottom, left:right]
             flat = window.reshape(*window.shape[:2], -1).argmax(-1)

@@ -89,7 +89,8 @@ KNOWN: Final[set[type]] = {int}  # the classes of dimensions that are known; old
 _known_dims = KNOWN.issuperset
 
 
-USUAL_BITS = {"int": "int32", "uint": "uint32", "float": "float32"}  # what these names mean in TVM
+# What these names mean in TVM; an unsigned integer of one bit is its boolean.
+USUAL_BITS = {"int": "int32", "uint": "uint32", "float": "float32", "uint1": "bool"}
 
 
 class TensorType(Type):

@@ -27,6 +27,7 @@ def _mark(name: str, description: str, attrs: type[Attrs] | None = None) -> Op:
         family="other",
         level=10,
         compute=_itself,
+        gradient="elementwise.same",
     )
     op.set_attr("TNonComputational", True)
     return op

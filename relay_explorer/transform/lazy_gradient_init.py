@@ -12,6 +12,7 @@ from ..ir.op import Op
 from ..ir.types import FuncType, GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from ..ops.create import ones, zeros
 from ..text.steps import run
+from ..typing import infer_types
 from .gradients.build import is_static
 from .infrastructure import Contract, Pass, PassContext
 from .lifting import Block, Lifting, normal_module
@@ -50,7 +51,7 @@ class LazyGradientInit(Pass):
             new[var] = lifting.outer(typed)
             new[var].origin = (function,)
         lifting.finish()
-        return new
+        return infer_types(new)
 
 
 def _of_tensors(type_: FuncType) -> bool:

@@ -277,7 +277,9 @@ class Evaluator:
         for clause in left:
             clauses.append((yield self._clause(clause, env)))
         self.store.forget()
-        return Known(self._push(block, Match(data.dynamic, clauses, expr.complete), expr, name))
+        # what is known of the data, the types do not say: without a clause the others need not be all
+        complete = expr.complete and len(left) == len(expr.clauses)
+        return Known(self._push(block, Match(data.dynamic, clauses, complete), expr, name))
 
     def _clause(self, clause: Clause, env: Env) -> Steps[Clause]:
         """A clause of the residual program, with variables of its own."""
