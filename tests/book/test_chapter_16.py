@@ -1,0 +1,237 @@
+"""Chapter 16: its cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from relay_explorer import models, relay
+from relay_explorer.views.fusion_format import FusionMark, FusionView
+from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+
+PAGE = "ch16_fusion"
+
+
+def view(explorer: str) -> FusionView:
+    found = explorers(PAGE)[explorer].view
+    assert isinstance(found, FusionView)
+    return found
+
+
+def say(explorer: str, step: int) -> str:
+    """The sentence of a step, counted from 1 as readers and addresses do."""
+    template, *arguments = view(explorer).variants[0].steps[step - 1].say
+    return template.format(*arguments)
+
+
+def test_code_fits_the_column() -> None:
+    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
+    assert [line for line in lines if len(line) > 76] == []
+
+
+def test_files_that_it_names_exist() -> None:
+    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
+    assert files
+    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
+
+
+def test_it_shows_nothing_but_explorers() -> None:
+    shown = [value for value in executed(PAGE)[2] if value is not None]
+    assert {type(value).__name__ for value in shown} == {"Explorer"}
+    assert list(explorers(PAGE)) == ["ch16-diamond", "ch16-block", "ch16-simpler", "ch16-resnet"]
+    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+
+
+def test_steps_that_it_links_to_exist() -> None:
+    for name, step in re.findall(r"#rx-([\w-]+):step=(\d+)", source(PAGE)):
+        assert 1 <= int(step) <= len(view(name).variants[0].steps)
+
+
+# -- the problem
+
+
+def test_eight_bytes_for_each_operation_and_a_third_would_do() -> None:
+    printed = output(PAGE, "from relay_explorer import models, relay")
+    assert "8 bytes for each operation" in printed
+    moved, least = (int(n.replace(",", "")) for n in re.findall(r"([\d,]{9,}) (?:bytes are|would)", printed))
+    assert moved == pytest.approx(3 * least, rel=0.001)
+
+
+def test_one_loop_gives_what_three_give() -> None:
+    assert output(PAGE, "def apart") == "True\n"
+
+
+# -- the idea
+
+
+def test_examples_have_the_patterns_of_the_table() -> None:
+    rows = re.findall(r"^\| ([EBIRCO]) \| [\w -]+ \|[^|]+\| (.*) \|$", source(PAGE), re.M)
+    assert [letter for letter, _ in rows] == list("EBIRCO")
+    numbers = {letter: number for number, letter in names(PAGE)["LETTER"].items()}
+    for letter, examples in rows:
+        for name in re.findall(r"`([\w.]+)`", examples):
+            assert relay.op.get(name).pattern == numbers[letter], name
+
+
+def test_an_argument_that_is_not_stretched_is_used_element_wise() -> None:
+    assert "6 add     B  used by 7 R" in output(
+        PAGE, "from relay_explorer.analysis.dataflow_graph import DataflowGraph"
+    )
+    assert "4 exp     E  used by 6 E" in output(
+        PAGE, "from relay_explorer.analysis.dataflow_graph import DataflowGraph"
+    )
+
+
+# -- watch it
+
+
+@pytest.mark.parametrize(
+    ("explorer", "step", "words"),
+    [
+        ("ch16-diamond", 2, "nn.conv2d be computed in the kernel of %4 add? **Yes.**"),
+        ("ch16-diamond", 3, "May %4 add be computed in the kernel of %5 mean? **No.**"),
+        ("ch16-diamond", 4, "May %5 mean be computed in the kernel of sqrt? **No.**"),
+        ("ch16-block", 2, "nn.conv2d be computed in the kernel of %1 nn.batch_norm? **No.**"),
+        ("ch16-simpler", 2, "nn.conv2d be computed in the kernel of %9 multiply? **Yes.**"),
+        ("ch16-simpler", 6, "May %3 multiply be computed in the kernel of %11 add? **No.**"),
+    ],
+)
+def test_steps_say_what_the_text_says_of_them(explorer: str, step: int, words: str) -> None:
+    assert words in say(explorer, step)
+    assert f"](#rx-{explorer}:step={step})" in source(PAGE)
+
+
+def test_five_operators_become_one_kernel_at_once() -> None:
+    made = view("ch16-diamond").variants[0]
+    assert len({*made.steps[1].merged, made.steps[1].target}) == 5
+    what_if = [variant.name for variant in view("ch16-diamond").variants]
+    assert {"mean were injective", "at most 2 in a kernel"} <= set(what_if)
+
+
+def test_more_operators_and_fewer_kernels() -> None:
+    before, after = view("ch16-block").variants[0], view("ch16-simpler").variants[0]
+    assert before.launches[0] < after.launches[0]
+    assert before.launches[1] > after.launches[1]
+    small = min(after.kernels, key=lambda kernel: kernel.written)
+    assert small.written == 4 * 64
+
+
+def test_resnet_has_twenty_small_kernels_and_poolings_that_stay_alone() -> None:
+    kernels = view("ch16-resnet").variants[0].kernels
+    assert sum(kernel.name == "add·sqrt·divide·multiply" for kernel in kernels) == 20
+    assert {"max_pool2d", "global_avg_pool2d"} <= {kernel.name for kernel in kernels}
+    refused = [s for s in view("ch16-resnet").variants[0].steps if s.mark == FusionMark.REFUSED]
+    assert refused
+
+
+# -- build it
+
+
+def test_the_definition_of_post_dominators_gives_what_the_tree_gives() -> None:
+    lines = output(PAGE, "from relay_explorer.analysis.dataflow_graph import PostDominators").splitlines()
+    assert len(lines) == 4
+    assert all(line.endswith("the same: True") for line in lines)
+
+
+def test_our_kernels_are_those_of_the_explorer() -> None:
+    printed = output(PAGE, "def between").splitlines()
+    assert [set(line.split()) for line in printed] == [
+        {"conv2d", "relu", "exp", "tanh", "add"}, {"mean"}, {"sqrt"},
+    ]  # fmt: skip
+    shown = [set(k.name.split("·")) for k in view("ch16-diamond").variants[0].kernels]
+    assert sorted(map(sorted, shown)) == sorted(sorted(line.split()) for line in printed)
+    assert "conv2d\n" in output(PAGE, "def only_users")
+
+
+def test_the_other_order_puts_transpose_beside_the_convolution() -> None:
+    first, second = output(PAGE, "moved = ").splitlines()
+    assert "['transpose']" in first
+    assert "['conv2d', 'transpose', 'add', 'relu']" in second
+
+
+def test_what_is_missing_in_ours_is_two_values_for_each_normalization() -> None:
+    rows = {
+        name: [int(n) for n in numbers]
+        for name, *numbers in map(str.split, output(PAGE, "def calls").splitlines()[1:])
+    }
+    assert [name for name, row in rows.items() if row[2] == row[3]] == [
+        "diamond", "squeezenet", "transformer", "lstm",
+    ]  # fmt: skip
+    normalizations = [
+        call
+        for call in relay.analysis.costs(relay.transform.InferType()(models.load("resnet18")))
+        if call.op.name == "nn.batch_norm"  # type: ignore[attr-defined]  # an operator's call
+    ]
+    assert rows["resnet18"][2] - rows["resnet18"][3] == 2 * len(normalizations) == 40
+    assert rows["diamond"][1] > rows["diamond"][2]
+
+
+def test_the_function_of_a_kernel() -> None:
+    printed = output(PAGE, "fused = ")
+    assert "Primitive=1" in printed
+    assert printed.count(" = ") == 4
+    assert output(PAGE, "import numpy as np") == "(1, 32, 32) the same: True\n"
+    lines = output(PAGE, "for call in calls(first").splitlines()
+    text = names(PAGE)["diamond"].source.text.splitlines()
+    for line in lines:
+        number, name = re.fullmatch(r"line (\d+): (.*)", line).groups()  # type: ignore[union-attr]
+        assert f"{name}(" in text[int(number) - 1]
+
+
+def test_what_fusion_is_worth() -> None:
+    lines = output(PAGE, "def moved_bytes").splitlines()[1:]
+    found = [[float(n) for n in line.split()[-4:]] for line in lines]
+    pairs = dict(zip([line.split()[0] for line in lines[::2]], zip(found[::2], found[1::2])))
+    for name in ("resnet18", "mobilenet"):
+        (_, _, apart, fused), (_, _, _, after) = pairs[name]
+        assert fused > 0.9 * apart
+        assert after < 0.7 * apart
+    for name in ("squeezenet", "vgg16"):
+        assert pairs[name][0] == pairs[name][1]
+    assert pairs["transformer"][1][1] > pairs["transformer"][0][1]
+    assert pairs["transformer"][1][3] > pairs["transformer"][0][3]
+
+
+def test_what_is_known_is_folded() -> None:
+    counts = re.findall(r"\d+", output(PAGE, 'main = resnet["main"]'))
+    assert [int(n) for n in counts] == [62, 45, 25]
+
+
+# -- predictions and limits
+
+
+@pytest.mark.parametrize(
+    ("start", "kernels"),
+    [
+        ('show("nn.relu(nn.conv2d', ["nn.relu", "nn.conv2d nn.relu"]),
+        ('show("%0 = nn.conv2d(%x, %w); (nn', ["nn.conv2d", "nn.relu"]),
+        ('show("tanh(sum', ["nn.relu sum", "tanh"]),
+        ('show("concatenate', ["tanh exp concatenate", "--", "nn.conv2d", "exp concatenate"]),
+        ('show("%0 = exp(%x); add', ["exp", "nn.conv2d add"]),
+        ('show("""\n  %0 = max', ["max", "subtract exp", "sum", "divide"]),
+    ],
+)
+def test_answers(start: str, kernels: list[str]) -> None:
+    assert output(PAGE, start).splitlines() == kernels
+
+
+def test_predictions_show_the_programs_that_are_run() -> None:
+    asked = re.findall(r"```\{code-block\} text\n(.*?)```", source(PAGE), re.S)
+    run = "".join(cells(PAGE)).replace(" ", "").replace("\n", "")
+    for program in "".join(asked).splitlines():
+        assert program.replace(" ", "") in run
+
+
+def test_the_shift_is_computed_for_each_number() -> None:
+    assert output(PAGE, "def size").splitlines() == [
+        "negative multiply add", f"stored: {3 * 64} operations;", f"in place: {3 * 64 * 56 * 56:,}",
+    ]  # fmt: skip
+
+
+def test_limits() -> None:
+    assert output(PAGE, 'x = relay.var("x"').splitlines() == ["[256, 44]", "[100, 100, 100]"]
+    rows = output(PAGE, "for size in").split("rows: ")[1:]
+    assert [row.splitlines() for row in rows] == [
+        ["2", "nn.dense add"], ["?", "nn.dense", "add"], ["n", "nn.dense add"],
+    ]  # fmt: skip
