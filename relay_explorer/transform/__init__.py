@@ -32,22 +32,27 @@ from .merge_composite import MergeComposite
 from .partial_evaluate import PartialEvaluate
 from .partition_graph import PartitionGraph
 from .remove_unused_functions import RemoveUnusedFunctions
+from .simplify_expr import SimplifyExpr, SimplifyExprPostAlterOp
 from .simplify_inference import SimplifyInference
 from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
 from .to_basic_block_normal_form import ToBasicBlockNormalForm, to_basic_block_normal_form
+from .to_cps import ToCPS, to_cps
 from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
 from .to_tree import ToTree
+from .un_cps import UnCPS, un_cps
 
 __all__ = [
     "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "CanonicalizeCast", "CanonicalizeOps",
     "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense", "Contract",
     "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr", "EtaExpand", "FastMath",
-    "FirstOrderGradient", "FoldConstant", "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType",
-    "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit", "MergeCompilerRegions",
-    "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext", "PassInfo",
-    "RemoveUnusedFunctions", "Sequential", "SimplifyInference", "ToANormalForm", "ToANormalFormExpr",
-    "ToBasicBlockNormalForm", "ToGraphNormalForm", "ToTree", "function_pass", "gradient", "module_pass",
-    "to_a_normal_form", "to_basic_block_normal_form", "to_graph_normal_form",
+    "FirstOrderGradient", "FoldConstant", "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis",
+    "FuseOps", "InferType", "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit",
+    "MergeCompilerRegions", "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext",
+    "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp",
+    "SimplifyInference", "ToANormalForm",
+    "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm", "ToTree", "UnCPS",
+    "function_pass", "gradient", "module_pass", "to_a_normal_form", "to_basic_block_normal_form",
+    "to_cps", "to_graph_normal_form", "un_cps",
 ]  # fmt: skip
 
 

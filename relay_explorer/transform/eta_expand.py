@@ -5,9 +5,10 @@ from __future__ import annotations
 from ..ir.adt import Constructor
 from ..ir.expr import Call, Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
-from ..ir.types import FuncType, Type
+from ..ir.types import FuncType, Type, TypeCall, TypeVar
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
+from ..typing.solver import substitute
 from .function_pass import FunctionPass, rewritten
 from .infrastructure import PassContext
 
@@ -45,10 +46,26 @@ class EtaExpand(FunctionPass):
 
     def _value(self, callee: Expr, mod: IRModule) -> Expr:
         """The function that calls it."""
-        type_: Type = (mod[callee] if isinstance(callee, GlobalVar) else callee).checked_type
-        if not isinstance(type_, FuncType):
+        if isinstance(callee, Constructor):
+            type_ = _constructor_type(callee, mod)
+        else:
+            found = mod[callee].checked_type if isinstance(callee, GlobalVar) else callee.checked_type
+            assert isinstance(found, FuncType)
+            type_ = found
+        if isinstance(callee, Constructor) and not type_.arg_types:
             return Call(callee, [])
         params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
         made = Function(params, Call(callee, params), type_.ret_type, type_.type_params)
         made.origin = (callee,)
         return made
+
+
+def _constructor_type(constructor: Constructor, mod: IRModule) -> FuncType:
+    """The type of a constructor as a function, with type parameters of its own."""
+    header = constructor.belong_to
+    fresh: dict[TypeVar, Type] = {
+        v: TypeVar(v.name_hint, v.kind) for v in mod.type_definitions[header].type_vars
+    }
+    params = [v for v in fresh.values() if isinstance(v, TypeVar)]
+    inputs = [substitute(part, fresh) for part in constructor.inputs]
+    return FuncType(inputs, TypeCall(header, params), params)
