@@ -28,7 +28,7 @@ WALK = """async (json) => {
   const press = (key) => root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   const count = Number(root.querySelector(".count").textContent.split(" / ")[1]);
   press("Home");
-  for (let step = 0; step < Math.min(count, 120); step++) {
+  for (let step = 0; step < Math.min(count, 42); step++) {
     press(["w", "t", "k", "f", "n", "m", "Enter"][step % 7]);
     press("f");
     press("ArrowRight");

@@ -93,16 +93,24 @@ function reveal(pane, node) {
   if (b.top < a.top || b.bottom > a.bottom) pane.scrollTop += b.top - a.top - a.height / 2;
 }
 
-/** Every kernel at the end, with what its operators take alone and what it takes. */
-export function drawKernels(model, pane, state, onNode) {
-  const { variant, asked } = state;
+/** Every kernel at the end, with what its operators take alone and what it takes; drawn once for a variant. */
+export function drawKernels(model, pane, { variant, asked }, onNode) {
+  const here = asked >= 0 ? variant.kernelOf[asked] : -1;
+  if (pane.rxVariant !== variant) drawTable(model, pane, variant, onNode);
+  pane.rxVariant = variant;
+  pane.querySelector("tbody.here")?.classList.remove("here");
+  const body = pane.querySelectorAll("tbody")[here];
+  body?.classList.add("here");
+  reveal(pane, body);
+}
+
+function drawTable(model, pane, variant, onNode) {
   const { kernels, totals } = variant;
   const longest = kernels.reduce((most, { alone }) => Math.max(most, alone), 1);
-  const row = (kernel, k) => {
+  const row = (kernel) => {
     const { name, launches, alone, read, written, flops, result } = kernel;
     const bytes = read + written;
-    const here = asked >= 0 && variant.kernelOf[asked] === k;
-    return h("tbody", { class: here ? "here" : "" },
+    return h("tbody", null,
       h("tr", null, h("th", { scope: "rowgroup", colspan: 4 }, h("button", { class: "entry", type: "button", title: name, onclick: () => onNode(result) }, h("span", { class: `swatch k${variant.tint[result]}`, "aria-hidden": "true" }), h("code", null, name)))),
       h("tr", null, h("td", { class: "bar-cell" }, meter(alone, bytes, longest)), h("td", null, launches > 1 ? `${launches} → 1` : "1"), h("td", null, traffic(alone, bytes)), h("td", null, amount(flops))));
   };
@@ -112,7 +120,6 @@ export function drawKernels(model, pane, state, onNode) {
     h("thead", null, h("tr", null, head("kernel"), head("launches", "before → after"), head("bytes", "read and written: before → after"), head("flops", "operations on numbers"))),
     kernels.slice(0, MOST_KERNELS).map(row),
     h("tfoot", null, h("tr", null, h("th", { scope: "row" }, kernels.length > MOST_KERNELS ? `all, ${kernels.length - MOST_KERNELS} not shown` : "all"), h("td", null, `${totals.launches[0]} → ${totals.launches[1]}`), h("td", null, traffic(totals.bytes[0], totals.bytes[1])), h("td", null, amount(kernels.reduce((sum, { flops }) => sum + flops, 0)))))));
-  reveal(pane, pane.querySelector("tbody.here"));
 }
 
 const traffic = (before, after) => (before === after ? size(after) : `${size(before)} → ${size(after)}`);
