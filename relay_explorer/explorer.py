@@ -16,6 +16,7 @@ from .ir.expr import Expr
 from .ir.module import IRModule
 from .ir.tuple_wrapper import TupleWrapper
 from .ir.walk import post_order
+from .transform.infrastructure import Pass
 from .typing.infer import Inference, record
 from .views.format import View
 from .widgets import page, widget
@@ -24,7 +25,7 @@ from .widgets.host import Host, current
 if TYPE_CHECKING:
     from .widgets.rerun import Rerun
 
-VIEWS = ("ir", "types", "evaluation", "sharing", "fusion")
+VIEWS = ("ir", "types", "evaluation", "sharing", "fusion", "pipeline")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
@@ -135,17 +136,19 @@ def explore(
     live: bool = False,
     args: Sequence[object] = (),
     limit: int | None = None,
+    passes: Sequence[Pass] | None = None,
+    against: Sequence[Pass] | None = None,
 ) -> Explorer:
     """An explorer of `x`: a module, a function or other expression, an inference, an evaluation, the text of
     a program, or the path of a file that holds one.
 
     `view` is "ir" (the program as text and graph), "types" (type inference, step by step), "evaluation" (a
     run of `@main` for `args`, step by step, of which the first `limit` steps are kept), "sharing" (the same
-    computation as a graph, with `let`, and written out, each run for `args`) or "fusion" (operators being
-    grouped into kernels). An inference is shown
-    as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation", all else as "ir".
-    `state` is a token that an explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the
-    heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
+    computation as a graph, with `let`, and written out, each run for `args`), "fusion" (operators being
+    grouped into kernels) or "pipeline" (the program before and after each of `passes`; with `against`, beside
+    others that it goes through). An inference is shown as "types" unless asked otherwise, an evaluation
+    (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an explorer gave ("link"),
+    without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
 
     An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
     one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
@@ -160,7 +163,9 @@ def explore(
     token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
     rerun = None
     run = _run(x, view, args, limit)
-    if run is None:
+    if view == "pipeline":
+        made: View = _pipeline(x, passes, against, title or "")
+    elif run is None:
         made = _view(x, view, title or "", args)
     elif live:
         from .widgets.rerun import Rerun
@@ -234,6 +239,17 @@ def _fusion(module: IRModule, title: str) -> View:
     from .views.fusion import fusion_view
 
     return fusion_view(module, title=title or _title(module))
+
+
+def _pipeline(x: object, passes: Sequence[Pass] | None, against: Sequence[Pass] | None, title: str) -> View:
+    from .views.pipeline import pipeline_view
+
+    if not passes:
+        raise ValueError('which passes? For example: explore(module, view="pipeline", passes=[…])')
+    module = _module(x)
+    _fits(module)
+    # Two builds of a book give one page, so that times are not in it.
+    return pipeline_view(module, passes, against, title or _title(module), current() is not Host.BOOK)
 
 
 def _title(module: IRModule) -> str:

@@ -138,13 +138,22 @@ def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
 
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """`expr` with every node, from the leaves up, replaced by what `change` gives for it (rebuilt on its
-    replaced parts); None keeps it. Sharing is kept.
+    replaced parts); None keeps it. Sharing is kept. A new expression without an origin gets the old one.
     """
+    order = post_order(expr)
+    known = {id(node) for node in order}
     memo: dict[int, Expr] = {}
-    for node in post_order(expr):
+    for node in order:
         rebuilt = rebuild(node, [memo[id(p)] for p in children(node)])
         changed = change(rebuilt)
         memo[id(node)] = rebuilt if changed is None else changed  # an empty tuple is falsy
+        if (
+            changed is not None
+            and not changed.origin
+            and id(changed) not in known
+            and isinstance(changed, Call)
+        ):
+            changed.origin = (node,)
     return memo[id(expr)]
 
 

@@ -60,11 +60,12 @@ def check(view: dict[str, Json]) -> list[str]:
         return [f"not a view of {NAME}, version {VERSION}"]
     from .check_evaluation import check_evaluation
     from .check_fusion import check_fusion
+    from .check_pipeline import check_pipeline
     from .check_sharing import check_sharing
 
     of_kind = {
         "ir": _check_ir, "types": _check_types, "evaluation": check_evaluation, "sharing": check_sharing,
-        "fusion": check_fusion,
+        "fusion": check_fusion, "pipeline": check_pipeline,
     }.get(view["view"])  # fmt: skip
     if of_kind is None:
         return [f"an unknown view: {view['view']!r}"]
@@ -73,7 +74,14 @@ def check(view: dict[str, Json]) -> list[str]:
         checker.need(isinstance(view[name], str) and view[name], name, "must be a text")
     checker.need(all(type(s) is str for s in view["strings"]), "strings", "must be texts")
     checker.need(len(set(view["strings"])) == checker.strings, "strings", "one is there twice")
-    named = {"ir": "nodes", "types": "vars", "evaluation": "names", "sharing": "keys", "fusion": "nodes"}
+    named = {
+        "ir": "nodes",
+        "types": "vars",
+        "evaluation": "names",
+        "sharing": "keys",
+        "fusion": "nodes",
+        "pipeline": "items",
+    }
     refs = len(view[named[view["view"]]])
     nodes = len(view["nodes"]) if view["view"] == "ir" else 0
     for number, row in enumerate(view["program"]["rows"]):

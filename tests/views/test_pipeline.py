@@ -1,0 +1,156 @@
+"""The pipeline view: stages, rows aligned by where they came from, what became of each expression."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from relay_explorer import explore, models
+from relay_explorer.grading.generate import generate
+from relay_explorer.ir.errors import RelayError
+from relay_explorer.text import parse
+from relay_explorer.transform import (
+    DeadCodeElimination,
+    EliminateCommonSubexpr,
+    FastMath,
+    FoldConstant,
+    FuseOps,
+    Pass,
+    Sequential,
+    SimplifyInference,
+    ToANormalForm,
+    function_pass,
+)
+from relay_explorer.views.check import check
+from relay_explorer.views.pipeline import pipeline_view
+from relay_explorer.views.pipeline_format import Fate, PipelineView
+
+PROGRAM = """
+def @main(%x: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] {
+  let %dead = exp(%x);
+  %0 = multiply(2f, 3f);
+  %1 = add(%x, %0);
+  %2 = add(%x, %0);
+  %3 = tanh(%1);
+  multiply(%3, %2)
+}
+"""
+CLEANING: list[Pass] = [FoldConstant(), EliminateCommonSubexpr(), DeadCodeElimination()]
+
+
+def view(*passes: Pass, text: str = PROGRAM) -> PipelineView:
+    return pipeline_view(parse(text), passes)
+
+
+def sides(shown: PipelineView, stage: int, fate: Fate) -> list[tuple[str, str]]:
+    """The rows of that fate, before and after."""
+    texts = [row.text for row in shown.rows]
+    return [
+        (texts[b] if b >= 0 else "", texts[a] if a >= 0 else "")
+        for b, a, found in shown.stages[stage].align
+        if found == fate
+    ]
+
+
+def test_what_each_pass_changes() -> None:
+    shown = view(*CLEANING)
+    assert [stage.name for stage in shown.stages] == [
+        "as given", "FoldConstant", "EliminateCommonSubexpr", "DeadCodeElimination",
+    ]  # fmt: skip
+    assert sides(shown, 1, Fate.REMOVED) == [("%0 = multiply(2f, 3f);", "")]
+    assert sides(shown, 2, Fate.REMOVED) == [("%2 = add(%x, 6f);", "")]
+    assert [b.partition(" =")[0] for b, _ in sides(shown, 3, Fate.REMOVED)] == [
+        "let %dead: Tensor[(2, 2), float32]"
+    ]
+    assert shown.summary == "3 passes, 3 of which change the program: from 12 expressions to 6."
+
+
+def test_rows_are_aligned_though_their_numbers_change() -> None:
+    shown = view(*CLEANING)
+    assert ("%2 = tanh(%1);", "%1 = tanh(%0);") in sides(shown, 1, Fate.KEPT)
+
+
+def test_a_replaced_operator_is_rewritten() -> None:
+    shown = view(FastMath())
+    assert sides(shown, 1, Fate.REWRITTEN) == [
+        ("let %dead = exp(%x);", "let %dead = fast_exp(%x);"),
+        ("%2 = tanh(%1);", "%2 = fast_tanh(%1);"),
+    ]
+    told = shown.stages[1].say
+    assert told[0].format(*told[1:]) == "FastMath changed the program. Of its expressions: 2 rewritten."
+
+
+def test_fused_operators_are_followed_into_their_kernel() -> None:
+    shown = view(*CLEANING, FuseOps(2))
+    kept = sides(shown, 4, Fate.KEPT)
+    assert ("%1 = tanh(%0);", "%1 = tanh(%0);") in kept
+    totals = [stage.totals for stage in shown.stages]
+    assert [t.kernels for t in totals] == [0, 0, 0, 0, 1]
+    assert totals[4].bytes == 32  # one tensor in, one out
+    assert totals[3].bytes > 100
+
+
+def test_a_let_is_the_binding_that_it_was() -> None:
+    shown = view(ToANormalForm(), text="def @main(%x: float32) -> float32 { tanh(exp(%x)) }")
+    assert [after for _, after in sides(shown, 1, Fate.KEPT)][2:3] == ["let %x1 = exp(%x);"]
+
+
+def test_a_pass_that_changes_nothing_says_so() -> None:
+    shown = view(FastMath(), FastMath())
+    same = shown.stages[2]
+    assert same.same
+    assert same.say == ("{0} changed nothing.", "FastMath")
+    assert (same.first, same.last) == (shown.stages[1].first, shown.stages[1].last)
+
+
+def test_two_pipelines_begin_with_one_program() -> None:
+    shown = pipeline_view(parse(PROGRAM), CLEANING, CLEANING[::-1])
+    assert [stages for _, stages in shown.pipelines] == [(0, 1, 2, 3), (0, 4, 5, 6)]
+    assert shown.stages[3].totals == shown.stages[6].totals
+    assert check(json.loads(shown.to_json())) == []
+
+
+def test_a_sequential_stands_for_its_passes_and_a_readers_pass_has_a_name() -> None:
+    @function_pass(opt_level=0)
+    def mine(function: object, mod: object, ctx: object) -> object:
+        return function
+
+    shown = view(Sequential(CLEANING), mine)
+    assert [stage.name for stage in shown.stages][1:] == [
+        "FoldConstant", "EliminateCommonSubexpr", "DeadCodeElimination", "mine",
+    ]  # fmt: skip
+    assert shown.stages[1].source == "relay_explorer/transform/fold_constant.py"
+    assert shown.stages[4].source == ""
+
+
+@pytest.mark.parametrize("name", ["lenet", "resnet18", "lstm"])
+def test_models(name: str) -> None:
+    steps: list[Pass] = [
+        SimplifyInference(),
+        FoldConstant(),
+        EliminateCommonSubexpr(),
+        FuseOps(2),
+        ToANormalForm(),
+    ]
+    shown = pipeline_view(models.load(name), steps)
+    assert check(json.loads(shown.to_json())) == []
+
+
+def test_random_programs_give_views() -> None:
+    steps: list[Pass] = [FoldConstant(), ToANormalForm(), DeadCodeElimination(), FuseOps(2)]
+    for seed in range(40):
+        module = generate(50_000 + seed, size=30).module
+        assert check(json.loads(pipeline_view(module, steps).to_json())) == [], module
+
+
+def test_explore_shows_it() -> None:
+    shown = explore(PROGRAM, view="pipeline", passes=CLEANING, name="cleaning")
+    assert shown.view.kind == "pipeline"
+    with pytest.raises(ValueError, match=r"^which passes\? "):
+        explore(PROGRAM, view="pipeline")
+
+
+def test_a_program_that_is_ill_typed_is_refused_by_the_pass() -> None:
+    with pytest.raises(RelayError):
+        view(FoldConstant(), text="def @main(%x: Tensor[(2), float32]) { add(%x, zeros(shape=[3])) }")
