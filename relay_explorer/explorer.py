@@ -148,7 +148,8 @@ def explore(
     grouped into kernels) or "pipeline" (the program before and after each of `passes`; with `against`, beside
     others that it goes through). An inference is shown as "types" unless asked otherwise, an evaluation
     (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an explorer gave ("link"),
-    without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
+    without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer:
+    letters, digits, `-` and `_`, unique in its page.
 
     An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
     one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
