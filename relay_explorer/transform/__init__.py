@@ -38,6 +38,7 @@ from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
 from .to_basic_block_normal_form import ToBasicBlockNormalForm, to_basic_block_normal_form
 from .to_cps import ToCPS, to_cps
 from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
+from .to_mixed_precision import ToMixedPrecision
 from .to_tree import ToTree
 from .un_cps import UnCPS, un_cps
 
@@ -50,7 +51,7 @@ __all__ = [
     "MergeCompilerRegions", "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext",
     "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp",
     "SimplifyInference", "ToANormalForm",
-    "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm", "ToTree", "UnCPS",
+    "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm", "ToMixedPrecision", "ToTree", "UnCPS",
     "function_pass", "gradient", "module_pass", "to_a_normal_form", "to_basic_block_normal_form",
     "to_cps", "to_graph_normal_form", "un_cps",
 ]  # fmt: skip

@@ -39,6 +39,8 @@ from relay_explorer.transform import (
     Pass,
     PassContext,
     RemoveUnusedFunctions,
+    SimplifyExpr,
+    SimplifyExprPostAlterOp,
     SimplifyInference,
     ToANormalForm,
     ToBasicBlockNormalForm,
@@ -49,13 +51,13 @@ from tests.property.programs import first_failure
 from tests.property.test_evaluation import value_of
 
 PASSES: list[Pass] = [
-    CanonicalizeCast(), FoldExplicitPadding(),
-    BackwardFoldScaleAxis(), FoldScaleAxis(), ForwardFoldScaleAxis(),
-    CanonicalizeOps(), CombineParallelBatchMatmul(2), CombineParallelConv2D(2), CombineParallelDense(2),
-    CombineParallelDense(2, to_batch=False), DeadCodeElimination(), DeadCodeElimination(inline_once=True),
-    DefuseOps(), EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2),
-    FuseOps(0), InferType(), Inline(), LambdaLift(), PartialEvaluate(), RemoveUnusedFunctions(),
-    SimplifyInference(), ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(),
+    CanonicalizeCast(), FoldExplicitPadding(), SimplifyExpr(), SimplifyExprPostAlterOp(), BackwardFoldScaleAxis(), FoldScaleAxis(),
+    ForwardFoldScaleAxis(), CanonicalizeOps(), CombineParallelBatchMatmul(2), CombineParallelConv2D(2),
+    CombineParallelDense(2), CombineParallelDense(2, to_batch=False), DeadCodeElimination(),
+    DeadCodeElimination(inline_once=True), DefuseOps(), EliminateCommonSubexpr(), EtaExpand(True, True),
+    FastMath(), FoldConstant(), FuseOps(2), FuseOps(0), InferType(), Inline(), LambdaLift(),
+    PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(),
+    ToBasicBlockNormalForm(), ToGraphNormalForm(),
 ]  # fmt: skip
 COUNT = 120
 

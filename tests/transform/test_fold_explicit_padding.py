@@ -14,6 +14,7 @@ from relay_explorer.typing import infer_types
 from tests.transform.golden import check
 from tests.transform.networks import arguments
 
+T = "Tensor[(4), float32]"
 LOWEST = "-3.4028234663852886e+38f"
 
 
@@ -132,7 +133,7 @@ def test_every_reader_gets_its_own_cast() -> None:
       %5 = sum(%0);
       (%3, %4, %5, %0)
     }
-    """.replace("RESULT", "-> (Tensor[(4), float32], Tensor[(4), float32], float32, Tensor[(4), float32]) "))  # fmt: skip
+    """.replace("RESULT", f"-> ({T}, {T}, float32, {T}) "))  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "bool"])
