@@ -68,15 +68,18 @@ test("a group is named where it begins, and again where it goes on after another
   assert.equal(diamond.variant(0).lanes, 0);
 });
 
-test("neighbouring groups have different tints, before the first merge and after the last", () => {
+test("at every step of every variant, an operator has another tint than the groups beside it", () => {
   for (const name of NAMES) {
     const m = model(name);
     m.view.variants.forEach((data, i) => {
       const variant = m.variant(i);
-      for (const step of [0, data.steps.length - 1]) {
+      data.steps.forEach((_, step) => {
         const seen = rowGroups(m, variant, variant.groups.seek(step)).filter(({ root }) => root >= 0);
-        seen.forEach((entry, at) => { if (at > 0 && seen[at - 1].root !== entry.root) assert.notEqual(entry.tint, seen[at - 1].tint, `${name}, ${i}, step ${step + 1}`); });
-      }
+        seen.forEach((entry, at) => {
+          const above = seen[at - 1];
+          if (above && above.root !== entry.root) assert.notEqual(entry.tint, above.tint, `${name}, ${i}, step ${step + 1}`);
+        });
+      });
     });
   }
 });

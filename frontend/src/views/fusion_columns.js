@@ -48,7 +48,7 @@ export function fusionColumns(model, now, jump) {
   /** Beside a kernel's second row, or shortly beside its only one: what it takes. */
   function numbers(kernel, members, short) {
     const some = members.filter((n) => nodes[n].part).length;
-    if (!kernel) return some > 1 ? `${counted(some, "operator")} so far` : "";
+    if (!kernel) return some > 1 && !short ? `${counted(some, "operator")} so far` : "";
     const traffic = size(kernel.read + kernel.written);
     return kernel.launches > 1 && !short ? `1 launch for ${kernel.launches}, ${traffic}` : traffic;
   }

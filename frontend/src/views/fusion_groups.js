@@ -1,5 +1,7 @@
 // What each row shows of its group after a step: its tint, and which part of the kernel's column it draws.
 
+import { TINTS } from "./fusion_marks.js";
+
 /** What a row of a group draws: its name, its numbers, the start of a later piece, or only its tint. */
 export const FIRST = 1, SECOND = 2, AGAIN = 3, INNER = 4;
 
@@ -39,7 +41,22 @@ export function rowGroups(model, variant, { root, members }) {
     above = r;
     aboveRow = row;
   });
+  tellApart(out.filter(({ root }) => root >= 0));
   return out;
+}
+
+/** While groups form, a single operator may stand beside a group of its own tint: it takes another one. */
+function tellApart(entries) {
+  entries.forEach((entry, i) => {
+    const near = [entries[i - 1], entries[i + 1]].filter((other) => other && other.root !== entry.root).map(({ tint }) => tint);
+    if (entry.size > 1 || !near.includes(entry.tint)) return;
+    for (let by = 1; by < TINTS; by++) {
+      const other = (entry.tint + by) % TINTS;
+      if (near.includes(other)) continue;
+      entry.tint = other;
+      return;
+    }
+  });
 }
 
 /** The kernel that a group is, where it is whole; null while some of its operators are still elsewhere. */
@@ -54,4 +71,4 @@ export function wholeKernel(variant, members, drawn) {
 export const groupName = (nodes, members) => [...members].sort((a, b) => a - b).map((n) => nodes[n].part).filter(Boolean).join("·");
 
 /** Whether two entries of rowGroups are drawn alike. */
-export const alike = (a, b) => a.root === b.root && a.part === b.part && a.size === b.size && a.lower === b.lower && a.upper === b.upper;
+export const alike = (a, b) => a.root === b.root && a.tint === b.tint && a.part === b.part && a.size === b.size && a.lower === b.lower && a.upper === b.upper;

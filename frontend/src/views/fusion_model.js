@@ -136,7 +136,7 @@ function tints({ nodes, items }, { kernels, kernelOf }) {
   // While they are groups of their own, the other operators have other tints than what they come into.
   const alone = shown.filter((node) => nodes[node].part);
   alone.forEach((node, i) => {
-    if (tint[node] < 0) tint[node] = pick(ofKernel[kernelOf[node]] + 2, new Set([ofKernel[kernelOf[node]], ...[alone[i - 1], alone[i + 1]].filter((n) => n !== undefined).map((n) => tint[n])]));
+    if (tint[node] < 0) tint[node] = pick(next++, new Set([ofKernel[kernelOf[node]], ...[alone[i - 1], alone[i + 1]].filter((n) => n !== undefined).map((n) => tint[n])]));
   });
   for (const { node } of items) if (tint[node] < 0) tint[node] = 0;
   return tint;
