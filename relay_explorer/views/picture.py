@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from .evaluation_format import EvaluationView
 from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
+from .fusion_format import FusionView
 from .sharing_format import Item, SharingView
 from .words import counted
 
@@ -96,6 +97,11 @@ def _notes(view: View) -> list[str]:
     elif isinstance(view, EvaluationView):
         for row_index, text in view.last_values().items():
             notes[row_index] = text
+    elif isinstance(view, FusionView):
+        for number, kernel in enumerate(view.variants[0].kernels, 1):
+            for node in kernel.nodes:
+                if view.nodes[node].row >= 0:
+                    notes[view.nodes[node].row] = f"kernel {number}: {kernel.name}"
     elif isinstance(view, SharingView):
         for form in view.forms:
             for item in form.items:
@@ -160,18 +166,24 @@ def html(view: View) -> str:
     """The picture as an HTML fragment without style sheet or script."""
     return (
         f"<p><strong>{escape(view.title)}</strong>. {escape(view.summary)}</p>"
-        f'<pre tabindex="0" style="max-height:30em;overflow:auto">{escape(text(view))}</pre>'
-        + (_story(view) if isinstance(view, EvaluationView) else "")
+        f'<pre tabindex="0" style="max-height:30em;overflow:auto">{escape(text(view))}</pre>' + _story(view)
     )
 
 
-def _story(view: EvaluationView) -> str:
-    """The steps of a run as a list."""
-    steps = [_spoken(step.say) for step in view.steps[:MOST_STEPS]]
-    rest = len(view.steps) - len(steps)
+def _story(view: View) -> str:
+    """The steps of a run, or of a fusion, as a list."""
+    match view:
+        case EvaluationView():
+            told, first = [step.say for step in view.steps], 0
+        case FusionView():
+            told, first = [step.say for step in view.variants[0].steps], 1
+        case _:
+            return ""
+    steps = [_spoken(say) for say in told[:MOST_STEPS]]
+    rest = len(told) - len(steps)
     more = f"<p>… {rest:,} more steps</p>" if rest else ""
     items = "".join(f"<li>{escape(step)}</li>" for step in steps)
-    return f'<details><summary>The steps</summary><ol start="0">{items}</ol>{more}</details>'
+    return f'<details><summary>The steps</summary><ol start="{first}">{items}</ol>{more}</details>'
 
 
 def _spoken(say: Sentence) -> str:

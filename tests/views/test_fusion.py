@@ -11,6 +11,7 @@ from relay_explorer.grading.generate import generate
 from relay_explorer.ir.module import IRModule
 from relay_explorer.text import parse
 from relay_explorer.transform import SimplifyInference
+from relay_explorer.views import picture
 from relay_explorer.views.check import check
 from relay_explorer.views.fusion import fusion_view
 from relay_explorer.views.fusion_format import FusionMark, FusionStep, FusionView
@@ -146,6 +147,19 @@ def test_names_are_text() -> None:
     x = relay.var("{0}<b>", shape=(2,), dtype="float32")
     shown = fusion_view(IRModule.from_expr(relay.Function([x], relay.tanh(relay.exp(x)))))
     assert check(json.loads(shown.to_json())) == []
+
+
+def test_the_still_picture_has_kernels_and_decisions() -> None:
+    shown = view(DIAMOND)
+    rows = picture.text(shown).splitlines()
+    assert [" ".join(row.split()) for row in rows[-4:-1]] == [
+        "%4 = add(%2, %3); kernel 1: conv2d·relu·exp·tanh·add",
+        "%5 = mean(%4, axis=[1]); kernel 2: mean",
+        "sqrt(%5) kernel 3: sqrt",
+    ]
+    html = picture.html(shown)
+    assert '<ol start="1"><li>Every operator is a group of its own: 7 operators.' in html
+    assert "May %4 add be computed in the kernel of %5 mean? No." in html
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
