@@ -2,8 +2,9 @@
 import { mountEvaluation } from "./views/evaluation.js";
 import { mountFusion } from "./views/fusion.js";
 import { mountIr } from "./views/ir.js";
+import { mountPipeline } from "./views/pipeline.js";
 import { mountSharing } from "./views/sharing.js";
 import { mountTypes } from "./views/types.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing], ["fusion", mountFusion]]);
+export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing], ["fusion", mountFusion], ["pipeline", mountPipeline]]);

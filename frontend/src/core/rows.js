@@ -14,9 +14,9 @@ const WIDEST = 420;
  * and is called again by `update(row)`. `hooks`: `select(row, byReader)`, `hover({ row, ref } | null)`,
  * `layout()` after anything moved, `fold()`, `activate(row)` on double click. With `fit` the program's column is as
  * wide as its longest line, within reason, and the others share the rest; with `foldLists` long runs of parameters
- * fold.
+ * fold. `title` stands above the program's own column; `note(row, hidden)` is what a folded block says of its hidden rows.
  */
-export function createRows({ view, label, columns = [], hooks = {}, lineHeight = 27, fit = false, foldLists = false }) {
+export function createRows({ view, label, columns = [], hooks = {}, lineHeight = 27, fit = false, foldLists = false, title = "program", note = null }) {
   const { rows, heads } = foldParameters(view.program.rows, foldLists ? undefined : Infinity);
   const { strings } = view;
   const parent = enclosing(rows);
@@ -66,7 +66,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
       node.setAttribute("aria-expanded", String(open));
       if (!open && !keep) {
         // First in the cell, since it floats: a long line ends before it.
-        code.prepend(h("span", { class: "folded-note" }, `${end - row} ${rows[row + 1][KIND] === rows[row][KIND] ? "more" : "rows"}`));
+        code.prepend(h("span", { class: "folded-note" }, note?.(row, end - row) ?? `${end - row} ${rows[row + 1][KIND] === rows[row][KIND] ? "more" : "rows"}`));
       }
     }
     for (const column of shownColumns) {
@@ -238,7 +238,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     el.classList.toggle("stacked", under);
     const own = fit && shownColumns.length ? `minmax(220px, ${fitting()}px)` : "minmax(0, 1fr)";
     el.style.setProperty("--cols", [own, ...shownColumns.map((column) => column.width)].join(" "));
-    fill(head, h("span", { role: "columnheader" }, "program"), shownColumns.map((column) => h("span", { role: "columnheader", class: `h-${column.id}` }, column.title)));
+    fill(head, h("span", { role: "columnheader" }, title), shownColumns.map((column) => h("span", { role: "columnheader", class: `h-${column.id}` }, column.title)));
     relayout();
   }
 

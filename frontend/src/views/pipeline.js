@@ -1,0 +1,419 @@
+// The pipeline explorer: the program before and after each pass, row beside row; a film strip of the passes; one expression
+// followed through all of them.
+import { fill, h, text } from "../core/dom.js";
+import { createFrame, showHelp, showLink } from "../core/frame.js";
+import { bindKeys } from "../core/keys.js";
+import { integer } from "../core/links.js";
+import { createRows } from "../core/rows.js";
+import { sentence, sentenceText } from "../core/sentence.js";
+import { addStyle } from "../core/style.js";
+import { createTabs } from "../core/tabs.js";
+import { createTransport } from "../core/transport.js";
+import { alignedView, differing, stretches, tokensOf } from "./pipeline_align.js";
+import { checkPipeline } from "./pipeline_check.js";
+import { noteOf, pipelineColumns } from "./pipeline_columns.js";
+import { createFinder } from "./pipeline_find.js";
+import { bindings } from "./pipeline_keys.js";
+import { KEPT, MARKS, MOVED, REWRITTEN } from "./pipeline_marks.js";
+import { createModel } from "./pipeline_model.js";
+import { drawChanges, drawHistory, drawTotals } from "./pipeline_panes.js";
+import { changesInWords, createStrip } from "./pipeline_strip.js";
+import css from "./pipeline.css";
+
+addStyle(css);
+
+const NARROW = 620;
+/** More rows than these begin with what is unchanged folded away. */
+const MANY = 40;
+const TABS = [{ id: "before", label: "Before" }, { id: "after", label: "After" }, { id: "cost", label: "Cost" }, { id: "history", label: "History" }, { id: "totals", label: "Totals" }];
+const ON_ROWS = ["before", "after", "cost"];
+const KEYS = [[["←", "→"], "pass"], [["n"], "change"], [["f"], "follow"], [["c"], "only changes"], [["u"], "fold"], [["/"], "find"], [["?"], "keys"]];
+
+export function mountPipeline(root, view, ctx) {
+  checkPipeline(view);
+  return new PipelineExplorer(root, view, ctx).handle();
+}
+
+class PipelineExplorer {
+  constructor(root, view, ctx) {
+    Object.assign(this, { root, view, ctx });
+    this.model = createModel(view);
+    this.pipe = 0;
+    this.at = this.model.start;
+    this.only = false;
+    this.tight = this.tightAtFirst = this.model.stages.some(({ pairs }) => pairs.length > MANY);
+    this.follow = -1;
+    this.kin = new Set();
+    this.pointed = -1;
+    this.past = [];
+    this.build();
+    this.restore(ctx.state);
+    this.ready = true;
+  }
+
+  handle() {
+    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
+  }
+
+  get list() {
+    return this.model.pipelines[this.pipe].list;
+  }
+
+  get stage() {
+    return this.model.stages[this.list[this.at]];
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx, model } = this;
+    this.frame = createFrame(this.root, { title: view.title, what: "Pipeline, pass by pass", summary: view.summary });
+    this.transport = createTransport({ steps: Math.max(...model.pipelines.map(({ list }) => list.length)), move: (name) => this.move(name) });
+    this.strip = createStrip(model, (pipe, at) => { this.transport.stop(); this.go(pipe, at); });
+    this.counter = h("span", { class: "count" });
+    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
+    this.onlyButton = button("only changes", "only the passes that changed something (c)", () => this.setOnly(!this.only));
+    this.tightButton = button("fold unchanged", "fold what is unchanged (u)", () => this.setTight(!this.tight));
+    this.frame.bar.append(this.transport.el, this.counter, h("span", { class: "spring" }), h("span", { class: "group choices" }, this.onlyButton, this.tightButton),
+      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
+    this.frame.bar.after(this.strip.el);
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
+    this.panes = { history: h("section", { class: "pane history", tabindex: 0, "aria-label": "history" }), totals: h("section", { class: "pane totals", tabindex: 0, "aria-label": "totals" }) };
+    this.holder = h("div", { class: "holder" });
+    this.tabs = createTabs({ label: "what to show", className: "narrow", items: TABS, onSelect: (id, byReader) => { if (byReader) { this.place(); ctx.changed(); } } });
+    this.body = h("div", { class: "pipeline-body" }, this.holder, h("div", { class: "panes" }, this.panes.history, this.panes.totals));
+    this.frame.body.append(this.search.el, this.tabs.el, this.body);
+    this.changes = h("span", { class: "legend changes-here", role: "group", "aria-label": "what this pass changed: go to the next" });
+    this.frame.foot.append(this.changes, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
+    this.keys = bindings(this);
+    this.unbind = bindKeys(this.root, this.keys);
+    this.narrow = this.root.clientWidth <= NARROW;
+    this.sizes = new ResizeObserver(() => this.resized());
+    this.sizes.observe(this.root);
+    this.holder.addEventListener("click", (event) => this.clicked(event));
+  }
+
+  /** The rows of the stage that is shown, drawn anew. */
+  buildRows() {
+    const { model, stage, view } = this;
+    const inside = this.rows?.el.contains(this.root.getRootNode().activeElement);
+    this.rows?.destroy();
+    let rows = null;
+    const aligned = alignedView(view, stage.pairs);
+    const blocks = new Map(stretches(stage.pairs));
+    const before = stage.before >= 0 ? model.stages[stage.before].name : "";
+    this.rows = rows = createRows({
+      view: aligned, label: `${view.title}: ${before ? `before and after ${stage.name}` : stage.name}`, title: before ? `before${before === "as given" ? "" : `: after ${before}`}` : stage.name, note: (_, hidden) => noteOf(hidden),
+      columns: pipelineColumns(model, stage, (i) => (rows?.folded.has(i) ? blocks.get(i) - i : 0)),
+      hooks: { select: (_, byReader) => byReader && this.ctx.changed(), hover: (hit) => this.hovered(hit), activate: (i) => this.followRow(i) },
+    });
+    rows.el.classList.add("pipeline-grid");
+    rows.el.classList.toggle("first", stage.before < 0);
+    this.columns();
+    rows.setFolded(this.tight ? [...blocks.keys()] : []);
+    MARKS.forEach(({ id }, mark) => rows.mark(id, stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].mark === mark)));
+    rows.mark("void", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].before < 0));
+    rows.mark("ended", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].after < 0));
+    fill(this.holder, rows.el);
+    this.markOld();
+    if (this.search.state().query) this.finder.run();
+    if (inside) this.root.focus({ preventScroll: true });
+  }
+
+  /** In rewritten rows, the tokens of the old one that the new one does not have. */
+  markOld() {
+    const { model, stage, view } = this;
+    const related = (a, b) => a >= 0 && b >= 0 && (a === b || Boolean(model.items[b]?.from.includes(a)));
+    stage.pairs.forEach(({ before, after, mark }, i) => {
+      const code = mark === REWRITTEN && before >= 0 && after >= 0 ? this.rows.node(i)?.querySelector(".cell.code") : null;
+      if (!code) return;
+      const tokens = tokensOf(view, before);
+      const stale = differing(tokens, tokensOf(view, after), related)[0];
+      // Only tokens that have an element of their own can be marked; plain commas need no mark.
+      const own = tokens.map((token, t) => ({ ...token, t })).filter(({ kind, ref }) => kind !== 0 || ref >= 0);
+      [...code.querySelectorAll(":scope > span:not(.folded-note)")].forEach((node, k) => node.classList.toggle("stale", Boolean(own[k] && stale[own[k].t])));
+    });
+  }
+
+  columns() {
+    const cost = this.model.costly ? ["flops", "bytes"] : [];
+    const first = this.stage.before < 0;
+    if (!this.narrow) this.rows.setColumns(first ? cost : ["mark", "after", ...cost]);
+    else this.rows.setColumns({ before: first ? [] : ["mark"], after: ["mark", "after"], cost: ["after", ...cost] }[this.tabs.selected] ?? ["mark", "after"]);
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  token() {
+    const { query, scope, only } = this.search.state();
+    const tab = this.tabs.selected;
+    return {
+      stage: this.at, pipe: this.pipe || "", row: this.rows.selected >= 0 ? this.rows.selected : "", follow: this.follow >= 0 ? this.follow : "",
+      only: this.only ? 1 : "", fold: this.tight === this.tightAtFirst ? "" : Number(this.tight), tab: this.narrow && tab !== "after" ? tab : "",
+      q: query, in: query && scope !== "all" ? scope : "", rows: only ? "only" : "",
+    };
+  }
+
+  restore(state) {
+    const pipe = integer(state.pipe, 0);
+    this.only = state.only === "1";
+    this.tight = state.fold ? state.fold === "1" : this.tightAtFirst;
+    this.tabs.select(TABS.some(({ id }) => id === state.tab) ? state.tab : "after");
+    const follow = integer(state.follow, -1);
+    this.setFollow(this.model.items[follow] ? follow : -1);
+    const [to, at] = [this.model.pipelines[pipe] ? pipe : 0, integer(state.stage, this.model.start)];
+    this.pipe = to;
+    this.at = Math.max(0, Math.min(this.list.length - 1, at));
+    this.show();
+    this.finder.restore({ ...state, only: state.rows === "only" ? "1" : "" });
+    const row = integer(state.row, -1);
+    if (this.stage.pairs[row]) {
+      this.rows.reveal(row);
+      this.rows.select(row, { quiet: true });
+    }
+    this.place();
+  }
+
+  // --- passes ---------------------------------------------------------------------------------------
+
+  /** Moves along this pipeline; past what changed nothing where the reader asked for changes only. */
+  move(name, onStrip = false) {
+    const by = name === "back" || name === "last" ? -1 : 1;
+    const from = { first: 0, last: this.list.length - 1, back: this.at - 1, forward: this.at + 1 }[name];
+    const keep = (at) => !this.only || !this.model.stages[this.list[at]].same;
+    let to = from;
+    while (to >= 0 && to < this.list.length && !keep(to)) to += by;
+    if (to < 0 || to >= this.list.length || to === this.at) return false;
+    this.go(this.pipe, to);
+    if (onStrip) this.strip.focus(this.pipe, to);
+    return true;
+  }
+
+  go(pipe, at) {
+    this.pipe = pipe;
+    this.at = Math.max(0, Math.min(this.list.length - 1, at));
+    this.show();
+    this.frame.announce(`${this.at} of ${this.list.length - 1}: ${this.stage.name}, ${changesInWords(this.stage)}. ${sentenceText(this.stage.say, this.view.strings)}`);
+    this.ctx.changed();
+  }
+
+  /** Draws the stage that is shown: its sentence, its rows, where it stands in the strip. */
+  show() {
+    const { stage, view } = this;
+    this.pointed = -1;
+    this.buildRows();
+    const told = h("small", null, stage.what, stage.what && stage.source && " ", stage.source && h("code", { class: "source" }, stage.source), stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`);
+    fill(this.frame.say, sentence(stage.say, view.strings), told.childNodes.length > 0 && told);
+    text(this.counter, `${this.at} / ${this.list.length - 1}`);
+    this.onlyButton.setAttribute("aria-pressed", String(this.only));
+    this.tightButton.setAttribute("aria-pressed", String(this.tight));
+    drawChanges(this.changes, stage, (mark) => this.nextChange(1, mark));
+    const kept = this.rowsOfKin();
+    const first = kept.length ? kept[0] : stage.pairs.findIndex(({ mark }) => mark !== KEPT);
+    if (first >= 0 && stage.before >= 0) {
+      this.rows.reveal(first);
+      this.rows.scrollTo(first);
+    }
+    this.drawStrip();
+    this.mark();
+    this.drawPanes();
+  }
+
+  setOnly(on) {
+    this.only = on;
+    this.onlyButton.setAttribute("aria-pressed", String(on));
+    this.drawStrip();
+    this.frame.announce(on ? "Only the passes that changed something." : "All passes.");
+    this.ctx.changed();
+  }
+
+  setTight(on) {
+    this.tight = on;
+    this.tightButton.setAttribute("aria-pressed", String(on));
+    this.rows.setFolded(on ? stretches(this.stage.pairs).map(([from]) => from) : []);
+    this.markOld();
+    if (this.rows.selected >= 0) this.rows.scrollTo(this.rows.selected);
+    this.ctx.changed();
+  }
+
+  /** The same position in the other pipeline, or its last. */
+  otherPipeline() {
+    const pipe = (this.pipe + 1) % this.model.pipelines.length;
+    this.transport.stop();
+    this.go(pipe, Math.min(this.at, this.model.pipelines[pipe].list.length - 1));
+  }
+
+  /** The next row that changed, or with `mark` one that changed so; neighbours that changed alike count as one. */
+  nextChange(by, mark = -1) {
+    const { pairs } = this.stage;
+    const wanted = (i) => (mark < 0 ? pairs[i].mark !== KEPT : pairs[i].mark === mark);
+    const starts = pairs.map((_, i) => i).filter((i) => wanted(i) && !(i > 0 && wanted(i - 1) && pairs[i - 1].mark === pairs[i].mark));
+    if (!starts.length) return;
+    const from = this.rows.selected;
+    const to = by > 0 ? starts.find((i) => i > from) ?? starts[0] : starts.findLast((i) => from < 0 || i < from) ?? starts.at(-1);
+    this.visit(to);
+    this.frame.announce(`${MARKS[pairs[to].mark].word}: ${this.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`);
+  }
+
+  /** Brings a row into the window and selects it. */
+  visit(row, focus = true) {
+    if (row < 0) return;
+    if (this.narrow && !ON_ROWS.includes(this.tabs.selected)) {
+      this.tabs.select("after");
+      this.place();
+    }
+    this.rows.reveal(row);
+    this.rows.select(row, { focus, byReader: true });
+  }
+
+  // --- one expression followed ----------------------------------------------------------------------
+
+  clicked(event) {
+    const node = event.target.closest(".row");
+    if (!node || event.target.closest("button")) return;
+    const ref = event.target.closest("[data-ref]");
+    const { before, after } = this.stage.pairs[Number(node.dataset.row)];
+    const { model } = this;
+    const inAfter = event.target.closest(".c-after") !== null;
+    const item = ref ? Number(ref.dataset.ref) : model.main(inAfter || before < 0 ? (after >= 0 ? after : before) : before);
+    if (model.items[item]) this.followItem(item);
+  }
+
+  followRow(i) {
+    const pair = this.stage.pairs[i];
+    if (!pair) return false;
+    const item = [pair.after, pair.before].map((row) => this.model.main(row)).find((found) => found >= 0) ?? -1;
+    if (item < 0) return false;
+    this.followItem(item);
+    return true;
+  }
+
+  followItem(item) {
+    if (item === this.follow) return;
+    this.setFollow(item);
+    this.drawStrip();
+    this.mark();
+    this.drawPanes();
+    const stages = this.lives[this.pipe].filter(({ items }) => items.length).length;
+    this.frame.announce(item < 0 ? "No expression is followed." : `${this.model.title(item)} is followed: it is in ${stages} of ${this.list.length} stages.`);
+    this.ctx.changed();
+  }
+
+  setFollow(item) {
+    const { model } = this;
+    this.follow = item;
+    this.kin = item >= 0 ? model.kin(item) : new Set();
+    this.lives = model.pipelines.map(({ list }) => (item >= 0 ? model.history(this.kin, list) : []));
+    const named = (life, stage) => {
+      const here = life.find((moment) => moment.stage === stage)?.items ?? [];
+      const all = [...new Set(here.map((i) => model.title(i)))];
+      return all.length > 1 ? `${all[0]} + ${all.length - 1}` : all[0] ?? "";
+    };
+    this.names = item >= 0 ? model.pipelines.map(({ list }, p) => list.map((stage) => named(this.lives[p], stage))) : null;
+  }
+
+  /** The rows that hold the expression that is followed, on either side. */
+  rowsOfKin(all = this.kin) {
+    if (!all.size) return [];
+    const held = new Set([...all].map((i) => this.model.items[i].row));
+    return this.stage.pairs.map((_, i) => i).filter((i) => held.has(this.stage.pairs[i].before) || held.has(this.stage.pairs[i].after));
+  }
+
+  mark() {
+    const pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set();
+    this.rows.mark("kin", this.rowsOfKin());
+    this.rows.mark("linked", this.rowsOfKin(pointed));
+    // Few of them are in sight: light those, not all of a large program.
+    const shown = new Set();
+    for (const node of this.rows.inner.querySelectorAll("[data-ref]")) shown.add(Number(node.dataset.ref));
+    this.rows.light([...shown].filter((ref) => this.kin.has(ref) || pointed.has(ref)));
+  }
+
+  hovered(hit) {
+    const pair = hit ? this.stage.pairs[hit.row] : null;
+    const item = !hit ? -1 : hit.ref >= 0 ? hit.ref : this.model.main(pair.after >= 0 ? pair.after : pair.before);
+    this.rows.mark("hover", hit ? [hit.row] : []);
+    if (item === this.pointed) return;
+    this.pointed = this.model.items[item] ? item : -1;
+    this.mark();
+  }
+
+  /** Goes to a moment of the life of what is followed: Esc comes back. */
+  moment(stage, item, pipe) {
+    this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
+    this.transport.stop();
+    this.go(pipe, this.model.pipelines[pipe].list.indexOf(stage));
+    const row = this.model.items[item]?.row ?? -1;
+    this.visit(this.stage.pairs.findIndex(({ before, after }) => (row >= 0 ? after === row : this.rowOfKin(before))));
+  }
+
+  rowOfKin(row) {
+    return row >= 0 && this.model.onRow[row].some((i) => this.kin.has(i));
+  }
+
+  // --- what is shown around -------------------------------------------------------------------------
+
+  drawStrip() {
+    this.strip.draw({ pipe: this.pipe, at: this.at, names: this.names, only: this.only });
+  }
+
+  drawPanes() {
+    const { model, pipe, at } = this;
+    const stop = () => {
+      this.followItem(-1);
+      this.root.focus({ preventScroll: true });
+    };
+    drawHistory(model, this.panes.history, {
+      lives: this.lives, stage: this.stage.index, follow: this.follow, onStop: stop,
+      onGo: (stage, item) => this.moment(stage, item, this.list.includes(stage) ? pipe : model.pipelines.findIndex(({ list }) => list.includes(stage))),
+    });
+    drawTotals(model, this.panes.totals, { pipe, at, onGo: (p, i) => this.go(p, i) });
+  }
+
+  /** On a phone, what the chosen tab shows; elsewhere everything is there. */
+  place() {
+    this.body.dataset.on = this.tabs.selected;
+    this.columns();
+    this.markOld();
+    this.mark();
+  }
+
+  resized() {
+    const narrow = this.root.clientWidth <= NARROW;
+    if (narrow === this.narrow) return;
+    this.narrow = narrow;
+    this.place();
+  }
+
+  // --- keyboard -------------------------------------------------------------------------------------
+
+  back() {
+    if (this.frame.closePopover()) return;
+    const active = this.root.getRootNode().activeElement;
+    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(active))) this.search.close();
+    else if (this.past.length) {
+      const { pipe, at, row } = this.past.pop();
+      this.go(pipe, at);
+      if (row >= 0) this.rows.select(row, { quiet: true });
+    } else if (this.follow >= 0) this.followItem(-1);
+    else if (this.rows.selected >= 0) {
+      this.rows.select(-1, { quiet: true });
+      this.ctx.changed();
+    } else return false;
+    this.root.focus({ preventScroll: true });
+  }
+
+  help() {
+    const marks = h("dl", null, MARKS.filter(({ sign }) => sign).map(({ id, sign, word }) => [h("dt", null, h("span", { class: `sign s-${id}` }, sign)), h("dd", null, word, id === MARKS[MOVED].id && ": the same row, elsewhere; it is there twice, once on each side")]));
+    showHelp(this.frame, this.keys, [h("p", { class: "heading second" }, "The marks"), marks]);
+  }
+
+  destroy() {
+    this.transport.stop();
+    this.unbind();
+    this.sizes.disconnect();
+    this.rows.destroy();
+    this.frame.destroy();
+  }
+}

@@ -1,0 +1,55 @@
+// The columns beside the program before: what became of the row, the program after, what it costs.
+import { fill, h } from "../core/dom.js";
+import { DEPTH } from "../core/rowmodel.js";
+import { amount, size } from "./fusion_columns.js";
+import { differing, tokensOf } from "./pipeline_align.js";
+import { MARKS, REWRITTEN } from "./pipeline_marks.js";
+
+/** `folded(i)` tells how many rows the folded block at row `i` hides, or 0. */
+export function pipelineColumns(model, stage, folded) {
+  const { view, items } = model;
+  const { pairs } = stage;
+  const related = (a, b) => a >= 0 && b >= 0 && (a === b || Boolean(items[b]?.from.includes(a)));
+
+  function mark(i, cell) {
+    const { id, sign, word } = MARKS[pairs[i].mark];
+    fill(cell, h("span", { class: `sign s-${id}`, "aria-hidden": "true" }, sign), h("span", { class: id === "kept" ? "sr" : "word" }, word));
+  }
+
+  function after(i, cell) {
+    const { before, after: row, mark: how } = pairs[i];
+    cell.classList.add("code");
+    if (row < 0) return void fill(cell);
+    cell.title = model.text(row);
+    cell.style.setProperty("--depth", view.program.rows[row][DEPTH]);
+    const tokens = tokensOf(view, row);
+    const fresh = how === REWRITTEN && before >= 0 ? differing(tokensOf(view, before), tokens, related)[1] : [];
+    const hidden = folded(i);
+    fill(cell, hidden > 0 && h("span", { class: "folded-note" }, noteOf(hidden)),
+      tokens.map(({ kind, text, ref }, t) => (kind === 0 && ref < 0 && !fresh[t] ? text : h("span", { class: `t${kind}${fresh[t] && text.trim() ? " fresh" : ""}`, "data-ref": ref >= 0 ? ref : null }, text))));
+  }
+
+  const costs = { flops: { show: amount, most: 1 }, bytes: { show: size, most: 1 } };
+  for (const { before, after: row } of pairs) for (const id of ["flops", "bytes"]) for (const side of [before, row]) if (side >= 0) costs[id].most = Math.max(costs[id].most, model.cost[side][id]);
+
+  const drawCost = (id) => (i, cell) => {
+    const { before, after: row } = pairs[i];
+    const was = before >= 0 ? model.cost[before][id] : 0;
+    const now = row >= 0 ? model.cost[row][id] : 0;
+    if (!was && !now) return void fill(cell);
+    const { show, most } = costs[id];
+    const width = (value) => ({ width: value ? `${Math.max(3, (100 * value) / most)}%` : "0" });
+    const said = was === now ? show(now) : `${show(was)} before, ${show(now)} after`;
+    fill(cell, h("span", { class: "meter", title: `${id}: ${said}`, "aria-hidden": "true" }, h("i", { class: "before", style: width(was) }), h("i", { class: "after", style: width(now) })),
+      h("span", { class: "amount", "aria-hidden": "true" }, now ? show(now) : "−"), h("span", { class: "sr" }, said));
+  };
+
+  return [
+    { id: "mark", title: "", width: "var(--w-mark)", draw: mark },
+    { id: "after", title: `after ${stage.name}`, width: "minmax(0, 1fr)", draw: after },
+    { id: "flops", title: "flops", width: "var(--w-cost)", draw: drawCost("flops") },
+    { id: "bytes", title: "bytes", width: "var(--w-cost)", draw: drawCost("bytes") },
+  ];
+}
+
+export const noteOf = (hidden) => `${hidden} more unchanged`;

@@ -1,0 +1,123 @@
+// What the pipeline view knows: the stages, their rows side by side, and where every expression came from.
+import { KIND, TOKENS, rowText } from "../core/rowmodel.js";
+import { KEPT, MARKS, MOVED, REMOVED, REWRITTEN } from "./pipeline_marks.js";
+
+const NAME = 2;
+const [BINDING, LET] = [3, 4];
+
+/** The rows of a stage and of the one before it side by side: `[{ before, after, mark }]`. */
+function pairsOf(stage) {
+  const { align, rows } = stage;
+  if (align.length) return Array.from({ length: align.length / 3 }, (_, i) => ({ before: align[3 * i], after: align[3 * i + 1], mark: align[3 * i + 2] }));
+  // The first stage, and one that changed nothing: each row beside itself.
+  return rows[0] < 0 ? [] : Array.from({ length: rows[1] - rows[0] + 1 }, (_, i) => ({ before: rows[0] + i, after: rows[0] + i, mark: KEPT }));
+}
+
+function stageOf(view, stage, index) {
+  const pairs = pairsOf(stage);
+  const counts = MARKS.map(() => 0);
+  for (const { mark } of pairs) counts[mark] += 1;
+  // A row that moved is there twice.
+  counts[MOVED] = Math.ceil(counts[MOVED] / 2);
+  const [name, what, source] = [stage.name, stage.what, stage.source].map((text) => view.strings[text]);
+  return { index, name, what, source, before: stage.before, rows: stage.rows, same: stage.same === 1, say: stage.say, pairs, counts, gone: stage.gone, totals: stage.totals, ms: stage.ms };
+}
+
+/** All that `next` leads to from `from`, with those it starts at. */
+function reach(from, next) {
+  const found = new Set(from);
+  for (const item of found) for (const other of next(item)) found.add(other);
+  return found;
+}
+
+export function createModel(view) {
+  const { strings } = view;
+  const { rows } = view.program;
+  const items = view.items.map(([stage, row, label, from, mark, flops, bytes]) => ({ stage, row, label: strings[label], from, mark, flops, bytes }));
+  const into = items.map(() => []);
+  const onRow = rows.map(() => []);
+  items.forEach((item, i) => {
+    for (const other of item.from) into[other].push(i);
+    onRow[item.row]?.push(i);
+  });
+  const stages = view.stages.map((stage, i) => stageOf(view, stage, i));
+  const pipelines = view.pipelines.map(([name, list]) => ({ name: strings[name], list }));
+  // Stages that changed nothing share their rows with the one before: what stands on a row counts once.
+  const firstOf = (list) => list.filter((i) => items[i].stage === items[list[0]].stage);
+  const cost = rows.map((_, row) => firstOf(onRow[row]).reduce((sum, i) => ({ flops: sum.flops + items[i].flops, bytes: sum.bytes + items[i].bytes }), { flops: 0, bytes: 0 }));
+
+  /** The expression that a row is about: the first that it names and that stands on it. */
+  function main(row) {
+    if (!rows[row] || !onRow[row].length) return -1;
+    const refs = rows[row][TOKENS].filter((_, t) => t % 3 === 2);
+    return refs.find((ref) => items[ref]?.row === row) ?? onRow[row].at(-1);
+  }
+
+  /** "%3 nn.relu", or what else it is called there. */
+  function title(i) {
+    const { row, label } = items[i];
+    const name = row >= 0 && [BINDING, LET].includes(rows[row][KIND]) && items[main(row)]?.label === label ? nameOf(row) : "";
+    return name && name !== label ? `${name} ${label}` : label;
+  }
+
+  function nameOf(row) {
+    const list = rows[row][TOKENS];
+    for (let t = 0; t < list.length; t += 3) if (list[t] === NAME) return strings[list[t + 1]];
+    return "";
+  }
+
+  /** What an expression came from, what it became, and what became of its first ancestors in the other pipeline. */
+  function kin(i) {
+    const up = reach([i], (item) => items[item].from);
+    const down = reach([i], (item) => into[item]);
+    const all = new Set([...up, ...down]);
+    const own = new Set(pipelines.filter(({ list }) => list.includes(items[i].stage)).flatMap(({ list }) => list));
+    if (pipelines.some(({ list }) => list.some((stage) => !own.has(stage)))) {
+      for (const other of reach(up, (item) => into[item])) if (!own.has(items[other].stage)) all.add(other);
+    }
+    return all;
+  }
+
+  /** Those of `all` (from `kin`) that a stage holds, main expressions of their rows first. */
+  function inStage(all, stage) {
+    for (let at = stage; at >= 0; at = stages[at].before) {
+      const found = [...all].filter((i) => items[i].stage === at).sort((a, b) => a - b);
+      if (found.length || !stages[at].same) return found;
+    }
+    return [];
+  }
+
+  /**
+   * The life of an expression in a pipeline: `[{ stage, items, mark }]`; mark null at the first stage where it is, in the program as given.
+   * Where it became nothing there is a last entry with no items.
+   */
+  function history(all, list) {
+    const out = [];
+    for (const stage of list) {
+      const here = inStage(all, stage);
+      if (!here.length) {
+        if (out.length && out.at(-1).items.length) out.push({ stage, items: [], mark: REMOVED });
+        continue;
+      }
+      out.push({ stage, items: here, mark: stages[stage].before < 0 ? null : markOf(stage, here) });
+    }
+    return out;
+  }
+
+  function markOf(stage, here) {
+    if (stages[stage].same) return KEPT;
+    const marks = new Set(here.map((i) => items[i].mark));
+    if (marks.has(REWRITTEN) || marks.size > 1) return REWRITTEN;
+    const mark = items[here[0]].mark;
+    const rowsHere = new Set(here.map((i) => items[i].row));
+    return mark === KEPT && stages[stage].pairs.some((pair) => pair.mark === MOVED && rowsHere.has(pair.after)) ? MOVED : mark;
+  }
+
+  return {
+    view, items, into, onRow, stages, pipelines, cost, main, title, kin, inStage, history,
+    text: (row) => (row < 0 ? "" : rowText(rows[row], strings)),
+    costly: cost.some(({ flops, bytes }) => flops > 0 || bytes > 0),
+    /** The position in a pipeline that is shown first: the first pass that changed something. */
+    start: Math.max(0, pipelines[0].list.findIndex((stage) => stages[stage].before >= 0 && !stages[stage].same)) || Math.min(1, pipelines[0].list.length - 1),
+  };
+}
