@@ -31,7 +31,7 @@ test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's ve
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
 	@$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not book and not notebook"
 
-# Tests that compare with PyTorch, themselves or through a helper, are for the main environment.
+# Tests that compare with PyTorch, themselves or through a helper, or build pages are for the main environment.
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" --ignore tests/machinery --ignore tests/browser \
 	  $$(grep -rlE '^(import|from) (torch|tests\.(ops\.meanings|models\.reference))' tests | sed 's/^/--ignore /')

@@ -23,7 +23,7 @@ from relay_explorer import _project
 HERE = Path(__file__).parent
 KINDS = ("source", "release", "solution")
 STUB = "# Your code here.\nraise NotImplementedError"
-_MARKER = re.compile(r"^[ \t]*### (BEGIN|END) (SOLUTION|HIDDEN TESTS)[ \t]*\n?", re.MULTILINE)
+_MARKER = re.compile(r"^[ \t]*(?://[ \t]*)?### (BEGIN|END) (SOLUTION|HIDDEN TESTS)[ \t]*\n?", re.MULTILINE)
 
 
 def names() -> list[str]:
