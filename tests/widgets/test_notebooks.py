@@ -106,7 +106,11 @@ def server(application: str, folder: Path) -> Iterator[str]:
         yield address
     finally:
         running.terminate()
-        running.wait(30)
+        try:
+            running.wait(30)
+        except subprocess.TimeoutExpired:  # it waits for its kernels, on a busy machine for long
+            running.kill()
+            running.wait()
         log.close()
 
 
