@@ -110,6 +110,7 @@ def _declare_resize(axes: int, attrs: type[Attrs], canonical: str) -> Op:
         compute=lambda attrs, x: _resized(attrs, x, canonical, attrs.size, attrs.roi or ()),
         family="image",
         level=5,
+        gradient="image.resized",
     )
 
 

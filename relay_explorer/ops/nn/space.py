@@ -119,6 +119,7 @@ def _upsampling(name: str, description: str, attrs: type[Attrs], relation: Relat
         family="image",
         level=2,
         laxer_in_reference="It accepted any method, and factors that are not positive.",
+        gradient="image.resized",
     )
 
 

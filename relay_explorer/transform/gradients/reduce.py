@@ -12,13 +12,13 @@ from ...ops.create import ones_like, zeros_like
 from ...ops.reduce import _reduced_axes
 from ...ops.reduce import prod as prod_of
 from ...ops.reduce import sum as sum_of
-from ...ops.reshape import reshape, reshape_like
+from ...ops.reshape import ndarray_size, reshape, reshape_like
 from ...ops.scan import cumprod as running_product
 from ...ops.scan import cumsum as running_sum
 from ...ops.transform import cast, expand_dims, reverse
 from ..typed_rewrite import tensor_type
 from . import Gradient
-from .build import axis_count, extents, number
+from .build import axis_count, extents, is_static, number
 
 
 def axes_of(call: Call) -> list[int]:
@@ -35,10 +35,13 @@ def unfolded(value: Expr, call: Call) -> Expr:
     return value
 
 
-def _count(call: Call) -> int:
-    """How many elements each result is of."""
-    shape = extents(call.args[0], f"the gradient of `{call.op}`")
-    return product(shape[axis] for axis in axes_of(call))
+def _count(call: Call) -> Expr:
+    """How many elements each result is of, as a number of the data's type."""
+    (x, *_) = call.args
+    if is_static(tensor_type(x)):
+        return number(product(extents(x)[axis] for axis in axes_of(call)), x)
+    dtype = tensor_type(x).dtype
+    return cast(ndarray_size(x), dtype) / cast(ndarray_size(call), dtype)
 
 
 def sum(call: Call, grad: Expr) -> list[Expr]:
@@ -47,7 +50,7 @@ def sum(call: Call, grad: Expr) -> list[Expr]:
 
 def mean(call: Call, grad: Expr) -> list[Expr]:
     (x,) = call.args
-    return [broadcast_to_like(unfolded(grad, call) * number(1 / _count(call), x), x)]
+    return [broadcast_to_like(unfolded(grad, call) / _count(call), x)]
 
 
 def variance(call: Call, grad: Expr) -> list[Expr]:
@@ -55,7 +58,9 @@ def variance(call: Call, grad: Expr) -> list[Expr]:
     x, mean = call.args
     assert call.attrs is not None
     count = _count(call)
-    share = number(2 / (count - bool(call.attrs["unbiased"])), x)
+    if call.attrs["unbiased"]:
+        count = count - number(1, x)
+    share = number(2, x) / count
     by_data = unfolded(grad, call) * share * (x - mean)
     by_mean = unary.negative(sum_of(by_data, axes_of(call), keepdims=True))
     return [by_data, by_mean]
