@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ir.op import Op
-from ..ops.register import register, register_op_attr, register_pattern, register_stateful
+from ..ops.register import (
+    register,
+    register_mixed_precision_conversion,
+    register_op_attr,
+    register_pattern,
+    register_stateful,
+)
 
 
 def _setter(key: str, what: str) -> Callable[..., Any]:
@@ -53,6 +59,7 @@ class TempOpAttr:
 __all__ = [
     "TempOpAttr", "register", "register_alter_op_layout", "register_compute", "register_convert_op_layout",
     "register_fake_quantization_to_integer", "register_gradient", "register_infer_correct_layout",
-    "register_legalize", "register_op_attr", "register_pattern", "register_schedule", "register_shape_func",
+    "register_legalize", "register_mixed_precision_conversion", "register_op_attr",
+    "register_pattern", "register_schedule", "register_shape_func",
     "register_stateful", "register_strategy",
 ]  # fmt: skip

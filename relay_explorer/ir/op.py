@@ -263,6 +263,10 @@ class Op(Expr):
             from ..transform.gradients import named
 
             return named(self.gradient)
+        if key == "FTVMMixedPrecisionConversionType" and key not in self._attrs:
+            from ..transform.mixed_precision import default_conversion
+
+            return default_conversion(self.name)
         return self._attrs.get(key, (None, 0))[0]
 
     def set_attr(self, key: str, value: Anything, plevel: int = 10) -> None:

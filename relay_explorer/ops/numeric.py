@@ -92,16 +92,27 @@ def is_float(x: Array) -> bool:
 
 
 def element_type(name: Anything) -> Anything:
-    """The NumPy type called `name`, or given as such; a TypeError that names it where NumPy has none."""
+    """The NumPy type called `name`, or given as such; a TypeError that names it where NumPy has none.
+
+    Numbers of bfloat16, which NumPy has not, are held in float32; `cast` rounds to them.
+    """
     return name if isinstance(name, np.dtype) else _named(str(name))
 
 
 @lru_cache(256)
 def _named(name: str) -> Anything:
     try:
-        return np.dtype(name)
+        return np.dtype("float32" if name == "bfloat16" else name)
     except TypeError:
         raise TypeError(f"NumPy has no element type {name}") from None
+
+
+def rounded_to_bfloat16(x: Array) -> Array:
+    """Each number as the nearest one of bfloat16 (of two, the even one), held in float32."""
+    bits = x.astype("float32").reshape(-1).view("uint32").astype("uint64")
+    upper = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    found = upper.astype("uint32").view("float32")
+    return np.where(np.isnan(x), np.float32(np.nan), found.reshape(x.shape))
 
 
 def numbers(vector: Array) -> tuple[int, ...]:

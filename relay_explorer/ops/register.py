@@ -128,7 +128,15 @@ def register_stateful(op_name: str, stateful: bool, level: int = 10) -> Anything
     return register_op_attr(op_name, "TOpIsStateful", stateful, level)
 
 
+def register_mixed_precision_conversion(op_name: str, func: Anything = None, level: int = 10) -> Anything:
+    """How the pass ToMixedPrecision treats the operator: a function of a call and of the element type aimed
+    at, which gives the category (`transform.mixed_precision`), the element type that is accumulated in, and
+    that of the result. Without `func`, a decorator.
+    """
+    return register_op_attr(op_name, "FTVMMixedPrecisionConversionType", func, level)
+
+
 __all__ = [
-    "attrs_called", "named_relation", "register", "register_op_attr", "register_pattern", "register_stateful",
-    "relation_from_function",
+    "attrs_called", "named_relation", "register", "register_mixed_precision_conversion", "register_op_attr",
+    "register_pattern", "register_stateful", "relation_from_function",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from ..ir.show import show_shape
 from ..ir.types import TensorType, Type
 from .arguments import axes_of, computed, expr, static_ints
 from .declare import declare
-from .numeric import Array, element_type, np, numbers
+from .numeric import Array, element_type, np, numbers, rounded_to_bfloat16
 from .relation import forward, integers, normal_axes, normal_axis, same_dim, tensor
 
 
@@ -55,6 +55,10 @@ def _cast(attrs: CastAttrs, data: Type) -> Type:
     return TensorType.of(tensor(data, 0, "data").shape, attrs.dtype)
 
 
+def _casted(attrs: CastAttrs, x: Array) -> Array:
+    return rounded_to_bfloat16(x) if attrs.dtype == "bfloat16" else x.astype(element_type(attrs.dtype))
+
+
 def _cast_like(attrs: None, data: Type, dtype_like: Type) -> Type:
     return TensorType.of(tensor(data, 0, "data").shape, tensor(dtype_like, 1, "dtype_like").dtype)
 
@@ -80,7 +84,7 @@ _CAST = declare(
     flops=flops_per_output,
     family="arithmetic",
     level=3,
-    compute=lambda attrs, x: x.astype(element_type(attrs.dtype)),
+    compute=_casted,
     gradient="elementwise.cast",
 )
 _CAST_LIKE = declare(

@@ -12,6 +12,8 @@ from .combine_parallel_conv2d import CombineParallelConv2D
 from .combine_parallel_dense import CombineParallelDense
 from .dead_code_elimination import DeadCodeElimination
 from .defuse_ops import DefuseOps
+from .defunctionalize import Defunctionalization, Defunctionalize
+from .dynamic_to_static import DynamicToStatic
 from .eliminate_common_subexpr import EliminateCommonSubexpr
 from .eta_expand import EtaExpand
 from .fast_math import FastMath
@@ -34,6 +36,7 @@ from .partition_graph import PartitionGraph
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_expr import SimplifyExpr, SimplifyExprPostAlterOp
 from .simplify_inference import SimplifyInference
+from .split_args import SplitArgs
 from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
 from .to_basic_block_normal_form import ToBasicBlockNormalForm, to_basic_block_normal_form
 from .to_cps import ToCPS, to_cps
@@ -45,15 +48,15 @@ from .un_cps import UnCPS, un_cps
 __all__ = [
     "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "CanonicalizeCast", "CanonicalizeOps",
     "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense", "Contract",
-    "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr", "EtaExpand", "FastMath",
-    "FirstOrderGradient", "FoldConstant", "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis",
-    "FuseOps", "InferType", "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit",
-    "MergeCompilerRegions", "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext",
-    "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp",
-    "SimplifyInference", "ToANormalForm",
-    "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm", "ToMixedPrecision", "ToTree", "UnCPS",
-    "function_pass", "gradient", "module_pass", "to_a_normal_form", "to_basic_block_normal_form",
-    "to_cps", "to_graph_normal_form", "un_cps",
+    "DeadCodeElimination", "Defunctionalization", "Defunctionalize", "DefuseOps",
+    "DynamicToStatic", "EliminateCommonSubexpr", "EtaExpand", "FastMath", "FirstOrderGradient", "FoldConstant",
+    "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType",
+    "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit", "MergeCompilerRegions",
+    "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext", "PassInfo",
+    "RemoveUnusedFunctions", "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp", "SimplifyInference", "SplitArgs",
+    "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm",
+    "ToMixedPrecision", "ToTree", "UnCPS", "function_pass", "gradient", "module_pass", "to_a_normal_form",
+    "to_basic_block_normal_form", "to_cps", "to_graph_normal_form", "un_cps",
 ]  # fmt: skip
 
 

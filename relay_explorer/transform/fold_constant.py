@@ -115,7 +115,8 @@ def is_static(expr: Expr) -> bool:
     while types:
         match types.pop():
             case TensorType() as type_:
-                if not type_.is_static:
+                # NumPy has no bfloat16: a value would come back as float32.
+                if not type_.is_static or type_.dtype == "bfloat16":
                     return False
             case TupleType(fields=fields):
                 types += fields

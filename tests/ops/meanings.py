@@ -79,7 +79,7 @@ def has_type(value: Anything, type_: Type) -> None:
         return
     assert isinstance(type_, TensorType)
     assert isinstance(value, np.ndarray)
-    assert str(value.dtype) == type_.dtype
+    assert str(value.dtype) == ("float32" if type_.dtype == "bfloat16" else type_.dtype)
     assert value.ndim == len(type_.shape), f"{value.shape} is not {type_}"
     for extent, dim in zip(value.shape, type_.shape, strict=True):
         assert isinstance(dim, Any) or extent == dim, f"{value.shape} is not {type_}"

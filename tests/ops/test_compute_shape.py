@@ -65,8 +65,19 @@ def test_casting_drops_the_fraction() -> None:
 
 
 def test_an_element_type_that_numpy_has_not() -> None:
-    with pytest.raises(ExecutionError, match="`cast` went wrong: NumPy has no element type bfloat16"):
-        evaluate(transform.cast, np.ones(2, "float32"), dtype="bfloat16")
+    with pytest.raises(ExecutionError, match="`cast` went wrong: NumPy has no element type float24"):
+        evaluate(transform.cast, np.ones(2, "float32"), dtype="float24")
+
+
+def test_a_cast_to_bfloat16_rounds_to_its_numbers() -> None:
+    x = np.concatenate(
+        [numbers(rng("bfloat16"), (200,)), [1.00390625, 1.01171875, 3.4e38, np.inf, np.nan, -0.0]]
+    )
+    x = x.astype("float32")
+    wanted = torch.tensor(x).to(torch.bfloat16).to(torch.float32).numpy()
+    found = evaluate(transform.cast, x, dtype="bfloat16")
+    assert found.dtype == "float32"  # NumPy has no other type that holds them
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_reinterpret_keeps_the_bits() -> None:
