@@ -318,7 +318,7 @@ def _kernel_traffic(module: IRModule) -> int:
 
 def _what(step: Pass) -> str:
     """What a pass says of itself, in one sentence."""
-    text = " ".join((type(step).__doc__ or "").split())
+    text = " ".join((type(step).__doc__ or "").replace("`", "").split())
     return text.partition(". ")[0].rstrip(".") + "." if text else ""
 
 
