@@ -34,7 +34,7 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 # Tests that compare with PyTorch, themselves or through a helper, or build pages are for the main environment.
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" --ignore tests/machinery --ignore tests/browser \
-	  $$(grep -rlE '^(import|from) (torch|tests\.(ops\.meanings|models\.reference))' tests | sed 's/^/--ignore /')
+	  $$(grep -rlE '^(import|from) (torch|docutils|tests\.(ops\.meanings|models\.reference))' tests | sed 's/^/--ignore /')
 
 lint: $(READY)  ## check style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
