@@ -24,8 +24,9 @@ def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order"
     With mode="higher_order" it may have closures, recursion, branches, references and data types: every
     tensor is paired with a cell that gathers its derivative, and every operator, when it runs, adds to a
     function that will go back through it. The functions of `mod` that it calls are then added to `mod` once
-    more, in such a form (`f_grad`): this is the one thing here that changes its argument. PartialEvaluate and
-    DeadCodeElimination can remove cells and closures again.
+    more, in such a form (`f_grad`): this is the one thing here that changes its argument. PartialEvaluate,
+    and then DeadCodeElimination(ignore_impurity=True), remove cells and closures again, as far as the way
+    through the program is known beforehand.
     """
     if mode not in MODES:
         raise RelayError(f'mode is "{mode!s:.40}", but it is "higher_order" or "first_order"')
