@@ -149,7 +149,7 @@ test("the tree has the result on top, and a chain is a column", () => {
   const m = model("diamond");
   const lines = treeLines(m, m.variant(0));
   assert.equal(m.title(lines[0].node), "sqrt");
-  for (const { node, parent } of lines) assert.equal(parent < 0 ? -1 : lines[parent].node, m.variant(0).dominators[node]);
+  for (const { node, parent } of lines) assert.equal(parent < 0 ? -1 : lines[parent].node, m.variant(0).above[node]);
   assert.deepEqual(titles(m, lines.filter(({ depth }) => depth === 0).map(({ node }) => node)).slice(0, 3), ["sqrt", "%5 mean", "%4 add"]);
   assert.equal(lines.length, 7);
   const long = Array.from({ length: 500 }, (_, node) => ({ node, depth: 0, parent: node - 1 }));
@@ -163,6 +163,17 @@ test("the way to the post-dominator has all the nodes between, in the order of t
   assert.deepEqual(titles(m, m.way(conv, add)), ["%0 nn.conv2d", "%1 nn.relu", "%2 exp", "%3 tanh", "%4 add"]);
   assert.deepEqual(titles(m, m.way(conv, -1)), ["%0 nn.conv2d"]);
   assert.deepEqual(m.way(-1, -1), []);
+});
+
+test("a row has one dot, which stands for all that its line defines", () => {
+  const m = model("bound");
+  assert.ok(m.allOn.some((list) => list.length > 1), "a let has several nodes on its row");
+  assert.ok(m.onRow.every((list) => list.length <= 1));
+  assert.equal(m.items.length, m.allOn.filter((list) => list.length > 0).length);
+  const exp = m.named.get("%y exp");
+  assert.equal(m.onRow[m.nodes[exp].row][0], exp, "what computes stands for the variable that it is bound to");
+  assert.deepEqual(titles(m, m.users[exp]).sort(), ["%a nn.relu", "a call", "add"].sort());
+  for (const { node } of m.items) assert.ok(m.users[node].every((user) => m.drawn(user) && user !== node));
 });
 
 test("the first frame is a refusal after a merge", () => {

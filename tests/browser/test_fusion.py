@@ -13,7 +13,7 @@ from tests.browser.pages import ROOT, Opener
 
 pytestmark = pytest.mark.browser
 
-NAMES = ["diamond", "apart", "obstacle", "joined"]
+NAMES = ["diamond", "apart", "obstacle", "joined", "bound"]
 
 
 @cache

@@ -57,7 +57,18 @@ def @main(%x: Tensor[(4, 4), float32]) {
 }
 """
 
-PROGRAMS = {"diamond": DIAMOND, "apart": APART, "obstacle": OBSTACLE, "joined": JOINED}
+# A variable, what it is bound to, and the `let` itself have one row; there are a function and branches.
+BOUND = """
+def @main(%x: Tensor[(4, 4), float32], %c: bool) {
+  let %y = exp(%x);
+  let %f = fn (%z: Tensor[(4, 4), float32]) { let %q = tanh(%z); add(%q, %y) };
+  let %r = if (%c) { let %a = nn.relu(%y); multiply(%a, %a) } else { %f(%y) };
+  let %s = sum(%r, axis=[1]);
+  (%s, sqrt(%r))
+}
+"""
+
+PROGRAMS = {"diamond": DIAMOND, "apart": APART, "obstacle": OBSTACLE, "joined": JOINED, "bound": BOUND}
 
 
 def sample(name: str) -> str:

@@ -167,7 +167,9 @@ class FusionExplorer {
     this.finder.restore(state);
     const row = integer(state.row, -1);
     this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
-    if (this.rows.selected < 0) this.rows.scrollTo(this.cursorRow(), true);
+    // Before the first decision, and after the last, the first operator: before it there may be other functions.
+    const at = this.cursorRow();
+    if (this.rows.selected < 0) this.rows.scrollTo(at < 0 ? this.model.items[0]?.row ?? -1 : at, at >= 0);
     this.drawPane();
   }
 
@@ -224,7 +226,8 @@ class FusionExplorer {
       this.rows.scrollTo(row);
     }
     this.groups = variant.groups.seek(this.step);
-    this.told = { step: this.step, variant, groups: this.groups, asked: node, target, obstacle, way: this.model.way(node, target) };
+    const { face } = this.model;
+    this.told = { step: this.step, variant, groups: this.groups, asked: face(node) < 0 ? node : face(node), target: face(target), obstacle: face(obstacle), way: this.model.way(node, target) };
     this.tint(anew);
     const at = (n) => (n >= 0 && this.model.nodes[n].row >= 0 ? [this.model.nodes[n].row] : []);
     this.rows.mark("now", row >= 0 ? [row] : []);
@@ -274,7 +277,7 @@ class FusionExplorer {
 
   /** The decision about the operator of a row; asked again, the next one about it. */
   ask(row) {
-    const steps = this.model.onRow[row]?.flatMap((n) => this.variant.stepsOf[n]).sort((a, b) => a - b) ?? [];
+    const steps = this.model.allOn[row]?.flatMap((n) => this.variant.stepsOf[n]).sort((a, b) => a - b) ?? [];
     if (!steps.length) return false;
     this.jump(steps.find((step) => step > this.step) ?? steps[0]);
     return true;
@@ -378,8 +381,8 @@ class FusionExplorer {
 
   /** A name in a sentence; one that belongs to a single operator lights its row and leads there. */
   named(name) {
-    const n = this.model.named.get(name) ?? -1;
-    if (n < 0 || !this.model.drawn(n)) return h("code", null, name);
+    const n = this.model.face(this.model.named.get(name) ?? -1);
+    if (n < 0) return h("code", null, name);
     const { row } = this.model.nodes[n];
     return h("code", { class: "named", onpointerenter: () => this.hovered(n, row), onpointerleave: () => this.hovered(-1, -1), onclick: () => this.visit(row) }, name);
   }
@@ -389,8 +392,8 @@ class FusionExplorer {
     this.rows.mark("hover", row >= 0 ? [row] : []);
     if (n === this.hover) return;
     this.hover = n;
-    const { nodes, sources, drawn } = this.model;
-    const near = n < 0 ? [] : [...sources[n], ...nodes[n].uses].filter(drawn);
+    const { nodes, sources, users, face } = this.model;
+    const near = face(n) < 0 ? [] : [...sources[face(n)], ...users[face(n)]];
     this.rows.mark("linked", near.map((other) => nodes[other].row));
     this.rows.light(n < 0 ? [] : [n]);
   }

@@ -29,7 +29,7 @@ export function fusionColumns(model, now, jump) {
   }
 
   function uses(row, cell) {
-    const users = onRow[row].flatMap((n) => [...new Set(nodes[n].uses)].filter(model.drawn));
+    const users = onRow[row].flatMap((n) => model.users[n]);
     const out = onRow[row].flatMap((n) => lanes.out.get(n) ?? []);
     const into = onRow[row].flatMap((n) => lanes.into.get(n) ?? []);
     fill(cell, users.length > 0 && h("span", { class: "sr" }, `used by ${list(model, users)}`), h("span", { class: "stubs" }, into.length > 0 && stub("↑", into, "uses"), out.length > 0 && stub("↓", out, "is used by")));

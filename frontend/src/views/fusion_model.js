@@ -13,24 +13,45 @@ export function createModel(view) {
   const nodes = view.nodes.map(([row, name, label, pattern, type, bytes, uses, held, part, read, written, flops]) => ({
     row, pattern, bytes, uses, held: held === 1, read, written, flops, name: strings[name], label: strings[label], type: strings[type], part: strings[part],
   }));
-  const sources = nodes.map(() => []);
-  nodes.forEach(({ uses }, n) => { for (const user of new Set(uses)) sources[user].push(n); });
-  const drawn = (n) => nodes[n]?.row >= 0 && view.program.rows[nodes[n].row][KIND] !== PARAMETER;
-  const onRow = view.program.rows.map(() => []);
-  nodes.forEach(({ row }, n) => { if (drawn(n)) onRow[row].push(n); });
+  const { allOn, faces } = facesOf(view, nodes);
+  const face = (n) => faces[n] ?? -1;
+  const drawn = (n) => n >= 0 && faces[n] === n;
+  const onRow = allOn.map((list) => list.filter(drawn));
   const items = onRow.flatMap((list, row) => list.map((node) => ({ node, row })));
+  const users = nodes.map(() => []);
+  for (const { node, row } of items) users[node] = [...new Set(allOn[row].flatMap((n) => nodes[n].uses).map(face))].filter((user) => user >= 0 && user !== node);
+  const sources = nodes.map(() => []);
+  users.forEach((list, n) => { for (const user of list) sources[user].push(n); });
   const patterns = new Map(view.patterns.map(([number, letter, name, what]) => [number, { letter: strings[letter], name: strings[name], what: strings[what] }]));
   const title = (n) => (nodes[n].name && nodes[n].name !== nodes[n].label ? `${nodes[n].name} ${nodes[n].label}` : nodes[n].label);
   const variants = view.variants.map(() => null);
   const model = {
-    view, nodes, sources, drawn, onRow, items, patterns, title,
-    lanes: layoutLanes(items, (n) => nodes[n].uses, { lanes: LANES, far: FAR }),
+    view, nodes, users, sources, drawn, face, onRow, allOn, items, patterns, title,
+    lanes: layoutLanes(items, (n) => users[n], { lanes: LANES, far: FAR }),
     variant: (index) => (variants[index] ??= createVariant(model, view.variants[index])),
     /** The node that a sentence calls so, where only one is called so. */
     named: uniqueTitles(nodes, title),
     way: (node, target) => way(model, node, target),
   };
   return model;
+}
+
+/**
+ * Several nodes may have one row (a variable, and what it is bound to): one of them stands for all, `faces[n]`. It is one
+ * that computes, else one that is asked about; -1 for what is not drawn: parameters, and what has no row.
+ */
+function facesOf(view, nodes) {
+  const allOn = view.program.rows.map(() => []);
+  nodes.forEach(({ row }, n) => { if (row >= 0 && view.program.rows[row][KIND] !== PARAMETER) allOn[row].push(n); });
+  const asked = new Set(view.variants.flatMap(({ steps }) => steps.map(([, , node]) => node)));
+  const weight = (n) => (nodes[n].part ? 2 : asked.has(n) ? 1 : 0);
+  const faces = new Int32Array(nodes.length).fill(-1);
+  for (const list of allOn) {
+    if (!list.length) continue;
+    const chosen = list.reduce((best, n) => (weight(n) > weight(best) ? n : best));
+    for (const n of list) faces[n] = chosen;
+  }
+  return { allOn, faces };
 }
 
 function uniqueTitles(nodes, title) {
@@ -40,7 +61,7 @@ function uniqueTitles(nodes, title) {
 }
 
 /** The nodes on the ways from `node` to `target`, both included, in the order of the rows. */
-function way({ nodes, drawn }, node, target) {
+function way({ nodes, face }, node, target) {
   if (node < 0) return [];
   const seen = new Set(target < 0 ? [node] : [node, target]);
   const open = target < 0 ? [] : [node];
@@ -51,7 +72,7 @@ function way({ nodes, drawn }, node, target) {
       open.push(user);
     }
   }
-  return [...seen].filter((n) => drawn(n) || n === node).sort((a, b) => nodes[a].row - nodes[b].row || a - b);
+  return [...new Set([...seen].map((n) => (face(n) < 0 && n === node ? n : face(n))))].filter((n) => n >= 0).sort((a, b) => nodes[a].row - nodes[b].row || a - b);
 }
 
 function createVariant(model, data) {
@@ -66,10 +87,16 @@ function createVariant(model, data) {
   kernels.forEach(({ members }, k) => { for (const n of members) kernelOf[n] = k; });
   const stepsOf = nodes.map(() => []);
   data.steps.forEach(([, , node], step) => { if (node >= 0) stepsOf[node].push(step); });
+  // Among those that are drawn: the first on the way up that stands in another row.
+  const above = nodes.map((_, n) => {
+    let at = drawn(n) ? data.dominators[n] : -1;
+    while (at >= 0 && (model.face(at) < 0 || model.face(at) === n)) at = data.dominators[at];
+    return at < 0 ? -1 : model.face(at);
+  });
   const children = nodes.map(() => []);
-  data.dominators.forEach((at, n) => { if (at >= 0 && drawn(n)) children[at].push(n); });
+  above.forEach((at, n) => { if (at >= 0) children[at].push(n); });
   const variant = {
-    name: strings[data.name], say: data.say, steps: data.steps, totals: data.totals, dominators: data.dominators, pattern, kernels, kernelOf, stepsOf, children,
+    name: strings[data.name], say: data.say, steps: data.steps, totals: data.totals, above, pattern, kernels, kernelOf, stepsOf, children,
     changed: new Set(data.patterns.map(([node]) => node)), groups: createGroups(nodes, data.steps),
   };
   variant.tint = tints(model, variant);

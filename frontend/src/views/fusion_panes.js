@@ -53,7 +53,7 @@ export function patternList(model, only = [...model.patterns.keys()]) {
 export function drawTree(model, pane, state, onNode) {
   const { variant, asked, target } = state;
   const lines = (variant.tree ??= treeLines(model, variant));
-  if (!variant.dominators.some((at) => at >= 0)) {
+  if (!variant.above.some((at) => at >= 0)) {
     fill(pane, h("p", { class: "soft" }, "Here the pass asked nothing, so no post-dominators were looked for."));
     return;
   }
@@ -75,7 +75,7 @@ export function drawTree(model, pane, state, onNode) {
     if (name === "target") svg.append(s("circle", { class: "dot target core", cx: x(line), cy: y(at + from), r: 2.2 }));
   });
   const entry = (line) => {
-    const up = variant.dominators[line.node];
+    const up = variant.above[line.node];
     const part = line.node === asked ? PARTS.asked : line.node === target ? PARTS.target : null;
     return h("li", null, h("button", { class: `name${part ? ` ${part.id}` : ""}`, type: "button", style: { "--at": `${24 + line.depth * TREE_STEP}px` }, "aria-current": part?.id === "asked" ? "step" : null, "aria-label": `${model.title(line.node)}${up >= 0 ? `, post-dominated by ${model.title(up)}` : ""}${part ? `, ${part.word}` : ""}`, onclick: () => onNode(line.node) }, h("code", null, model.title(line.node))));
   };

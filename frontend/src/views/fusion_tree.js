@@ -7,15 +7,15 @@
 export function treeLines(model, variant) {
   const { items } = model;
   const inTree = new Set(items.map(({ node }) => node));
-  const { dominators, children } = variant;
+  const { above, children } = variant;
   const weight = new Map();
   // A dominator stands after what it dominates, so that nodes in their order give the sums.
   for (const node of [...inTree].sort((a, b) => a - b)) {
     weight.set(node, (weight.get(node) ?? 0) + 1);
-    const up = dominators[node];
+    const up = above[node];
     if (inTree.has(up)) weight.set(up, (weight.get(up) ?? 0) + weight.get(node));
   }
-  const roots = [...inTree].filter((node) => !inTree.has(dominators[node])).sort((a, b) => b - a);
+  const roots = [...inTree].filter((node) => !inTree.has(above[node])).sort((a, b) => b - a);
   const lines = [];
   const open = roots.map((node) => ({ node, depth: 0, parent: -1 })).reverse();
   while (open.length) {
