@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .evaluation_format import EvaluationView
 from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
 from .fusion_format import FusionView
+from .pipeline_format import Fate, PipelineView
 from .sharing_format import Item, SharingView
 from .words import counted
 
@@ -57,8 +58,7 @@ class Line(NamedTuple):
 
 def lines(view: View) -> list[Line]:
     """The picture's lines: long lists of parameters as one line, and at most MOST_ROWS rows."""
-    notes = _notes(view)
-    found = list(_folded(view.rows, notes))
+    found = list(_stages(view) if isinstance(view, PipelineView) else _folded(view.rows, _notes(view)))
     if len(found) <= MOST_ROWS:
         return found
     rest = len(found) - MOST_ROWS + 1
@@ -67,6 +67,23 @@ def lines(view: View) -> list[Line]:
 
 def _remark(depth: int, text: str) -> Line:
     return Line(depth, (Token(9, text),), "")
+
+
+def _stages(view: PipelineView) -> Iterator[Line]:
+    """What each pass did; then the program after each that did something, with what became of its rows."""
+    for name, stages in view.pipelines:
+        if len(view.pipelines) > 1:
+            yield _remark(0, f"{name}:")
+        yield from (_remark(1, _spoken(view.stages[number].say)) for number in stages)
+    for stage in view.stages:
+        if stage.same:
+            continue
+        yield _remark(0, "" if stage.before < 0 else f"After {stage.name}:")
+        notes = [""] * (stage.last + 1 - stage.first)
+        for _, after, fate in stage.align:
+            if after >= 0 and fate != Fate.KEPT:
+                notes[after - stage.first] = fate.name.lower()
+        yield from _folded(view.rows[stage.first : stage.last + 1], notes)
 
 
 def _folded(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[Line]:

@@ -113,7 +113,7 @@ class _Builder:
         used = {source for item in own for source in item.came_from}
         gone = tuple(n for n in before.items.values() if n not in used)
         pairs = self._aligned(before, after)
-        self._stage(after, name, what, source, before, self._say(name, own, gone), pairs, gone, ms)
+        self._stage(after, name, what, source, before, self._say(name, own, gone, pairs), pairs, gone, ms)
         return after
 
     def _stage(
@@ -199,17 +199,23 @@ class _Builder:
         moved = _kernel_traffic(written.module) if kernels else sum(item.bytes for item in own)
         return StageTotals(len(own), operators, len(kernels), sum(item.flops for item in own), moved)
 
-    def _say(self, name: str, own: list[PipelineItem], gone: tuple[int, ...]) -> Sentence:
+    def _say(
+        self,
+        name: str,
+        own: list[PipelineItem],
+        gone: tuple[int, ...],
+        pairs: tuple[tuple[int, int, Fate], ...],
+    ) -> Sentence:
         counts = [
             (sum(item.mark == Fate.REWRITTEN for item in own), "rewritten"),
             (sum(item.mark == Fate.ADDED for item in own), "added"),
             (len(gone), "gone"),
         ]
         told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
-        return (
-            f"{{0}} changed the program. Of its expressions: {told or 'all kept, in another order'}.",
-            name,
-        )
+        if not told:
+            moved = any(fate == Fate.MOVED for _, _, fate in pairs)
+            told = "all kept, in another order" if moved else "all kept, written differently"
+        return f"{{0}} changed the program. Of its expressions: {told}.", name
 
     def _summary(self, stages: list[int]) -> str:
         first, last = self.stages[stages[0]].totals, self.stages[stages[-1]].totals

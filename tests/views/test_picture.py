@@ -5,9 +5,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 from relay_explorer import models
+from relay_explorer.text import parse
+from relay_explorer.transform import EliminateCommonSubexpr, FastMath, FoldConstant, InferType
 from relay_explorer.typing import record
 from relay_explorer.views import picture
 from relay_explorer.views.ir import ir_view
+from relay_explorer.views.pipeline import pipeline_view
 from relay_explorer.views.types import types_view
 from tests.views.programs import ILL_TYPED, LETS, MARKUP, SHARED, hostile, program
 
@@ -35,6 +38,26 @@ def test_a_refused_program_shows_what_is_not_known() -> None:
     text = picture.text(types_view(record(program(ILL_TYPED))))
     (row,) = [line for line in text.splitlines() if "nn.dense" in line]
     assert row.endswith(": ?")
+
+
+def test_a_pipeline_is_its_stages() -> None:
+    cleaning = [FoldConstant(), FastMath(), EliminateCommonSubexpr()]
+    module = parse("def @main(%x: float32) { ((%x + (1f + 2f)), (%x + 3f)) }")
+    text = picture.text(pipeline_view(module, cleaning, [InferType()]))
+    said = [" ".join(line.split()) for line in text.splitlines()]
+    assert said[:8] == [
+        "the passes:",
+        "The program as it is given: 9 expressions.",
+        "FoldConstant changed the program. Of its expressions: 1 rewritten, 2 gone.",
+        "FastMath changed nothing.",
+        "EliminateCommonSubexpr changed the program. Of its expressions: 2 gone.",
+        "against:",
+        "The program as it is given: 9 expressions.",
+        "InferType changed the program. Of its expressions: all kept, written differently.",
+    ]
+    assert "After EliminateCommonSubexpr:" in said
+    assert "After FastMath:" not in said
+    assert "%0 = add(%x, 3f); rewritten" in said
 
 
 def test_a_large_program_is_cut() -> None:
