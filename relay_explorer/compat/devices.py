@@ -124,6 +124,12 @@ class Target:
             raise ValueError('no target is current: use `with tvm.target.Target("llvm"):`')
         return stack[-1] if stack else None
 
+    @property
+    def max_function_args(self) -> int:
+        """How many arguments a kernel may have; 0 is any number."""
+        usual = {"opencl": 128, "metal": 31}
+        return int(self.attrs.get("max_function_args", usual.get(str(self.kind), 0)))
+
     def __enter__(self) -> Target:
         Target._stack.__dict__.setdefault("targets", []).append(self)
         return self

@@ -113,7 +113,8 @@ def _resize2d(attrs: Resize2DAttrs, data: Type, size: Type, roi: Type) -> Type:
 
     x = tensor(data, 0, "data")
     mapped = layout_map(attrs.layout, "NCHW")
-    if vector_length(size, 1, "size") != 2:
+    extents = tensor(size, 1, "size")  # of any element type, as in TVM
+    if len(extents.shape) != 1 or extents.shape[0] != 2:
         raise RelationError("size must be two integers: rows and columns", culprits=(1,))
     tensor(roi, 2, "roi")
     shape = mapped.forward(x.shape, 0, "data")
@@ -152,7 +153,8 @@ def _with_ones(attrs: DynExpandDimsAttrs, x: Array, axis: Array) -> Anything:
 def _resized(attrs: Resize2DAttrs, x: Array, size: Array, roi: Array) -> Anything:
     if size.min() < 1:
         raise ValueError(f"size is {size.tolist()}, but every extent must be at least 1")
-    return _static("image.resize2d", attrs.replace(size=numbers(size), roi=roi.reshape(-1).tolist()), x)
+    whole = numbers(size.astype("int64"))
+    return _static("image.resize2d", attrs.replace(size=whole, roi=roi.reshape(-1).tolist()), x)
 
 
 def _dynamic(

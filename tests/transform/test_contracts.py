@@ -24,6 +24,7 @@ from relay_explorer.transform import (
     CombineParallelDense,
     DeadCodeElimination,
     DefuseOps,
+    DynamicToStatic,
     EliminateCommonSubexpr,
     EtaExpand,
     FastMath,
@@ -42,6 +43,7 @@ from relay_explorer.transform import (
     SimplifyExpr,
     SimplifyExprPostAlterOp,
     SimplifyInference,
+    SplitArgs,
     ToANormalForm,
     ToBasicBlockNormalForm,
     ToGraphNormalForm,
@@ -51,13 +53,13 @@ from tests.property.programs import first_failure
 from tests.property.test_evaluation import value_of
 
 PASSES: list[Pass] = [
-    CanonicalizeCast(), FoldExplicitPadding(), SimplifyExpr(), SimplifyExprPostAlterOp(), BackwardFoldScaleAxis(), FoldScaleAxis(),
-    ForwardFoldScaleAxis(), CanonicalizeOps(), CombineParallelBatchMatmul(2), CombineParallelConv2D(2),
-    CombineParallelDense(2), CombineParallelDense(2, to_batch=False), DeadCodeElimination(),
-    DeadCodeElimination(inline_once=True), DefuseOps(), EliminateCommonSubexpr(), EtaExpand(True, True),
-    FastMath(), FoldConstant(), FuseOps(2), FuseOps(0), InferType(), Inline(), LambdaLift(),
-    PartialEvaluate(), RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(),
-    ToBasicBlockNormalForm(), ToGraphNormalForm(),
+    DynamicToStatic(), SplitArgs(4), CanonicalizeCast(), FoldExplicitPadding(), SimplifyExpr(), SimplifyExprPostAlterOp(),
+    BackwardFoldScaleAxis(), FoldScaleAxis(), ForwardFoldScaleAxis(), CanonicalizeOps(),
+    CombineParallelBatchMatmul(2), CombineParallelConv2D(2), CombineParallelDense(2),
+    CombineParallelDense(2, to_batch=False), DeadCodeElimination(), DeadCodeElimination(inline_once=True),
+    DefuseOps(), EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2),
+    FuseOps(0), InferType(), Inline(), LambdaLift(), PartialEvaluate(), RemoveUnusedFunctions(),
+    SimplifyInference(), ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(),
 ]  # fmt: skip
 COUNT = 120
 

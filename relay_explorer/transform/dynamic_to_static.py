@@ -1,0 +1,239 @@
+"""DynamicToStatic: operators that take a shape as an argument become those that have it as an attribute."""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+
+from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var, const
+from ..ir.module import IRModule
+from ..ir.ndarray import NDArray
+from ..ir.op import Op
+from ..ir.types import TensorType, TupleType, Type
+from ..ir.walk import children, post_order, rebuild
+from ..typing import infer_types
+from .fold_constant import evaluate, fold, is_pure
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import Contract, PassContext
+
+# By operator: the arguments that become attributes, by their places.
+ATTRIBUTES = {
+    "dyn.broadcast_to": {1: "shape"},
+    "dyn.expand_dims": {1: "axis"},
+    "dyn.full": {1: "shape"},
+    "dyn.image.resize2d": {1: "size", 2: "roi"},
+    "dyn.nn.pad": {1: "pad_width"},
+    "dyn.nn.upsampling": {1: "scale_h", 2: "scale_w"},
+    "dyn.nn.upsampling3d": {1: "scale_d", 2: "scale_h", 3: "scale_w"},
+    "dyn.one_hot": {3: "depth"},
+    "dyn.ones": {0: "shape"},
+    "dyn.reshape": {1: "newshape"},
+    "dyn.sparse_to_dense": {1: "output_shape"},
+    "dyn.squeeze": {1: "axis"},
+    "dyn.strided_slice": {1: "begin", 2: "end", 3: "strides"},
+    "dyn.tile": {1: "reps"},
+    "dyn.topk": {1: "k"},
+    "dyn.zeros": {0: "shape"},
+}
+
+
+class DynamicToStatic(FunctionPass):
+    """Replaces `dyn.reshape(x, shape)` and the like, where the shape can be computed beforehand, by
+    `reshape(x, newshape=[…])`, and folds constants on the way: with each shape that becomes known, `shape_of`
+    what has it is known too. Types are more exact afterwards: where there was `?`, there are numbers.
+    """
+
+    name = "DynamicToStatic"
+    opt_level = 2
+    contract = Contract(types=False)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        folded = fold(function)
+        assert isinstance(folded, Function)
+        alone = mod.copy()
+        name = next(var for var, found in mod.functions.items() if found is function)
+        alone[name] = folded
+        typed = infer_types(alone)[name.name_hint]
+        assert isinstance(typed, Function)
+        return rewritten(typed, _Static().run(typed))
+
+
+class _Static:
+    """From the leaves up: what is known is computed, and each new call gets its type at once, so that what
+    asks for its shape is known.
+    """
+
+    def __init__(self) -> None:
+        self.types: dict[Expr, Type] = {}
+        self.memo: dict[Expr, Expr] = {}
+        self.vars: dict[Var, Var] = {}  # for variables of `let`, new ones whose type is open
+
+    def run(self, root: Function) -> Expr:
+        order = post_order(root)
+        bound: dict[Expr, list[Var]] = {}  # the variables that a `let` binds to a value
+        for node in order:
+            if isinstance(node, Let):
+                bound.setdefault(node.value, []).append(node.var)
+                if _is_open(node.var.type_annotation):
+                    # Inference wrote the type there, and shall find a more exact one.
+                    self.vars[node.var] = Var(node.var.name_hint, None, node.var.span)
+                    self.vars[node.var].origin = (node.var,)
+        for node in order:
+            if isinstance(node, Var):
+                self.memo.setdefault(node, self.vars.get(node, node))
+                continue
+            parts = [self.memo[part] for part in children(node)]
+            if isinstance(node, Let):
+                parts[0] = self.vars.get(node.var, node.var)
+            new = rebuild(node, parts)
+            if isinstance(new, Function) and _is_open(new.ret_type):
+                # Its result may have a more exact type.
+                new = Function(new.params, new.body, None, new.type_params, new.attrs, new.span)
+                new.origin = (node,)
+            made = self._known(node, new)
+            if made is not new and not made.origin and made not in self.memo:
+                made.origin = (node,)
+            self.memo[node] = made
+            for var in bound.get(node, ()):
+                self._bind(var, made)
+        return self.memo[root]
+
+    def _bind(self, var: Var, value: Expr) -> None:
+        """Notes what a `let` binds: its body, later in the order, knows the constant, or the type."""
+        if isinstance(value, Constant):
+            self.memo[var] = value
+        elif var in self.vars and (found := self._type(value)) is not None:
+            self.types[self.vars[var]] = found
+
+    def _known(self, old: Expr, new: Expr) -> Expr:
+        """What an expression on its new parts comes to; its type is noted."""
+        match new:
+            case Call(op=Op() as op):
+                return self._call(old, new, op)
+            case Let(value=Constant()):
+                return new.body
+            case TupleGetItem(tuple_value=Tuple(fields=fields)) if isinstance(fields[new.index], Constant):
+                return fields[new.index]
+            case TupleGetItem():
+                outer = self._type(new.tuple_value)
+                self._note(old, new, outer.fields[new.index] if isinstance(outer, TupleType) else None)
+            case Tuple():
+                types = [t for t in map(self._type, new.fields) if t is not None]
+                self._note(old, new, TupleType(types) if len(types) == len(new.fields) else None)
+            case If(cond=Constant() as condition):
+                return new.true_branch if condition.data.item() else new.false_branch
+            case If():
+                one, other = self._type(new.true_branch), self._type(new.false_branch)
+                self._note(old, new, one if one == other else None)
+            case _:
+                self._note(old, new, None)
+        return new
+
+    def _note(self, old: Expr, new: Expr, type_: Type | None) -> None:
+        """Notes the type of a new expression; where it is not found, that of the old one holds."""
+        known = type_ if type_ is not None else old._checked_type
+        if new is not old and known is not None:
+            self.types[new] = known
+
+    def _type(self, expr: Expr) -> Type | None:
+        return self.types.get(expr, expr._checked_type)
+
+    def _call(self, old: Expr, new: Call, op: Op) -> Expr:
+        name = op.name
+        argument = self._type(new.args[0]) if new.args else None
+        if name in ("shape_of", "ndarray_size") and isinstance(argument, TensorType) and argument.is_static:
+            return _of_the_shape(name, argument.concrete_shape, old)
+        if name in ATTRIBUTES:
+            made = _static(new, op)
+            if made is None:
+                self._note(old, new, None)
+                return new
+            new, op = made, made.op  # type: ignore[assignment]  # an operator
+        if new is not old:
+            self._note(old, new, self._inferred(new))
+        if new.args and all(map(_is_constant, new.args)) and is_pure(op) and _is_static(self._type(new)):
+            return evaluate(new, op) or new
+        return new
+
+    def _inferred(self, new: Call) -> Type | None:
+        """The type of a call on arguments of these types."""
+        types = [self._type(arg) for arg in new.args]
+        if any(type_ is None for type_ in types):
+            return None
+        params = [Var(f"x{number}", type_) for number, type_ in enumerate(types)]
+        typed = infer_types(IRModule.from_expr(Function(params, Call(new.op, params, new.attrs))))["main"]
+        assert isinstance(typed, Function)
+        return typed.body.checked_type
+
+
+def _static(call: Call, op: Op) -> Call | None:
+    """The call with constant arguments as attributes; None where one is no constant."""
+    places = ATTRIBUTES[op.name]
+    values = {}
+    for place, attribute in places.items():
+        arg = call.args[place]
+        if not isinstance(arg, Constant):
+            return None
+        values[attribute] = arg.data.numpy().tolist()
+    static = Op.get(op.name.removeprefix("dyn."))
+    assert static.attrs_class is not None
+    assert call.attrs is not None
+    fields = static.attrs_class._fields
+    given = {field: value for field, value in call.attrs.items() if field in fields}
+    given |= {name: _converted(value, fields[name].kind) for name, value in values.items()}
+    args = [arg for place, arg in enumerate(call.args) if place not in places]
+    new = Call(static, args, static.attrs_class(**given), None, call.span)
+    new.origin = call.origin
+    return new
+
+
+def _converted(value: Anything, kind: str) -> Anything:
+    """A number, or nested lists of them, as the attribute takes it: sizes may be computed as real numbers."""
+    if isinstance(value, list):
+        return [_converted(part, kind) for part in value]
+    return value if "loat" in kind or "Number" in kind else int(value)
+
+
+def _of_the_shape(name: str, shape: tuple[int, ...], old: Expr) -> Expr:
+    type_ = old.checked_type
+    assert isinstance(type_, TensorType)
+    if name == "ndarray_size":
+        size = 1
+        for extent in shape:
+            size *= extent
+        return const(size, type_.dtype)
+    return Constant(NDArray.from_list(list(shape), (len(shape),), type_.dtype))
+
+
+def _is_constant(expr: Expr) -> bool:
+    if isinstance(expr, Tuple):
+        return all(isinstance(field, Constant) for field in expr.fields)
+    return isinstance(expr, Constant)
+
+
+def _tensors(type_: Type | None) -> list[TensorType] | None:
+    """The tensors that a type consists of; None where there is anything else in it."""
+    found: list[TensorType] = []
+    pending = [type_]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, TupleType):
+            pending += part.fields
+        elif isinstance(part, TensorType):
+            found.append(part)
+        else:
+            return None
+    return found
+
+
+def _is_static(type_: Type | None) -> bool:
+    tensors = _tensors(type_)
+    return tensors is not None and all(tensor.is_static for tensor in tensors)
+
+
+def _is_open(type_: Type | None) -> bool:
+    """Whether a type of tensors has an extent that is not known."""
+    tensors = _tensors(type_)
+    return tensors is not None and not all(tensor.is_static for tensor in tensors)

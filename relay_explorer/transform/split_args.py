@@ -1,0 +1,84 @@
+"""SplitArgs: a concatenation of very many tensors becomes several."""
+
+from __future__ import annotations
+
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Expr, Function, Tuple
+from ..ir.module import IRModule
+from ..ir.types import Any, TensorType, Type
+from ..typing import infer_types
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import PassContext
+from .typed_rewrite import call, rewrite_calls
+
+
+class SplitArgs(FunctionPass):
+    """Splits each `concatenate` whose kernel would have `max_function_args` arguments or more, for devices
+    that allow only so many. The first tensors are concatenated, then the result and the next ones, and so on.
+    An `annotation.stop_fusion` keeps the parts from being one kernel again.
+
+    A tensor with a `?` in its shape needs further arguments, its extents and strides. 0 means no limit.
+    """
+
+    name = "SplitArgs"
+    opt_level = 1
+    required = ("InferType",)
+
+    def __init__(self, max_function_args: int = 0) -> None:
+        self.max_function_args = max_function_args
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        if self.max_function_args == 0:
+            return function
+        return rewritten(function, rewrite_calls(function, {"concatenate": self._split}))
+
+    def _split(self, old: Call, new: Call) -> Expr | None:
+        fields, types = new.args[0], old.args[0]
+        if not isinstance(fields, Tuple) or not isinstance(types, Tuple):
+            return None
+        limit = self.max_function_args - 1 - _dimensions(old.checked_type)
+        needs = [1 + _unknown(field.checked_type) for field in types.fields]
+        if sum(needs) < limit:
+            return None
+        # Each part after the first has the one before it as its first argument.
+        fewest = max(needs) + 1 + _unknown(old.checked_type)
+        if limit < fewest:
+            raise RelayError(
+                f"with at most {self.max_function_args} arguments, no two tensors of this `concatenate` "
+                "can be joined",
+                new.span,
+                help=[f"give max_function_args of {fewest + self.max_function_args - limit} or more"],
+            )
+        assert new.attrs is not None
+        axis = new.attrs["axis"]
+        part: list[Expr] = []
+        used = 0
+        for field, need in zip(fields.fields, needs, strict=True):
+            if used + need > limit:
+                part = [_joined(part, axis, fields)]
+                used = 1 + _unknown(old.checked_type)
+            part.append(field)
+            used += need
+        return _joined(part, axis, fields)
+
+
+def _joined(parts: list[Expr], axis: int, origin: Tuple) -> Expr:
+    together = Tuple(parts, origin.span)
+    together.origin = (origin,)
+    return call("concatenate", call("annotation.stop_fusion", together), axis=axis)
+
+
+def _dimensions(type_: Type) -> int:
+    """Further arguments of a result with a `?`: its strides."""
+    return len(type_.shape) if isinstance(type_, TensorType) and _unknown(type_) else 0
+
+
+def _unknown(type_: Type) -> int:
+    """Further arguments of a tensor with a `?`: its extents that are not known, and its strides."""
+    if not isinstance(type_, TensorType):
+        return 0
+    count = sum(isinstance(extent, Any) for extent in type_.shape)
+    return count + len(type_.shape) if count else 0
