@@ -87,6 +87,6 @@ def count(prelude: Prelude, n: ConstructorValue) -> int:
 
 # TVM's own tests import the first of these, whatever its name says.
 __all__ = [
-    "_np_randn_from_type", "check_grad", "count", "count_ops", "create_workload", "ctx_list",
+    "Prelude", "_np_randn_from_type", "check_grad", "count", "count_ops", "create_workload", "ctx_list",
     "enabled_targets", "make_nat_expr", "make_nat_value", "rand", "run_infer_type", "run_opt_pass",
 ]  # fmt: skip

@@ -1,0 +1,352 @@
+"""Defunctionalization: functions as values become data (Reynolds, Definitional Interpreters for Higher-Order
+Programming Languages, 1972).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..ir.adt import Clause, Constructor, Match, PatternConstructor, PatternVar, TypeData, pattern_vars
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Tuple, Var
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.type_visitor import TypeMutator
+from ..ir.types import FuncType, GlobalTypeVar, Type, TypeCall, TypeVar
+from ..ir.walk import children, post_order, rebuild, type_children
+from ..typing import infer_types
+from ..typing.solver import substitute
+from .eta_expand import EtaExpand
+from .expected_types import expected_type, matched
+from .infrastructure import Contract, Pass, PassContext
+from .lambda_lift import LambdaLift
+from .partial_steps import renamed
+
+Types = tuple[Type, ...]
+LARGEST_TYPES = 500  # of a copy, in parts: only a function that calls itself with larger ones gets there
+
+
+class Defunctionalize(Pass):
+    """Makes a program without functions as values of what `@main` needs.
+
+    A function that is used as a value becomes a constructor, whose fields are the variables that the function
+    uses from outside; there is one data type a function type. A call of a value becomes a call of `@apply…`,
+    which matches it and calls what it stands for. Generic functions are copied for the types that they are
+    used with, since an `@apply…` is for one type.
+
+    `@main` itself must not be generic, take functions or give them; nor may data types hold functions, but as
+    their parameters (`List[fn (A) -> B]`). A function that takes a generic function and uses it with several
+    types is refused.
+    """
+
+    name = "Defunctionalization"
+    opt_level = 1
+    contract = Contract(gives="first-order")
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        entry = infer_types(mod)["main"]
+        if entry.type_params or has_function(entry.checked_type, inside=True):
+            raise RelayError(
+                f"`@main` is of type `{entry.checked_type}`: a program starts with a function of data",
+                entry.span,
+            )
+        lifted = infer_types(LambdaLift()(EtaExpand(True, False)(mod)))
+        return _Program(lifted).result()
+
+
+def Defunctionalization(func: Function, mod: IRModule) -> Function:  # noqa: N802 - TVM's name
+    """`func` without functions as values; what it calls, and the data types, are added to `mod`."""
+    start = mod.copy()
+    start["main"] = func
+    made = Defunctionalize()(start)
+    main = made["main"]
+    for type_var, data in made.type_definitions.items():
+        mod[type_var] = data
+    for var, function in made.functions.items():
+        if var.name_hint != "main":
+            mod[var] = function
+    return main
+
+
+def has_function(type_: Type, inside: bool = False) -> bool:
+    """Whether a type is one of functions, or has one in it; with `inside`, whether one of its parts does."""
+    pending = list(type_children(type_)) if inside else [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, FuncType):
+            return True
+        pending += type_children(current)
+    return False
+
+
+class _Choice(NamedTuple):
+    """A function that is a value: its constructor, and the function of the module that it stands for, which
+    takes the constructor's fields before its arguments.
+    """
+
+    constructor: Constructor
+    target: GlobalVar
+
+
+class _Kind:
+    """A type of functions as a data type, with the function that applies its values."""
+
+    def __init__(self, type_: FuncType, header: GlobalTypeVar, apply: GlobalVar) -> None:
+        self.type = type_
+        self.header = header
+        self.apply = apply
+        self.choices: list[_Choice] = []
+
+
+class _Encoded(TypeMutator):
+    """Types of values in the new program."""
+
+    def __init__(self, program: _Program) -> None:
+        self.program = program
+
+    def visit_func_type(self, ft: FuncType) -> Type:
+        return TypeCall(self.program.kind(ft).header, ())
+
+
+class _Program:
+    """The new program: copies of the functions of `mod`, made when they are first asked for."""
+
+    def __init__(self, mod: IRModule) -> None:
+        self.mod = mod
+        self.kinds: dict[FuncType, _Kind] = {}
+        self.copies: dict[tuple[str, Types], GlobalVar] = {}
+        self.choices: dict[tuple[str, Types], _Choice] = {}
+        self.pending: list[tuple[str, Types]] = []
+        self.functions: dict[GlobalVar, Function] = {}
+        self.taken = {var.name_hint for var in mod.functions}
+        self.taken |= {var.name_hint for var in mod.type_definitions}
+        self.taken |= {constructor.name_hint for constructor in mod.constructors()}
+        self.types = _Encoded(self)
+
+    def result(self) -> IRModule:
+        self.copy("main", ())
+        while self.pending:
+            name, types = self.pending.pop()
+            self.functions[self.copies[name, types]] = _Copy(self, self.mod[name], types).function()
+        definitions = dict(self.mod.type_definitions.items())
+        for data in definitions.values():
+            for constructor in data.constructors:
+                if any(has_function(t) for t in constructor.inputs):
+                    raise RelayError(
+                        f"`{constructor.name_hint}` holds a function: its type would have to change",
+                        data.span,
+                        help=["make the function's type a parameter of the data type"],
+                    )
+        for kind in self.kinds.values():
+            if not kind.choices:  # nothing makes one, so that it is never applied
+                none = Constructor(self.fresh(f"No{kind.header.name_hint}"), [], kind.header)
+                kind.choices.append(_Choice(none, kind.apply))
+            definitions[kind.header] = TypeData(kind.header, [], [c.constructor for c in kind.choices])
+            self.functions[kind.apply] = self._apply(kind)
+        return infer_types(IRModule(self.functions, definitions, self.mod.attrs))
+
+    def fresh(self, name: str) -> str:
+        number, found = 0, name
+        while found in self.taken:
+            number += 1
+            found = f"{name}_{number}"
+        self.taken.add(found)
+        return found
+
+    def encoded(self, type_: Type) -> Type:
+        made: Type = self.types.visit(type_)
+        return made
+
+    def kind(self, type_: FuncType) -> _Kind:
+        """The data type of functions of a type."""
+        if type_.type_params:
+            raise RelayError(
+                f"a value of the generic type `{type_}` is handed on: it would have to be one for each type",
+                help=["give the parameter a type without type parameters"],
+            )
+        if type_ not in self.kinds:
+            header = GlobalTypeVar(self.fresh(f"Fn{len(self.kinds)}"))
+            self.kinds[type_] = _Kind(type_, header, GlobalVar(self.fresh(f"apply{len(self.kinds)}")))
+        return self.kinds[type_]
+
+    def copy(self, name: str, types: Types) -> GlobalVar:
+        """The function called `name`, for these type arguments, in the new program."""
+        self._refuse_large(name, types)
+        key = (name, types)
+        if key not in self.copies:
+            function = self.mod[name]
+            same = not types and not has_function(function.checked_type, inside=True)
+            self.copies[key] = GlobalVar(name if same else self.fresh(f"{name}_{len(self.copies)}"))
+            self.copies[key].origin = (function,)
+            self.pending.append(key)
+        return self.copies[key]
+
+    def _refuse_large(self, name: str, types: Types) -> None:
+        pending, size = list(types), 0
+        while pending:
+            pending += type_children(pending.pop())
+            size += 1
+            if size > LARGEST_TYPES:
+                raise RelayError(
+                    f"`@{name}` would need copies for ever larger types, without end", self.mod[name].span
+                )
+
+    def choice(self, name: str, types: Types, type_: FuncType, fields: Sequence[Type]) -> _Choice:
+        """The constructor for the function called `name` as a value of a type, with what it captures."""
+        key = (name, types)
+        if key not in self.choices:
+            kind = self.kind(type_)
+            title = self.fresh("".join(part.capitalize() for part in name.split("_")))
+            constructor = Constructor(title, [self.encoded(t) for t in fields], kind.header)
+            self.choices[key] = _Choice(constructor, self.copy(name, types))
+            kind.choices.append(self.choices[key])
+        return self.choices[key]
+
+    def _apply(self, kind: _Kind) -> Function:
+        f = Var("f", TypeCall(kind.header, ()))
+        params = [Var(f"x{number}", self.encoded(t)) for number, t in enumerate(kind.type.arg_types)]
+        clauses = []
+        for constructor, target in kind.choices:
+            fields = [Var(f"c{number}", t) for number, t in enumerate(constructor.inputs)]
+            pattern = PatternConstructor(constructor, [PatternVar(var) for var in fields])
+            args = [f, *params] if target is kind.apply else [*fields, *params]
+            clauses.append(Clause(pattern, Call(target, args)))
+        return Function([f, *params], Match(f, clauses), self.encoded(kind.type.ret_type))
+
+
+class _Copy:
+    """A function of the old program, for type arguments, in the new one."""
+
+    def __init__(self, program: _Program, old: Function, types: Types) -> None:
+        self.program = program
+        self.mod = program.mod
+        self.old = old
+        self.code = old  # what is computed, of what it was given before (`captured`) and its arguments
+        self.captured: tuple[Var, ...] = ()
+        if "Closure" in old.attrs:
+            assert isinstance(old.body, Function)
+            self.code, self.captured = old.body, old.params
+        self.types: dict[TypeVar, Type] = dict(zip(old.type_params, types))
+        self.vars: dict[Var, Var] = {}
+        self.names: dict[Var, GlobalVar] = {}  # variables that are names of functions
+
+    def function(self) -> Function:
+        """The copy; a closure's code takes what it captures before its arguments."""
+        params, body = (*self.captured, *self.code.params), self.code.body
+        made = self._body(body)
+        attrs = {name: value for name, value in self.old.attrs.items() if name != "Closure"}
+        assert self.code.ret_type is not None
+        type_ = self.program.encoded(self.concrete(self.code.ret_type))
+        new = Function([self.var(p) for p in params], made, type_, None, attrs, self.old.span)
+        new.origin = (self.old,)
+        return new
+
+    def concrete(self, type_: Type) -> Type:
+        return substitute(type_, self.types)
+
+    def var(self, var: Var) -> Var:
+        if var not in self.vars:
+            type_ = self.program.encoded(self.concrete(var.checked_type))
+            self.vars[var] = Var(var.name_hint, type_, var.span)
+            self.vars[var].origin = (var,)
+        return self.vars[var]
+
+    def _body(self, root: Expr) -> Expr:
+        order = post_order(root)
+        kernels = {inner for n in order if isinstance(n, Function) for inner in post_order(n)}
+        for node in reversed(order):  # a name of a name is known before it is used
+            if isinstance(node, Let) and isinstance(self._name(node.value), GlobalVar):
+                self.names[node.var] = self._name(node.value)  # type: ignore[assignment]  # as just seen
+        memo: dict[Expr, Expr] = {}
+        for node in order:
+            if node in kernels:
+                memo[node] = node
+            elif isinstance(node, Call):
+                memo[node] = self._call(node, memo)
+            elif isinstance(node, Let) and node.var in self.names:
+                memo[node] = self._value(node, node.body, 2, memo)
+            else:
+                memo[node] = self._other(node, memo)
+        return self._value(None, root, 0, memo)
+
+    def _name(self, expr: Expr) -> Expr:
+        """The function of the module that an expression names, or itself."""
+        return self.names.get(expr, expr) if isinstance(expr, Var) else expr
+
+    def _value(self, parent: Expr | None, part: Expr, place: int, memo: dict[Expr, Expr]) -> Expr:
+        """What stands for a part of an expression: a name of a function becomes a constructor."""
+        name = self._name(part)
+        if not isinstance(name, GlobalVar):
+            return memo[part]
+        function = self.mod[name]
+        own = function.checked_type
+        assert isinstance(own, FuncType)
+        types: Types = ()
+        if own.type_params:
+            wanted = self.code.ret_type if parent is None else expected_type(parent, place, self.mod)
+            found = None if wanted is None else matched(own, self.concrete(wanted))
+            if found is None:
+                raise RelayError(
+                    f"`@{name.name_hint}` is generic, and it is not known with which types it is used here",
+                    part.span or (parent.span if parent is not None else None),
+                    help=["give the place where it stands a type"],
+                )
+            types = found
+        type_ = substitute(FuncType(own.arg_types, own.ret_type), dict(zip(own.type_params, types)))
+        assert isinstance(type_, FuncType)
+        return Call(self.program.choice(name.name_hint, types, type_, ()).constructor, [])
+
+    def _values(self, node: Expr, memo: dict[Expr, Expr]) -> list[Expr]:
+        return [self._value(node, part, place, memo) for place, part in enumerate(children(node))]
+
+    def _call(self, node: Call, memo: dict[Expr, Expr]) -> Expr:
+        args = [self._value(node, arg, place, memo) for place, arg in enumerate(node.args, 1)]
+        types = tuple(self.concrete(t) for t in node.type_args)
+        callee = self._name(node.op)
+        new: Call
+        if isinstance(callee, (Op, Constructor, Function)):
+            encoded = [self.program.encoded(t) for t in types]
+            new = Call(callee, args, node.attrs, encoded, node.span)
+        elif isinstance(callee, GlobalVar):
+            function = self.mod[callee]
+            if len(types) != len(function.type_params):
+                raise RelayError(
+                    f"the types that `@{callee.name_hint}` is called with are not known", node.span
+                )
+            if "Closure" in function.attrs:
+                own = function.checked_type
+                assert isinstance(own, FuncType)
+                given = dict(zip(function.type_params, types))
+                type_ = substitute(own.ret_type, given)
+                assert isinstance(type_, FuncType)
+                fields = [substitute(t, given) for t in own.arg_types]
+                new = Call(self.program.choice(callee.name_hint, types, type_, fields).constructor, args)
+            else:
+                new = Call(self.program.copy(callee.name_hint, types), args, node.attrs, None, node.span)
+        else:
+            type_ = self.concrete(callee.checked_type)
+            assert isinstance(type_, FuncType)
+            new = Call(self.program.kind(type_).apply, [memo[callee], *args], None, None, node.span)
+        new.origin = (node,)
+        return new
+
+    def _other(self, node: Expr, memo: dict[Expr, Expr]) -> Expr:
+        match node:
+            case Var():
+                return node if node in self.names else self.var(node)
+            case Match():
+                data, *bodies = self._values(node, memo)
+                clauses = []
+                for clause, rhs in zip(node.clauses, bodies):
+                    names = {var: self.var(var) for var in pattern_vars(clause.lhs)}
+                    clauses.append(Clause(renamed(clause.lhs, names), rhs, clause.span))
+                new: Expr = Match(data, clauses, node.complete, node.span)
+            case Tuple():
+                new = Tuple(self._values(node, memo), node.span)
+            case GlobalVar():
+                return node
+            case _:
+                return rebuild(node, self._values(node, memo))
+        new.origin = (node,)
+        return new
