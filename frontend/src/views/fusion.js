@@ -18,7 +18,7 @@ import { createFinder } from "./fusion_find.js";
 import { drawQuestions, drawTotals, whatIf } from "./fusion_foot.js";
 import { alike, rowGroups } from "./fusion_groups.js";
 import { bindings } from "./fusion_keys.js";
-import { MARKS, TINTS } from "./fusion_marks.js";
+import { MARKS, TINTS, marksOf } from "./fusion_marks.js";
 import { createModel, sameStep, startOf } from "./fusion_model.js";
 import { drawKernels, drawTree, drawWhy, patternList } from "./fusion_panes.js";
 import { createWires } from "./fusion_wires.js";
@@ -132,7 +132,7 @@ class FusionExplorer {
     const { variant, view, model } = this;
     this.timeline?.destroy();
     this.timeline = createTimeline({
-      kinds: variant.steps.map(([mark]) => mark), marks: MARKS, label: "decision", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
+      kinds: variant.steps.map(([mark]) => mark), marks: marksOf(variant.steps), label: "decision", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
       onSeek: (step) => { this.transport.stop(); this.go(step); },
     });
     fill(this.time, this.timeline.el);
@@ -218,7 +218,7 @@ class FusionExplorer {
     const { variant, view } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
     this.anchor = { what: this.what, step: this.step };
-    const [, , node, target, say, rule, obstacle, , launches, bytes] = variant.steps[this.step];
+    const [mark, , node, target, say, rule, obstacle, , launches, bytes] = variant.steps[this.step];
     // Scrolling reads the layout: first, while nothing has been written to the page.
     const row = this.cursorRow();
     if (row >= 0) {
@@ -233,6 +233,7 @@ class FusionExplorer {
     this.rows.mark("now", row >= 0 ? [row] : []);
     this.rows.mark("target", at(target));
     this.rows.mark("obstacle", at(obstacle));
+    this.frame.say.dataset.mark = MARKS[mark].id;
     fill(this.frame.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
