@@ -29,6 +29,7 @@ from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, f
 from .inline import Inline
 from .lambda_lift import LambdaLift
 from .lazy_gradient_init import LazyGradientInit
+from .legalize import Legalize
 from .merge_compiler_regions import MergeCompilerRegions
 from .merge_composite import MergeComposite
 from .partial_evaluate import PartialEvaluate
@@ -51,7 +52,7 @@ __all__ = [
     "DeadCodeElimination", "Defunctionalization", "Defunctionalize", "DefuseOps",
     "DynamicToStatic", "EliminateCommonSubexpr", "EtaExpand", "FastMath", "FirstOrderGradient", "FoldConstant",
     "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType",
-    "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit", "MergeCompilerRegions",
+    "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit", "Legalize", "MergeCompilerRegions",
     "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext", "PassInfo",
     "RemoveUnusedFunctions", "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp", "SimplifyInference", "SplitArgs",
     "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm",

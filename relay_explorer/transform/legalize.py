@@ -1,0 +1,58 @@
+"""Legalize: operators are replaced as their registered functions say."""
+
+from __future__ import annotations
+
+from ..ir.expr import Call, Expr, Function, unwrapped
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import children, post_order, rebuild
+from ..typing import infer_types
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import Contract, PassContext
+
+
+class Legalize(FunctionPass):
+    """Asks for each call of an operator the function that was registered for it (`register_legalize`, or the
+    property called `legalize_map_attr_name`) what takes its place: `f(attrs, inputs, types)`, where `types`
+    are those of the inputs and of the result. None leaves the call as it is.
+
+    No operator has such a function of its own here: what a target cannot do is for its backend to say.
+    """
+
+    name = "Legalize"
+    opt_level = 1
+    required = ("InferType",)
+    # What the registered functions promise is not known.
+    contract = Contract(types=False)
+
+    def __init__(self, legalize_map_attr_name: str = "FTVMLegalize") -> None:
+        self.legalize_map_attr_name = legalize_map_attr_name
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        memo: dict[Expr, Expr] = {}
+        for node in post_order(function):
+            new = rebuild(node, [memo[part] for part in children(node)])
+            if isinstance(node, Call) and isinstance(node.op, Op) and isinstance(new, Call):
+                made = self._legal(node, new, node.op)
+                if made is not None:
+                    if not made.origin and made not in memo:
+                        made.origin = (node,)
+                    new = made
+            memo[node] = new
+        return rewritten(function, memo[function])
+
+    def _legal(self, old: Call, new: Call, op: Op) -> Expr | None:
+        legalize = op.get_attr(self.legalize_map_attr_name)
+        if legalize is None:
+            return None
+        types = [*(arg.checked_type for arg in old.args), old.checked_type]
+        made = unwrapped(legalize(new.attrs, list(new.args), types))
+        if made is not None and not isinstance(made, Expr):
+            raise TypeError(
+                f"what legalizes `{op.name}` must give an expression, or None to leave the call as it is, "
+                f"not {made!r:.60}"
+            )
+        return made
