@@ -120,10 +120,15 @@ class DataflowGraph:
 
 def pattern_of(call: Call, op: Op) -> int:
     """The pattern of a call of an operator: what its output's shape depends on decides, too."""
-    if (op.name.startswith("dyn.") or op.name in _SIZED_BY_VALUES) and _is_dynamic(call.checked_type):
+    if sized_by_values(op) and _is_dynamic(call.checked_type):
         # The size of its output is computed from the values of its inputs: these must exist.
         return OpPattern.OPAQUE
     return op.pattern
+
+
+def sized_by_values(op: Op) -> bool:
+    """Whether the size of what an operator gives may depend on the values of its arguments."""
+    return op.name.startswith("dyn.") or op.name in _SIZED_BY_VALUES
 
 
 def _use_pattern(call: Call, arg: Expr, pattern: int) -> int:

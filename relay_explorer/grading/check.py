@@ -28,6 +28,7 @@ EXERCISES = {
         "type_relation",
         "unification",
         "shape_analysis",
+        "constant_folding",
         "fusion_rule",
     )
 }
@@ -147,9 +148,12 @@ def _drawn(failure: Failure) -> Any:
     from ..explorer import explore
 
     for view in dict.fromkeys((failure.view, "ir")):
+        passes = failure.passes if view == "pipeline" else None
         made = limited(
             CASE_SECONDS,
-            lambda view=view: explore(failure.program, view=view, title=failure.caption),
+            lambda view=view, passes=passes: explore(
+                failure.program, view=view, title=failure.caption, passes=passes
+            ),
         )
         if made.error is None:
             return made.value

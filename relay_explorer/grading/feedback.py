@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..explorer import Explorer
     from ..ir.module import IRModule
+    from ..transform.infrastructure import Pass
 
 PASSED, FAILED, WAITING = "holds", "fails", "not tried"
 MARKS = {PASSED: "✓", FAILED: "✗", WAITING: "·"}
@@ -24,8 +25,9 @@ class Failure:
     """How an answer fails, on the smallest case that was found.
 
     `case` is what was tried, `expected` and `got` what should and did come of it, `hint` the mistake that
-    explains it, where one does. `program` is drawn, as the explorer's view `view` under `caption`. `printed`
-    is what the answer printed, `trace` where its own code raised an error.
+    explains it, where one does. `program` is drawn, as the explorer's view `view` under `caption`; with
+    `passes`, before and after them. `printed` is what the answer printed, `trace` where its own code raised
+    an error.
     """
 
     case: str
@@ -37,6 +39,7 @@ class Failure:
     caption: str = "The program that breaks it"
     printed: str = ""
     trace: str = ""
+    passes: tuple[Pass, ...] = ()
 
 
 @dataclass(frozen=True)

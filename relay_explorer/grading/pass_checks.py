@@ -1,0 +1,181 @@
+"""Checks of a learner's pass, a function from function to function: what comes out is well typed, means the
+same, and does what it should; the input is as it was; it comes to an end.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any as Anything
+
+from ..ir.equal import structural_equal
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Expr, Function
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import post_order
+from ..transform.infrastructure import Pass, function_pass
+from .budget import Outcome, limited
+from .check import CASE_SECONDS, Property, crashed
+from .feedback import Failure
+from .fragments import main_of, smallest_failure, snapshot, text
+
+LONGEST = 1_400  # characters of a program in feedback
+CAPTION = "Your pass at work: the program before and after"
+# Of a function before and after: what is wrong, and a hint; two empty strings where it is right.
+Goal = Callable[[Function, Function], tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class PassTask:
+    """What a pass must do. `name` is the function's; `goal` looks at what came of a program."""
+
+    name: str
+    goal: Goal
+
+    def judge(self, answer: Anything, module: IRModule) -> Failure | None:
+        """How the pass fails on a module's `@main`; None where it is right."""
+        function = main_of(module)
+        before = snapshot(function)
+        outcome = limited(CASE_SECONDS, answer, function)
+        got, hint = "", ""
+        if outcome.error is None:
+            got, hint = self._compared(module, function, outcome.value)
+        if outcome.error is None and snapshot(function) != before:
+            got = "the function that was given is changed"
+            hint = "Expressions are never changed: others may share them. Make new ones."
+        if outcome.error is None and not got:
+            return None
+        shown = text(module)
+        case = f"{self.name}(main), where main is\n{shown if len(shown) < LONGEST else shown[:LONGEST] + '…'}"
+        expected = "a function that gives the same, and in which there is nothing left to do"
+        if outcome.error is not None:
+            return self._crashed(case, outcome, expected, module)
+        passes = (_as_pass(self.name, answer),)
+        return Failure(case, expected, got, hint, module, "pipeline", CAPTION, outcome.printed, passes=passes)
+
+    def _crashed(self, case: str, outcome: Outcome, expected: str, module: IRModule) -> Failure:
+        error = outcome.error
+        hint = ""
+        if isinstance(error, AttributeError):
+            hint = "Each kind of expression has fields of its own: ask with isinstance which it is."
+        return crashed(case, outcome, expected, program=module, view="ir", caption=CAPTION, hint=hint)
+
+    def _compared(self, module: IRModule, function: Function, value: Anything) -> tuple[str, str]:
+        if not isinstance(value, Function):
+            hint = "The pass must return a function. Does every way through it end in a `return`?"
+            if isinstance(value, Expr):
+                hint = "The result must be the whole function, not its body."
+            return f"{type(value).__name__}: {value!r:.200}", hint
+        made = _with_main(module, value)
+        shown = _shown(made)
+        try:
+            new = _typed(made)
+        except RelayError as error:
+            return shown, f"What comes out is not well typed: {error.message}"
+        except (AttributeError, TypeError) as error:
+            return shown, f"What comes out holds something that is no expression: {error}"
+        old = _typed(module)
+        if not structural_equal(main_of(old).checked_type, main_of(new).checked_type):
+            return shown, f"The type was {main_of(old).checked_type} and is {main_of(new).checked_type} now."
+        first, second = _value(module), _value(made)
+        if not _same(first, second):
+            return (
+                f"{shown}\nwhich gives {second!r:.200} in the place of {first!r:.200}",
+                "What comes out means something else: another value, or effects in another order.",
+            )
+        got, hint = self.goal(function, value)
+        return (shown if got else "", f"{got} {hint}".strip())
+
+
+def properties(
+    task: PassTask, *rows: tuple[str, str, Callable[[random.Random, int], Iterable[IRModule]]]
+) -> tuple[Property, ...]:
+    """A property for each row: its name, what it says, and the programs to try it on."""
+
+    def one(name: str, says: str, cases: Callable[[random.Random, int], Iterable[IRModule]]) -> Property:
+        def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
+            return smallest_failure(lambda module: task.judge(answer, module), cases(rng, count))
+
+        return Property(name, says, test)
+
+    return tuple(one(*row) for row in rows)
+
+
+def operators(function: Function) -> Counter[str]:
+    """How often each operator is called, a shared call once."""
+    calls = (n.op.name for n in post_order(function) if isinstance(n, Call) and isinstance(n.op, Op))
+    return Counter(calls)
+
+
+def closed_programs(
+    rng: random.Random, count: int, accept: Callable[[Function], bool] = lambda function: True
+) -> Iterator[IRModule]:
+    """Random programs whose `@main` takes nothing, so that they can be run."""
+    from .generate import generate
+
+    for number in range(count):
+        module = generate(rng, size=6 + number % 40, closed=True).module
+        if accept(main_of(module)):
+            yield module
+
+
+def _as_pass(name: str, answer: Anything) -> Pass:
+    def run(function: Function, mod: object, ctx: object) -> Function:
+        made: Function = answer(function)
+        return made
+
+    made: Pass = function_pass(run, opt_level=0, name=name)
+    return made
+
+
+def _with_main(module: IRModule, function: Function) -> IRModule:
+    functions = {**module.functions, module.get_global_var("main"): function}
+    return IRModule(functions, module.type_definitions)
+
+
+def _typed(module: IRModule) -> IRModule:
+    from ..typing import infer_types
+
+    return infer_types(module)
+
+
+def _shown(module: IRModule) -> str:
+    try:
+        shown = text(module)
+    except (RelayError, TypeError, AttributeError) as error:  # a broken result has no text
+        return f"a function that cannot be printed: {error}"
+    return shown if len(shown) < LONGEST else shown[:LONGEST] + "…"
+
+
+def _value(module: IRModule) -> Anything:
+    """What `@main` gives, or the error that it ends with; functions of it are taken for one another."""
+    from ..execute import Interpreter
+    from ..execute.interpreter import ExecutionError
+
+    outcome = limited(
+        CASE_SECONDS, lambda: Interpreter(module).evaluate(Call(module.get_global_var("main"), []))
+    )
+    if isinstance(outcome.error, ExecutionError):
+        return outcome.error.message
+    return outcome.value if outcome.error is None else type(outcome.error).__name__
+
+
+def _same(a: Anything, b: Anything) -> bool:
+    """Whether two values are the same; functions are taken to be."""
+    import numpy
+
+    if isinstance(a, (numpy.ndarray, numpy.generic)) or isinstance(b, (numpy.ndarray, numpy.generic)):
+        same = type(a) is type(b) and a.dtype == b.dtype and a.shape == b.shape
+        return same and bool(numpy.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+    if isinstance(a, tuple):
+        return isinstance(b, tuple) and len(a) == len(b) and all(map(_same, a, b))
+    if hasattr(a, "constructor"):
+        same = getattr(b, "constructor", None) is not None
+        same = same and a.constructor.name_hint == b.constructor.name_hint
+        return same and all(map(_same, a.fields, b.fields))
+    if hasattr(a, "value"):
+        return hasattr(b, "value") and _same(a.value, b.value)
+    return isinstance(a, str) == isinstance(b, str) and (not isinstance(a, str) or a == b)
