@@ -16,7 +16,7 @@ import { checkFusion } from "./fusion_check.js";
 import { fusionColumns } from "./fusion_columns.js";
 import { createFinder } from "./fusion_find.js";
 import { drawQuestions, drawTotals, whatIf } from "./fusion_foot.js";
-import { alike, rowGroups } from "./fusion_groups.js";
+import { alike, groupLanes, rowGroups } from "./fusion_groups.js";
 import { bindings } from "./fusion_keys.js";
 import { MARKS, TINTS, marksOf } from "./fusion_marks.js";
 import { createModel, sameStep, startOf } from "./fusion_model.js";
@@ -227,7 +227,7 @@ class FusionExplorer {
     }
     this.groups = variant.groups.seek(this.step);
     const { face } = this.model;
-    this.told = { step: this.step, variant, groups: this.groups, asked: face(node) < 0 ? node : face(node), target: face(target), obstacle: face(obstacle), way: this.model.way(node, target) };
+    this.told = { step: this.step, variant, groups: this.groups, groupLanes: groupLanes(this.model, this.groups, variant.lanes), asked: face(node) < 0 ? node : face(node), target: face(target), obstacle: face(obstacle), way: this.model.way(node, target) };
     this.tint(anew);
     const at = (n) => (n >= 0 && this.model.nodes[n].row >= 0 ? [this.model.nodes[n].row] : []);
     this.rows.mark("now", row >= 0 ? [row] : []);

@@ -1,5 +1,6 @@
 // What each row shows of its group after a step: its tint, and which part of the kernel's column it draws.
 
+import { spanLanes } from "./fusion_lanes.js";
 import { TINTS } from "./fusion_marks.js";
 
 /** What a row of a group draws: its name, its numbers, the start of a later piece, or only its tint. */
@@ -57,6 +58,21 @@ function tellApart(entries) {
       return;
     }
   });
+}
+
+/** A lane for each group whose rows are not together, as far as there are `most`: `Map(root → lane)`. */
+export function groupLanes({ items, nodes }, { root, members }, most) {
+  const spans = new Map();
+  items.forEach(({ node, row }, at) => {
+    const r = root[node];
+    if (members[r].length < 2) return;
+    const span = spans.get(r);
+    if (span) Object.assign(span, { last: at, end: row, count: span.count + 1 });
+    else spans.set(r, { first: at, last: at, start: row, end: row, count: 1 });
+  });
+  const apart = [...spans].filter(([r, { first, last, count }]) => last - first + 1 > count && members[r].some((n) => nodes[n].part));
+  const lanes = spanLanes(apart.map(([, { start, end }]) => [start, end]), most);
+  return new Map(apart.map(([r], i) => [r, lanes[i]]).filter(([, lane]) => lane >= 0));
 }
 
 /** The kernel that a group is, where it is whole; null while some of its operators are still elsewhere. */

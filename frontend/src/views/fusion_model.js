@@ -2,11 +2,13 @@
 // the way from a node to its post-dominator, and what a variant changes.
 import { KIND } from "../core/rowmodel.js";
 import { END, REFUSED, MERGED, TINTS } from "./fusion_marks.js";
-import { FAR, LANES, layoutLanes, spanLanes } from "./fusion_lanes.js";
+import { groupLanes } from "./fusion_groups.js";
+import { FAR, LANES, layoutLanes } from "./fusion_lanes.js";
 
 const PARAMETER = 2;
-/** Lanes of the kernels whose rows are not together. */
-const KERNEL_LANES = 4;
+/** Lanes that there is room for beside the kernels, and how many steps are looked at to know how many are needed. */
+const GROUP_LANES = 4;
+const LOOKS = 60;
 
 export function createModel(view) {
   const { strings } = view;
@@ -18,6 +20,8 @@ export function createModel(view) {
   const drawn = (n) => n >= 0 && faces[n] === n;
   const onRow = allOn.map((list) => list.filter(drawn));
   const items = onRow.flatMap((list, row) => list.map((node) => ({ node, row })));
+  const place = new Int32Array(nodes.length).fill(-1);
+  items.forEach(({ node }, at) => { place[node] = at; });
   const users = nodes.map(() => []);
   for (const { node, row } of items) users[node] = [...new Set(allOn[row].flatMap((n) => nodes[n].uses).map(face))].filter((user) => user >= 0 && user !== node);
   const sources = nodes.map(() => []);
@@ -26,7 +30,7 @@ export function createModel(view) {
   const title = (n) => (nodes[n].name && nodes[n].name !== nodes[n].label ? `${nodes[n].name} ${nodes[n].label}` : nodes[n].label);
   const variants = view.variants.map(() => null);
   const model = {
-    view, nodes, users, sources, drawn, face, onRow, allOn, items, patterns, title,
+    view, nodes, users, sources, drawn, face, onRow, allOn, items, place, patterns, title,
     lanes: layoutLanes(items, (n) => users[n], { lanes: LANES, far: FAR }),
     variant: (index) => (variants[index] ??= createVariant(model, view.variants[index])),
     /** The node that a sentence calls so, where only one is called so. */
@@ -100,9 +104,19 @@ function createVariant(model, data) {
     changed: new Set(data.patterns.map(([node]) => node)), groups: createGroups(nodes, data.steps),
   };
   variant.tint = tints(model, variant);
-  variant.lane = kernelLanes(model, variant);
-  variant.lanes = Math.max(0, ...variant.lane.map((at) => at + 1));
+  variant.lanes = lanesNeeded(model, variant);
   return variant;
+}
+
+/** How many lanes the groups whose rows are not together take, as far as a look at some of the steps tells. */
+function lanesNeeded(model, { steps, groups }) {
+  const every = Math.max(1, Math.floor(steps.length / LOOKS));
+  let most = 0;
+  steps.forEach((_, step) => {
+    if (step % every > 0 && step < steps.length - 1) return;
+    for (const lane of groupLanes(model, groups.seek(step), GROUP_LANES).values()) most = Math.max(most, lane + 1);
+  });
+  return most;
 }
 
 /** The groups after a step: `seek(step)` gives `{ root, members }`, the representative of each node and the nodes of each group. */
@@ -167,24 +181,6 @@ function tints({ nodes, items }, { kernels, kernelOf }) {
   });
   for (const { node } of items) if (tint[node] < 0) tint[node] = 0;
   return tint;
-}
-
-/** A lane for each kernel whose rows are not together, -1 for the others. */
-function kernelLanes({ nodes, items, drawn }, { kernels, kernelOf }) {
-  const pieces = kernels.map(() => 0);
-  let above = -1;
-  for (const { node } of items) {
-    if (kernelOf[node] >= 0 && kernelOf[node] !== above) pieces[kernelOf[node]] += 1;
-    above = kernelOf[node];
-  }
-  const split = kernels.map((_, k) => k).filter((k) => pieces[k] > 1);
-  const spans = split.map((k) => {
-    const rows = kernels[k].members.filter(drawn).map((n) => nodes[n].row);
-    return [rows.reduce((a, b) => Math.min(a, b)), rows.reduce((a, b) => Math.max(a, b))];
-  });
-  const out = kernels.map(() => -1);
-  spanLanes(spans, KERNEL_LANES).forEach((lane, i) => { out[split[i]] = lane; });
-  return out;
 }
 
 /** The step that tells the story in the first frame: the first refusal after something was merged, else the last merge, else the end. */

@@ -15,7 +15,7 @@ const SHORT = 160;
 const KERNEL_LEFT = 9;
 const KERNEL_LANE = 7;
 
-/** `draw({ groups, variant, asked, target, obstacle, way })` draws what is in the window; `moved()` when columns moved. */
+/** `draw({ groups, variant, groupLanes, asked, target, obstacle, way })` draws what is in the window; `moved()` when columns moved. */
 export function createWires(model, rows, lineHeight) {
   const { nodes, lanes, items, drawn } = model;
   const svg = s("svg", { class: "wires fusion-wires", "aria-hidden": "true" });
@@ -100,28 +100,15 @@ export function createWires(model, rows, lineHeight) {
     return [s("path", { class: "dominator", d: line.toString() }), s("path", { class: "dominator head", d: `M${x2 + 1} ${to}l-7.5 ${-3.4 - down}l2.2 ${3.4}l-1 ${4}Z` })];
   }
 
-  /** The kernels that are not together: a line along all their rows, a foot at each. */
-  function kernelLines({ groups, variant }, far) {
+  /** The groups that are not together: a line along all their rows, a foot at each. */
+  function kernelLines({ groups, variant, groupLanes }, far) {
     const out = [];
-    for (const [k, lane] of variant.lane.entries()) {
-      if (lane < 0) continue;
-      const byRoot = new Map();
-      for (const n of variant.kernels[k].members) {
-        if (!drawn(n)) continue;
-        const at = y(nodes[n].row);
-        if (at === null) continue;
-        const root = groups.root[n];
-        if (!byRoot.has(root)) byRoot.set(root, []);
-        byRoot.get(root).push(at);
-      }
+    for (const [root, lane] of groupLanes) {
       const at = edges.kernel + KERNEL_LEFT + lane * KERNEL_LANE;
-      for (const [root, ys] of byRoot) {
-        if (ys.length < 2) continue;
-        ys.sort((a, b) => a - b);
-        if (far(ys[0], ys.at(-1))) continue;
-        const name = `kernel-line k${variant.tint[root]}`;
-        out.push(s("path", { class: name, d: `M${at} ${ys[0]}V${ys.at(-1)}` }), s("path", { class: `${name} foot`, d: ys.map((up) => `M${at} ${up - 9}v18`).join("") }));
-      }
+      const ys = groups.members[root].filter(drawn).map((n) => y(nodes[n].row)).filter((up) => up !== null).sort((a, b) => a - b);
+      if (ys.length < 2 || far(ys[0], ys.at(-1))) continue;
+      const name = `kernel-line k${variant.tint[root]}`;
+      out.push(s("path", { class: name, d: `M${at} ${ys[0]}V${ys.at(-1)}` }), s("path", { class: `${name} foot`, d: ys.map((up) => `M${at} ${up - 9}v18`).join("") }));
     }
     return out;
   }
