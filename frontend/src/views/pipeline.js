@@ -9,12 +9,12 @@ import { sentence, sentenceText } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
 import { createTabs } from "../core/tabs.js";
 import { createTransport } from "../core/transport.js";
-import { alignedView, differing, stretches, tokensOf } from "./pipeline_align.js";
+import { alignedView, stretches } from "./pipeline_align.js";
 import { checkPipeline } from "./pipeline_check.js";
-import { noteOf, pipelineColumns } from "./pipeline_columns.js";
+import { markOld, noteOf, pipelineColumns } from "./pipeline_columns.js";
 import { createFinder } from "./pipeline_find.js";
 import { bindings } from "./pipeline_keys.js";
-import { KEPT, MARKS, MOVED, REWRITTEN } from "./pipeline_marks.js";
+import { KEPT, MARKS, MOVED } from "./pipeline_marks.js";
 import { createModel } from "./pipeline_model.js";
 import { drawChanges, drawHistory, drawTotals } from "./pipeline_panes.js";
 import { changesInWords, createStrip } from "./pipeline_strip.js";
@@ -72,9 +72,10 @@ class PipelineExplorer {
     this.strip = createStrip(model, (pipe, at) => { this.transport.stop(); this.go(pipe, at); });
     this.counter = h("span", { class: "count" });
     const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
-    this.onlyButton = button("only changes", "only the passes that changed something (c)", () => this.setOnly(!this.only));
-    this.tightButton = button("fold unchanged", "fold what is unchanged (u)", () => this.setTight(!this.tight));
-    this.frame.bar.append(this.transport.el, this.counter, h("span", { class: "spring" }), h("span", { class: "group choices" }, this.onlyButton, this.tightButton),
+    const long = (text) => h("span", { class: "wordy" }, text);
+    this.onlyButton = button([long("only"), "changes"], "only the passes that changed something (c)", () => this.setOnly(!this.only));
+    this.tightButton = button(["fold", long("unchanged")], "fold what is unchanged (u)", () => this.setTight(!this.tight));
+    this.frame.bar.append(this.transport.el, this.counter, h("span", { class: "filler" }), h("span", { class: "group choices" }, this.onlyButton, this.tightButton),
       h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
     this.frame.bar.after(this.strip.el);
     this.finder = createFinder(this);
@@ -100,13 +101,15 @@ class PipelineExplorer {
     const inside = this.rows?.el.contains(this.root.getRootNode().activeElement);
     this.rows?.destroy();
     let rows = null;
-    const aligned = alignedView(view, stage.pairs);
-    const blocks = new Map(stretches(stage.pairs));
+    this.blocks = stretches(stage.pairs, ({ after }) => model.text(after).trim().length < 2);
+    this.paired = stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].before >= 0 && stage.pairs[i].after >= 0);
+    const aligned = alignedView(view, stage.pairs, this.blocks);
+    const blocks = new Map(this.blocks);
     const before = stage.before >= 0 ? model.stages[stage.before].name : "";
     this.rows = rows = createRows({
       view: aligned, label: `${view.title}: ${before ? `before and after ${stage.name}` : stage.name}`, title: before ? `before${before === "as given" ? "" : `: after ${before}`}` : stage.name, note: (_, hidden) => noteOf(hidden),
       columns: pipelineColumns(model, stage, (i) => (rows?.folded.has(i) ? blocks.get(i) - i : 0)),
-      hooks: { select: (_, byReader) => byReader && this.ctx.changed(), hover: (hit) => this.hovered(hit), activate: (i) => this.followRow(i) },
+      hooks: { select: (_, byReader) => byReader && this.ctx.changed(), hover: (hit) => this.hovered(hit), activate: (i) => this.followRow(i), layout: () => this.redrawn() },
     });
     rows.el.classList.add("pipeline-grid");
     rows.el.classList.toggle("first", stage.before < 0);
@@ -116,24 +119,15 @@ class PipelineExplorer {
     rows.mark("void", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].before < 0));
     rows.mark("ended", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].after < 0));
     fill(this.holder, rows.el);
-    this.markOld();
     if (this.search.state().query) this.finder.run();
     if (inside) this.root.focus({ preventScroll: true });
   }
 
-  /** In rewritten rows, the tokens of the old one that the new one does not have. */
-  markOld() {
-    const { model, stage, view } = this;
-    const related = (a, b) => a >= 0 && b >= 0 && (a === b || Boolean(model.items[b]?.from.includes(a)));
-    stage.pairs.forEach(({ before, after, mark }, i) => {
-      const code = mark === REWRITTEN && before >= 0 && after >= 0 ? this.rows.node(i)?.querySelector(".cell.code") : null;
-      if (!code) return;
-      const tokens = tokensOf(view, before);
-      const stale = differing(tokens, tokensOf(view, after), related)[0];
-      // Only tokens that have an element of their own can be marked; plain commas need no mark.
-      const own = tokens.map((token, t) => ({ ...token, t })).filter(({ kind, ref }) => kind !== 0 || ref >= 0);
-      [...code.querySelectorAll(":scope > span:not(.folded-note)")].forEach((node, k) => node.classList.toggle("stale", Boolean(own[k] && stale[own[k].t])));
-    });
+  /** Rows were drawn, perhaps others than before: what marks single tokens of them is marked again. */
+  redrawn() {
+    if (!this.paired) return;
+    for (const i of this.paired) markOld(this.model, this.stage.pairs[i], this.rows.node(i)?.querySelector(".cell.code"));
+    if (this.follow >= 0 || this.pointed >= 0) this.light();
   }
 
   columns() {
@@ -203,7 +197,9 @@ class PipelineExplorer {
     const { stage, view } = this;
     this.pointed = -1;
     this.buildRows();
-    const told = h("small", null, stage.what, stage.what && stage.source && " ", stage.source && h("code", { class: "source" }, stage.source), stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`);
+    // A docstring, with names between backticks; it is no template, so its braces are its own.
+    const what = sentence([0], [stage.what.replace(/[{}]/g, "$&$&")]);
+    const told = h("small", null, what, stage.what && stage.source && " ", stage.source && h("code", { class: "source" }, stage.source), stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`);
     fill(this.frame.say, sentence(stage.say, view.strings), told.childNodes.length > 0 && told);
     text(this.counter, `${this.at} / ${this.list.length - 1}`);
     this.onlyButton.setAttribute("aria-pressed", String(this.only));
@@ -231,8 +227,7 @@ class PipelineExplorer {
   setTight(on) {
     this.tight = on;
     this.tightButton.setAttribute("aria-pressed", String(on));
-    this.rows.setFolded(on ? stretches(this.stage.pairs).map(([from]) => from) : []);
-    this.markOld();
+    this.rows.setFolded(on ? this.blocks.map(([from]) => from) : []);
     if (this.rows.selected >= 0) this.rows.scrollTo(this.rows.selected);
     this.ctx.changed();
   }
@@ -304,13 +299,8 @@ class PipelineExplorer {
     const { model } = this;
     this.follow = item;
     this.kin = item >= 0 ? model.kin(item) : new Set();
-    this.lives = model.pipelines.map(({ list }) => (item >= 0 ? model.history(this.kin, list) : []));
-    const named = (life, stage) => {
-      const here = life.find((moment) => moment.stage === stage)?.items ?? [];
-      const all = [...new Set(here.map((i) => model.title(i)))];
-      return all.length > 1 ? `${all[0]} + ${all.length - 1}` : all[0] ?? "";
-    };
-    this.names = item >= 0 ? model.pipelines.map(({ list }, p) => list.map((stage) => named(this.lives[p], stage))) : null;
+    this.lives = model.pipelines.map(({ list }) => (item >= 0 ? model.history(this.kin, list, item) : []));
+    this.names = item >= 0 ? model.pipelines.map(({ list }, p) => model.names(this.lives[p], list)) : null;
   }
 
   /** The rows that hold the expression that is followed, on either side. */
@@ -324,6 +314,11 @@ class PipelineExplorer {
     const pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set();
     this.rows.mark("kin", this.rowsOfKin());
     this.rows.mark("linked", this.rowsOfKin(pointed));
+    this.light(pointed);
+  }
+
+  /** Lights the names of what is followed, and of what the pointer is on. */
+  light(pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set()) {
     // Few of them are in sight: light those, not all of a large program.
     const shown = new Set();
     for (const node of this.rows.inner.querySelectorAll("[data-ref]")) shown.add(Number(node.dataset.ref));
@@ -375,7 +370,6 @@ class PipelineExplorer {
   place() {
     this.body.dataset.on = this.tabs.selected;
     this.columns();
-    this.markOld();
     this.mark();
   }
 

@@ -6,14 +6,16 @@ const FEWEST = 4;
 const MOST_TOKENS = 240;
 const LOCAL = 2;
 
-/** Runs of kept rows that can fold, without the row next to a change: `[[first, last], …]`. */
-export function stretches(pairs) {
+/** Runs of kept rows that can fold, without the row next to a change: `[[first, last], …]`. `blank(pair)`: not to stand for a run. */
+export function stretches(pairs, blank = () => false) {
   const out = [];
   for (let i = 0; i < pairs.length; i++) {
     if (pairs[i].mark !== KEPT) continue;
     let last = i;
     while (pairs[last + 1]?.mark === KEPT) last += 1;
-    const [from, to] = [i === 0 ? 0 : i + 1, last === pairs.length - 1 ? last : last - 1];
+    const to = last === pairs.length - 1 ? last : last - 1;
+    let from = i === 0 ? 0 : i + 1;
+    while (from < to && blank(pairs[from])) from += 1;
     // A stage without any change is not folded away: there would be nothing left to read.
     if (to - from + 1 >= FEWEST && last - i + 1 < pairs.length) out.push([from, to]);
     i = last;
@@ -22,9 +24,9 @@ export function stretches(pairs) {
 }
 
 /** The view that `createRows` draws: one row for each pair, with the program before; runs of kept rows are its blocks. */
-export function alignedView(view, pairs) {
+export function alignedView(view, pairs, blocks = stretches(pairs)) {
   const { rows } = view.program;
-  const ends = new Map(stretches(pairs));
+  const ends = new Map(blocks);
   const out = pairs.map(({ before, after }, i) => {
     const own = rows[before >= 0 ? before : after];
     return [own[KIND], own[DEPTH], before >= 0 ? own[TOKENS] : [], -1, ends.get(i) ?? -1];

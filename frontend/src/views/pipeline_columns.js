@@ -3,13 +3,12 @@ import { fill, h } from "../core/dom.js";
 import { DEPTH } from "../core/rowmodel.js";
 import { amount, size } from "./fusion_columns.js";
 import { differing, tokensOf } from "./pipeline_align.js";
-import { MARKS, REWRITTEN } from "./pipeline_marks.js";
+import { MARKS } from "./pipeline_marks.js";
 
 /** `folded(i)` tells how many rows the folded block at row `i` hides, or 0. */
 export function pipelineColumns(model, stage, folded) {
-  const { view, items } = model;
+  const { view } = model;
   const { pairs } = stage;
-  const related = (a, b) => a >= 0 && b >= 0 && (a === b || Boolean(items[b]?.from.includes(a)));
 
   function mark(i, cell) {
     const { id, sign, word } = MARKS[pairs[i].mark];
@@ -17,16 +16,16 @@ export function pipelineColumns(model, stage, folded) {
   }
 
   function after(i, cell) {
-    const { before, after: row, mark: how } = pairs[i];
+    const { before, after: row } = pairs[i];
     cell.classList.add("code");
     if (row < 0) return void fill(cell);
     cell.title = model.text(row);
     cell.style.setProperty("--depth", view.program.rows[row][DEPTH]);
     const tokens = tokensOf(view, row);
-    const fresh = how === REWRITTEN && before >= 0 ? differing(tokensOf(view, before), tokens, related)[1] : [];
+    const fresh = before >= 0 && before !== row ? differing(tokensOf(view, before), tokens, model.related)[1] : [];
     const hidden = folded(i);
     fill(cell, hidden > 0 && h("span", { class: "folded-note" }, noteOf(hidden)),
-      tokens.map(({ kind, text, ref }, t) => (kind === 0 && ref < 0 && !fresh[t] ? text : h("span", { class: `t${kind}${fresh[t] && text.trim() ? " fresh" : ""}`, "data-ref": ref >= 0 ? ref : null }, text))));
+      tokens.map(({ kind, text, ref }, t) => (kind === 0 && ref < 0 ? text : h("span", { class: `t${kind}${fresh[t] ? " new-token" : ""}`, "data-ref": ref >= 0 ? ref : null }, text))));
   }
 
   const costs = { flops: { show: amount, most: 1 }, bytes: { show: size, most: 1 } };
@@ -40,8 +39,9 @@ export function pipelineColumns(model, stage, folded) {
     const { show, most } = costs[id];
     const width = (value) => ({ width: value ? `${Math.max(3, (100 * value) / most)}%` : "0" });
     const said = was === now ? show(now) : `${show(was)} before, ${show(now)} after`;
+    const gone = !now;
     fill(cell, h("span", { class: "meter", title: `${id}: ${said}`, "aria-hidden": "true" }, h("i", { class: "before", style: width(was) }), h("i", { class: "after", style: width(now) })),
-      h("span", { class: "amount", "aria-hidden": "true" }, now ? show(now) : "−"), h("span", { class: "sr" }, said));
+      h("span", { class: `amount${gone ? " gone" : ""}`, "aria-hidden": "true" }, gone ? `−${show(was)}` : show(now)), h("span", { class: "sr" }, said));
   };
 
   return [
@@ -53,3 +53,14 @@ export function pipelineColumns(model, stage, folded) {
 }
 
 export const noteOf = (hidden) => `${hidden} more unchanged`;
+
+/** In the cell of a row's old text, the tokens that the new one does not have. */
+export function markOld(model, { before, after }, cell) {
+  if (!cell || cell.rxMarked || before === after) return;
+  cell.rxMarked = true;
+  const tokens = tokensOf(model.view, before);
+  const old = differing(tokens, tokensOf(model.view, after), model.related)[0];
+  // Only tokens that have an element of their own can be marked; plain commas need no mark.
+  const own = tokens.map((token, t) => ({ ...token, t })).filter(({ kind, ref }) => kind !== 0 || ref >= 0);
+  [...cell.querySelectorAll(":scope > span:not(.folded-note)")].forEach((node, k) => node.classList.toggle("old-token", Boolean(own[k] && old[own[k].t])));
+}

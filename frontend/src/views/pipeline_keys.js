@@ -5,7 +5,7 @@ const onButton = (event) => event.target.closest("button, [role=button], [role=t
 export function bindings(explorer) {
   const go = (name) => (event) => {
     explorer.transport.stop();
-    explorer.move(name, Boolean(event?.target.closest?.(".frame")));
+    explorer.move(name, Boolean(event?.target.closest?.(".shot")));
   };
   const list = [
     { keys: ["ArrowRight"], shown: ["→"], label: "next pass", run: go("forward") },

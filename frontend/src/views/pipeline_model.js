@@ -3,7 +3,7 @@ import { KIND, TOKENS, rowText } from "../core/rowmodel.js";
 import { KEPT, MARKS, MOVED, REMOVED, REWRITTEN } from "./pipeline_marks.js";
 
 const NAME = 2;
-const [BINDING, LET] = [3, 4];
+const LET = 4;
 
 /** The rows of a stage and of the one before it side by side: `[{ before, after, mark }]`. */
 function pairsOf(stage) {
@@ -30,6 +30,12 @@ function reach(from, next) {
   return found;
 }
 
+/** The position that is shown first: the first pass that changed a row, or else anything. */
+function startOf(list) {
+  const changed = [({ counts }) => counts.some((n, mark) => mark !== KEPT && n > 0), ({ before, same }) => before >= 0 && !same].map((test) => list.findIndex(test));
+  return changed.find((at) => at > 0) ?? Math.min(1, list.length - 1);
+}
+
 export function createModel(view) {
   const { strings } = view;
   const { rows } = view.program;
@@ -46,23 +52,25 @@ export function createModel(view) {
   const firstOf = (list) => list.filter((i) => items[i].stage === items[list[0]].stage);
   const cost = rows.map((_, row) => firstOf(onRow[row]).reduce((sum, i) => ({ flops: sum.flops + items[i].flops, bytes: sum.bytes + items[i].bytes }), { flops: 0, bytes: 0 }));
 
-  /** The expression that a row is about: the first that it names and that stands on it. */
+  /** The expression that a row is about: the first that it names and that stands on it; of a `let`, what is bound to the name. */
   function main(row) {
     if (!rows[row] || !onRow[row].length) return -1;
-    const refs = rows[row][TOKENS].filter((_, t) => t % 3 === 2);
-    return refs.find((ref) => items[ref]?.row === row) ?? onRow[row].at(-1);
+    const named = new Set(rows[row][TOKENS].filter((ref, t) => t % 3 === 2 && items[ref]?.row === row));
+    const [first, second] = named;
+    return (rows[row][KIND] === LET ? second : first) ?? first ?? onRow[row].at(-1);
   }
 
-  /** "%3 nn.relu", or what else it is called there. */
+  /** "%3 nn.relu", or what else it is called there: a name of its own is the printed one, since two `%x` may be told apart by a number. */
   function title(i) {
     const { row, label } = items[i];
-    const name = row >= 0 && [BINDING, LET].includes(rows[row][KIND]) && items[main(row)]?.label === label ? nameOf(row) : "";
-    return name && name !== label ? `${name} ${label}` : label;
+    const name = row < 0 ? "" : nameIn(row, i) || (rows[row][KIND] === LET && main(row) === i ? nameIn(row) : "");
+    return !name ? label : label.startsWith("%") ? name : `${name} ${label}`;
   }
 
-  function nameOf(row) {
+  /** The first local name of a row, or the one that stands for `item`. */
+  function nameIn(row, item = -1) {
     const list = rows[row][TOKENS];
-    for (let t = 0; t < list.length; t += 3) if (list[t] === NAME) return strings[list[t + 1]];
+    for (let t = 0; t < list.length; t += 3) if (list[t] === NAME && (item < 0 || list[t + 2] === item)) return strings[list[t + 1]];
     return "";
   }
 
@@ -89,12 +97,13 @@ export function createModel(view) {
 
   /**
    * The life of an expression in a pipeline: `[{ stage, items, mark }]`; mark null at the first stage where it is, in the program as given.
-   * Where it became nothing there is a last entry with no items.
+   * Where it became nothing there is a last entry with no items. Those that are what `like` is come first.
    */
-  function history(all, list) {
+  function history(all, list, like) {
+    const other = (i) => (items[i].label === items[like].label ? 0 : 1);
     const out = [];
     for (const stage of list) {
-      const here = inStage(all, stage);
+      const here = inStage(all, stage).sort((a, b) => other(a) - other(b));
       if (!here.length) {
         if (out.length && out.at(-1).items.length) out.push({ stage, items: [], mark: REMOVED });
         continue;
@@ -102,6 +111,15 @@ export function createModel(view) {
       out.push({ stage, items: here, mark: stages[stage].before < 0 ? null : markOf(stage, here) });
     }
     return out;
+  }
+
+  /** What it is called at each stage of a pipeline, from its history; "" where it is not. */
+  function names(life, list) {
+    const at = new Map(life.map((moment) => [moment.stage, [...new Set(moment.items.map(title))]]));
+    return list.map((stage) => {
+      const [first = "", ...more] = at.get(stage) ?? [];
+      return more.length ? `${first} + ${more.length}` : first;
+    });
   }
 
   function markOf(stage, here) {
@@ -114,10 +132,13 @@ export function createModel(view) {
   }
 
   return {
-    view, items, into, onRow, stages, pipelines, cost, main, title, kin, inStage, history,
+    view, items, into, onRow,
+    /** Whether the second expression is the first, or came from it. */
+    related: (a, b) => a >= 0 && b >= 0 && (a === b || Boolean(items[b]?.from.includes(a))),
+    stages, pipelines, cost, main, title, kin, inStage, history, names,
     text: (row) => (row < 0 ? "" : rowText(rows[row], strings)),
     costly: cost.some(({ flops, bytes }) => flops > 0 || bytes > 0),
-    /** The position in a pipeline that is shown first: the first pass that changed something. */
-    start: Math.max(0, pipelines[0].list.findIndex((stage) => stages[stage].before >= 0 && !stages[stage].same)) || Math.min(1, pipelines[0].list.length - 1),
+    /** The position in the first pipeline that is shown first. */
+    start: startOf(pipelines[0].list.map((stage) => stages[stage])),
   };
 }

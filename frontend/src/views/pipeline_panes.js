@@ -27,22 +27,27 @@ export function drawHistory(model, pane, { lives, stage, follow, onGo, onStop })
       h("p", { class: "soft" }, "Choose a row, or a name in it: here is what it was called after each pass, what it came from and what it became."));
     return;
   }
+  /** What it is called where that is not plain from the line, and the line where it is another one than before. */
+  const details = (items, line) => {
+    const apart = items.length > 1 || (items.length === 1 && model.main(model.items[items[0]].row) !== items[0]);
+    return (apart || line) && h("div", { class: "called" }, (apart || !line) && names(items.map((item) => model.title(item))), line && h("code", { class: "line" }, line));
+  };
   const entry = ({ stage: index, items, mark }, i, life) => {
     const at = model.stages[index];
     const previous = life[i - 1];
     const id = mark === null ? "kept" : MARKS[mark].id;
     const row = items.map((item) => model.items[item].row).find((r) => r >= 0) ?? -1;
     const told = model.text(row);
-    const news = items.length > 0 && (!previous || told !== model.text(previous.row ?? -1));
+    const news = items.length > 0 && !at.same && (!previous || told !== model.text(previous.row ?? -1));
     life[i].row = row;
-    return h("li", { class: at.same ? "same" : "" }, h("button", { class: "entry", type: "button", "aria-current": index === stage ? "step" : null, onclick: () => onGo(index, items[0] ?? -1) },
+    return h("li", { class: at.same ? "idle" : "" }, h("button", { class: "entry", type: "button", "aria-current": index === stage ? "step" : null, onclick: () => onGo(index, items[0] ?? -1) },
       h("span", { class: `sign s-${id}`, "aria-hidden": "true" }, mark === null ? "●" : MARKS[mark].sign || "·"),
       h("span", { class: "where" }, at.name), h("span", { class: "note" }, word(model, life[i], previous))),
-    items.length > 0 && h("div", { class: "called" }, names(items.map((item) => model.title(item))), news && told && h("code", { class: "line" }, told)));
+    details(items, news ? told : ""));
   };
   fill(pane, h("p", { class: "heading" }, "The life of ", h("code", null, model.title(follow)), h("button", { class: "link stop", type: "button", onclick: onStop }, "stop following")),
     lives.map((life, p) => [model.pipelines.length > 1 && h("p", { class: "soft pipe" }, model.pipelines[p].name),
-      life.length ? h("ol", { class: "chain life" }, life.map(entry)) : h("p", { class: "soft" }, "Not in this pipeline.")]));
+      life.length ? h("ol", { class: "chain story" }, life.map(entry)) : h("p", { class: "soft" }, "Not in this pipeline.")]));
 }
 
 /** "72 → 41", or one number where it does not change. */
@@ -61,7 +66,7 @@ export function drawTotals(model, pane, { pipe, at, onGo }) {
       list.map((value, i) => h("i", { class: `${p === pipe && i === at ? "now" : ""}${value === list[i - 1] && i > 0 && !sum ? " even" : ""}`, title: `${model.stages[model.pipelines[p].list[i]].name}: ${show(value)}`, onclick: () => onGo(p, i) }, h("b", { style: { height: `${value ? Math.max(3, (100 * value) / most) : 0}%` } }))));
     const whole = (list) => (sum ? show(list.reduce((total, value) => total + value, 0)) : span(list, show));
     return h("div", { class: "chart-line" }, h("span", { class: "chart-name" }, name),
-      values.map((list, p) => h("span", { class: "chart-of" }, bars(list, p), h("span", { class: "numbers" }, whole(list), p === pipe && h("b", null, ` ${sum ? "this pass" : "now"} ${show(list[at])}`)))));
+      values.map((list, p) => h("span", { class: "chart-of" }, bars(list, p), h("span", { class: "chart-numbers" }, whole(list), p === pipe && h("b", null, ` ${sum ? "this pass" : "now"} ${show(list[at])}`)))));
   };
   fill(pane, h("p", { class: "heading" }, "Totals after each pass"),
     h("div", { class: `charts of-${model.pipelines.length}` }, model.pipelines.length > 1 && h("div", { class: "chart-line soft" }, h("span"), model.pipelines.map(({ name }) => h("span", { class: "chart-of" }, name))), metrics.map(chart)),

@@ -18,8 +18,8 @@ export function createStrip(model, onGo) {
   const frames = model.pipelines.map(({ list }, pipe) => list.map((index, at) => {
     const stage = model.stages[index];
     const tick = h("span", { class: "tick", hidden: true });
-    const button = h("button", { class: `frame${stage.same ? " same" : ""}`, type: "button", tabindex: -1, onclick: () => onGo(pipe, at) },
-      h("span", { class: "frame-name" }, h("span", { class: "number" }, String(at)), h("span", { class: "frame-title" }, stage.name)), h("span", { class: "changes" }, changes(stage)), tick);
+    const button = h("button", { class: `shot${stage.same ? " idle" : ""}`, type: "button", tabindex: -1, onclick: () => onGo(pipe, at) },
+      h("span", { class: "shot-name" }, h("span", { class: "number" }, String(at)), h("span", { class: "shot-title" }, stage.name)), h("span", { class: "changes" }, changes(stage)), tick);
     return { button, tick, stage, item: h("li", null, button) };
   }));
   const el = h("div", { class: `strips${frames.length > 1 ? " several" : ""}`, role: "group", "aria-label": "passes" }, frames.map((list, pipe) =>

@@ -1,0 +1,330 @@
+"""The pipeline explorer in a real browser, on samples that the passes made."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.pages import ROOT, Opener
+
+pytestmark = pytest.mark.browser
+
+NAMES = ["small", "orders", "shared", "power"]
+
+
+@cache
+def text_of(name: str) -> str:
+    return (ROOT / f"frontend/test/data/pipeline_{name}.json").read_text(encoding="utf-8")
+
+
+def view_of(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(text_of(name))
+    return data
+
+
+def rx(page: Page) -> Locator:
+    return page.locator(".relay-explorer .rx")
+
+
+def press(page: Page, *keys: str) -> None:
+    rx(page).focus()
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def row(page: Page, text: str) -> Locator:
+    return page.locator(".pipeline-grid .row", has_text=text).first
+
+
+def selected(page: Page) -> Locator:
+    return page.locator(".pipeline-grid .row[aria-selected=true]")
+
+
+def say(page: Page) -> str:
+    return page.locator(".say").inner_text()
+
+
+def current(page: Page) -> str:
+    return " ".join(page.locator(".shot[aria-current=step]").inner_text().split())
+
+
+def state_of(page: Page) -> str:
+    """The state in the address, once it has settled."""
+    page.wait_for_timeout(350)
+    return str(page.evaluate("location.hash"))
+
+
+def marks(page: Page) -> list[str]:
+    """The words of the rows that changed, from the top."""
+    words = page.locator(".pipeline-grid .c-mark .word").all_inner_texts()
+    return [word for word in words if word]
+
+
+def ticks(page: Page) -> list[str]:
+    return page.locator(".tick").all_inner_texts()
+
+
+def test_the_first_frame_tells_what_the_first_pass_changed(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    assert current(page) == "1 FoldConstant ~1 −2"
+    assert "FoldConstant changed the program." in say(page)
+    assert "relay_explorer/transform/fold_constant.py" in say(page)
+    assert marks(page) == ["removed", "removed", "rewritten"]
+    heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
+    assert heads == ["before", "", "after FoldConstant", "flops", "bytes"]
+    expect(page.locator(".is-rewritten .old-token")).to_have_text("%scale")
+    expect(page.locator(".is-rewritten .new-token")).to_have_text("14f")
+    expect(page.locator(".changes-here")).to_have_text("~rewritten 1−removed 26 expressions became nothing")
+
+
+def test_the_program_as_given_has_one_side(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    press(page, "Home")
+    assert current(page) == "0 as given the start"
+    heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
+    assert heads == ["as given", "flops", "bytes"]
+    expect(row(page, "%left")).to_contain_text("512 B")
+
+
+def test_arrows_walk_the_passes_and_the_film_too(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    press(page, "ArrowRight")
+    assert current(page).startswith("2 EliminateCommonSubexpr")
+    press(page, "End", "ArrowRight")
+    assert current(page).startswith("3 DeadCodeElimination")
+    page.locator(".shot", has_text="FoldConstant").click()
+    assert current(page).startswith("1 FoldConstant")
+    page.keyboard.press("ArrowLeft")
+    assert current(page).startswith("0 as given")
+    expect(page.locator(".shot[aria-current=step]")).to_be_focused()
+    assert state_of(page) == "#rx-test:stage=0"
+
+
+def test_passes_that_changed_nothing_are_skipped_on_request(open_view: Opener) -> None:
+    page = open_view(view_of("orders"), fragment="#rx-test:pipe=1&stage=3")
+    expect(page.locator(".shot.idle")).to_have_text(re.compile(r"4\s*FoldConstant\s*no change$"), use_inner_text=True)
+    press(page, "c", "ArrowRight")
+    assert current(page).startswith("3 DeadCodeElimination")
+    expect(page.locator(".shot.idle .shot-title")).to_be_hidden()
+    press(page, "c", "ArrowRight")
+    assert current(page).startswith("4 FoldConstant")
+    assert "changed nothing" in say(page)
+    assert marks(page) == []
+
+
+def test_a_row_is_followed_through_all_passes(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    row(page, "nn.relu").locator(".c-after").click()
+    assert ticks(page) == ["%1 nn.relu", "%0 nn.relu", "%1 nn.relu", "%1 nn.relu"]
+    expect(page.locator(".pane.history")).to_contain_text("The life of %0 nn.relu")
+    expect(page.locator(".row.is-kin")).to_have_count(1)
+    lit = page.locator(".is-kin [data-ref].is-lit").all_inner_texts()
+    assert lit == ["%1", "nn.relu", "%0", "nn.relu"], "on both sides"
+    again = open_view(view_of("small"), fragment=state_of(page))
+    assert ticks(again) == ticks(page)
+    press(page, "Escape")
+    expect(page.locator(".tick:visible")).to_have_count(0)
+
+
+def test_what_becomes_nothing_says_where(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    row(page, "let %unused").locator(".c-after").click(position={"x": 200, "y": 10})
+    assert ticks(page) == ["%unused exp", "%unused exp", "%unused exp", "not here"]
+    moments = page.locator(".story li")
+    expect(moments.last).to_contain_text("gone: it became nothing")
+    moments.last.get_by_role("button").click()
+    assert current(page).startswith("3 DeadCodeElimination")
+    expect(selected(page)).to_contain_text("let %unused")
+    press(page, "Escape")
+    assert current(page).startswith("1 FoldConstant")
+
+
+def test_a_name_in_a_row_is_followed_by_itself(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    row(page, "let %left").locator(".c-after [data-ref]", has_text="%w").click()
+    expect(page.locator(".pane.history .heading")).to_contain_text("The life of %w")
+    assert ticks(page) == ["%w"] * 4
+
+
+def test_the_key_f_follows_the_row_and_the_arrows_move(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    press(page, "ArrowDown", "ArrowDown", "f")
+    assert ticks(page)[0] == "%x"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert ticks(page)[0] == "%w"
+    assert "row=2&follow=" in state_of(page)
+
+
+def test_changes_are_walked_by_their_key_and_by_their_mark(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    press(page, "n")
+    expect(selected(page)).to_contain_text("%0 = add")
+    page.keyboard.press("n")
+    expect(selected(page)).to_contain_text("multiply(%1, %scale)")
+    page.keyboard.press("n")
+    expect(selected(page)).to_contain_text("%0 = add")
+    page.keyboard.press("N")
+    expect(selected(page)).to_contain_text("multiply(%1, %scale)")
+    page.get_by_role("button", name="removed 2").click()
+    expect(selected(page)).to_contain_text("%0 = add")
+
+
+def test_what_is_unchanged_folds_and_a_change_never_does(open_view: Opener) -> None:
+    page = open_view(view_of("power"), fragment="#rx-test:stage=2&fold=0")
+    everything = page.locator(".pipeline-grid .row").count()
+    before = marks(page)
+    press(page, "u")
+    expect(page.locator(".c-after .folded-note").first).to_contain_text("more unchanged")
+    assert page.locator(".pipeline-grid .row").count() < everything
+    assert marks(page) == before
+    page.locator(".twist").first.click()
+    assert page.locator(".pipeline-grid .row").count() == everything
+
+
+def test_two_pipelines_have_a_strip_each_and_charts_side_by_side(open_view: Opener) -> None:
+    page = open_view(view_of("orders"))
+    expect(page.locator(".strip")).to_have_count(2)
+    assert page.locator(".strip-name").all_inner_texts() == ["the passes", "against"]
+    press(page, "p")
+    assert current(page).startswith("1 EliminateCommonSubexpr")
+    assert "pipe=1" in state_of(page)
+    flops = page.locator(".chart-line", has_text="flops").get_by_role("img")
+    expect(flops).to_have_count(2)
+    label = flops.nth(0).get_attribute("aria-label") or ""
+    assert label.startswith("flops, the passes: as given 1.19 k, DeadCodeElimination 1.15 k")
+    row(page, "let %scale").locator(".code").first.click(position={"x": 300, "y": 10})
+    assert ticks(page) == [
+        "%scale multiply", "%scale multiply", "constant 14.0", "constant 14.0",
+        "%scale multiply", "%scale multiply", "constant 14.0", "constant 14.0", "constant 14.0",
+    ]  # fmt: skip
+
+
+def test_the_time_of_passes_is_shown_where_it_was_kept(open_view: Opener) -> None:
+    view = view_of("small")
+    for number, stage in enumerate(view["stages"]):
+        stage["ms"] = 1.5 * number if number else None
+    page = open_view(view)
+    assert "took 1.5 ms" in say(page)
+    expect(page.locator(".chart-line", has_text="time")).to_contain_text("9 ms this pass 1.5 ms")
+
+
+def test_finding_on_either_side(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    press(page, "/")
+    page.keyboard.type("scale")
+    expect(page.locator(".hits")).to_have_text("2 matches")
+    page.get_by_label("where to look").select_option("after")
+    expect(page.locator(".hits")).to_have_text("0 matches")
+    page.get_by_label("where to look").select_option("before")
+    page.get_by_role("searchbox").press("Enter")
+    expect(selected(page)).to_contain_text("let %scale")
+    page.get_by_label("only these rows").check()
+    expect(page.locator(".pipeline-grid .row")).to_have_count(2)
+    again = open_view(view_of("small"), fragment=state_of(page))
+    expect(again.locator(".pipeline-grid .row")).to_have_count(2)
+    press(page, "Escape")
+    assert page.locator(".pipeline-grid .row").count() > 2
+
+
+def test_focus_stays_in_the_explorer_when_the_rows_are_drawn_anew(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    row(page, "nn.relu").locator(".c-after").click()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert current(page).startswith("3 DeadCodeElimination")
+    expect(page.locator(".row.is-kin")).to_contain_text("nn.relu")
+
+
+@pytest.mark.parametrize("system", ["light", "dark"])
+def test_on_a_phone_there_are_tabs(open_view: Opener, system: str) -> None:
+    page = open_view(view_of("small"), width=390, height=844, system=system)
+    tabs = page.get_by_role("tab")
+    assert tabs.all_inner_texts() == ["Before", "After", "Cost", "History", "Totals"]
+    expect(row(page, "14f").locator(".c-after")).to_be_visible()
+    page.get_by_role("tab", name="Before").click()
+    expect(row(page, "%1, %scale").locator(".code")).to_be_visible()
+    expect(page.locator(".c-after")).to_have_count(0)
+    page.get_by_role("tab", name="Cost").click()
+    expect(row(page, "nn.relu").locator(".c-flops")).to_contain_text("32")
+    row(page, "nn.relu").locator(".c-after").click()
+    page.get_by_role("tab", name="History").click()
+    expect(page.locator(".pane.history")).to_contain_text("%0 = nn.relu(%biased)")
+    expect(page.locator(".pipeline-grid")).to_be_hidden()
+    page.get_by_role("tab", name="Totals").click()
+    expect(page.locator(".charts")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert "tab=totals" in state_of(page)
+
+
+def test_a_screen_reader_hears_the_pass(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    expect(rx(page)).to_have_attribute("aria-label", "Pipeline, pass by pass: small")
+    grid = page.get_by_role("treegrid")
+    expect(grid).to_have_attribute("aria-label", "small: before and after FoldConstant")
+    press(page, "ArrowRight")
+    live = page.locator("[aria-live=polite]").first
+    expect(live).to_contain_text("2 of 3: EliminateCommonSubexpr, 2 added, 1 removed.")
+    shot = page.locator(".shot").nth(1)
+    expect(shot).to_have_attribute("aria-label", "1: FoldConstant, 1 rewritten, 2 removed")
+    removed = page.locator(".row.is-removed").first.get_by_role("gridcell").all_inner_texts()
+    assert removed[1].split() == ["−", "removed"]
+
+
+def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
+    view = view_of("small")
+    told = open_view(view).evaluate(
+        """async (view) => {
+          const { mount } = await import("/relay_explorer/widgets/static/relay_explorer.js");
+          view.stages[1].align[0] = 999;
+          try { mount(document.createElement("div"), view); } catch (error) { return error.message; }
+        }""",
+        view,
+    )
+    assert "damaged (stage 2: align)" in told
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("name", "width", "state"),
+    [
+        ("small", 1280, ""), ("small", 390, ""), ("orders", 1280, "pipe=1&stage=2&follow=9"),
+        ("shared", 800, "stage=4&follow=5"), ("power", 390, "stage=2&follow=9&tab=history"),
+        ("orders", 390, "tab=totals"), ("small", 1000, "stage=0&q=dense"), ("orders", 1280, "only=1&stage=3&pipe=1"),
+    ],
+)  # fmt: skip
+def test_axe_finds_nothing(
+    open_view: Opener, axe_core: str, name: str, width: int, state: str, theme: str
+) -> None:
+    fragment = f"#rx-test:{state}" if state else ""
+    page = open_view(view_of(name), width=width, theme=theme, motion="reduce", fragment=fragment)
+    page.add_script_tag(url=axe_core)
+    found = page.evaluate(
+        """async () => {
+          const host = document.querySelector(".relay-explorer");
+          const { violations } = await axe.run(host, { resultTypes: ["violations"] });
+          return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}`));
+        }"""
+    )
+    assert found == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_pass_and_every_row_can_be_walked(open_view: Opener, name: str) -> None:
+    view = view_of(name)
+    page = open_view(view, fragment="#rx-test:fold=0")
+    for _, stages in view["pipelines"]:
+        press(page, "Home")
+        for number in range(len(stages)):
+            assert current(page).startswith(f"{number} ")
+            for _ in range(page.locator(".pipeline-grid .row").count()):
+                page.keyboard.press("ArrowDown")
+                page.keyboard.press("f")
+            assert say(page)
+            page.keyboard.press("ArrowRight")
+        press(page, "p")
