@@ -36,6 +36,7 @@ from relay_explorer.transform import (
     InferType,
     Inline,
     LambdaLift,
+    LazyGradientInit,
     PartialEvaluate,
     Pass,
     PassContext,
@@ -53,13 +54,14 @@ from tests.property.programs import first_failure
 from tests.property.test_evaluation import value_of
 
 PASSES: list[Pass] = [
-    DynamicToStatic(), SplitArgs(4), CanonicalizeCast(), FoldExplicitPadding(), SimplifyExpr(), SimplifyExprPostAlterOp(),
-    BackwardFoldScaleAxis(), FoldScaleAxis(), ForwardFoldScaleAxis(), CanonicalizeOps(),
-    CombineParallelBatchMatmul(2), CombineParallelConv2D(2), CombineParallelDense(2),
+    DynamicToStatic(), SplitArgs(4), CanonicalizeCast(), FoldExplicitPadding(), SimplifyExpr(),
+    SimplifyExprPostAlterOp(), BackwardFoldScaleAxis(), FoldScaleAxis(), ForwardFoldScaleAxis(),
+    CanonicalizeOps(), CombineParallelBatchMatmul(2), CombineParallelConv2D(2), CombineParallelDense(2),
     CombineParallelDense(2, to_batch=False), DeadCodeElimination(), DeadCodeElimination(inline_once=True),
     DefuseOps(), EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2),
-    FuseOps(0), InferType(), Inline(), LambdaLift(), PartialEvaluate(), RemoveUnusedFunctions(),
-    SimplifyInference(), ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(),
+    FuseOps(0), InferType(), LazyGradientInit(), Inline(), LambdaLift(), PartialEvaluate(),
+    RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(), ToBasicBlockNormalForm(),
+    ToGraphNormalForm(),
 ]  # fmt: skip
 COUNT = 120
 
