@@ -25,7 +25,6 @@ REMEDIES = {
     "tvm.lower": _COMPILER,
     "tvm.runtime.load_module": "there is no machine code to load: load the program's text, relay.parse(text)",
     "tvm.runtime.Module": "there is no machine code: programs are interpreted",
-    "tvm.relay.optimize": "programs are not optimized as a whole here yet: run the passes of relay.transform",
     "tvm.relay.op.strategy": _COMPILER,
     "tvm.relay.testing.to_python": "relay.create_executor runs programs in Python",
     "tvm.relay.testing.run_as_python": "relay.create_executor runs programs in Python",

@@ -113,7 +113,7 @@ class CompoundSyntax(ExpressionSyntax):
             at, mark = self.start, len(self.undo)
             pattern = self.pattern({})
             self.expect("=>", "after the pattern")
-            value = yield self.expression()
+            value = yield self.block()
             self.unwind(mark)
             clauses.append(Clause(pattern, value, self.span(at, self.last)))
             if self.kind not in (",", ";"):

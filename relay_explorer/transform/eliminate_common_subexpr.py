@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from ..ir.expr import Call, Constant, Expr, Function, TupleGetItem
+from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import children, post_order, rebuild
+from ..typing import infer_types
 from .function_pass import FunctionPass, rewritten
 from .infrastructure import PassContext
 
@@ -23,6 +24,9 @@ class EliminateCommonSubexpr(FunctionPass):
 
     def __init__(self, fskip: Callable[[Expr], bool] | None = None) -> None:
         self.fskip = fskip
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(mod, ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[int, Expr] = {}
@@ -43,10 +47,15 @@ def _key(node: Expr) -> Hashable | None:
     match node:
         case Call(op=Op() as op) if not op.get_attr("TOpIsStateful"):
             attrs = tuple(node.attrs.items()) if node.attrs is not None else ()
-            return op.name, repr(attrs), tuple(map(_identity, node.args))
+            return op.name, repr(attrs), tuple(map(_argument, node.args))
         case TupleGetItem():
             return id(node.tuple_value), node.index
     return None
+
+
+def _argument(arg: Expr) -> Hashable:
+    """What tells one argument from another: of a tuple, what is in it."""
+    return tuple(map(_identity, arg.fields)) if isinstance(arg, Tuple) else _identity(arg)
 
 
 def _identity(arg: Expr) -> Hashable:

@@ -176,8 +176,31 @@ class Sequential(Pass):
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         for step in self.passes:
             if ctx.pass_enabled(step.info):
+                for name in step.info.required:
+                    mod = _required(name, step)(mod)
                 mod = step(mod)
         return mod
+
+
+def _required(name: str, step: Pass) -> Callable[[IRModule], IRModule]:
+    """What runs before a pass that requires the pass called `name`. The package's own passes infer types by
+    themselves where they need them.
+    """
+    from .. import transform
+
+    if (
+        name == "InferType"
+        and type(step).__module__.startswith(_PACKAGE)
+        and not isinstance(step, _FromFunction)
+    ):
+        return lambda mod: mod
+    if name not in transform.__all__:
+        raise RelayError(
+            f"the pass {step.info.name} requires `{name}`, which is no pass",
+            help=["`required` names passes of relay.transform, such as InferType"],
+        )
+    found: Pass = getattr(transform, name)()
+    return found
 
 
 class _FromFunction(Pass):

@@ -1,0 +1,80 @@
+"""Optimization by levels: the passes in the order in which a compiler runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..ir.bind import bind_params_by_name
+from ..ir.expr import Call, Expr
+from ..ir.module import IRModule
+from ..ir.op import Op
+from .canonicalize_cast import CanonicalizeCast
+from .canonicalize_ops import CanonicalizeOps
+from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
+from .combine_parallel_conv2d import CombineParallelConv2D
+from .combine_parallel_dense import CombineParallelDense
+from .eliminate_common_subexpr import EliminateCommonSubexpr
+from .fast_math import FastMath
+from .fold_constant import FoldConstant
+from .fold_scale_axis import FoldScaleAxis
+from .fuse_ops import FuseOps
+from .infer_type import InferType
+from .infrastructure import PassContext, Sequential
+from .remove_unused_functions import RemoveUnusedFunctions
+from .simplify_expr import SimplifyExpr
+from .simplify_inference import SimplifyInference
+from .to_basic_block_normal_form import ToBasicBlockNormalForm
+
+
+def pipeline(fuse: bool = True) -> Sequential:
+    """All optimizations of a whole program, in order; the context's `opt_level` says which of them run.
+
+    * From level 0: normalizations become arithmetic, expressions simpler ones, and, with `fuse`, operators
+      become kernels, each one of its own.
+    * From level 1: what `@main` does not need is left out, and kernels are fused.
+    * From level 2: what is known is computed.
+    * From level 3: common subexpressions are shared, shorthand is written out, scales folded into weights.
+    * From level 4: parallel convolutions and products of matrices become one, and FastMath approximates.
+    """
+    steps = [
+        RemoveUnusedFunctions(), ToBasicBlockNormalForm(), SimplifyInference(),
+        EliminateCommonSubexpr(_is_index_cast), SimplifyExpr(), CombineParallelConv2D(3),
+        CombineParallelDense(3), CombineParallelBatchMatmul(3), FoldConstant(), FoldScaleAxis(),
+        CanonicalizeCast(), CanonicalizeOps(), SimplifyExpr(), FastMath(), FoldConstant(), InferType(),
+    ]  # fmt: skip
+    return Sequential([*steps, *([FuseOps()] if fuse else [])], name="optimize")
+
+
+def _is_index_cast(expr: Expr) -> bool:
+    """Casts to int32 are repeated rather than shared: they are cheap, and sharing them would keep operators
+    apart that could be one kernel.
+    """
+    return (
+        isinstance(expr, Call)
+        and isinstance(expr.op, Op)
+        and expr.op.name == "cast"
+        and expr.attrs is not None
+        and expr.attrs["dtype"] == "int32"
+    )
+
+
+def optimize(
+    mod: IRModule,
+    target: object = None,
+    params: Mapping[str, object] | None = None,
+    level: int | None = None,
+) -> tuple[IRModule, dict[str, object]]:
+    """`mod` optimized for running, with the parameters of `@main` that `params` names as constants in it; and
+    those that it still takes by name, which are none.
+
+    `level` is that of the passes (O0 to O3, and 4 for approximations); without one, the context's. `target`
+    is not looked at: no pass here is for one machine.
+    """
+    if params:
+        mod = mod.copy()
+        mod["main"] = bind_params_by_name(mod["main"], params)
+    if level is None:
+        return pipeline()(mod), {}
+    now = PassContext.current()
+    with PassContext(level, now.required_pass, now.disabled_pass, now.instruments, now.config):
+        return pipeline()(mod), {}
