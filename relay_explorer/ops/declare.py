@@ -28,8 +28,8 @@ def declare(
     `formula` is LaTeX without dollar signs; `family` one of FAMILIES, by which explorers colour it.
     `compute` gives the value: of the attributes and the arguments' arrays (a tuple of them for a tuple) it
     makes the result's array, or a tuple of them, of the shape and element type that `relation` says.
-    `gradient` says where its gradient is found: "file.function" of `relay_explorer.transform.gradients`, which
-    is imported when the first program is differentiated.
+    `gradient` says where its gradient is found: "file.function" of `relay_explorer.transform.gradients`,
+    which is imported when the first program is differentiated.
     """
     if family not in FAMILIES:
         raise ValueError(f"{name}: unknown family {family!r}; known are {', '.join(FAMILIES)}")

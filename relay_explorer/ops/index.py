@@ -42,7 +42,8 @@ def _indexes(
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="index", level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
+        flops=no_flops, compute=compute, family="index", level=level, laxer_in_reference=laxer_in_reference,
+        gradient=gradient,
     )  # fmt: skip
 
 
@@ -275,7 +276,8 @@ def _unravelled(attrs: None, indices: Array, shape: Array) -> Array:
 _TAKE = _indexes(
     "take", "The slices at given indices along an axis.", r"y_{a\, i\, b} = x_{a\, \mathit{indices}_i\, b}",
     forward("Take", "{out} = {0} with `axis` replaced by {1}", _take), ("data", "indices"), TakeAttrs,
-    laxer_in_reference="It did not compare the batch axes of data and indices.", compute=_taken, gradient="shape.moved",
+    laxer_in_reference="It did not compare the batch axes of data and indices.", compute=_taken,
+    gradient="shape.moved",
 )  # fmt: skip
 _GATHER = _indexes(
     "gather",

@@ -33,7 +33,8 @@ def _joins(
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
+        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
+        gradient=gradient,
     )  # fmt: skip
 
 

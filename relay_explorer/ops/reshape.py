@@ -220,7 +220,8 @@ def _described(
     )
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
-        pattern=OpPattern.INJECTIVE, flops=no_flops, compute=compute, family="shape", level=level, gradient=gradient,
+        pattern=OpPattern.INJECTIVE, flops=no_flops, compute=compute, family="shape", level=level,
+        gradient=gradient,
     )  # fmt: skip
 
 
@@ -318,7 +319,8 @@ def _laid_out(attrs: LayoutTransformAttrs, x: Array) -> Array:
 _LAYOUT_TRANSFORM = _described(
     "layout_transform", "The same elements with their axes in another layout, in blocks if it says so.",
     r"y_{n\, c / 16\, h\, w\, c \bmod 16} = x_{n\, c\, h\, w} \quad \text{for NCHW to NCHW16c}",
-    "{out} = {0}, laid out anew", _layout_transform, LayoutTransformAttrs, level=5, compute=_laid_out, gradient="shape.moved",
+    "{out} = {0}, laid out anew", _layout_transform, LayoutTransformAttrs, level=5, compute=_laid_out,
+    gradient="shape.moved",
 )  # fmt: skip
 
 

@@ -32,7 +32,8 @@ def _row(
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=flops, compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
+        flops=flops, compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference,
+        gradient=gradient,
     )  # fmt: skip
 
 
@@ -141,7 +142,8 @@ _SEQUENCE_MASK = _row(
     "sequence_mask", "Sequences of different lengths with all that follows their ends replaced by one value.",
     r"y_{i b} = \begin{cases} x_{i b} & i < \ell_b \\ v & i \ge \ell_b \end{cases}",
     forward("SequenceMask", "{out} = {0}, with one length of {1} each", _sequence_mask), SequenceMaskAttrs,
-    inputs=("data", "valid_length"), pattern=OpPattern.INJECTIVE, level=10, compute=_masked, gradient="indexing.sequence_mask",
+    inputs=("data", "valid_length"), pattern=OpPattern.INJECTIVE, level=10, compute=_masked,
+    gradient="indexing.sequence_mask",
 )  # fmt: skip
 
 
@@ -168,7 +170,8 @@ _INVERT_PERMUTATION = _row(
     "invert_permutation", "The permutation that undoes another.", r"y_{x_i} = i",
     forward("InvertPermutation", "{out} = {0}, a vector of integers", _invert_permutation), None,
     pattern=OpPattern.INJECTIVE, level=1,
-    laxer_in_reference="It accepted tensors of every shape and element type.", compute=_inverse, gradient="elementwise.none",
+    laxer_in_reference="It accepted tensors of every shape and element type.", compute=_inverse,
+    gradient="elementwise.none",
 )  # fmt: skip
 
 

@@ -32,7 +32,8 @@ def _moves(
     """Declares an operator that computes nothing: elements are moved, or only described anew."""
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
+        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
+        gradient=gradient,
     )  # fmt: skip
 
 
@@ -221,13 +222,15 @@ _TRANSPOSE = _moves(
 _EXPAND_DIMS = _moves(
     "expand_dims", "The same elements with new axes of extent 1.",
     r"y_{\dots 1 \dots} = x_{\dots}", forward("ExpandDims", "{out} = {0} with axes of 1", _expand_dims),
-    attrs=ExpandDimsAttrs, pattern=OpPattern.BROADCAST, level=1, compute=_with_ones, gradient="shape.reshaped",
+    attrs=ExpandDimsAttrs, pattern=OpPattern.BROADCAST, level=1, compute=_with_ones,
+    gradient="shape.reshaped",
 )  # fmt: skip
 _SQUEEZE = _moves(
     "squeeze", "The same elements without axes of extent 1.",
     r"y_{\dots} = x_{\dots 1 \dots}", forward("Squeeze", "{out} = {0} without axes of 1", _squeeze),
     attrs=SqueezeAttrs,
-    laxer_in_reference="It let an axis be named twice.", compute=lambda attrs, x: np.squeeze(x, attrs.axis), gradient="shape.reshaped",
+    laxer_in_reference="It let an axis be named twice.", compute=lambda attrs, x: np.squeeze(x, attrs.axis),
+    gradient="shape.reshaped",
 )  # fmt: skip
 
 

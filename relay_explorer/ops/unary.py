@@ -259,7 +259,8 @@ round = _unary(
 )
 trunc = _unary(
     "trunc", "Each element with its fraction dropped.",
-    r"y = \operatorname{sign}(x) \lfloor |x| \rfloor", _whole(lambda x: np.trunc(x)), level=3, gradient="elementwise.none",
+    r"y = \operatorname{sign}(x) \lfloor |x| \rfloor", _whole(lambda x: np.trunc(x)), level=3,
+    gradient="elementwise.none",
 )  # fmt: skip
 
 # Approximations that FastMath puts in place of the exact operators. Their meaning is what they approximate:
