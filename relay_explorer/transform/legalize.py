@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, unwrapped
 from ..ir.module import IRModule
 from ..ir.op import Op
@@ -51,8 +52,9 @@ class Legalize(FunctionPass):
         types = [*(arg.checked_type for arg in old.args), old.checked_type]
         made = unwrapped(legalize(new.attrs, list(new.args), types))
         if made is not None and not isinstance(made, Expr):
-            raise TypeError(
-                f"what legalizes `{op.name}` must give an expression, or None to leave the call as it is, "
-                f"not {made!r:.60}"
+            raise RelayError(
+                f"what legalizes `{op.name}` must give an expression, not {made!r:.60}",
+                old.span,
+                help=["give None to leave the call as it is"],
             )
         return made

@@ -7,6 +7,7 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.compat.op_attributes import TempOpAttr
 from relay_explorer.ir import Attrs, Expr, TensorType, TupleType, Type
+from relay_explorer.ir.errors import RelayError
 from relay_explorer.text import parse
 from relay_explorer.transform import Legalize
 from tests.transform.golden import after, check
@@ -58,9 +59,8 @@ def test_another_property_may_be_asked() -> None:
 
 
 def test_anything_else_is_refused() -> None:
-    with TempOpAttr("exp", "FTVMLegalize", lambda attrs, inputs, types: 3):
-        with pytest.raises(TypeError) as refused:
-            Legalize()(parse(TEXT))
-    assert str(refused.value) == (
-        "what legalizes `exp` must give an expression, or None to leave the call as it is, not 3"
-    )
+    three = TempOpAttr("exp", "FTVMLegalize", lambda attrs, inputs, types: 3)
+    with three, pytest.raises(RelayError) as refused:
+        Legalize()(parse(TEXT))
+    assert refused.value.message == "what legalizes `exp` must give an expression, not 3"
+    assert refused.value.help == ("give None to leave the call as it is",)
