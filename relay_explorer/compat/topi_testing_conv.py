@@ -122,6 +122,36 @@ def conv2d_nchw_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str
     return _conv(a_np, w_np, stride, padding, 1, groups)
 
 
+def conv2d_backward_weight_python(
+    dy_np: Any,
+    x_np: Any,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes | str,
+    groups: int = 1,
+    channels: int | None = None,
+) -> Any:
+    """How the sum of `dy_np` (N, O, H', W') times a convolution of `x_np` (N, C, H, W) changes with each
+    weight: (O, C / groups, kh, kw). `channels` is O, which `dy_np` says too.
+    """
+    import numpy
+
+    kernel, strides = _each(kernel_size, 2), _each(stride, 2)
+    data = numpy.pad(x_np, [(0, 0), (0, 0), *_edges(padding, kernel, (1, 1))])
+    outputs, inputs = (channels or dy_np.shape[1]) // groups, x_np.shape[1] // groups
+    found = numpy.zeros((groups * outputs, inputs, *kernel), x_np.dtype)
+    for out in range(groups * outputs):
+        first = out // outputs * inputs
+        for u, v in numpy.ndindex(*kernel):
+            rows, columns = (
+                slice(at, at + (places - 1) * step + 1, step)
+                for at, places, step in zip((u, v), dy_np.shape[2:], strides)
+            )
+            seen = data[:, first : first + inputs, rows, columns]
+            found[out, :, u, v] = numpy.einsum("nij,ncij->c", dy_np[:, out], seen)
+    return found
+
+
 def conv2d_nhwc_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
     """Data (N, H, W, C), weight (kh, kw, C / groups, O)."""
     return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, 1, groups))

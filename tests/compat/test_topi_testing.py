@@ -26,6 +26,16 @@ def test_convolutions() -> None:
         close(ours(x, w, 2, 1), theirs(torch.tensor(x), torch.tensor(w), stride=2, padding=1), 1e-5)
 
 
+def test_the_gradient_of_a_convolutions_weight() -> None:
+    random = rng("topi weight")
+    x, w = numbers(random, (2, 4, 7, 6)), torch.tensor(numbers(random, (6, 2, 3, 2)), requires_grad=True)
+    y = functional.conv2d(torch.tensor(x), w, stride=2, padding=(1, 0), groups=2)
+    dy = numbers(random, tuple(y.shape))
+    y.backward(torch.tensor(dy))
+    found = reference.conv2d_backward_weight_python(dy, x, (3, 2), 2, (1, 0), groups=2)
+    close(found, w.grad, 1e-5)
+
+
 def test_groups_layouts_and_uneven_padding() -> None:
     random = rng("topi groups")
     x, w = numbers(random, (2, 6, 7, 8)), numbers(random, (4, 3, 3, 2))
