@@ -29,6 +29,7 @@ EXERCISES = {
         "unification",
         "shape_analysis",
         "constant_folding",
+        "common_subexpressions",
         "fusion_rule",
     )
 }

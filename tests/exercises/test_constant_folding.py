@@ -69,7 +69,8 @@ WRONG = {
         [
             (
                 "            if isinstance(condition, relay.Constant):\n"
-                "                return self.visit(i.true_branch if condition.data.item() else i.false_branch)\n",
+                "                return self.visit(i.true_branch if condition.data.item() else "
+                "i.false_branch)\n",
                 "",
             )
         ],
