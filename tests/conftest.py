@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-HANG = 600  # seconds: far more than any test takes, the one that builds the book included
+HANG = 1100  # seconds: far more than any test takes, the one that builds the book included
 
 
 @pytest.fixture(autouse=True)

@@ -192,7 +192,7 @@ def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.slow  # needs nbgrader
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["map_and_fold", "unification"])  # an answer that is a text, and functions
 def test_nbgrader_releases_the_same(name: str, tmp_path: Path) -> None:
     """The folder is a course of nbgrader's, too: what it makes of the source is what is committed."""
     source = tmp_path / "source" / name
