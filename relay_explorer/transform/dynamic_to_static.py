@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any as Anything
 
-from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var, const
+from ..ir.errors import RelayError, TypeInferenceError
+from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
-from ..ir.ndarray import NDArray
 from ..ir.op import Op
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
-from .fold_constant import evaluate, fold, is_pure
+from .fold_constant import evaluate, fold, is_pure, of_the_shape
 from .function_pass import FunctionPass, rewritten
 from .infrastructure import Contract, PassContext
 
@@ -47,7 +47,15 @@ class DynamicToStatic(FunctionPass):
     contract = Contract(types=False)
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
+        try:
+            return super().transform_module(infer_types(mod), ctx)
+        except TypeInferenceError:
+            # A rank may be known when shapes are: what can be computed without types is.
+            made = mod.copy()
+            for var, function in mod.functions.items():
+                if isinstance(function, Function):
+                    made[var] = rewritten(function, _Static().run(function))
+            return infer_types(made)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         folded = fold(function)
@@ -144,15 +152,20 @@ class _Static:
         name = op.name
         argument = self._type(new.args[0]) if new.args else None
         if name in ("shape_of", "ndarray_size") and isinstance(argument, TensorType) and argument.is_static:
-            return _of_the_shape(name, argument.concrete_shape, old)
+            result = self._type(old) or self._inferred(new)
+            assert isinstance(result, TensorType)
+            return of_the_shape(name, argument.concrete_shape, result.dtype)
         if name in ATTRIBUTES:
             made = _static(new, op)
             if made is None:
                 self._note(old, new, None)
                 return new
             new, op = made, made.op  # type: ignore[assignment]  # an operator
-        if new is not old:
-            self._note(old, new, self._inferred(new))
+        if new is not old or old._checked_type is None:
+            found = self._inferred(new)
+            if new is old and found is not None:
+                self.types[new] = found
+            self._note(old, new, found)
         if new.args and all(map(_is_constant, new.args)) and is_pure(op) and _is_static(self._type(new)):
             return evaluate(new, op) or new
         return new
@@ -163,7 +176,10 @@ class _Static:
         if any(type_ is None for type_ in types):
             return None
         params = [Var(f"x{number}", type_) for number, type_ in enumerate(types)]
-        typed = infer_types(IRModule.from_expr(Function(params, Call(new.op, params, new.attrs))))["main"]
+        try:
+            typed = infer_types(IRModule.from_expr(Function(params, Call(new.op, params, new.attrs))))["main"]
+        except RelayError:
+            return None  # a rank that is not known yet, say
         assert isinstance(typed, Function)
         return typed.body.checked_type
 
@@ -194,17 +210,6 @@ def _converted(value: Anything, kind: str) -> Anything:
     if isinstance(value, list):
         return [_converted(part, kind) for part in value]
     return value if "loat" in kind or "Number" in kind else int(value)
-
-
-def _of_the_shape(name: str, shape: tuple[int, ...], old: Expr) -> Expr:
-    type_ = old.checked_type
-    assert isinstance(type_, TensorType)
-    if name == "ndarray_size":
-        size = 1
-        for extent in shape:
-            size *= extent
-        return const(size, type_.dtype)
-    return Constant(NDArray.from_list(list(shape), (len(shape),), type_.dtype))
 
 
 def _is_constant(expr: Expr) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any as Anything
 
 from ..ir.errors import RelayError
@@ -76,7 +77,7 @@ def _folded(old: Expr, new: Expr) -> Expr:
     """An expression on its folded parts; what it comes to, if that is known."""
     match new:
         case Call(op=Op() as op) if new.args:
-            made = _of_the_type(op.name, old.args[0]) if isinstance(old, Call) else None
+            made = _of_the_type(op.name, old) if isinstance(old, Call) else None
             if made is None and all(map(_is_constant, new.args)) and is_pure(op) and is_static(old):
                 made = evaluate(new, op)
             return new if made is None else made
@@ -88,17 +89,21 @@ def _folded(old: Expr, new: Expr) -> Expr:
     return new
 
 
-def _of_the_type(name: str, arg: Expr) -> Expr | None:
+def _of_the_type(name: str, call: Call) -> Expr | None:
     """The value of a call that asks for its argument's type only, if that is known."""
-    type_ = arg.checked_type
-    if name not in _OF_THE_TYPE or not isinstance(type_, TensorType) or not type_.is_static:
+    if name not in _OF_THE_TYPE:
         return None
-    if name == "ndarray_size":
-        size = 1
-        for dim in type_.concrete_shape:
-            size *= dim
-        return const(size, "int32")
-    return Constant(NDArray.from_list(list(type_.concrete_shape), (len(type_.shape),), "int32"))
+    type_, result = call.args[0].checked_type, call.checked_type
+    if not isinstance(type_, TensorType) or not type_.is_static or not isinstance(result, TensorType):
+        return None
+    return of_the_shape(name, type_.concrete_shape, result.dtype)
+
+
+def of_the_shape(name: str, shape: tuple[int, ...], dtype: str) -> Constant:
+    """What `shape_of` or `ndarray_size` gives for a tensor of that shape."""
+    if name == "shape_of":
+        return Constant(NDArray.from_list(list(shape), (len(shape),), dtype))
+    return const(math.prod(shape), dtype)
 
 
 def is_pure(op: Op) -> bool:

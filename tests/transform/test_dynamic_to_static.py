@@ -10,7 +10,7 @@ from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir import Call, IRModule, Op, post_order
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.text import parse
-from relay_explorer.transform import DynamicToStatic, FuseOps, SplitArgs
+from relay_explorer.transform import DynamicToStatic, FoldConstant, FuseOps, Pass, SplitArgs
 from relay_explorer.typing import infer_types
 from tests.transform.golden import check
 
@@ -68,6 +68,36 @@ def test_arithmetic_of_shapes_is_done() -> None:
     made = infer_types(DynamicToStatic()(module))
     assert "newshape=[2, -1]" in made.astext()
     assert str(made["main"].body.checked_type) == "Tensor[(2, 12), float32]"
+
+
+def test_a_rank_that_only_folding_tells() -> None:
+    """The program has no type as it is: how many numbers the shape has is computed."""
+    number, like = relay.var("n", "float32"), relay.var("y", shape=(1, 2, 3))
+    shape = relay.shape_of(like)
+    shape = relay.strided_slice(shape, [1], relay.shape_of(shape))
+    module = IRModule.from_expr(relay.Function([number, like], relay.full(number, shape, "float32")))
+    with pytest.raises(RelayError):
+        infer_types(module)
+    made = DynamicToStatic()(module)
+    assert names(made) == ["full"]
+    assert str(made["main"].checked_type.ret_type) == "Tensor[(2, 3), float32]"
+
+
+def test_a_program_that_is_wrong_is_refused_as_always() -> None:
+    text = "def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(4), float32]) { add(%x, %y) }"
+    with pytest.raises(RelayError, match="add"):
+        DynamicToStatic()(parse(text))
+
+
+@pytest.mark.parametrize("step", [DynamicToStatic(), FoldConstant()])
+def test_shapes_keep_their_element_type(step: Pass) -> None:
+    text = """
+    def @main(%x: Tensor[(3, 2), float32]) {
+      (shape_of(%x, dtype="int64"), ndarray_size(%x, dtype="int64"), shape_of(%x))
+    }
+    """
+    wanted = "(Tensor[(2), int64], int64, Tensor[(2), int32])"
+    assert str(infer_types(step(parse(text)))["main"].checked_type.ret_type) == wanted
 
 
 def test_what_only_the_run_knows_stays() -> None:
