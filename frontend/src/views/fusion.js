@@ -9,16 +9,16 @@ import { createRows } from "../core/rows.js";
 import { sentence, sentenceText } from "../core/sentence.js";
 import { nextStep } from "../core/steps.js";
 import { addStyle } from "../core/style.js";
-import { createTabs } from "../core/tabs.js";
 import { createTimeline } from "../core/timeline.js";
 import { createTransport } from "../core/transport.js";
+import { ON_ROWS, PANES, createAside } from "./fusion_aside.js";
 import { checkFusion } from "./fusion_check.js";
 import { fusionColumns } from "./fusion_columns.js";
 import { createFinder } from "./fusion_find.js";
 import { drawQuestions, drawTotals, whatIf } from "./fusion_foot.js";
-import { alike, groupLanes, rowGroups } from "./fusion_groups.js";
+import { groupLanes, paint, rowGroups } from "./fusion_groups.js";
 import { bindings } from "./fusion_keys.js";
-import { MARKS, TINTS, marksOf } from "./fusion_marks.js";
+import { MARKS, marksOf } from "./fusion_marks.js";
 import { createModel, sameStep, startOf } from "./fusion_model.js";
 import { drawKernels, drawTree, drawWhy, patternList } from "./fusion_panes.js";
 import { createWires } from "./fusion_wires.js";
@@ -28,8 +28,6 @@ addStyle(css);
 
 const LINE = 30;
 const NARROW = 620;
-const PANES = [{ id: "why", label: "Why" }, { id: "tree", label: "Post-dominators" }, { id: "list", label: "Kernels" }];
-const ON_ROWS = [{ id: "kernel", label: "Groups" }, { id: "uses", label: "Uses" }, { id: "pattern", label: "Patterns" }];
 const KEYS = [[["←", "→"], "step"], [["n"], "refusal"], [["m"], "merge"], [["v"], "what if"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountFusion(root, view, ctx) {
@@ -80,8 +78,9 @@ class FusionExplorer {
     const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
     this.frame.bar.append(this.transport.el, this.time, this.counter,
       h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
-    this.buildAside();
-    this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, this.aside);
+    const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
+    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
+    this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, beside.el);
     this.frame.body.append(this.question, this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "totals" });
     this.questions = h("span", { class: "questions", role: "group", "aria-label": "what if" });
@@ -112,19 +111,6 @@ class FusionExplorer {
     });
     this.rows.el.classList.add("fusion-grid");
     this.wires = createWires(this.model, this.rows, LINE);
-  }
-
-  buildAside() {
-    this.panes = Object.fromEntries(PANES.map(({ id }) => [id, h("div", { class: "pane", tabindex: 0 })]));
-    this.tabs = createTabs({
-      label: "what to show beside the program", items: PANES.map((item) => ({ ...item, pane: this.panes[item.id] })),
-      onSelect: (id, byReader) => { if (byReader) { this.drawPane(); this.ctx.changed(); } },
-    });
-    this.aside = h("div", { class: "aside" }, this.tabs.el, Object.values(this.panes));
-    this.narrowTabs = createTabs({
-      label: "what to show", className: "narrow", items: [...ON_ROWS, ...PANES.map((item) => (item.id === "tree" ? { ...item, label: "Tree" } : item))],
-      onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } },
-    });
   }
 
   /** What depends on the variant as a whole: the timeline, the marks, the questions, the strip that tells what it changes. */
@@ -249,15 +235,7 @@ class FusionExplorer {
   tint(anew) {
     const before = this.entries;
     this.entries = rowGroups(this.model, this.variant, this.groups);
-    const byTint = Array.from({ length: TINTS }, () => []);
-    const pieces = [];
-    this.entries.forEach((entry, row) => {
-      if (entry.tint >= 0) byTint[entry.tint].push(row);
-      if (entry.piece) pieces.push(row);
-      if (anew || !alike(entry, before[row])) this.rows.update(row);
-    });
-    byTint.forEach((list, k) => this.rows.mark(`k${k}`, list));
-    this.rows.mark("piece", pieces);
+    paint(this.rows, this.entries, anew ? null : before);
   }
 
   /** Goes to a step because the reader asked for it: Esc comes back. */

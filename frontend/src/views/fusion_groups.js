@@ -86,5 +86,18 @@ export function wholeKernel(variant, members, drawn) {
 /** What a group is called so far. */
 export const groupName = (nodes, members) => [...members].sort((a, b) => a - b).map((n) => nodes[n].part).filter(Boolean).join("·");
 
+/** Marks the rows with the tints of their groups, and draws those anew that differ from `before`; all where it is null. */
+export function paint(rows, entries, before) {
+  const byTint = Array.from({ length: TINTS }, () => []);
+  const pieces = [];
+  entries.forEach((entry, row) => {
+    if (entry.tint >= 0) byTint[entry.tint].push(row);
+    if (entry.piece) pieces.push(row);
+    if (!before || !alike(entry, before[row])) rows.update(row);
+  });
+  byTint.forEach((list, k) => rows.mark(`k${k}`, list));
+  rows.mark("piece", pieces);
+}
+
 /** Whether two entries of rowGroups are drawn alike. */
-export const alike = (a, b) => a.root === b.root && a.tint === b.tint && a.part === b.part && a.size === b.size && a.lower === b.lower && a.upper === b.upper;
+const alike = (a, b) => a.root === b.root && a.tint === b.tint && a.part === b.part && a.size === b.size && a.lower === b.lower && a.upper === b.upper;
