@@ -27,7 +27,8 @@ from ..ir.module import IRModule
 from ..ir.types import FuncType, RefType, TensorType, TupleType, Type
 from ..ops.binary import add
 from ..text.steps import run
-from .gradients.build import ones_of, zeros_of
+from .data_with_cells import DataWithCells
+from .gradients.build import ones_of
 from .lifting import Block, Lifting, normal_module
 from .reverse_mode import by_arguments
 
@@ -60,6 +61,7 @@ class _WithCells(Lifting):
         super().__init__(mod, target)
         self.plain: dict[Var, Var] = {}  # by the variable of a pair: that of its first half, where it has one
         self.constants: set[Var] = set()  # pairs that nothing will be added to
+        self.data = DataWithCells(self)
 
     def tensor(self, type_: TensorType) -> Type:
         return TupleType([type_, RefType(type_)])
@@ -82,7 +84,7 @@ class _WithCells(Lifting):
         plain.origin = value.origin or (value,)
         block.bind(plain, value)
         self.plain[var] = plain
-        block.bind(var, _with_cells(plain, type_))
+        block.bind(var, self.data.with_cells(plain, type_))
         return var
 
     def primal(self, lifted: Expr, type_: Type) -> Expr:
@@ -92,8 +94,10 @@ class _WithCells(Lifting):
         made: Expr
         if isinstance(type_, TupleType):
             made = Tuple([self.primal(TupleGetItem(lifted, k), t) for k, t in enumerate(type_.fields)])
-        else:
+        elif isinstance(type_, TensorType):
             made = TupleGetItem(lifted, 0)
+        else:
+            made = self.data.values(lifted, type_)
         made._checked_type = type_
         return made
 
@@ -109,9 +113,9 @@ class _WithCells(Lifting):
             self.constants.add(var)
             return
         inner = Block(block.more)
-        derivative = inner.atom(_cells(var, call.checked_type), f"d_{var.name_hint}")
+        derivative = inner.atom(self.data.derivatives(var, call.checked_type), f"d_{var.name_hint}")
         if isinstance(call.checked_type, TupleType):
-            derivative = _cells(var, call.checked_type)
+            derivative = self.data.derivatives(var, call.checked_type)
         found = by_arguments(forward, derivative, self.plain[var])
         if all(by is None for by in found):
             self.constants.add(var)
@@ -140,13 +144,13 @@ class _WithCells(Lifting):
         back = Var("back", BACK)
         block = Block([back])
         for param in function.params:
-            _only_tensors(param.checked_type, param, f"the parameter `%{param.name_hint}`")
+            self.data.check(param.checked_type, param, f"the parameter `%{param.name_hint}`")
             plain = Var(param.name_hint, param.checked_type, param.span)
             plain.origin = (param,)
             params.append(plain)
             self.plain[self.variable(param)] = plain
-            block.bind(self.variable(param), _with_cells(plain, param.checked_type))
-        _only_tensors(type_.ret_type, function, "the result")
+            block.bind(self.variable(param), self.data.with_cells(plain, param.checked_type))
+        self.data.check(type_.ret_type, function, "the result")
         block.bind(back, RefCreate(Function([], Tuple([]), UNIT)))
         result = run(self.statements(function.body, block))
         place, first = result, type_.ret_type
@@ -156,10 +160,16 @@ class _WithCells(Lifting):
                     "the result begins with an empty tuple, which has no derivative", function.span
                 )
             place, first = TupleGetItem(place, 0), first.fields[0]
+        if not isinstance(first, TensorType):
+            raise RelayError(
+                f"the result must be a tensor, or a tuple that begins with one, not {type_.ret_type}",
+                function.span,
+                help=["give the loss first: it is what is differentiated"],
+            )
         seed = ones_of(self.primal(place, first), first)
         block.bind(Var("u", UNIT), RefWrite(TupleGetItem(place, 1), seed))
         block.bind(Var("u", UNIT), Call(RefRead(back), []))
-        cells = [_cells(self.variable(param), param.checked_type) for param in function.params]
+        cells = [self.data.derivatives(self.variable(p), p.checked_type) for p in function.params]
         whole = Tuple([self.primal(result, type_.ret_type), Tuple(cells)])
         return Function(params, block.around(block.atom(whole)), None, (), None, function.span)
 
@@ -180,20 +190,6 @@ def _has_float(type_: Type) -> bool:
     return False
 
 
-def _with_cells(value: Expr, type_: Type) -> Expr:
-    """A tensor with a cell of zeros; a tuple, each of its tensors so."""
-    if isinstance(type_, TupleType):
-        return Tuple([_with_cells(TupleGetItem(value, k), t) for k, t in enumerate(type_.fields)])
-    return Tuple([value, RefCreate(zeros_of(value, type_))])
-
-
-def _cells(pair: Expr, type_: Type) -> Expr:
-    """What the cells of a value hold now, as a value of its own type."""
-    if isinstance(type_, TupleType):
-        return Tuple([_cells(TupleGetItem(pair, k), t) for k, t in enumerate(type_.fields)])
-    return RefRead(TupleGetItem(pair, 1))
-
-
 def _gather(pair: Expr, type_: Type, derivative: Expr, block: Block) -> None:
     """Adds a derivative to the cells of a value."""
     if isinstance(type_, TupleType):
@@ -207,20 +203,3 @@ def _gather(pair: Expr, type_: Type, derivative: Expr, block: Block) -> None:
         return
     cell = block.atom(TupleGetItem(pair, 1), "cell")
     block.bind(Var("u", UNIT), RefWrite(cell, block.atom(add(RefRead(cell), derivative))))
-
-
-def _only_tensors(type_: Type, place: Expr, what: str) -> None:
-    pending = [type_]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, TupleType):
-            pending.extend(part.fields)
-        elif not isinstance(part, TensorType):
-            raise RelayError(
-                f"{what} of a function that is differentiated must be a tensor, or a tuple of tensors, not "
-                f"{type_}",
-                place.span,
-                help=[
-                    "make lists, trees and closures inside the function, from tensors that it is given",
-                ],
-            )

@@ -307,6 +307,61 @@ def test_data_types_of_tensors_themselves() -> None:
     assert "type Tree_grad {" in made.astext()
 
 
+def test_the_derivative_by_a_list_is_a_list() -> None:
+    made = derived(
+        """
+        type List[A] { Cons(A, List[A]), Nil, }
+        def @product(%xs: List[(float32, int32)], %w: float32) -> float32 {
+          match (%xs) { Cons(%h, %t) => { %h.0 * %w * @product(%t, %w) }, Nil => { 1f }, }
+        }
+        def @main(%xs: List[(float32, int32)], %w: float32) { (@product(%xs, %w), %xs) }
+        """,
+        "higher_order",
+    )
+    cons, nil = constructors(made, "Cons", "Nil")
+    items = Call(nil, [])
+    for number in (5.0, 3.0):
+        items = Call(cons, [relay.Tuple([relay.const(number), relay.const(7)]), items])
+    (loss, same), (by_items, by_w) = create_executor(mod=made).evaluate(
+        Call(GlobalVar("main"), [items, relay.const(2.0)])
+    )
+    assert plain(loss) == 60
+    assert plain(by_w) == 60
+    assert [plain(part) for part in in_list(by_items)] == [(20, 0), (12, 0)]
+    assert [plain(part) for part in in_list(same)] == [(3, 7), (5, 7)]
+
+
+def test_the_derivative_by_a_tree_of_ones_own() -> None:
+    made = derived(
+        """
+        type Tree { Leaf(float32), Node(Tree, Tree), }
+        def @product(%t: Tree) -> float32 {
+          match (%t) { Leaf(%v) => { %v }, Node(%l, %r) => { @product(%l) * @product(%r) }, }
+        }
+        def @main(%t: Tree) { @product(%t) }
+        """,
+        "higher_order",
+    )
+    leaf, node = constructors(made, "Leaf", "Node")
+    tree = Call(node, [Call(leaf, [relay.const(3.0)]), Call(leaf, [relay.const(5.0)])])
+    loss, (by_tree,) = create_executor(mod=made).evaluate(Call(GlobalVar("main"), [tree]))
+    assert plain(loss) == 15
+    assert [plain(part.fields[0]) for part in by_tree.fields] == [5, 3]
+
+
+def constructors(module: IRModule, *names: str) -> list[Expr]:
+    by_name = {constructor.name_hint: constructor for constructor in module.constructors()}
+    return [by_name[name] for name in names]
+
+
+def in_list(value: Anything) -> list[Anything]:
+    items = []
+    while value.fields:
+        item, value = value.fields
+        items.append(item)
+    return items
+
+
 def test_constructors_and_operators_as_values() -> None:
     made = derived(
         """
@@ -398,14 +453,27 @@ def test_first_order_does_not_go_through_functions() -> None:
     )
 
 
-def test_a_list_is_no_parameter() -> None:
+def test_a_function_is_no_parameter() -> None:
+    text = """
+    type Box { Put(fn (float32) -> float32), }
+    def @main(%b: Box, %x: float32) -> float32 { match (%b) { Put(%f) => { %f(%x) }, } }
+    """
+    assert refusal(text, "higher_order") == (
+        "from_string:4:11: error: the parameter `%b` of a function that is differentiated must be a tensor, "
+        "or a tuple or data type of tensors, not Box\n"
+        "   4 | def @main(%b: Box, %x: float32) -> float32 { match (%b) { Put(%f) => { %f(%x) }, } }\n"
+        "     |           ^^^^^^^\n"
+        "help: make closures and references inside the function, from tensors that it is given"
+    )
+
+
+def test_the_loss_comes_first() -> None:
     text = """
     type List[A] { Cons(A, List[A]), Nil, }
-    def @main(%xs: List[float32]) -> float32 { match (%xs) { Cons(%h, _) => { %h }, Nil => { 0f }, } }
+    def @main(%x: float32) { Cons(%x, Nil) }
     """
-    assert refusal(text, "higher_order").splitlines()[0] == (
-        "from_string:4:11: error: the parameter `%xs` of a function that is differentiated must be a tensor, "
-        "or a tuple of tensors, not List[float32]"
+    assert "the result must be a tensor, or a tuple that begins with one, not List[float32]" in refusal(
+        text, "higher_order"
     )
 
 
