@@ -12,6 +12,8 @@ export function share(before, after) {
   return `${percent < 0 ? "−" : percent > 0 ? "+" : "±"}${Math.abs(percent)} %`;
 }
 
+const number = (value) => value.toLocaleString("en");
+
 /** Draws launches and traffic: `{ totals }` of the variant, `launches` and `bytes` after the step. */
 export function drawTotals(el, { totals, launches, bytes }) {
   const [a, b] = totals.launches;
@@ -19,7 +21,7 @@ export function drawTotals(el, { totals, launches, bytes }) {
   const width = (value) => `${before ? Math.min(100, (100 * value) / before) : 0}%`;
   const now = launches !== b;
   fill(el,
-    h("span", { class: "total" }, "launches ", h("b", null, `${a} → ${b}`), now && h("span", { class: "at-step" }, ` now ${launches}`)),
+    h("span", { class: "total" }, "launches ", h("b", null, `${number(a)} → ${number(b)}`), now && h("span", { class: "at-step" }, ` now ${number(launches)}`)),
     h("span", { class: "total" }, "memory traffic ",
       h("span", { class: "bars", role: "img", "aria-label": `${size(before)} before, ${size(bytes)} now, ${size(after)} after` }, h("i", { class: "before" }), h("i", { class: "now", style: { width: width(bytes) } }), h("i", { class: "after", style: { left: width(after) } })),
       h("span", { class: "sizes" }, `${size(before)} → ${size(after)} `), h("b", null, share(before, after))));
