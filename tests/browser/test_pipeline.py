@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from typing import Any
 
@@ -50,7 +49,10 @@ def say(page: Page) -> str:
 
 
 def current(page: Page) -> str:
-    return " ".join(page.locator(".shot[aria-current=step]").inner_text().split())
+    shot = page.locator(".shot[aria-current=step]")
+    return " ".join(
+        " ".join(shot.locator(f".{part}").inner_text() for part in ("shot-name", "changes")).split()
+    )
 
 
 def state_of(page: Page) -> str:
@@ -76,7 +78,7 @@ def test_the_first_frame_tells_what_the_first_pass_changed(open_view: Opener) ->
     assert "relay_explorer/transform/fold_constant.py" in say(page)
     assert marks(page) == ["removed", "removed", "rewritten"]
     heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
-    assert heads == ["before", "", "after FoldConstant", "flops", "bytes"]
+    assert heads == ["before", "change", "after FoldConstant", "flops", "bytes"]
     expect(page.locator(".is-rewritten .old-token")).to_have_text("%scale")
     expect(page.locator(".is-rewritten .new-token")).to_have_text("14f")
     expect(page.locator(".changes-here")).to_have_text("~rewritten 1−removed 26 expressions became nothing")
@@ -107,7 +109,7 @@ def test_arrows_walk_the_passes_and_the_film_too(open_view: Opener) -> None:
 
 def test_passes_that_changed_nothing_are_skipped_on_request(open_view: Opener) -> None:
     page = open_view(view_of("orders"), fragment="#rx-test:pipe=1&stage=3")
-    expect(page.locator(".shot.idle")).to_have_text(re.compile(r"4\s*FoldConstant\s*no change$"), use_inner_text=True)
+    expect(page.locator(".shot.idle .changes")).to_have_text("no change")
     press(page, "c", "ArrowRight")
     assert current(page).startswith("3 DeadCodeElimination")
     expect(page.locator(".shot.idle .shot-title")).to_be_hidden()
@@ -119,7 +121,7 @@ def test_passes_that_changed_nothing_are_skipped_on_request(open_view: Opener) -
 
 def test_a_row_is_followed_through_all_passes(open_view: Opener) -> None:
     page = open_view(view_of("small"))
-    row(page, "nn.relu").locator(".c-after").click()
+    row(page, "nn.relu").locator(".c-after", has_text="nn.relu").click(position={"x": 300, "y": 10})
     assert ticks(page) == ["%1 nn.relu", "%0 nn.relu", "%1 nn.relu", "%1 nn.relu"]
     expect(page.locator(".pane.history")).to_contain_text("The life of %0 nn.relu")
     expect(page.locator(".row.is-kin")).to_have_count(1)
@@ -234,7 +236,7 @@ def test_finding_on_either_side(open_view: Opener) -> None:
 
 def test_focus_stays_in_the_explorer_when_the_rows_are_drawn_anew(open_view: Opener) -> None:
     page = open_view(view_of("small"))
-    row(page, "nn.relu").locator(".c-after").click()
+    row(page, "nn.relu").locator(".c-after", has_text="nn.relu").click(position={"x": 300, "y": 10})
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert current(page).startswith("3 DeadCodeElimination")
@@ -252,7 +254,7 @@ def test_on_a_phone_there_are_tabs(open_view: Opener, system: str) -> None:
     expect(page.locator(".c-after")).to_have_count(0)
     page.get_by_role("tab", name="Cost").click()
     expect(row(page, "nn.relu").locator(".c-flops")).to_contain_text("32")
-    row(page, "nn.relu").locator(".c-after").click()
+    row(page, "nn.relu").locator(".c-flops").click()
     page.get_by_role("tab", name="History").click()
     expect(page.locator(".pane.history")).to_contain_text("%0 = nn.relu(%biased)")
     expect(page.locator(".pipeline-grid")).to_be_hidden()
@@ -270,8 +272,7 @@ def test_a_screen_reader_hears_the_pass(open_view: Opener) -> None:
     press(page, "ArrowRight")
     live = page.locator("[aria-live=polite]").first
     expect(live).to_contain_text("2 of 3: EliminateCommonSubexpr, 2 added, 1 removed.")
-    shot = page.locator(".shot").nth(1)
-    expect(shot).to_have_attribute("aria-label", "1: FoldConstant, 1 rewritten, 2 removed")
+    expect(page.get_by_role("button", name="1 FoldConstant , 1 rewritten, 2 removed")).to_be_visible()
     removed = page.locator(".row.is-removed").first.get_by_role("gridcell").all_inner_texts()
     assert removed[1].split() == ["−", "removed"]
 
@@ -295,7 +296,8 @@ def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
     [
         ("small", 1280, ""), ("small", 390, ""), ("orders", 1280, "pipe=1&stage=2&follow=9"),
         ("shared", 800, "stage=4&follow=5"), ("power", 390, "stage=2&follow=9&tab=history"),
-        ("orders", 390, "tab=totals"), ("small", 1000, "stage=0&q=dense"), ("orders", 1280, "only=1&stage=3&pipe=1"),
+        ("orders", 390, "tab=totals"), ("small", 1000, "stage=0&q=dense"),
+        ("orders", 1280, "only=1&stage=3&pipe=1"),
     ],
 )  # fmt: skip
 def test_axe_finds_nothing(

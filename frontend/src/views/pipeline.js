@@ -71,10 +71,10 @@ class PipelineExplorer {
     this.transport = createTransport({ steps: Math.max(...model.pipelines.map(({ list }) => list.length)), move: (name) => this.move(name) });
     this.strip = createStrip(model, (pipe, at) => { this.transport.stop(); this.go(pipe, at); });
     this.counter = h("span", { class: "count" });
-    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
+    const button = (label, title, run, name = title.replace(/ \(.*/, "")) => h("button", { class: "btn", type: "button", title, "aria-label": name, onclick: run }, label);
     const long = (text) => h("span", { class: "wordy" }, text);
-    this.onlyButton = button([long("only"), "changes"], "only the passes that changed something (c)", () => this.setOnly(!this.only));
-    this.tightButton = button(["fold", long("unchanged")], "fold what is unchanged (u)", () => this.setTight(!this.tight));
+    this.onlyButton = button([long("only"), "changes"], "only the passes that changed something (c)", () => this.setOnly(!this.only), null);
+    this.tightButton = button(["fold", long("unchanged")], "fold what is unchanged (u)", () => this.setTight(!this.tight), null);
     this.frame.bar.append(this.transport.el, this.counter, h("span", { class: "filler" }), h("span", { class: "group choices" }, this.onlyButton, this.tightButton),
       h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
     this.frame.bar.after(this.strip.el);
@@ -270,8 +270,8 @@ class PipelineExplorer {
     const ref = event.target.closest("[data-ref]");
     const { before, after } = this.stage.pairs[Number(node.dataset.row)];
     const { model } = this;
-    const inAfter = event.target.closest(".c-after") !== null;
-    const item = ref ? Number(ref.dataset.ref) : model.main(inAfter || before < 0 ? (after >= 0 ? after : before) : before);
+    const [first, second] = event.target.closest(".cell.code:not(.c-after)") ? [before, after] : [after, before];
+    const item = ref ? Number(ref.dataset.ref) : model.main(first >= 0 ? first : second);
     if (model.items[item]) this.followItem(item);
   }
 

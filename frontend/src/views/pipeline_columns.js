@@ -45,7 +45,7 @@ export function pipelineColumns(model, stage, folded) {
   };
 
   return [
-    { id: "mark", title: "", width: "var(--w-mark)", draw: mark },
+    { id: "mark", title: h("span", { class: "sr" }, "change"), width: "var(--w-mark)", draw: mark },
     { id: "after", title: `after ${stage.name}`, width: "minmax(0, 1fr)", draw: after },
     { id: "flops", title: "flops", width: "var(--w-cost)", draw: drawCost("flops") },
     { id: "bytes", title: "bytes", width: "var(--w-cost)", draw: drawCost("bytes") },

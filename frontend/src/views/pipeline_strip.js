@@ -18,9 +18,10 @@ export function createStrip(model, onGo) {
   const frames = model.pipelines.map(({ list }, pipe) => list.map((index, at) => {
     const stage = model.stages[index];
     const tick = h("span", { class: "tick", hidden: true });
+    const followed = h("span", { class: "sr", hidden: true }, "; followed: ");
     const button = h("button", { class: `shot${stage.same ? " idle" : ""}`, type: "button", tabindex: -1, onclick: () => onGo(pipe, at) },
-      h("span", { class: "shot-name" }, h("span", { class: "number" }, String(at)), h("span", { class: "shot-title" }, stage.name)), h("span", { class: "changes" }, changes(stage)), tick);
-    return { button, tick, stage, item: h("li", null, button) };
+      h("span", { class: "shot-name" }, h("span", { class: "number" }, String(at)), h("span", { class: "shot-title" }, stage.name)), h("span", { class: "changes", "aria-hidden": "true" }, changes(stage)), h("span", { class: "sr" }, `, ${changesInWords(stage)}`), followed, tick);
+    return { button, tick, followed, stage, item: h("li", null, button) };
   }));
   const el = h("div", { class: `strips${frames.length > 1 ? " several" : ""}`, role: "group", "aria-label": "passes" }, frames.map((list, pipe) =>
     h("div", { class: "strip" }, frames.length > 1 && h("span", { class: "strip-name" }, model.pipelines[pipe].name), h("ol", { class: "film", "aria-label": model.pipelines[pipe].name }, list.map(({ item }) => item)))));
@@ -28,16 +29,15 @@ export function createStrip(model, onGo) {
   /** `names[pipe][at]`: how the followed expression is called there ("" where it is not), or null when none is followed. */
   function draw({ pipe, at, names, only }) {
     el.classList.toggle("only", only);
-    frames.forEach((list, p) => list.forEach(({ button, tick, stage }, i) => {
+    frames.forEach((list, p) => list.forEach(({ button, tick, followed, stage }, i) => {
       const here = p === pipe && i === at;
       const name = names?.[p][i];
       set(button, "aria-current", here ? "step" : null);
       button.tabIndex = here ? 0 : -1;
-      tick.hidden = !names;
+      tick.hidden = followed.hidden = !names;
       tick.classList.toggle("absent", !name);
       fill(tick, name ? h("code", null, name) : "not here");
       set(button, "title", `${stage.name}: ${changesInWords(stage)}${stage.what ? `\n${stage.what}` : ""}`);
-      set(button, "aria-label", `${i}: ${stage.name}, ${changesInWords(stage)}${names ? `; followed: ${name || "not here"}` : ""}`);
     }));
     const chosen = frames[pipe][at].button;
     const film = chosen.closest(".film");
