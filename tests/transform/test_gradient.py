@@ -35,6 +35,7 @@ from relay_explorer.ir import (
     structural_equal,
 )
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.models.tree_lstm import phrase, tree_lstm
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     DeadCodeElimination,
@@ -360,6 +361,30 @@ def in_list(value: Anything) -> list[Anything]:
         item, value = value.fields
         items.append(item)
     return items
+
+
+def test_a_tree_lstm_learns_from_a_sentence() -> None:
+    """Steps against the gradient make the mood that is wanted likelier."""
+    module = infer_types(tree_lstm(inputs=4, hidden=3, moods=2))
+    main = module["main"]
+    assert isinstance(main, Function)
+    params = [Var(p.name_hint, p.type_annotation) for p in main.params]
+    moods = Call(module.get_global_var("main"), params)
+    loss = Function(params, relay.negative(relay.log(relay.take(moods, relay.const(0), axis=1))))
+    module["loss"] = gradient(loss, module)
+    module = infer_types(module)
+    random = np.random.default_rng(0)
+    words = {word: random.normal(size=(1, 4)).astype("float32") for word in ("good", "bad", "not")}
+    sentence = phrase(module, ("good", ("not", "bad")), words)
+    weights = [random.normal(size=p.checked_type.concrete_shape).astype("float32") for p in main.params[1:]]  # type: ignore[attr-defined]
+    losses = []
+    step = create_executor(mod=module).evaluate(module.get_global_var("loss"))
+    for _ in range(8):
+        value, (_, *by_weights) = step(sentence, *weights)
+        losses.append(float(value.numpy()[0]))
+        weights = [w - 0.3 * by.numpy() for w, by in zip(weights, by_weights, strict=True)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0] / 2
 
 
 def test_constructors_and_operators_as_values() -> None:
