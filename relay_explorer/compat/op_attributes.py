@@ -8,6 +8,10 @@ from typing import Any
 from ..ir.op import Op
 from ..ops.register import (
     register,
+    register_alter_op_layout,
+    register_convert_op_layout,
+    register_infer_correct_layout,
+    register_legalize,
     register_mixed_precision_conversion,
     register_op_attr,
     register_pattern,
@@ -28,10 +32,6 @@ register_compute = _setter("FTVMCompute", "the tensor expression")
 register_strategy = _setter("FTVMStrategy", "the choice of implementations")
 register_schedule = _setter("FTVMSchedule", "the schedule")
 register_shape_func = _setter("FShapeFunc", "the function of shapes")
-register_legalize = _setter("FTVMLegalize", "what replaces it on a target")
-register_alter_op_layout = _setter("FTVMAlterOpLayout", "what it becomes in another layout")
-register_convert_op_layout = _setter("FTVMConvertOpLayout", "what it becomes in a wanted layout")
-register_infer_correct_layout = _setter("FInferCorrectLayout", "the layouts that it can take")
 register_fake_quantization_to_integer = _setter("FTVMFakeQuantizationToInteger", "its integer form")
 
 

@@ -136,7 +136,37 @@ def register_mixed_precision_conversion(op_name: str, func: Anything = None, lev
     return register_op_attr(op_name, "FTVMMixedPrecisionConversionType", func, level)
 
 
+def register_legalize(op_name: str, legal_op: Anything = None, level: int = 10) -> Anything:
+    """What the pass Legalize puts in the place of the operator: a function of the attributes, the arguments,
+    and the types of the arguments and of the result; it gives an expression, or None. Without it, a
+    decorator.
+    """
+    return register_op_attr(op_name, "FTVMLegalize", legal_op, level)
+
+
+def register_alter_op_layout(op_name: str, alter_layout: Anything = None, level: int = 10) -> Anything:
+    """What the pass AlterOpLayout makes of the operator: a function of the attributes, arguments, types of
+    the arguments, and the type of the result; it gives a call, or None. Without it, a decorator.
+    """
+    return register_op_attr(op_name, "FTVMAlterOpLayout", alter_layout, level)
+
+
+def register_convert_op_layout(op_name: str, convert_layout: Anything = None, level: int = 10) -> Anything:
+    """How the pass ConvertLayout brings the operator to wanted layouts: a function of the attributes,
+    arguments, types of the arguments, and the layouts; it gives a call, or None. Without it, a decorator.
+    """
+    return register_op_attr(op_name, "FTVMConvertOpLayout", convert_layout, level)
+
+
+def register_infer_correct_layout(op_name: str, infer_layout: Anything = None, level: int = 10) -> Anything:
+    """In which layouts the operator works: a function of the attributes, the new layouts of the arguments (or
+    None), the old ones, and the old types; it gives an InferCorrectLayoutOutput. Without it, a decorator.
+    """
+    return register_op_attr(op_name, "FInferCorrectLayout", infer_layout, level)
+
+
 __all__ = [
-    "attrs_called", "named_relation", "register", "register_mixed_precision_conversion", "register_op_attr",
-    "register_pattern", "register_stateful", "relation_from_function",
+    "attrs_called", "named_relation", "register", "register_alter_op_layout", "register_convert_op_layout",
+    "register_infer_correct_layout", "register_legalize", "register_mixed_precision_conversion",
+    "register_op_attr", "register_pattern", "register_stateful", "relation_from_function",
 ]  # fmt: skip

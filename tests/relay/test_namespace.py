@@ -168,7 +168,11 @@ def test_what_compat_does_not_have_says_so() -> None:
         (relay, "frontend", "there are no importers yet"),
         (relay, "expr_functor", "did you mean tvm.relay.ExprFunctor?"),
         (relay.nn, "conv2dd", "did you mean tvm.relay.nn.conv2d"),
-        (relay.transform, "Legalize", "there is no pass or tool called relay.transform.Legalize yet"),
+        (
+            relay.transform,
+            "FakeQuantizationToInteger",
+            "there is no pass or tool called relay.transform.FakeQuantizationToInteger yet",
+        ),
     ],
 )
 def test_a_name_that_is_not_here_says_what_to_do(place: object, name: str, words: str) -> None:

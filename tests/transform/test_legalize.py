@@ -64,3 +64,16 @@ def test_anything_else_is_refused() -> None:
         Legalize()(parse(TEXT))
     assert refused.value.message == "what legalizes `exp` must give an expression, not 3"
     assert refused.value.help == ("give None to leave the call as it is",)
+
+
+def test_a_function_is_registered_for_an_operator() -> None:
+    try:
+
+        @relay.op.register_legalize("sinh")
+        def by_tanh(attrs: Attrs, inputs: list[Expr], types: list[Type]) -> Expr:
+            return relay.tanh(inputs[0])
+
+        text = "def @main(%x: Tensor[(2, 3), float32]) { sinh(%x) }"
+        assert "tanh(%x)" in after(Legalize(), text)
+    finally:
+        relay.op.get("sinh").reset_attr("FTVMLegalize")
