@@ -92,15 +92,23 @@ class TestNodesByName:
 
 class TestOperators:
     def test_a_property_for_the_time_of_a_with(self) -> None:
-        op = relay.op.get("tan")
-        tvm.relay.op.op.register_gradient("tan", "the old one", level=11)
+        op = relay.op.get("unique")
+        tvm.relay.op.op.register_gradient("unique", "the old one", level=11)
         try:
-            with tvm.relay.testing.TempOpAttr("tan", "FPrimalGradient", "another"):
+            with tvm.relay.testing.TempOpAttr("unique", "FPrimalGradient", "another"):
                 assert op.get_attr("FPrimalGradient") == "another"
             assert op.get_attr("FPrimalGradient") == "the old one"
         finally:
             op.reset_attr("FPrimalGradient")
         assert not op.has_attr("FPrimalGradient")
+
+    def test_a_gradient_of_old_code_goes_before_ours(self) -> None:
+        op = relay.op.get("tan")
+        ours = op.get_attr("FPrimalGradient")
+        tvm.relay.op.op.register_gradient("tan", "the old one")
+        assert op.get_attr("FPrimalGradient") == "the old one"
+        op.reset_attr("FPrimalGradient")
+        assert op.get_attr("FPrimalGradient") is ours
 
     def test_levels(self) -> None:
         assert (relay.op.get("exp").support_level, relay.op.get("abs").support_level) == (1, 3)
