@@ -89,6 +89,7 @@ def test_each_pass_of_the_small_pipeline_does_what_is_said() -> None:
 def test_the_division_is_a_constant_until_it_is_used_up() -> None:
     shown = view("ch14-small")
     (at,) = [n for n, item in enumerate(shown.items) if item.label == "divide" and item.stage == 0]
+    assert f"](#rx-ch14-small:stage=0&follow={at})" in source(PAGE)
     life = {at}
     for number, item in enumerate(shown.items):
         if life & set(item.came_from):
