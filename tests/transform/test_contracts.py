@@ -16,12 +16,14 @@ from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule, structural_equal
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.transform import (
+    AlterOpLayout,
     BackwardFoldScaleAxis,
     CanonicalizeCast,
     CanonicalizeOps,
     CombineParallelBatchMatmul,
     CombineParallelConv2D,
     CombineParallelDense,
+    ConvertLayout,
     DeadCodeElimination,
     DefuseOps,
     DynamicToStatic,
@@ -54,6 +56,7 @@ from tests.property.programs import first_failure
 from tests.property.test_evaluation import value_of
 
 PASSES: list[Pass] = [
+    AlterOpLayout(), ConvertLayout({"nn.conv2d": ["NHWC", "default"]}),
     DynamicToStatic(), SplitArgs(4), CanonicalizeCast(), FoldExplicitPadding(), SimplifyExpr(),
     SimplifyExprPostAlterOp(), BackwardFoldScaleAxis(), FoldScaleAxis(), ForwardFoldScaleAxis(),
     CanonicalizeOps(), CombineParallelBatchMatmul(2), CombineParallelConv2D(2), CombineParallelDense(2),

@@ -1,0 +1,53 @@
+"""AlterOpLayout: operators say themselves which layout suits them better."""
+
+from __future__ import annotations
+
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Function
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..typing import infer_types
+from .convert_layout import tensor_types
+from .function_pass import FunctionPass, rewritten
+from .infrastructure import Contract, PassContext
+from .layouts.rewrite import LayoutRewriter
+
+PROPERTY = "FTVMAlterOpLayout"
+
+
+class AlterOpLayout(FunctionPass):
+    """Asks every operator that has the property `FTVMAlterOpLayout` what it would rather be: a function of
+    its attributes, its arguments, their types, and that of the result gives another call, or None. It may be
+    of another operator, in other layouts, with other attributes:
+
+        @relay.op.register_alter_op_layout("nn.conv2d")
+        def in_blocks(attrs, inputs, tinfos, out_type):
+            return relay.nn.conv2d(*inputs, **{**attrs, "data_layout": "NCHW16c", "kernel_layout": "OIHW16i"})
+
+    What follows is laid alike, as in ConvertLayout. No operator has the property by itself: which layout is
+    fast, a target says.
+    """
+
+    name = "AlterOpLayout"
+    opt_level = 3
+    required = ("InferType",)
+    contract = Contract(error=1e-5)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(infer_types(mod), ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, LayoutRewriter(_altered, lambda op: op.has_attr(PROPERTY)).run(function))
+
+
+def _altered(old: Call, new: Call) -> Call | None:
+    op = new.op
+    assert isinstance(op, Op)
+    alter = op.get_attr(PROPERTY)
+    made = alter(new.attrs, list(new.args), tensor_types(old), old.checked_type)
+    if made is not None and not isinstance(made, Call):
+        raise RelayError(
+            f"the layout of `{op.name}` is altered into {made!r:.80}",
+            help=["only a call can take the place of a call"],
+        )
+    return made

@@ -1,0 +1,153 @@
+"""How operators are brought to a wanted layout (`FTVMConvertOpLayout`), and which layers stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+from typing import ClassVar
+
+from ...ir.attrs import Attrs
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr
+from ...ir.op import Op
+from .layout import Layout, is_layout
+
+PROPERTY = "FTVMConvertOpLayout"
+# Of the attributes, the new arguments, the types of the old ones, and the wanted layouts of the arguments.
+Conversion = Callable[[Attrs, Sequence[Expr], Sequence[Anything], Sequence[str]], Expr | None]
+
+# The layout of a weight where "default" is asked for, by that of the data.
+_KERNELS = {
+    "nn.conv1d": {"NCW": "OIW", "NWC": "WIO"},
+    "nn.conv2d": {"NCHW": "OIHW", "NHWC": "HWIO", "HWNC": "HWOI"},
+    "nn.conv3d": {"NCDHW": "OIDHW", "NDHWC": "DHWIO"},
+    "nn.conv2d_transpose": {"NCHW": "IOHW", "NHWC": "HWIO"},
+    "nn.conv3d_transpose": {"NCDHW": "IODHW", "NDHWC": "DHWOI"},
+    "nn.deformable_conv2d": {"NCHW": "OIHW", "NHWC": "HWIO"},
+}
+
+
+class LayoutConfig:
+    """Inside a `with` of it, the layers in `skip_layers`, counted from 0 as ConvertLayout meets them, keep
+    their layouts.
+    """
+
+    current: ClassVar[LayoutConfig | None] = None
+
+    def __init__(self, skip_layers: Sequence[int] | None = None) -> None:
+        self.skip_layers = list(skip_layers or [])
+        self.skip_counter = 0
+        self._before: list[LayoutConfig | None] = []
+
+    def check_skip(self) -> bool:
+        """Whether the next layer is left out."""
+        skipped = self.skip_counter in self.skip_layers
+        self.skip_counter += 1
+        return skipped
+
+    def reset(self) -> None:
+        self.skip_counter, self.skip_layers = 0, []
+
+    def __enter__(self) -> LayoutConfig:
+        self._before.append(LayoutConfig.current)
+        LayoutConfig.current = self
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        LayoutConfig.current = self._before.pop()
+
+
+def _skipped() -> bool:
+    return LayoutConfig.current is not None and LayoutConfig.current.check_skip()
+
+
+def converted(call: Call, types: Sequence[Anything], wanted: Sequence[str]) -> Call | None:
+    """A call in the wanted layouts; None where its operator cannot be converted, or stays."""
+    op = call.op
+    assert isinstance(op, Op)
+    given = op.get_attr(PROPERTY)
+    made = (
+        given(call.attrs, list(call.args), list(types), list(wanted))
+        if given
+        else _default(call, types, wanted)
+    )
+    if made is not None and not isinstance(made, Call):
+        raise RelayError(
+            f"the layout of `{op.name}` is converted into {made!r:.80}",
+            help=["it must be a call of an operator"],
+        )
+    return made
+
+
+def _default(call: Call, types: Sequence[Anything], wanted: Sequence[str]) -> Call | None:
+    op, attrs = call.op, call.attrs
+    assert isinstance(op, Op)
+    if attrs is None:
+        return None
+    if op.name in _KERNELS:
+        if op.name in ("nn.conv2d", "nn.deformable_conv2d") and _skipped():
+            return None
+        return _layer(call, op.name, types, wanted)
+    if "layout" not in attrs:
+        return None
+    data = _named(op.name, wanted[0] if wanted else "default")
+    made = (
+        attrs.replace(layout=data, out_layout=data) if "out_layout" in attrs else attrs.replace(layout=data)
+    )
+    return Call(op, call.args, made, None, call.span)
+
+
+def _named(operator: str, name: str) -> str:
+    if name == "default" or not is_layout(name):
+        raise RelayError(
+            f"`{operator}` cannot be brought to the layout {name!r}",
+            help=[
+                'the layout of the data must be named, such as "NHWC"; only that of a weight may be "default"'
+            ],
+        )
+    return name
+
+
+def _layer(call: Call, name: str, types: Sequence[Anything], wanted: Sequence[str]) -> Call | None:
+    """A convolution in the wanted layouts of data and weight."""
+    attrs = call.attrs
+    assert attrs is not None
+    if len(wanted) != 2:
+        raise RelayError(
+            f"`{name}` has data and a weight, but {len(wanted)} layouts are wanted of it: {list(wanted)}",
+            help=['give both, such as ["NHWC", "HWIO"], or ["NHWC", "default"]'],
+        )
+    data, kernel = _named(name, str(wanted[0])), str(wanted[1])
+    if kernel == "default":
+        kernel = _default_kernel(name, data, attrs, types)
+    elif not is_layout(kernel):
+        raise RelayError(f"`{name}` cannot have its weight in the layout {kernel!r}")
+    layout = Layout(data)
+    channels = Layout(attrs["data_layout"]).index_of("C")
+    if layout.splits("C") and not _divides(types[0].shape[channels], layout.factor_of("C")):
+        return None
+    return Call(call.op, call.args, attrs.replace(data_layout=data, kernel_layout=kernel), None, call.span)
+
+
+def _divides(size: object, factor: int) -> bool:
+    return isinstance(size, int) and size % factor == 0
+
+
+def _default_kernel(name: str, data: str, attrs: Attrs, types: Sequence[Anything]) -> str:
+    known = _KERNELS[name]
+    if data not in known:
+        raise RelayError(
+            f'`{name}` has no default layout of the weight for the layout "{data}" of the data',
+            help=[f"name it; defaults there are for {', '.join(known)}"],
+        )
+    if name == "nn.conv2d" and data == "NHWC" and _is_depthwise(attrs, types):
+        return "HWOI"
+    return known[data]
+
+
+def _is_depthwise(attrs: Attrs, types: Sequence[Anything]) -> bool:
+    """Whether each channel is convolved by itself."""
+    data, kernel = Layout(attrs["data_layout"]), Layout(attrs["kernel_layout"])
+    channels = types[0].shape[data.index_of("C")]
+    outputs = types[1].shape[kernel.index_of("O")]
+    return bool(attrs["groups"] > 1 and channels == attrs["groups"] and channels == outputs)

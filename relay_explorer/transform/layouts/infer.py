@@ -1,0 +1,83 @@
+"""Which rule each operator has (`FInferCorrectLayout`); an operator without one works in its own layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...ir.op import Op
+from . import axes, images, same
+from .layout import Answer, Question
+
+Rule = Callable[[Question], Answer]
+PROPERTY = "FInferCorrectLayout"
+
+_BROADCASTING = (
+    "add", "subtract", "multiply", "divide", "floor_divide", "trunc_divide", "mod", "floor_mod", "trunc_mod",
+    "power", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+    "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
+    "right_shift",
+)  # fmt: skip
+_ELEMENTWISE = (
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "clip", "copy", "cos", "cosh", "erf",
+    "exp", "floor", "log", "log10", "log2", "logical_not", "bitwise_not", "negative", "round", "rsqrt",
+    "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "ones_like", "zeros_like", "cast",
+    "fast_erf", "fast_exp", "fast_tanh", "nn.relu", "nn.leaky_relu", "annotation.stop_fusion",
+    "fixed_point_multiply", "isnan", "isfinite", "isinf",
+)  # fmt: skip
+_POOLS = tuple(
+    f"nn.{kind}_pool{axes}d"
+    for kind in ("max", "avg", "global_max", "global_avg", "adaptive_max", "adaptive_avg")
+    for axes in (1, 2, 3)
+)
+_CONVOLUTIONS = tuple(f"nn.conv{axes}d{more}" for axes in (1, 2, 3) for more in ("", "_transpose"))
+_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "all", "any", "argmax", "argmin", "variance")
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_BROADCASTING, same.broadcast),
+    **dict.fromkeys(_ELEMENTWISE, same.elementwise),
+    **dict.fromkeys(_POOLS, images.pool),
+    **dict.fromkeys(_CONVOLUTIONS, images.convolution),
+    **dict.fromkeys(_REDUCTIONS, axes.reduction),
+    "nn.dropout": same.dropout,
+    "nn.deformable_conv2d": images.convolution,
+    "nn.contrib_conv2d_NCHWc": images.convolution,
+    "nn.dense": images.dense,
+    "nn.upsampling": images.resize,
+    "nn.upsampling3d": images.resize,
+    "image.resize2d": images.resize,
+    "vision.roi_align": images.regions,
+    "vision.roi_pool": images.regions,
+    "layout_transform": images.layout_transform,
+    "nn.batch_norm": axes.batch_norm,
+    "nn.layer_norm": axes.normalization,
+    "nn.instance_norm": axes.instance_norm,
+    "nn.prelu": axes.prelu,
+    "nn.l2_normalize": axes.l2_normalize,
+    "nn.pad": axes.pad,
+    "topk": axes.topk,
+    "concatenate": axes.concatenate,
+    "split": axes.split,
+    "transpose": axes.transpose,
+    "squeeze": axes.squeeze,
+    "slice_like": axes.slice_like,
+    "strided_slice": axes.strided_slice,
+}
+
+
+def has_rule(op: Op) -> bool:
+    return op.name in RULES or op.has_attr(PROPERTY)
+
+
+def infer(op: Op, question: Question) -> Answer:
+    """What the operator's rule answers: one that was registered for it, or its own. None where it has none,
+    or does not know.
+    """
+    given = op.get_attr(PROPERTY)
+    if given is not None:
+        answer: Answer = given(question.attrs, question.new, list(question.old), list(question.types))
+    else:
+        rule = RULES.get(op.name)
+        answer = rule(question) if rule is not None else None
+    if answer is None or None in (*answer.input_layouts, *answer.output_layouts):
+        return None
+    return answer

@@ -1,0 +1,331 @@
+"""Layouts move through a program: each operator is changed, or follows its arguments, or gets them as before.
+
+From the leaves up, every value is an expression, or `Laid`: an expression in a new layout, with the old one.
+Who can take the new layout does, by its rule; for anyone else the tensor is brought back. Every change is
+checked: the new call must have the type of the old one, laid anew; otherwise the operator stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr, Function, Tuple, TupleGetItem
+from ...ir.op import Op, RelationError
+from ...ir.types import TensorType, TupleType, Type
+from ...ir.walk import children, post_order, rebuild
+from ..operator_type import operator_type
+from ..typed_rewrite import call
+from .infer import has_rule, infer
+from .layout import Layout, Question
+
+
+class Laid(NamedTuple):
+    """A tensor that lay in the layout `old` and lies in `new`."""
+
+    value: Expr
+    old: Layout
+    new: Layout
+
+
+class Several(NamedTuple):
+    """The fields of a tuple, and the expression that is the tuple if none of them is laid anew."""
+
+    fields: Sequence[Expr | Laid]
+    whole: Expr
+
+
+Made = Expr | Laid | Several
+# Of a call as it was, and the same call on its new arguments: the one that is wanted; None to leave it.
+Change = Callable[[Call, Call], Call | None]
+
+
+class LayoutRewriter:
+    """Rewrites one function, whose types are known; `change` says which operators get which layout."""
+
+    def __init__(self, change: Change, may_change: Callable[[Op], bool]) -> None:
+        self.change = change
+        self.may_change = may_change
+        self.memo: dict[Expr, Made] = {}
+        self.transforms: dict[tuple[Expr, str, str], Expr | None] = {}
+
+    def run(self, function: Function) -> Expr:
+        for node in post_order(function):
+            self.memo[node] = self._made(node)
+        return self.realized(self.memo[function])
+
+    def _made(self, node: Expr) -> Made:
+        match node:
+            case Call(op=Op() as op):
+                made = self._call(node, op)
+                if made is not None:
+                    return made
+            case Tuple():
+                parts = [self.memo[field] for field in node.fields]
+                if any(isinstance(part, Laid) for part in parts):
+                    fields = [part if isinstance(part, Laid) else self.realized(part) for part in parts]
+                    return Several(fields, node)
+            case TupleGetItem():
+                whole = self.memo[node.tuple_value]
+                if isinstance(whole, Several):
+                    return whole.fields[node.index]
+        return _typed(rebuild(node, [self.realized(self.memo[part]) for part in children(node)]), node)
+
+    def realized(self, made: Made) -> Expr:
+        """A value in the layout that it had."""
+        if isinstance(made, Laid):
+            back = self.transform(made.value, made.new, made.old)
+            assert back is not None, f"{made.new} cannot become {made.old} again"
+            return back
+        if isinstance(made, Several):
+            if all(isinstance(f, Laid) and f.old == f.new for f in made.fields) and isinstance(
+                made.whole, Call
+            ):
+                return made.whole
+            fields = [self.realized(field) for field in made.fields]
+            new = Tuple(fields)
+            new.origin = (made.whole,)
+            new._checked_type = TupleType([field.checked_type for field in fields])
+            return new
+        return made
+
+    def transform(self, expr: Expr, source: Layout, target: Layout) -> Expr | None:
+        """A tensor brought from one layout to another, which may have more axes; None where it cannot be."""
+        key = (expr, source.name, target.name)
+        if source == target:
+            return expr
+        if key not in self.transforms:
+            self.transforms[key] = self._transform(expr, source, target)
+        return self.transforms[key]
+
+    def _transform(self, expr: Expr, source: Layout, target: Layout) -> Expr | None:
+        missing = [letter for letter in target.primal if letter not in source]
+        value = expr
+        if missing:
+            _know(expr)
+            type_ = expr.checked_type
+            if isinstance(type_, TensorType) and all(isinstance(d, int) and d == 1 for d in type_.shape):
+                return expr  # a single number meets any layout
+            wider = _typed_call(call("expand_dims", expr, axis=0, num_newaxis=len(missing)), expr)
+            if wider is None:
+                return None
+            value = wider
+            source = Layout.of([*((letter, 1) for letter in missing), *source.axes])
+            if source == target:
+                return value
+        made = call("layout_transform", value, src_layout=source.name, dst_layout=target.name)
+        return _typed_call(made, expr)
+
+    # -- one operator
+
+    def _call(self, node: Call, op: Op) -> Made | None:
+        """A call in new layouts; None where it stays as it was."""
+        parts = [part for arg in node.args for part in self._flat(arg)]
+        if not has_rule(op):
+            return self._replaced(node) if self.may_change(op) else None
+        if not self.may_change(op) and not any(isinstance(part, Laid) for part in parts):
+            return None
+        try:
+            return self._in_new_layouts(node, op, parts)
+        except RelationError:  # an attribute that is not a layout
+            return None
+
+    def _flat(self, arg: Expr) -> Sequence[Expr | Laid]:
+        """An argument, or the fields of the tuple that it is."""
+        made = self.memo[arg]
+        if isinstance(made, Several):
+            return made.fields
+        if isinstance(arg, Tuple):
+            assert isinstance(made, Tuple)
+            return made.fields
+        return [made]
+
+    def _replaced(self, node: Call) -> Expr | None:
+        """A call that is changed without a word on layouts."""
+        args = [self.realized(self.memo[arg]) for arg in node.args]
+        made = self.change(node, Call(node.op, args, node.attrs, node.type_args, node.span))
+        return None if made is None else _typed_like(made, node)
+
+    def _in_new_layouts(self, node: Call, op: Op, parts: Sequence[Expr | Laid]) -> Made | None:
+        types = [_flat_type(arg.checked_type) for arg in node.args]
+        flat = [type_ for several in types for type_ in several]
+        if len(parts) != len(flat):  # a tuple whose fields are not known
+            return None
+        had = [part.old if isinstance(part, Laid) else None for part in parts]
+        answer = infer(op, Question(node.attrs, None, had, flat))
+        if answer is None or len(answer.input_layouts) != len(parts):
+            return None
+        old_in, old_out = _whole(answer.input_layouts), _whole(answer.output_layouts)
+        values: list[Expr] = []
+        now: list[Layout] = []
+        for part, old in zip(parts, old_in, strict=True):
+            if isinstance(part, Laid) and part.old == old:
+                values.append(part.value)
+                now.append(part.new)
+            else:  # nothing is known of it, or the operator sees other axes in it
+                values.append(self.realized(part))
+                now.append(old)
+        args = _nested(node.args, values, [len(several) for several in types])
+        new = Call(op, args, answer.new_attrs, None, node.span)
+        changed = self.change(node, new) if self.may_change(op) else None
+        new = new if changed is None else changed
+        if not isinstance(new.op, Op):
+            return None
+        answer = infer(new.op, Question(new.attrs, now, old_in, flat))
+        if answer is None or len(answer.output_layouts) != len(old_out):
+            return None
+        wanted, new_out = _whole(answer.input_layouts), _whole(answer.output_layouts)
+        laid = self._laid_arguments(new.args, now, wanted)
+        if laid is None:
+            return None
+        made = Call(new.op, laid, answer.new_attrs, None, node.span)
+        made.origin = (node,)
+        return self._results(node, made, old_out, new_out, changed is not None)
+
+    def _laid_arguments(
+        self, args: Sequence[Expr], now: Sequence[Layout], wanted: Sequence[Layout]
+    ) -> list[Expr] | None:
+        """The arguments in the layouts that are wanted."""
+        found: list[Expr] = []
+        place = 0
+        for arg in args:
+            fields = arg.fields if isinstance(arg, Tuple) else (arg,)
+            laid = []
+            for field in fields:
+                if place >= len(now) or place >= len(wanted):
+                    return None
+                _know(field)
+                made = self.transform(field, now[place], wanted[place])
+                if made is None:
+                    return None
+                laid.append(made)
+                place += 1
+            found.append(laid[0] if not isinstance(arg, Tuple) else _typed_tuple(laid))
+        return found if place == len(now) else None
+
+    def _results(
+        self, node: Call, made: Call, old: Sequence[Layout], new: Sequence[Layout], changed: bool
+    ) -> Made | None:
+        """The results of a new call, if their types are those of the old one, laid anew."""
+        assert isinstance(made.op, Op)
+        types = [arg._checked_type for arg in made.args]
+        if any(type_ is None for type_ in types):
+            return None
+        type_ = operator_type(made.op, made.attrs, [t for t in types if t is not None])
+        if type_ is None:
+            return None
+        before, after = _flat_type(node.checked_type), _flat_type(type_)
+        if len(before) != len(after) or len(after) != len(old):
+            return None
+        for was, found, source, target in zip(before, after, old, new, strict=True):
+            if not _agree(_laid_type(was, source, target), found):
+                return None
+        made._checked_type = type_
+        if not isinstance(type_, TupleType):
+            return Laid(made, old[0], new[0])
+        fields = []
+        for number, field in enumerate(type_.fields):
+            part = TupleGetItem(made, number)
+            part._checked_type = field
+            part.origin = (node,)
+            fields.append(Laid(part, old[number], new[number]))
+        return Several(fields, made)
+
+
+def _whole(layouts: Sequence[Layout | None]) -> list[Layout]:
+    return [layout for layout in layouts if layout is not None]
+
+
+def _flat_type(type_: Type) -> Sequence[Type]:
+    """The types of a tuple's fields, or the one type."""
+    return type_.fields if isinstance(type_, TupleType) else [type_]
+
+
+def _nested(args: Sequence[Expr], values: Sequence[Expr], counts: Sequence[int]) -> list[Expr]:
+    """Arguments like `args`, whose tensors are `values`."""
+    found: list[Expr] = []
+    place = 0
+    for arg, count in zip(args, counts, strict=True):
+        tensors = values[place : place + count]
+        place += count
+        found.append(_typed_tuple(tensors) if isinstance(arg.checked_type, TupleType) else tensors[0])
+    return found
+
+
+def _typed_tuple(fields: Sequence[Expr]) -> Tuple:
+    made = Tuple(fields)
+    types = [field._checked_type for field in fields]
+    if all(type_ is not None for type_ in types):
+        made._checked_type = TupleType([type_ for type_ in types if type_ is not None])
+    return made
+
+
+def _typed(made: Expr, source: Expr) -> Expr:
+    if made is not source and made._checked_type is None:
+        made._checked_type = source._checked_type
+    return made
+
+
+def _typed_like(made: Call, node: Call) -> Call:
+    made.origin = made.origin or (node,)
+    made._checked_type = node.checked_type
+    return made
+
+
+def _typed_call(made: Call, source: Expr) -> Call | None:
+    """A call with its type; None where its operator refuses it."""
+    _know(made.args[0])
+    assert isinstance(made.op, Op)
+    type_ = operator_type(made.op, made.attrs, [made.args[0].checked_type])
+    if type_ is None:
+        return None
+    made._checked_type = type_
+    made.origin = (source,)
+    return made
+
+
+def _know(expr: Expr) -> None:
+    """Finds the types of expressions that a user made around typed ones."""
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        open_parts = [
+            part for part in children(node) if part._checked_type is None and not isinstance(part, Op)
+        ]
+        if node._checked_type is None and open_parts:
+            stack.extend(open_parts)
+            continue
+        stack.pop()
+        if node._checked_type is not None:
+            continue
+        match node:
+            case Call(op=Op() as op):
+                node._checked_type = operator_type(op, node.attrs, [arg.checked_type for arg in node.args])
+            case Tuple():
+                node._checked_type = TupleType([field.checked_type for field in node.fields])
+            case TupleGetItem():
+                whole = node.tuple_value.checked_type
+                node._checked_type = whole.fields[node.index] if isinstance(whole, TupleType) else None
+        if node._checked_type is None:
+            raise RelayError(
+                f"the type of `{str(node)[:200]}`, which a change of layout brought in, cannot be found"
+            )
+
+
+def _laid_type(type_: Type, source: Layout, target: Layout) -> Type | None:
+    """The type of a tensor brought from one layout to another."""
+    if source == target:
+        return type_
+    attrs = call("layout_transform", Tuple([]), src_layout=source.name, dst_layout=target.name).attrs
+    return operator_type(Op.get("layout_transform"), attrs, [type_])
+
+
+def _agree(wanted: Type | None, found: Type) -> bool:
+    """Whether two types are one, as far as dimensions are known."""
+    if not isinstance(wanted, TensorType) or not isinstance(found, TensorType):
+        return wanted is not None and wanted == found
+    if wanted.dtype != found.dtype or len(wanted.shape) != len(found.shape):
+        return False
+    pairs = zip(wanted.shape, found.shape, strict=True)
+    return all(a == b or not (isinstance(a, int) and isinstance(b, int)) for a, b in pairs)

@@ -1,0 +1,93 @@
+"""Rules of the operators that work element by element, in any layout, as long as their arguments agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.op import RelationError
+from ...ir.types import TensorType
+from .layout import Answer, InferCorrectLayoutOutput, Layout, Question
+
+
+def elementwise(question: Question, results: int = 1) -> Answer:
+    """All arguments and results lie alike: as the first argument does now, or one of them did."""
+    known: Sequence[Layout | None] = question.new or question.old
+    found = next((layout for layout in known if layout is not None), None)
+    if found is None:
+        return None
+    return InferCorrectLayoutOutput([found] * len(question.old), [found] * results, question.attrs)
+
+
+def dropout(question: Question) -> Answer:
+    """The data and the mask."""
+    return elementwise(question, results=2)
+
+
+def broadcast(question: Question) -> Answer:
+    """The axes of the smaller argument lie as the last ones of the larger. Where that is laid anew, the other
+    is laid so that they meet again.
+    """
+    shapes = [type_.shape for type_ in question.types if isinstance(type_, TensorType)]
+    if len(shapes) != 2:
+        return None
+    old = _both(question.old, [len(shape) for shape in shapes])
+    if old is None:
+        return None
+    large = 0 if len(shapes[0]) >= len(shapes[1]) else 1
+    if question.new is None:
+        return InferCorrectLayoutOutput(old, [old[large]], question.attrs)
+    small = 1 - large
+    wanted = _alike(old[small], old[large], question.new[large], shapes[small])
+    if wanted is None:
+        return None
+    inputs = [wanted, wanted]
+    inputs[large] = question.new[large]
+    return InferCorrectLayoutOutput(inputs, [question.new[large]], question.attrs)
+
+
+def _both(old: Sequence[Layout | None], ranks: Sequence[int]) -> list[Layout] | None:
+    """The layouts of both arguments, if that of the larger is known."""
+    first, second = old
+    if first is not None and second is not None:
+        return [first, second]
+    known, place = (first, 0) if first is not None else (second, 1)
+    if known is None or ranks[place] < ranks[1 - place] or len(known) != ranks[place]:
+        return None
+    try:
+        other = Layout.of(known.axes[ranks[place] - ranks[1 - place] :])
+    except RelationError:  # blocks without their axis
+        return None
+    return [known, other] if place == 0 else [other, known]
+
+
+def _alike(small: Layout, large: Layout, new: Layout, shape: Sequence[object]) -> Layout | None:
+    """The layout of the small argument that meets `new`, in which the large one lies now. Axes of 1, and
+    those that the small one has not, are blocks of 1.
+    """
+    if len(small) == 0:
+        return small
+    rest = len(large) - len(small)
+    same = [letter for letter, _ in large.axes[rest:]]
+    if rest < 0 or any(
+        letter.islower() != other.islower() for letter, other in zip(small, same, strict=True)
+    ):
+        return None
+    names = {there: here.upper() for here, there in zip(small, same, strict=True) if there.isupper()}
+    used = set(names.values())
+    for letter in large.primal:
+        if letter not in names:
+            free = [letter, *(chr(code) for code in range(ord("A"), ord("Z") + 1))]
+            names[letter] = next(name for name in free if name not in used)
+            used.add(names[letter])
+    axes = []
+    for letter, size in new.axes:
+        name = names.get(letter.upper())
+        if name is None:
+            return None
+        if letter.islower():
+            place = small.index_of(name)
+            one = place < 0 or (shape[place] == 1 and name.lower() not in small)
+            axes.append((name.lower(), 1 if one else size))
+        else:
+            axes.append((name, 1))
+    return Layout.of(axes)
