@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .alter_op_layout import AlterOpLayout
 from .annotate_spans import AnnotateSpans
 from .annotate_target import AnnotateTarget
 from .backward_fold_scale_axis import BackwardFoldScaleAxis
@@ -10,9 +11,10 @@ from .canonicalize_ops import CanonicalizeOps
 from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
 from .combine_parallel_conv2d import CombineParallelConv2D
 from .combine_parallel_dense import CombineParallelDense
+from .convert_layout import ConvertLayout
 from .dead_code_elimination import DeadCodeElimination
-from .defuse_ops import DefuseOps
 from .defunctionalize import Defunctionalization, Defunctionalize
+from .defuse_ops import DefuseOps
 from .dynamic_to_static import DynamicToStatic
 from .eliminate_common_subexpr import EliminateCommonSubexpr
 from .eta_expand import EtaExpand
@@ -28,10 +30,12 @@ from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
 from .inline import Inline
 from .lambda_lift import LambdaLift
+from .layouts.convert import LayoutConfig
 from .lazy_gradient_init import LazyGradientInit
 from .legalize import Legalize
 from .merge_compiler_regions import MergeCompilerRegions
 from .merge_composite import MergeComposite
+from .optimize import optimize, pipeline
 from .partial_evaluate import PartialEvaluate
 from .partition_graph import PartitionGraph
 from .remove_unused_functions import RemoveUnusedFunctions
@@ -47,16 +51,17 @@ from .to_tree import ToTree
 from .un_cps import UnCPS, un_cps
 
 __all__ = [
-    "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "CanonicalizeCast", "CanonicalizeOps",
-    "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense", "Contract",
-    "DeadCodeElimination", "Defunctionalization", "Defunctionalize", "DefuseOps",
-    "DynamicToStatic", "EliminateCommonSubexpr", "EtaExpand", "FastMath", "FirstOrderGradient", "FoldConstant",
-    "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis", "FuseOps", "InferType",
-    "InferTypeLocal", "Inline", "LambdaLift", "LazyGradientInit", "Legalize", "MergeCompilerRegions",
-    "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass", "PassContext", "PassInfo",
-    "RemoveUnusedFunctions", "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp", "SimplifyInference", "SplitArgs",
-    "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm",
-    "ToMixedPrecision", "ToTree", "UnCPS", "function_pass", "gradient", "module_pass", "to_a_normal_form",
+    "AlterOpLayout", "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "CanonicalizeCast",
+    "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense",
+    "Contract", "ConvertLayout", "DeadCodeElimination", "Defunctionalization", "Defunctionalize",
+    "DefuseOps", "DynamicToStatic", "EliminateCommonSubexpr", "EtaExpand", "FastMath",
+    "FirstOrderGradient", "FoldConstant", "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis",
+    "FuseOps", "InferType", "InferTypeLocal", "Inline", "LambdaLift", "LayoutConfig", "LazyGradientInit",
+    "Legalize", "MergeCompilerRegions", "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass",
+    "PassContext", "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyExpr",
+    "SimplifyExprPostAlterOp", "SimplifyInference", "SplitArgs", "ToANormalForm", "ToANormalFormExpr",
+    "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm", "ToMixedPrecision", "ToTree", "UnCPS",
+    "function_pass", "gradient", "module_pass", "optimize", "pipeline", "to_a_normal_form",
     "to_basic_block_normal_form", "to_cps", "to_graph_normal_form", "un_cps",
 ]  # fmt: skip
 
