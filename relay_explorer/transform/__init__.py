@@ -6,6 +6,7 @@ from .alter_op_layout import AlterOpLayout
 from .annotate_spans import AnnotateSpans
 from .annotate_target import AnnotateTarget
 from .backward_fold_scale_axis import BackwardFoldScaleAxis
+from .batching_ops import BatchingOps
 from .canonicalize_cast import CanonicalizeCast
 from .canonicalize_ops import CanonicalizeOps
 from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
@@ -51,10 +52,10 @@ from .to_tree import ToTree
 from .un_cps import UnCPS, un_cps
 
 __all__ = [
-    "AlterOpLayout", "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "CanonicalizeCast",
-    "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense",
-    "Contract", "ConvertLayout", "DeadCodeElimination", "Defunctionalization", "Defunctionalize",
-    "DefuseOps", "DynamicToStatic", "EliminateCommonSubexpr", "EtaExpand", "FastMath",
+    "AlterOpLayout", "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "BatchingOps",
+    "CanonicalizeCast", "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D",
+    "CombineParallelDense", "Contract", "ConvertLayout", "DeadCodeElimination", "Defunctionalization",
+    "Defunctionalize", "DefuseOps", "DynamicToStatic", "EliminateCommonSubexpr", "EtaExpand", "FastMath",
     "FirstOrderGradient", "FoldConstant", "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis",
     "FuseOps", "InferType", "InferTypeLocal", "Inline", "LambdaLift", "LayoutConfig", "LazyGradientInit",
     "Legalize", "MergeCompilerRegions", "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass",

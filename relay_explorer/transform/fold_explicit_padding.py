@@ -62,13 +62,15 @@ def _with_padding(name: str, attrs: Attrs, pad: Call, dtype: str) -> Attrs | Non
         return None
     own = _both_sides(attrs["padding"], len(spatial))
     combined = [a + b for a, b in zip(own, [pair[side] for side in (0, 1) for pair in spatial], strict=True)]
+    made: Attrs = attrs.replace(padding=combined)
     if "avg_pool" not in name or attrs["count_include_pad"]:
-        return attrs.replace(padding=combined)
+        return made
     # Windows that stick out in ceil_mode are divided by what lies in the image, or by their whole size: the
     # one that the pad asks for is neither.
     if any(own) or attrs["ceil_mode"]:
         return None
-    return attrs.replace(padding=combined, count_include_pad=True)
+    made = made.replace(count_include_pad=True)
+    return made
 
 
 def _both_sides(padding: tuple[int, ...], axes: int) -> tuple[int, ...]:

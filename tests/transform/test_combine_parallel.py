@@ -10,6 +10,7 @@ from relay_explorer.ir import Call, IRModule, Op, post_order
 from relay_explorer.models import load
 from relay_explorer.text import parse
 from relay_explorer.transform import (
+    BatchingOps,
     CombineParallelBatchMatmul,
     CombineParallelConv2D,
     CombineParallelDense,
@@ -318,6 +319,14 @@ def test_numbers_after_products_stay_outside() -> None:
 
 
 # -- all
+
+
+def test_all_three_at_once() -> None:
+    three = ROWS.replace("REST", "(%0, %1, nn.dense(%x, %w))")
+    with PassContext(opt_level=4):
+        assert count(BatchingOps()(parse(three)), "nn.batch_matmul") == 1
+    with PassContext(opt_level=3):
+        assert count(BatchingOps()(parse(three)), "nn.batch_matmul") == 0
 
 
 @pytest.mark.parametrize("seed", range(40))
