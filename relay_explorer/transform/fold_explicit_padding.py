@@ -62,14 +62,13 @@ def _with_padding(name: str, attrs: Attrs, pad: Call, dtype: str) -> Attrs | Non
         return None
     own = _both_sides(attrs["padding"], len(spatial))
     combined = [a + b for a, b in zip(own, [pair[side] for side in (0, 1) for pair in spatial], strict=True)]
-    made: Attrs = attrs.replace(padding=combined)
-    if "avg_pool" not in name or attrs["count_include_pad"]:
-        return made
-    # Windows that stick out in ceil_mode are divided by what lies in the image, or by their whole size: the
-    # one that the pad asks for is neither.
-    if any(own) or attrs["ceil_mode"]:
-        return None
-    made = made.replace(count_include_pad=True)
+    if "avg_pool" in name and not attrs["count_include_pad"]:
+        # Windows that stick out in ceil_mode are divided by what lies in the image, or by their whole size:
+        # the one that the pad asks for is neither.
+        if any(own) or attrs["ceil_mode"]:
+            return None
+        attrs = attrs.replace(count_include_pad=True)
+    made: Attrs | None = attrs.replace(padding=combined)
     return made
 
 
