@@ -12,7 +12,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import post_order
 from ..prelude import Prelude
-from ..transform import InferType, Pass, PassContext, Sequential
+from ..transform import InferType, Pass, Sequential
 from .arrays import DeviceArray, array
 from .check_grad import _np_randn_from_type, check_grad
 from .testing import enabled_targets
@@ -30,8 +30,7 @@ def run_opt_pass(
         module.update(mod)
     if import_prelude:
         module.import_from_std("prelude.rly")
-    with PassContext(opt_level=4):
-        main = opt_pass(module)["main"]
+    main = opt_pass(module)["main"]
     return main if isinstance(expr, Function) else main.body
 
 

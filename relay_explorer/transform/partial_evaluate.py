@@ -7,7 +7,7 @@ read. The order of effects stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any as Anything
 
 from ..ir.adt import (
@@ -108,7 +108,7 @@ class Evaluator:
     def residual(self, name: GlobalVar, function: Function) -> Function:
         """What remains of a function of the module."""
         known = StaticFunction(function, Env(), 0)  # made before all else, as all of the module
-        made = run(self._reified(known, Known(name, known), list(function.params)))
+        made = run(self._reified(known, Known(name, known), list(function.params), {}))
         assert isinstance(made, Function)
         return made
 
@@ -307,19 +307,26 @@ class Evaluator:
         if itself is not None:
             scope.values[itself] = known
         params = [copied(p, env) for p in function.params]
-        block.push_lazy(var, lambda: self._reified(static, known, params))
+        active = dict(self.fuel)
+        block.push_lazy(var, lambda: self._reified(static, known, params, active))
         return known
 
-    def _reified(self, static: StaticFunction, itself: Known, params: list[Var]) -> Steps[Expr]:
+    def _reified(
+        self, static: StaticFunction, itself: Known, params: list[Var], active: Mapping[int, Anything]
+    ) -> Steps[Expr]:
         """A function in the residual program. When it will be called is not known, so nothing is known of
-        cells in it.
+        cells in it. The calls that were `active` when it was made go on in its body: a function that makes
+        functions which call it is not unrolled without end.
         """
         function = static.function
+        fuel = self.fuel
+        self.fuel = {**active, **fuel}
         before = self.store.saved()
         self.store.forget()
         args = [Known(p) for p in params]
         body = yield self._in_block(lambda inner: self._applied(static, itself, args, None, inner, "x"))
         self.store.restore(before)
+        self.fuel = fuel
         ret_type = None if function.ret_type is None else substitute(function.ret_type, static.env.types)
         made = Function(params, body, ret_type, function.type_params, function.attrs, function.span)
         made.origin = (function,)

@@ -1,0 +1,95 @@
+"""DeadCodeElimination: what nobody uses and nobody would notice is left out."""
+
+from __future__ import annotations
+
+from relay_explorer.transform import DeadCodeElimination
+from tests.transform.golden import check
+
+
+def test_a_value_that_is_not_used() -> None:
+    check(DeadCodeElimination(), """
+    def @main(%x: float32) { let %a = exp(%x); let %b = tanh(%a); %x }
+    """, """
+    def @main(%x: float32) -> float32 {
+      %x
+    }
+    """)  # fmt: skip
+
+
+def test_a_write_stays() -> None:
+    check(DeadCodeElimination(), """
+    def @main(%x: float32) { let %r = ref(%x); let %w = ref_write(%r, 1f); let %a = exp(%x); ref_read(%r) }
+    """, """
+    def @main(%x: float32) -> float32 {
+      let %r: ref(float32) = ref(%x);
+      let %w: () = ref_write(%r, 1f);
+      ref_read(%r)
+    }
+    """)  # fmt: skip
+
+
+def test_unless_effects_do_not_matter() -> None:
+    check(DeadCodeElimination(ignore_impurity=True), """
+    def @main(%x: float32) { let %r = ref(%x); let %w = ref_write(%r, 1f); ref_read(%r) }
+    """, """
+    def @main(%x: float32) -> float32 {
+      let %r: ref(float32) = ref(%x);
+      ref_read(%r)
+    }
+    """)  # fmt: skip
+
+
+def test_a_recursive_function_that_nobody_calls() -> None:
+    check(DeadCodeElimination(), """
+    def @main(%x: int32) { let %f = fn (%n: int32) -> int32 { %f(%n) }; %x }
+    """, """
+    def @main(%x: int32) -> int32 {
+      %x
+    }
+    """)  # fmt: skip
+
+
+def test_a_call_that_writes_stays() -> None:
+    check(DeadCodeElimination(), """
+    def @w(%r: ref(float32)) { ref_write(%r, 1f) }
+    def @main() { let %r = ref(0f); let %a = @w(%r); let %b = exp(1f); ref_read(%r) }
+    """, """
+    def @w(%r: ref(float32)) -> () {
+      ref_write(%r, 1f)
+    }
+
+    def @main() -> float32 {
+      let %r1: ref(float32) = ref(0f);
+      let %a: () = @w(%r1);
+      ref_read(%r1)
+    }
+    """)  # fmt: skip
+
+
+def test_what_is_used_once_goes_where_it_is_used() -> None:
+    check(DeadCodeElimination(inline_once=True), """
+    def @main(%x: float32) { let %a = exp(%x); let %b = tanh(%x); add(%a, multiply(%b, %b)) }
+    """, """
+    def @main(%x: float32) -> float32 {
+      let %b: float32 = tanh(%x);
+      %0 = exp(%x);
+      %1 = multiply(%b, %b);
+      add(%0, %1)
+    }
+    """)  # fmt: skip
+
+
+def test_but_not_into_a_function() -> None:
+    check(DeadCodeElimination(inline_once=True), """
+    def @main(%x: float32) { let %a = exp(%x); let %f = fn (%y: float32) { add(%a, %y) }; (%f(1f), %f(2f)) }
+    """, """
+    def @main(%x: float32) -> (float32, float32) {
+      let %a: float32 = exp(%x);
+      let %f: fn (float32) -> float32 = fn (%y: float32) -> float32 {
+        add(%a, %y)
+      };
+      %0 = %f(1f);
+      %1 = %f(2f);
+      (%0, %1)
+    }
+    """)  # fmt: skip
