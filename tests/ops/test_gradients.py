@@ -492,6 +492,39 @@ def test_an_operator_without_a_gradient() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "nn.dense(%x, %w)",
+        "mean(%x, axis=[0])",
+        "variance(%x, mean(%x, axis=[1], keepdims=True), axis=[1], unbiased=True)",
+        "concatenate((%x, %x), axis=1)",
+        "nn.softmax(reshape(%x, newshape=[-1, 2]))",
+        "nn.cross_entropy(sigmoid(%x), %x)",
+        "broadcast_to_like(max(%x, axis=[1], keepdims=True), %x)",
+    ],
+)
+def test_a_batch_whose_size_the_run_tells(body: str) -> None:
+    text = f"def @main(%x: Tensor[(?, 4), float64], %w: Tensor[(3, 4), float64]) {{ {body} }}"
+    module = infer_types(parse(f'#[version = "0.0.5"]\n{text}'))
+    random = rng(body)
+    main = module["main"]
+    assert isinstance(main, Function)
+    check(main, [some(random, 5, 4), some(random, 3, 4)], random)
+
+
+def test_a_shape_that_must_be_known() -> None:
+    x = relay.var("x", TensorType((relay.Any(), 4), "float32"))
+    function = Function([x], relay.tile(x, (2, 1)))
+    with pytest.raises(RelayError) as refused:
+        gradient(function)
+    assert str(refused.value) == (
+        "error: the gradient of `tile` needs to know the shape of its data, which is Tensor[(?, 4), "
+        "float32]\n"
+        "help: give the program's parameters shapes without `?`, or run DynamicToStatic first"
+    )
+
+
 def test_every_gradient_is_differentiable_itself() -> None:
     """Of the gradients of random calls, what they are made of has gradients; but for the maximum's."""
     missing = set()

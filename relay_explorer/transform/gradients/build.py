@@ -34,6 +34,12 @@ def extents(expr: Expr, what: str = "the gradient of an operator") -> tuple[int,
     return tensor_type(expr).concrete_shape
 
 
+def extent(expr: Expr, axis: int, what: str) -> int:
+    """How long an axis is; a RelayError where that is not known before the program runs."""
+    found = tensor_type(expr).shape[axis]
+    return found if isinstance(found, int) else extents(expr, what)[axis]  # which says what is not known
+
+
 def is_static(type_: TensorType) -> bool:
     return all(isinstance(dim, int) for dim in type_.shape)
 
@@ -85,9 +91,9 @@ def gathered(call: Call, grad: Expr, data: Expr, numbered: Expr, spare: bool = F
     return reshape(sums, type_.concrete_shape)
 
 
-def numbers_of(data: Expr) -> Expr:
-    """A tensor of the shape of `data` whose elements are 0, 1, 2, …"""
-    shape = extents(data)
+def numbers_of(data: Expr, call: Call) -> Expr:
+    """A tensor of the shape of `data`, an argument of `call`, whose elements are 0, 1, 2, …"""
+    shape = extents(data, f"the gradient of `{call.op}`")
     row = arange(const(0, "int32"), const(prod(shape), "int32"), const(1, "int32"), "int32")
     return reshape(row, shape) if len(shape) != 1 else row
 

@@ -121,7 +121,7 @@ def matrix_set_diag(call: Call, grad: Expr) -> list[Expr]:
     # a padded place of the diagonals is never read; the data stands for nowhere
     spare = prod(extents(diagonal))
     nowhere = zeros_like(cast(data, "int32")) + const(spare, "int32")
-    numbered = Call(call.op, [nowhere, numbers_of(diagonal)], call.attrs)
+    numbered = Call(call.op, [nowhere, numbers_of(diagonal, call)], call.attrs)
     return [by_data, gathered(call, grad, diagonal, numbered, spare=True)]
 
 

@@ -34,10 +34,8 @@ def dense(call: Call, grad: Expr) -> list[Expr]:
     x, w = _widened(data, call), _widened(weight, call)
     by_data = products.dense(grad, transposed(w))
     if axis_count(data) > 2:
-        x, grad = (
-            reshape(x, (-1, extents(data)[-1])),
-            reshape(grad, (-1, extents(call)[-1])),
-        )
+        units, inner = extents(weight)
+        x, grad = reshape(x, (-1, inner)), reshape(grad, (-1, units))
     by_weight = products.dense(transposed(grad), transposed(x))
     return [_as_argument(by_data, call, 0), _as_argument(by_weight, call, 1)]
 
@@ -73,7 +71,7 @@ def matmul(call: Call, grad: Expr) -> list[Expr]:
     else:
         by_a = products.matmul(grad, y, transpose_b=not turn_b)
     rows = reshape(x, (-1, extents(b)[1 if turn_b else 0]))
-    columns = reshape(grad, (-1, extents(call)[-1]))
+    columns = reshape(grad, (-1, extents(b)[0 if turn_b else 1]))
     first, second = (columns, rows) if turn_b else (rows, columns)
     by_b = products.matmul(first, second, transpose_a=True)
     return [_as_argument(by_a, call, 0), _as_argument(by_b, call, 1)]

@@ -15,7 +15,7 @@ from ...ops.slice import strided_slice
 from ...ops.transform import cast_like, squeeze
 from ...ops.transform import reverse as reversed_
 from ...ops.transform import transpose as transposed
-from .build import axis_count, extents, field_of, gathered, numbers_of, zeros_of
+from .build import axis_count, extent, extents, field_of, gathered, numbers_of, zeros_of
 
 
 def reshaped(call: Call, grad: Expr) -> list[Expr | None]:
@@ -59,7 +59,7 @@ def moved(call: Call, grad: Expr) -> list[Expr | None]:
     Run on the elements' numbers, the operator itself says where each element of its result comes from.
     """
     data, *others = call.args
-    numbered = Call(call.op, [numbers_of(data), *others], call.attrs)
+    numbered = Call(call.op, [numbers_of(data, call), *others], call.attrs)
     return [gathered(call, grad, data, numbered), *[None] * len(others)]
 
 
@@ -68,7 +68,7 @@ def moved_field(call: Call, grad: Expr) -> list[Expr]:
     (tuple_,) = call.args
     assert isinstance(tuple_.checked_type, TupleType)
     data, *others = [typed_field(tuple_, k) for k in range(len(tuple_.checked_type.fields))]
-    numbered = Call(call.op, [Tuple([numbers_of(data), *others])], call.attrs)
+    numbered = Call(call.op, [Tuple([numbers_of(data, call), *others])], call.attrs)
     return [Tuple([gathered(call, grad, data, numbered), *[zeros_of(other) for other in others]])]
 
 
@@ -88,7 +88,7 @@ def concatenate(call: Call, grad: Expr) -> list[Expr]:
     assert isinstance(fields.checked_type, TupleType)
     parts = [typed_field(fields, k) for k in range(len(fields.checked_type.fields))]
     axis = call.attrs["axis"] % axis_count(call)
-    ends = list(accumulate(extents(part, "the gradient of `concatenate`")[axis] for part in parts))
+    ends = list(accumulate(extent(part, axis, "the gradient of `concatenate`") for part in parts))
     return [join.split(grad, ends[:-1], axis).tuple_value]
 
 
@@ -139,7 +139,7 @@ def pad(call: Call, grad: Expr) -> list[Expr | None]:
     data, value = call.args
     assert call.attrs is not None
     if call.attrs["pad_mode"] != "constant":
-        numbered = Call(call.op, [numbers_of(data), const(0, "int32")], call.attrs)
+        numbered = Call(call.op, [numbers_of(data, call), const(0, "int32")], call.attrs)
         return [gathered(call, grad, data, numbered), None]
     pairs = _pairs(call.attrs["pad_width"])
     inner = _cut(grad, data, pairs)
@@ -160,7 +160,7 @@ def space_to_batch(call: Call, grad: Expr) -> list[Expr]:
     assert call.attrs is not None
     spare = {**dict(call.attrs.items()), "pad_value": float(prod(extents(data)))}
     assert call.attrs is not None
-    numbered = Call(call.op, [numbers_of(data)], type(call.attrs)(**spare))
+    numbered = Call(call.op, [numbers_of(data, call)], type(call.attrs)(**spare))
     return [gathered(call, grad, data, numbered, spare=True)]
 
 
