@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
-from difflib import SequenceMatcher
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Hashable, Sequence
 
 from ..ir.expr import Expr
 from .pipeline_format import Fate
@@ -21,19 +21,39 @@ def aligned(
     """
     old = _keys(before, lambda expr: expr)
     new = _keys(after, came)
+    place = {key: row for row, key in enumerate(new)}
     common = set(old) & set(new)
+    both = [(b, place[key]) for b, key in enumerate(old) if key in place]
     pairs: list[Pair] = []
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for kind, b0, b1, a0, a1 in matcher.get_opcodes():
-        if kind == "equal":
-            pairs += [
-                (b, a, Fate.REWRITTEN if a in rewritten else Fate.KEPT)
-                for b, a in zip(range(b0, b1), range(a0, a1))
-            ]
-            continue
-        pairs += [(b, -1, Fate.MOVED if old[b] in common else Fate.REMOVED) for b in range(b0, b1)]
-        pairs += [(-1, a, Fate.MOVED if new[a] in common else Fate.ADDED) for a in range(a0, a1)]
+    b0 = a0 = 0
+    for b, a in [*_in_order(both), (len(old), len(new))]:
+        pairs += [(gone, -1, Fate.MOVED if old[gone] in common else Fate.REMOVED) for gone in range(b0, b)]
+        pairs += [(-1, fresh, Fate.MOVED if new[fresh] in common else Fate.ADDED) for fresh in range(a0, a)]
+        if b < len(old):
+            pairs.append((b, a, Fate.REWRITTEN if a in rewritten else Fate.KEPT))
+        b0, a0 = b + 1, a + 1
     return pairs
+
+
+def _in_order(both: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """As many of the pairs as can stay in their places: the longest run whose second numbers rise, as the
+    first ones do. It takes n log n steps: `ends[k]` is the pair with the least second number that a run of
+    k + 1 of them can end with, `before` the one before each in its run.
+    """
+    ends: list[int] = []
+    seconds: list[int] = []
+    before: list[int] = []
+    for index, (_, second) in enumerate(both):
+        length = bisect_left(seconds, second)
+        before.append(ends[length - 1] if length else -1)
+        ends[length : length + 1] = [index]
+        seconds[length : length + 1] = [second]
+    run: list[tuple[int, int]] = []
+    at = ends[-1] if ends else -1
+    while at >= 0:
+        run.append(both[at])
+        at = before[at]
+    return run[::-1]
 
 
 def _keys(program: ProgramRows, source: Callable[[Expr], Expr | None]) -> list[Hashable]:

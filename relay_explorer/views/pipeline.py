@@ -172,13 +172,23 @@ class _Builder:
         """The rows of two stages side by side."""
 
         def came(expr: Expr) -> Expr | None:
-            """The expression of the stage before in whose row the row of `expr` belongs."""
-            for number in self.items[after.items[expr]].came_from if expr in after.items else ():
-                if number in old:
+            """The expression of the stage before in whose row the row of `expr` belongs. What was made of one
+            that is still there, a function around it say, has a row of its own.
+            """
+            if expr not in after.items:
+                return None
+            item = self.items[after.items[expr]]
+            for number in item.came_from:
+                if number in old and (item.mark != Fate.REWRITTEN or number not in still):
                     return old[number]
             return None
 
         old = {number: expr for expr, number in before.items.items()}
+        still = {
+            self.items[n].came_from[0]
+            for expr, n in after.items.items()
+            if self.items[n].mark == Fate.KEPT and not isinstance(expr, (Var, Let))
+        }
         rewritten = {
             self.items[n].row - after.offset
             for n in after.items.values()

@@ -3,7 +3,7 @@ import { fill, h } from "../core/dom.js";
 import { DEPTH } from "../core/rowmodel.js";
 import { amount, size } from "./fusion_columns.js";
 import { differing, tokensOf } from "./pipeline_align.js";
-import { MARKS } from "./pipeline_marks.js";
+import { MARKS, MOVED } from "./pipeline_marks.js";
 
 /** `folded(i)` tells how many rows the folded block at row `i` hides, or 0. */
 export function pipelineColumns(model, stage, folded) {
@@ -32,13 +32,15 @@ export function pipelineColumns(model, stage, folded) {
   for (const { before, after: row } of pairs) for (const id of ["flops", "bytes"]) for (const side of [before, row]) if (side >= 0) costs[id].most = Math.max(costs[id].most, model.cost[side][id]);
 
   const drawCost = (id) => (i, cell) => {
-    const { before, after: row } = pairs[i];
+    const { before, after: row, mark: how } = pairs[i];
+    // What moved is counted where it is now.
+    if (how === MOVED && row < 0) return void fill(cell);
     const was = before >= 0 ? model.cost[before][id] : 0;
     const now = row >= 0 ? model.cost[row][id] : 0;
     if (!was && !now) return void fill(cell);
     const { show, most } = costs[id];
     const width = (value) => ({ width: value ? `${Math.max(3, (100 * value) / most)}%` : "0" });
-    const said = was === now ? show(now) : `${show(was)} before, ${show(now)} after`;
+    const said = was === now || how === MOVED ? show(now) : `${show(was)} before, ${show(now)} after`;
     const gone = !now;
     fill(cell, h("span", { class: "meter", title: `${id}: ${said}`, "aria-hidden": "true" }, h("i", { class: "before", style: width(was) }), h("i", { class: "after", style: width(now) })),
       h("span", { class: `amount${gone ? " gone" : ""}`, "aria-hidden": "true" }, gone ? `−${show(was)}` : show(now)), h("span", { class: "sr" }, said));

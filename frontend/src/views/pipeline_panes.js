@@ -48,6 +48,10 @@ export function drawHistory(model, pane, { lives, stage, follow, onGo, onStop })
   fill(pane, h("p", { class: "heading" }, "The life of ", h("code", null, model.title(follow)), h("button", { class: "link stop", type: "button", onclick: onStop }, "stop following")),
     lives.map((life, p) => [model.pipelines.length > 1 && h("p", { class: "soft pipe" }, model.pipelines[p].name),
       life.length ? h("ol", { class: "chain story" }, life.map(entry)) : h("p", { class: "soft" }, "Not in this pipeline.")]));
+  // The moment that is shown comes into the pane, without moving the page.
+  const now = pane.querySelector("[aria-current]");
+  const [a, b] = [pane.getBoundingClientRect(), now?.getBoundingClientRect()];
+  if (b && (b.top < a.top || b.bottom > a.bottom)) pane.scrollTop += b.top - a.top - a.height / 2;
 }
 
 /** "72 → 41", or one number where it does not change. */
@@ -66,7 +70,7 @@ export function drawTotals(model, pane, { pipe, at, onGo }) {
       list.map((value, i) => h("i", { class: `${p === pipe && i === at ? "now" : ""}${value === list[i - 1] && i > 0 && !sum ? " even" : ""}`, title: `${model.stages[model.pipelines[p].list[i]].name}: ${show(value)}`, onclick: () => onGo(p, i) }, h("b", { style: { height: `${value ? Math.max(3, (100 * value) / most) : 0}%` } }))));
     const whole = (list) => (sum ? show(list.reduce((total, value) => total + value, 0)) : span(list, show));
     return h("div", { class: "chart-line" }, h("span", { class: "chart-name" }, name),
-      values.map((list, p) => h("span", { class: "chart-of" }, bars(list, p), h("span", { class: "chart-numbers" }, whole(list), p === pipe && h("b", null, ` ${sum ? "this pass" : "now"} ${show(list[at])}`)))));
+      values.map((list, p) => h("span", { class: "chart-of" }, bars(list, p), h("span", { class: "chart-numbers" }, whole(list), p === pipe && (sum || list.some((value) => value !== list[0])) && h("b", null, ` ${sum ? "this pass" : "now"} ${show(list[at])}`)))));
   };
   fill(pane, h("p", { class: "heading" }, "Totals after each pass"),
     h("div", { class: `charts of-${model.pipelines.length}` }, model.pipelines.length > 1 && h("div", { class: "chart-line soft" }, h("span"), model.pipelines.map(({ name }) => h("span", { class: "chart-of" }, name))), metrics.map(chart)),
