@@ -9,6 +9,7 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.text import parse
+from relay_explorer.transform.fusion_groups import MOST_FUSED
 from relay_explorer.views import picture
 from relay_explorer.views.pipeline_format import PipelineView, Stage
 from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
@@ -198,6 +199,12 @@ def test_the_forms() -> None:
     assert [form.count("let ") for form in (graph, block, named)] == [0, 1, 5]
     assert re.search(r"let %\w+ = exp\(%x\);\n  if", block)
     assert re.findall(r"\d+", output(PAGE, "def kernels")) == ["9", "9"]
+
+
+def test_an_option_reaches_its_pass() -> None:
+    found = [int(n) for n in re.findall(r"(\d+) kernels", output(PAGE, "for most in"))]
+    assert found[0] == 18 > found[1] > found[2] == names(PAGE)["kernels"](names(PAGE)["lenet"])
+    assert MOST_FUSED == 256
 
 
 # -- predictions and limits
