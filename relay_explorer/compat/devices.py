@@ -79,6 +79,39 @@ def vulkan(dev_id: int = 0) -> Device:
     return device("vulkan", dev_id)
 
 
+class VirtualDevice:
+    """Where a value was to be: a device, the target that computes it, and a scope of the device's memory.
+    It is kept, compared and printed; everything runs on the CPU.
+    """
+
+    def __init__(
+        self, device: Device | None = None, target: Target | None = None, memory_scope: str = ""
+    ) -> None:
+        self.device = device
+        self.target = target
+        self.memory_scope = memory_scope
+
+    @property
+    def device_type(self) -> int:
+        return self.device.device_type if self.device is not None else -1
+
+    @property
+    def virtual_device_id(self) -> int:
+        return self.device.device_id if self.device is not None else -1
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, VirtualDevice):
+            return NotImplemented
+        mine = (self.device, str(self.target), self.memory_scope)
+        return mine == (other.device, str(other.target), other.memory_scope)
+
+    def __hash__(self) -> int:
+        return hash((self.device, str(self.target), self.memory_scope))
+
+    def __repr__(self) -> str:
+        return f"VirtualDevice({self.device}, {self.target}, {self.memory_scope!r})"
+
+
 class TargetKind:
     """What a target is, without its options."""
 

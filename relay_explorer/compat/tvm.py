@@ -73,7 +73,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
     ),
     "tvm.runtime.ndarray": ("compat.arrays", "compat.devices"),
     "tvm.runtime.params": ("compat.parameters",),
-    "tvm.target": ("compat.devices:Target", "compat.devices:create", "compat.targets"),
+    "tvm.target": (
+        "compat.devices:Target", "compat.devices:VirtualDevice", "compat.devices:create", "compat.targets",
+    ),
     "tvm.te": ("compat.tir:var", "compat.tir:size_var", "compat.tir:const", "compat.tir_sizes"),
     "tvm.testing": ("compat.testing",),
     "tvm.tir": (

@@ -15,7 +15,7 @@ from ..ir.types import GlobalTypeVar
 from ..text import parse
 from ..typing import infer_types
 
-LIBRARIES = ("prelude.rly", "nat.rly", "gradient.rly")
+LIBRARIES = ("prelude.rly", "nat.rly", "gradient.rly", "core.rly")
 TENSOR_ARRAYS = re.compile(r"tensor_array_(b?float\d+|u?int\d+|bool)\.rly")
 
 

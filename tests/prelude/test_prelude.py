@@ -233,8 +233,8 @@ class TestPreludeObject:
             Prelude(parse("type List[A] { Nil }"))
 
     def test_what_there_is_not(self) -> None:
-        with pytest.raises(ModuleError, match=r"there is no library `core\.rly`\nhelp: there are"):
-            IRModule().import_from_std("core.rly")
+        with pytest.raises(ModuleError, match=r"there is no library `stdlib\.rly`\nhelp: there are"):
+            IRModule().import_from_std("stdlib.rly")
         with pytest.raises(ModuleError, match="no constructor `Snoc`\nhelp: it has `Cons`, `Nil`"):
             Prelude().get_ctor("List", "Snoc")
         with pytest.raises(ModuleError, match="no function `@read_int8`"):
