@@ -30,7 +30,7 @@ from ..text.steps import run
 from .data_with_cells import DataWithCells
 from .gradients.build import ones_of
 from .lifting import Block, Lifting, normal_module
-from .reverse_mode import by_arguments
+from .reverse_mode import by_arguments, moves
 
 UNIT = TupleType([])
 BACK = RefType(FuncType([], UNIT))  # the cell with the function that goes back
@@ -109,7 +109,7 @@ class _WithCells(Lifting):
         forward = Call(call.op, values, call.attrs, (), call.span)
         forward.origin, forward._checked_type = (call,), call.checked_type
         self._pair(forward, call.checked_type, var, block)
-        if all(isinstance(pair, Var) and pair in self.constants for pair in pairs) or not _moves(call):
+        if all(isinstance(pair, Var) and pair in self.constants for pair in pairs) or not _is_smooth(call):
             self.constants.add(var)
             return
         inner = Block(block.more)
@@ -174,20 +174,9 @@ class _WithCells(Lifting):
         return Function(params, block.around(block.atom(whole)), None, (), None, function.span)
 
 
-def _moves(call: Call) -> bool:
+def _is_smooth(call: Call) -> bool:
     """Whether a call has floating-point numbers on both sides: otherwise nothing is smooth in it."""
-    return _has_float(call.checked_type) and any(_has_float(arg.checked_type) for arg in call.args)
-
-
-def _has_float(type_: Type) -> bool:
-    pending = [type_]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, TensorType) and "float" in part.dtype:
-            return True
-        if isinstance(part, TupleType):
-            pending.extend(part.fields)
-    return False
+    return moves(call.checked_type) and any(moves(arg.checked_type) for arg in call.args)
 
 
 def _gather(pair: Expr, type_: Type, derivative: Expr, block: Block) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var, unwrapped
 from ..ir.op import Op
-from ..ir.types import TupleType, Type
+from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order, rebuild
 from ..ops.binary import add
 from .gradients import gradient_of
@@ -72,10 +72,12 @@ class ReverseMode:
                 return expr
 
     def _active(self) -> set[int]:
-        """The expressions that depend on the wanted variables."""
-        found = {id(var) for var in self.wanted}
+        """The expressions that depend on the wanted variables, and move with them: a condition or an index
+        does not.
+        """
+        found = {id(var) for var in self.wanted if moves(var._checked_type)}
         for node in self.order:
-            if any(id(self._source(part)) in found for part in children(node)):
+            if any(id(self._source(part)) in found for part in children(node)) and moves(node._checked_type):
                 found.add(id(node))
         return found
 
@@ -158,6 +160,13 @@ class ReverseMode:
         for argument, by_argument in zip(call.args, found, strict=True):
             if by_argument is not None and id(self._source(argument)) in self.active:
                 self._give(argument, by_argument)
+
+
+def moves(type_: Type | None) -> bool:
+    """Whether there may be floating-point numbers in values of a type: others have no derivatives."""
+    if isinstance(type_, TensorType):
+        return "float" in type_.dtype
+    return not isinstance(type_, TupleType) or any(map(moves, type_.fields))
 
 
 def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:

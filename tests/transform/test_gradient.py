@@ -1,9 +1,10 @@
 """Reverse-mode differentiation: short programs as text, both modes, and random programs against difference
 quotients.
 
-Where TVM 0.14 did otherwise: an integer that is cast has zeros for its derivative (for %i of
-`cast(%i, dtype="float32")` TVM gave the derivative, rounded: 1); a parameter that is a tuple is accepted in
-both modes (TVM refused it in the higher-order one).
+Where TVM 0.14 did otherwise: whole numbers have zeros for their derivatives (for %i of `%i + %i` TVM gave 2,
+and for %i of `cast(%i, dtype="float32")` the derivative, rounded); a parameter that is a tuple, or a data type
+of tensors, is accepted (TVM refused them in the higher-order mode), and so is a data type that holds tensors
+of its own.
 """
 
 from __future__ import annotations
@@ -176,6 +177,20 @@ def test_a_parameter_that_does_not_matter_has_zeros(mode: str) -> None:
     _, found = create_executor(mod=module).evaluate()(np.float32(1), np.zeros(2, "int32"))
     assert [plain(part) for part in found] == [2, [0, 0]]
     assert found[1].dtype == "int32"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_branch_between_constants_is_a_number(mode: str) -> None:
+    """In the first order too: what a condition depends on does not move what is chosen."""
+    text = """
+    def @main(%x: float32, %i: int32) {
+      let %k = if (greater(%x, cast(%i, dtype="float32"))) { 2f } else { 5f };
+      %x * %k
+    }
+    """
+    made = derived(text, mode)
+    result, found = create_executor(mod=made).evaluate()(np.float32(3), np.int32(7))
+    assert (plain(result), [plain(part) for part in found]) == (15, [5, 0])
 
 
 @pytest.mark.parametrize("mode", MODES)
