@@ -100,6 +100,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.analysis": ("analysis", "relay:TypeVar"),
     "tvm.relay.analysis._ffi_api": ("compat.type_solver:_test_type_solver",),
     "tvm.relay.backend": ("compat.build_choices",),
+    "tvm.relay.backend.runtime": ("compat.build_choices",),
     "tvm.relay.backend.te_compiler": ("compat.te_compiler",),
     "tvm.relay.backend.interpreter": (
         "execute.results:ConstructorValue", "execute.results:RefValue", "execute:Executor",
@@ -119,6 +120,8 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.loops": ("ir.loops",),
     "tvm.relay.op": ("relay.op", "ir.op", "compat.op_attributes"),
     "tvm.relay.op._make": ("relay.op",),
+    "tvm.relay.op.contrib": (),
+    "tvm.relay.op.contrib.register": ("compat.pattern_tables",),
     "tvm.relay.op.image": ("relay.image",),
     "tvm.relay.op.nn": ("relay.nn",),
     "tvm.relay.op.random": ("relay.random",),
@@ -140,6 +143,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
         )
         for name in _WORKLOADS
     },
+    "tvm.relay.testing.byoc": ("compat.byoc",),
     "tvm.relay.testing.init": (
         "compat.workloads:create_workload", "compat.workloads:Xavier", "compat.workloads:Constant",
         "compat.workloads:Initializer",

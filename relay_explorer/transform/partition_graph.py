@@ -53,7 +53,7 @@ class PartitionGraph(Pass):
 
 
 def _with_flat_results(function: Expr) -> Expr:
-    """A tuple that leaves a region leaves it field by field, so that no region gives tuples of tuples."""
+    """A tuple that is written at the end of a region leaves it field by field: not as a tuple in a tuple."""
     memo: dict[int, Expr] = {}
     for node in post_order(function):
         new = rebuild(node, [memo[id(part)] for part in children(node)])

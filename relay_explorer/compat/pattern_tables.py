@@ -1,0 +1,27 @@
+"""`tvm.relay.op.contrib.register`: the patterns of each compiler, for MergeComposite, by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TABLES: dict[str, list[Any]] = {}
+
+
+def register_pattern_table(compiler: str, table: Any = None) -> Any:
+    """Enters the patterns of a compiler: a list of `(name, pattern)` or `(name, pattern, check)`, or a
+    function that makes it; a decorator where `table` is left out.
+    """
+
+    def enter(found: Any) -> Any:
+        _TABLES[compiler] = list(found() if callable(found) else found)
+        return found
+
+    return enter if table is None else enter(table)
+
+
+def get_pattern_table(compiler: str) -> list[Any] | None:
+    """The patterns of a compiler; None where it has none."""
+    return _TABLES.get(compiler)
+
+
+__all__ = ["get_pattern_table", "register_pattern_table"]
