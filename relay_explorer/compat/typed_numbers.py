@@ -18,12 +18,23 @@ DTYPE = "int32"
 _KINDS = ("int", "Ints", "Dims", "int | Ints", "Pairs")
 
 
+class Listed(tuple[Any, ...]):
+    """A tuple that is written as TVM's arrays were: `[0, 1]`."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(str, self))}]"
+
+    __repr__ = __str__
+
+
 def typed(value: Any) -> Any:
     """`value` with each plain integer in it, also inside tuples, made one that knows its type."""
     if type(value) is int:
         return IntImm(DTYPE, value)
     if type(value) is tuple:
-        return tuple([typed(part) for part in value])
+        return Listed([typed(part) for part in value])
     return value
 
 

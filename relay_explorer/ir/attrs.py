@@ -197,7 +197,7 @@ class DictAttrs(Attrs):
 
 def same_value(a: Value, b: Value) -> bool:
     """Equality of attribute values; 1 and True and 1.0 are different."""
-    if type(a) is not type(b):
+    if type(a) is not type(b) and not (isinstance(a, tuple) and isinstance(b, tuple)):
         whole = isinstance(a, int) and isinstance(b, int) and not isinstance(a, bool) | isinstance(b, bool)
         return whole and int(a) == int(b)  # old code's IntImm is an integer
     if isinstance(a, (tuple, list)):

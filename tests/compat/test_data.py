@@ -276,3 +276,13 @@ def test_layers_make_weights_whose_shapes_inference_finds() -> None:
     assert layers.conv_kernel_layout("NHWC", is_depthwise=True) == "HWOI"
     with pytest.raises(ValueError, match="no kernel layout for NCWH"):
         layers.conv_kernel_layout("NCWH")
+
+
+def test_attributes_of_several_numbers_are_written_as_arrays_were() -> None:
+    x = tvm.relay.var("x", shape=(1, 2, 3, 4))
+    call = tvm.relay.transpose(x, axes=[0, 2, 3, 1])
+    assert str(call.attrs.axes) == "[0, 2, 3, 1]"
+    assert call.attrs.axes == (0, 2, 3, 1)
+    assert str(tvm.relay.nn.pad(x, pad_width=((0, 0), (1, 2), (0, 0), (0, 0))).attrs.pad_width).startswith(
+        "[[0, 0], [1, 2]"
+    )
