@@ -60,6 +60,16 @@ test("the first frame is a pass that changed a row", () => {
   assert.equal(createModel(view).start, 0);
 });
 
+test("an empty program has a stage without rows", () => {
+  const view = load("small");
+  view.program.rows = [];
+  view.items = [];
+  view.stages = [{ ...view.stages[0], rows: [0, -1], align: [], gone: [] }];
+  view.pipelines = [[view.pipelines[0][0], [0]]];
+  check(view);
+  assert.deepEqual(createModel(view).stages[0].pairs, []);
+});
+
 test("runs of kept rows fold, but for the row beside a change", () => {
   const pairs = [..."kkkkkk~kkk+kkkkkkk"].map((sign) => ({ mark: { k: KEPT, "~": REWRITTEN, "+": ADDED }[sign] }));
   assert.deepEqual(stretches(pairs), [[0, 4], [12, 17]]);

@@ -47,7 +47,7 @@ def _check_stage(c: Checker, where: str, stage: dict[str, Json], number: int, st
         c.text(stage[text], where)
     c.sentence(stage["say"], where)
     first, last = stage["rows"]
-    c.need(0 <= first <= last < c.rows, where, f"its rows are {first} to {last}")
+    c.need(0 <= first <= last + 1 <= c.rows, where, f"its rows are {first} to {last}")
     for name, amount in stage["totals"].items():
         c.count(amount, f"{where}: {name}")
     ms = stage["ms"]

@@ -30,7 +30,8 @@ function checkStage(view, { name, what, source, before, rows, same, say, align, 
   const text = (value) => isIndex(value, sizes.strings);
   need([name, what, source].every(text) && isIndexOrNone(before, i) && (same === 0 || same === 1), where);
   need(isListOf(say, text) && say.length > 0, where);
-  need(isListOf(rows, (row) => isIndexOrNone(row, sizes.rows)) && rows.length === 2 && rows[0] <= rows[1], `${where}: rows`);
+  // An empty program ends before it begins.
+  need(isListOf(rows, Number.isInteger) && rows.length === 2 && rows[0] >= 0 && rows[1] >= rows[0] - 1 && rows[1] < sizes.rows, `${where}: rows`);
   const inside = (row, span) => row === -1 || (Number.isInteger(row) && row >= span[0] && row <= span[1]);
   need(Array.isArray(align) && align.length % 3 === 0, `${where}: align`);
   for (let at = 0; at < align.length; at += 3) {

@@ -10,7 +10,7 @@ function pairsOf(stage) {
   const { align, rows } = stage;
   if (align.length) return Array.from({ length: align.length / 3 }, (_, i) => ({ before: align[3 * i], after: align[3 * i + 1], mark: align[3 * i + 2] }));
   // The first stage, and one that changed nothing: each row beside itself.
-  return rows[0] < 0 ? [] : Array.from({ length: rows[1] - rows[0] + 1 }, (_, i) => ({ before: rows[0] + i, after: rows[0] + i, mark: KEPT }));
+  return Array.from({ length: rows[1] - rows[0] + 1 }, (_, i) => ({ before: rows[0] + i, after: rows[0] + i, mark: KEPT }));
 }
 
 function stageOf(view, stage, index) {
