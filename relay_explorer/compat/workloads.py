@@ -13,7 +13,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ir.expr import Function
+from ..ir.bind import bind
+from ..ir.expr import Expr, Function, Var
 from ..ir.module import IRModule
 from ..ir.types import TensorType
 from ..models import dcgan as _dcgan
@@ -27,6 +28,7 @@ from ..models import resnet as _resnet
 from ..models import resnet3d as _resnet3d
 from ..models import squeezenet as _squeezenet
 from ..models import vgg as _vgg
+from ..ops.create import zeros
 from ..transform import InferType
 from .arrays import DeviceArray, array
 
@@ -229,10 +231,19 @@ def inception_v3_net(
 
 
 def lstm_net(iterations: int, num_hidden: int, batch_size: int = 1, dtype: str = "float32") -> Function:
-    """An LSTM over `iterations` steps, unrolled. Steps and the first state are inputs; TVM's made the state
-    itself, and had weights of its own for each step.
+    """An LSTM over `iterations` steps, unrolled: `data`, `data1`, … The first state is zeros. TVM's had
+    weights of its own for each step.
     """
-    return _lstm.lstm(iterations, num_hidden, num_hidden, batch_size, dtype)["main"]
+    net = _lstm.lstm(iterations, num_hidden, num_hidden, batch_size, dtype)["main"]
+    steps, rest = net.params[:iterations], net.params[iterations + 2 :]
+    names = ["data", *(f"data{step}" for step in range(1, iterations))]
+    inputs = [Var(name, step.type_annotation) for name, step in zip(names, steps, strict=True)]
+    values: dict[Var | str, Expr] = dict(zip(steps, inputs, strict=True))
+    state = zeros((batch_size, num_hidden), dtype)
+    values.update(dict.fromkeys(net.params[iterations : iterations + 2], state))
+    bound = bind(net, values)
+    assert isinstance(bound, Function)
+    return Function([*inputs, *rest], bound.body, net.ret_type, net.type_params, net.attrs)
 
 
 NETS: dict[str, Callable[..., Function]] = {

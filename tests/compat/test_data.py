@@ -181,6 +181,12 @@ def test_the_networks_of_old_code(name: str, options: dict[str, object], result:
     assert typed.ret_type.dtype == options.get("dtype", "float32")
 
 
+def test_the_steps_of_an_lstm_have_the_names_that_old_code_gives() -> None:
+    net = tvm.relay.testing.lstm.get_net(iterations=3, num_hidden=2)
+    assert [param.name_hint for param in net.params][:3] == ["data", "data1", "data2"]
+    assert not relay.analysis.free_vars(net)
+
+
 def test_a_workload_is_a_network_with_values() -> None:
     module, params = tvm.relay.testing.dcgan.get_workload(1, (1, 8, 8), 4, 6)
     image = relay.create_executor("debug", mod=module).evaluate()(np.ones((1, 6), "float32"), **params)
