@@ -25,8 +25,8 @@ _IN_NAMESPACE = {"image": "image", "morphology": "image", "random": "random", "a
 
 
 def namespace(family: str) -> str:
-    """The part of `relay` that holds a family's builders: "nn", "image", "vision", "random", "annotation", or ""
-    for `relay` itself.
+    """The part of `relay` that holds a family's builders: "nn", "image", "vision", "random", "annotation", or
+    "" for `relay` itself.
     """
     return _IN_NAMESPACE.get(family, family.rpartition(".")[0])
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,15 @@ from ..ir.module import IRModule
 from ..ir.walk import post_order
 
 LONGEST = 200  # characters of an expression in a message
+_PACKAGE = str(Path(__file__).parents[1])
+
+
+def is_ours(error: Exception) -> bool:
+    """Whether an error was raised in the package itself, not in code that it was given to call."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and at.tb_frame.f_code.co_filename.startswith(_PACKAGE)
 
 
 def failed(name: str, mod: IRModule, error: Exception) -> PassError:
@@ -50,7 +60,7 @@ def _short(expr: Expr) -> str:
         text = " ".join(astext(expr, show_meta_data=False).split())
     except Exception:  # the pass may have broken it; its kind is told at least
         return type(expr).__name__
-    text = text.removeprefix('#[version = "0.0.5"] ')
+    text = re.sub(r"free_var [^;]*; ", "", text.removeprefix('#[version = "0.0.5"] '))
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 

@@ -15,8 +15,6 @@ from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
 
-_PACKAGE = __name__.rpartition(".")[0]
-
 
 class PassInfo(NamedTuple):
     """A pass's name, the optimization level from which it runs, and the names of passes that it requires."""
@@ -130,20 +128,18 @@ class Pass:
         return result
 
     def _run(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        """The pass; an error in one of the package's own is told as such. What a reader's pass raises is the
-        reader's.
+        """The pass; an error in one of the package's own is told as such. What a reader's code raises (a pass,
+        a relation, a function that was registered) is the reader's.
         """
         try:
             return self.transform_module(mod, ctx)
         except (RelayError, NotImplementedError):
             raise
         except Exception as error:
-            if isinstance(self, (Sequential, _FromFunction)) or not type(self).__module__.startswith(
-                _PACKAGE
-            ):
-                raise
-            from .failure import failed
+            from .failure import failed, is_ours
 
+            if isinstance(self, (Sequential, _FromFunction)) or not is_ours(error):
+                raise
             raise failed(self.info.name, mod, error) from error
 
     def __repr__(self) -> str:
