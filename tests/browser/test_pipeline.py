@@ -177,6 +177,28 @@ def test_changes_are_walked_by_their_key_and_by_their_mark(open_view: Opener) ->
     expect(selected(page)).to_contain_text("%0 = add")
 
 
+def test_a_row_that_moved_is_there_twice_and_its_cost_once(open_view: Opener) -> None:
+    view = view_of("small")
+    align = view["stages"][3]["align"]
+    pairs = [align[i : i + 3] for i in range(0, len(align), 3)]
+    strings, rows = view["strings"], view["program"]["rows"]
+    relu = strings.index("nn.relu")
+    at = next(i for i, (_, after, _) in enumerate(pairs) if after >= 0 and relu in rows[after][2][1::3])
+    before, after, _ = pairs[at]
+    pairs[at : at + 1] = []
+    pairs[at - 3 : at - 3] = [[before, -1, 4]]
+    pairs[at + 1 : at + 1] = [[-1, after, 4]]
+    view["stages"][3]["align"] = [value for pair in pairs for value in pair]
+    page = open_view(view, fragment="#rx-test:stage=3")
+    assert marks(page).count("moved") == 2
+    assert "⇅1" in current(page)
+    moved = page.locator(".row.is-moved")
+    texts = [" ".join(cell.split()) for cell in moved.locator(".c-bytes").all_inner_texts()]
+    assert texts[0] == ""
+    assert texts[1] != ""
+    expect(page.locator(".changes-here")).to_contain_text("moved 1")
+
+
 def test_what_is_unchanged_folds_and_a_change_never_does(open_view: Opener) -> None:
     page = open_view(view_of("power"), fragment="#rx-test:stage=2&fold=0")
     everything = page.locator(".pipeline-grid .row").count()
