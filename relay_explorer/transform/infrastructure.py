@@ -16,6 +16,9 @@ from ..ir.expr import Function
 from ..ir.module import IRModule
 
 
+_PACKAGE = __name__.rpartition(".")[0]
+
+
 class PassInfo(NamedTuple):
     """A pass's name, the optimization level from which it runs, and the names of passes that it requires."""
 
@@ -128,8 +131,8 @@ class Pass:
         return result
 
     def _run(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        """The pass; an error in one of the package's own is told as such. What a reader's code raises (a pass,
-        a relation, a function that was registered) is the reader's.
+        """The pass; an error in one of the package's own is told as such. What a reader's code raises (a
+        pass, a relation, a function that was registered) is the reader's.
         """
         try:
             return self.transform_module(mod, ctx)
