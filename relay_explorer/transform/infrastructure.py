@@ -15,7 +15,6 @@ from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
 
-
 _PACKAGE = __name__.rpartition(".")[0]
 
 
