@@ -15,7 +15,7 @@ from .feedback import Failure
 from .map_and_fold import TASKS, RefusedError, Rose, Task, list_text, read, run, tree_text, with_main
 
 VIEW, CAPTION = "evaluation", "What your program does, step by step"
-LONG = 3_000  # elements of a list, levels of a tree
+LONG = 1_000  # elements of a list, levels of a tree
 
 
 class Step(NamedTuple):

@@ -247,7 +247,7 @@ class Lifting:
         while isinstance(body, Let):
             yield self._binding(body, block)
             body = body.body
-        return self.atom(body, body.checked_type if not isinstance(body, Op) else None)
+        return self.atom(body)
 
     def _binding(self, let: Let, block: Block) -> Steps[None]:
         if isinstance(let.value, Var):  # another name for the same

@@ -9,6 +9,9 @@ from relay_explorer.grading.map_and_fold import TASKS, Rose, read, run, tree_tex
 from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
 
+# Code that never ends is stopped by an exception in its thread, which may come while Python collects garbage.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 
 @pytest.mark.parametrize("part", ["map", "fold"])
 @pytest.mark.parametrize("seed", range(2))
