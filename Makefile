@@ -11,8 +11,8 @@ BIN := $(VENV)/bin
 BOOK_READY := $(VENV)/.book-ready
 READY := $(VENV)/.ready
 COLAB_READY := $(COLAB)/.ready
-# Tests of one file stay together: they share what they made.
-WORKERS := -n auto --maxprocesses 4 --dist loadfile
+# Tests of one file stay together: they share what they made. Files keep the order that tests/conftest.py gives them.
+WORKERS := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIP := -m pip install --quiet --disable-pip-version-check
 
 help:  ## list the targets

@@ -29,6 +29,15 @@ def no_hang() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
+LONG = ("slow", "browser", "book", "notebook")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first, so that at the end no process waits for another. Files stay whole."""
+    long = {item.path for item in items if any(item.get_closest_marker(name) for name in LONG)}
+    items.sort(key=lambda item: (item.path.name != "test_environments.py", item.path not in long))
+
+
 @contextmanager
 def alone(what: str) -> Iterator[None]:
     """Only one of several test processes at a time does what is inside."""

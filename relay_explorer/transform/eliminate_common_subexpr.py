@@ -31,13 +31,36 @@ class EliminateCommonSubexpr(FunctionPass):
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[int, Expr] = {}
         first: dict[Hashable, Expr] = {}
+        became: dict[int, list[Expr]] = {}  # by what is left: what it stands for
         for node in post_order(function):
             new = rebuild(node, [memo[id(part)] for part in children(node)])
             key = _key(new)
             if key is not None and not (self.fskip is not None and self.fskip(new)):
                 new = first.setdefault(key, new)
+                became.setdefault(id(new), []).append(node)
             memo[id(node)] = new
-        return rewritten(function, memo[id(function)])
+        return rewritten(function, _with_origins(memo[id(function)], became))
+
+
+def _with_origins(root: Expr, became: dict[int, list[Expr]]) -> Expr:
+    """`root` with each expression that stands for several naming all of them as its origin."""
+    memo: dict[int, Expr] = {}
+    for node in post_order(root):
+        new = rebuild(node, [memo[id(part)] for part in children(node)])
+        sources = became.get(id(node), [])
+        if len(sources) > 1:
+            if new is node:  # it may be the program's own, which stays as it is
+                new = _copied(node)
+            new.origin = tuple(sources)
+        memo[id(node)] = new
+    return memo[id(root)]
+
+
+def _copied(node: Expr) -> Expr:
+    if isinstance(node, TupleGetItem):
+        return TupleGetItem(node.tuple_value, node.index, node.span)
+    assert isinstance(node, Call)
+    return Call(node.op, node.args, node.attrs, node.type_args, node.span)
 
 
 def _key(node: Expr) -> Hashable | None:

@@ -293,7 +293,7 @@ def test_a_screen_reader_hears_the_pass(open_view: Opener) -> None:
     expect(grid).to_have_attribute("aria-label", "small: before and after FoldConstant")
     press(page, "ArrowRight")
     live = page.locator("[aria-live=polite]").first
-    expect(live).to_contain_text("2 of 3: EliminateCommonSubexpr, 2 added, 1 removed.")
+    expect(live).to_contain_text("2 of 3: EliminateCommonSubexpr, 1 rewritten, 2 added, 1 removed.")
     expect(page.get_by_role("button", name="1 FoldConstant , 1 rewritten, 2 removed")).to_be_visible()
     removed = page.locator(".row.is-removed").first.get_by_role("gridcell").all_inner_texts()
     assert removed[1].split() == ["−", "removed"]
