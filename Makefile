@@ -12,7 +12,8 @@ BOOK_READY := $(VENV)/.book-ready
 READY := $(VENV)/.ready
 COLAB_READY := $(COLAB)/.ready
 # Tests of one file stay together: they share what they made. Files keep the order that tests/conftest.py gives them.
-WORKERS := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Three processes keep two processors busy: those that drive a browser or a kernel mostly wait.
+WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 PIP := -m pip install --quiet --disable-pip-version-check
 
 help:  ## list the targets

@@ -66,7 +66,7 @@ PASSES: list[Pass] = [
     RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(), ToBasicBlockNormalForm(),
     ToGraphNormalForm(),
 ]  # fmt: skip
-COUNT = 120
+COUNT = 80
 
 
 @pytest.fixture(scope="module")
