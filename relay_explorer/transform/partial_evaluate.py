@@ -7,7 +7,7 @@ read. The order of effects stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any as Anything
 
 from ..ir.adt import (
@@ -39,11 +39,13 @@ from ..typing import infer_types
 from ..typing.solver import substitute
 from .fold_constant import compute, is_pure, is_static
 from .infrastructure import Contract, Pass, PassContext
+from .partial_record import SILENT, Observer
 from .partial_steps import array, atoms, call_of, copied, fits, renamed
 from .partial_values import (
     Block,
     Env,
     Known,
+    Static,
     StaticCallee,
     StaticData,
     StaticFunction,
@@ -93,10 +95,12 @@ class Evaluator:
     be computed at run time into the block.
     """
 
-    def __init__(self, mod: IRModule, limit: int) -> None:
+    def __init__(self, mod: IRModule, limit: int, observer: Observer = SILENT) -> None:
         self.mod = mod
         self.limit = limit
+        self.observer = observer
         self.store = Store()
+        observer.watch(self.store)
         self.fuel: dict[
             int, Anything
         ] = {}  # by function that is being inlined: the measures of its arguments
@@ -125,7 +129,17 @@ class Evaluator:
             value.span = origin.span
         for part in atoms(value):
             self._demand(part)
-        return block.push(value, name, (origin,))
+        var = block.push(value, name, (origin,))
+        self.observer.pushed(var)
+        return var
+
+    def _keep(
+        self, made: Expr, expr: Expr, args: Sequence[Known], block: Block, name: str, why: str
+    ) -> Known:
+        """Leaves an expression to the residual program."""
+        known = Known(self._push(block, made, expr, name))
+        self.observer.kept(expr, known, args, why)
+        return known
 
     def _demand(self, atom: Expr) -> Expr:
         if isinstance(atom, Var):
@@ -176,12 +190,14 @@ class Evaluator:
             case Tuple():
                 fields = yield self._all(expr.fields, env, block)
                 made = Tuple([f.dynamic for f in fields])
-                return Known(self._push(block, made, expr, name), StaticTuple(tuple(fields)))
+                return self._built(expr, self._push(block, made, expr, name), StaticTuple(tuple(fields)))
             case TupleGetItem():
                 data: Known = yield self._visit(expr.tuple_value, env, block)
                 if isinstance(data.static, StaticTuple):
-                    return data.static.fields[expr.index]
-                return Known(self._push(block, TupleGetItem(data.dynamic, expr.index), expr, name))
+                    field = data.static.fields[expr.index]
+                    self.observer.taken(expr, field, data)
+                    return field
+                return self._keep(TupleGetItem(data.dynamic, expr.index), expr, [data], block, name, "field")
             case Function():
                 return self._function(expr, env, block, name)
             case Call():
@@ -194,6 +210,11 @@ class Evaluator:
                 known = yield self._match(expr, env, block, name)
                 return known
         known = yield self._reference(expr, env, block, name)
+        return known
+
+    def _built(self, expr: Expr, dynamic: Expr, static: Static) -> Known:
+        known = Known(dynamic, static)
+        self.observer.built(expr, known)
         return known
 
     def _all(self, exprs: tuple[Expr, ...], env: Env, block: Block) -> Steps[list[Known]]:
@@ -227,7 +248,9 @@ class Evaluator:
                 value: Known = yield self._visit(expr.value, env, block)
                 cell = StaticRef(self._tick())
                 self.store.write(cell, value)
-                return Known(self._push(block, RefCreate(value.dynamic), expr, name), cell)
+                known = Known(self._push(block, RefCreate(value.dynamic), expr, name), cell)
+                self.observer.kept(expr, known, [value], "cell")
+                return known
             case RefWrite():
                 target: Known = yield self._visit(expr.ref, env, block)
                 value = yield self._visit(expr.value, env, block)
@@ -236,14 +259,17 @@ class Evaluator:
                 else:  # it may be any cell
                     self.store.forget()
                 made = RefWrite(target.dynamic, value.dynamic)
-                return Known(self._push(block, made, expr, name), StaticTuple(()))
+                known = Known(self._push(block, made, expr, name), StaticTuple(()))
+                self.observer.kept(expr, known, [target, value], "write")
+                return known
             case RefRead():
                 source: Known = yield self._visit(expr.ref, env, block)
                 if isinstance(source.static, StaticRef):
                     held = self.store.read(source.static)
                     if held is not None:
+                        self.observer.taken(expr, held, source)
                         return held
-                read = Known(self._push(block, RefRead(source.dynamic), expr, name))
+                read = self._keep(RefRead(source.dynamic), expr, [source], block, name, "read")
                 if isinstance(source.static, StaticRef):
                     self.store.write(source.static, read)
                 return read
@@ -254,38 +280,46 @@ class Evaluator:
     def _if(self, expr: If, env: Env, block: Block, name: str) -> Steps[Known]:
         condition: Known = yield self._visit(expr.cond, env, block)
         if isinstance(condition.static, StaticTensor):
-            taken = expr.true_branch if bool(condition.static.array) else expr.false_branch
+            holds = bool(condition.static.array)
+            self.observer.decided(expr, condition, 0 if holds else 1, {})
+            taken = expr.true_branch if holds else expr.false_branch
             known: Known = yield self._visit(taken, env, block, name)
             return known
+        self.observer.undecided(expr, condition, (0, 1))
+        self.observer.branch(expr, 0, {})
         yes = yield self._apart(lambda inner: self._visit(expr.true_branch, env, inner))
+        self.observer.branch(expr, 1, {})
         no = yield self._apart(lambda inner: self._visit(expr.false_branch, env, inner))
         self.store.forget()
-        return Known(self._push(block, If(condition.dynamic, yes, no), expr, name))
+        return self._keep(If(condition.dynamic, yes, no), expr, [condition], block, name, "branches")
 
     def _match(self, expr: Match, env: Env, block: Block, name: str) -> Steps[Known]:
         data: Known = yield self._visit(expr.data, env, block)
-        left: list[Clause] = []  # clauses that may fit
-        for clause in expr.clauses:
+        left: list[tuple[int, Clause]] = []  # clauses that may fit
+        for number, clause in enumerate(expr.clauses):
             scope = Env(env)
             sure = fits(clause.lhs, data, scope)
             if sure and not left:
+                self.observer.decided(expr, data, number, scope.values)
                 known: Known = yield self._visit(clause.rhs, scope, block, name)
                 return known
             if sure is not False:
-                left.append(clause)
+                left.append((number, clause))
+        self.observer.undecided(expr, data, [number for number, _ in left])
         clauses = []
-        for clause in left:
-            clauses.append((yield self._clause(clause, env)))
+        for number, clause in left:
+            clauses.append((yield self._clause(expr, number, clause, env)))
         self.store.forget()
         # what is known of the data, the types do not say: without a clause the others need not be all
         complete = expr.complete and len(left) == len(expr.clauses)
-        return Known(self._push(block, Match(data.dynamic, clauses, complete), expr, name))
+        return self._keep(Match(data.dynamic, clauses, complete), expr, [data], block, name, "branches")
 
-    def _clause(self, clause: Clause, env: Env) -> Steps[Clause]:
+    def _clause(self, match: Match, number: int, clause: Clause, env: Env) -> Steps[Clause]:
         """A clause of the residual program, with variables of its own."""
         scope = Env(env)
         new = {var: copied(var, env) for var in pattern_vars(clause.lhs)}
         scope.values.update({var: Known(copy) for var, copy in new.items()})
+        self.observer.branch(match, number, scope.values)
         body = yield self._apart(lambda inner: self._visit(clause.rhs, scope, inner))
         return Clause(renamed(clause.lhs, new), body, clause.span)
 
@@ -298,7 +332,7 @@ class Evaluator:
         `itself` is the variable by which it may call itself.
         """
         if _is_kernel(function):
-            return Known(self._push(block, function, function, name))
+            return self._keep(function, function, [], block, name, "kernel")
         var = Var(name)
         var.origin = (function,)
         scope = Env(env)
@@ -309,6 +343,7 @@ class Evaluator:
         params = [copied(p, env) for p in function.params]
         active = dict(self.fuel)
         block.push_lazy(var, lambda: self._reified(static, known, params, active))
+        self.observer.built(function, known)
         return known
 
     def _reified(
@@ -344,23 +379,27 @@ class Evaluator:
                 return known
             case StaticCallee(callee=Constructor() as constructor):
                 made = self._push(block, call_of(constructor, args, call), call, name)
-                return Known(made, StaticData(constructor, tuple(args), self._tick()))
+                return self._built(call, made, StaticData(constructor, tuple(args), self._tick()))
             case StaticCallee(callee=Op() as op):
                 return self._operator(op, call, args, block, name)
-        return self._unknown(callee, args, call, block, name)
+        return self._unknown(callee, args, call, block, name, "function")
 
-    def _unknown(self, callee: Known, args: list[Known], call: Call, block: Block, name: str) -> Known:
+    def _unknown(
+        self, callee: Known, args: list[Known], call: Call, block: Block, name: str, why: str
+    ) -> Known:
         """A call that is left: it may write any cell."""
         self.store.forget()
-        return Known(self._push(block, call_of(callee.dynamic, args, call), call, name))
+        return self._keep(call_of(callee.dynamic, args, call), call, args, block, name, why)
 
     def _operator(self, op: Op, call: Call, args: list[Known], block: Block, name: str) -> Known:
         arrays = list(map(array, args))
         if is_pure(op) and all(array is not None for array in arrays) and is_static(call):
             value = compute(op, call, arrays)
             if value is not None:
-                return self._constant(value, call, block, name)
-        return Known(self._push(block, call_of(op, args, call), call, name))
+                known = self._constant(value, call, block, name)
+                self.observer.computed(call, known, args)
+                return known
+        return self._keep(call_of(op, args, call), call, args, block, name, "operator")
 
     def _constant(self, value: Anything, origin: Expr, block: Block, name: str) -> Known:
         """A value that has been computed, and the constants in the residual program that it is made of."""
@@ -387,7 +426,8 @@ class Evaluator:
         outer = self.fuel.get(key)
         fuel, fell = (now, True) if outer is None else progress(outer, now)
         if call is not None and (not fell or self.bindings > self.limit or self.depth > DEEPEST):
-            return self._unknown(itself, args, call, block, name)
+            return self._unknown(itself, args, call, block, name, "endless" if not fell else "size")
+        self.observer.entered(static, itself, args, call, outer, now)
         types = dict(zip(function.type_params, call.type_args)) if call is not None else None
         scope = Env(static.env, types)
         scope.values.update(zip(function.params, args))
@@ -399,4 +439,5 @@ class Evaluator:
             del self.fuel[key]
         else:
             self.fuel[key] = outer
+        self.observer.returned(result)
         return result

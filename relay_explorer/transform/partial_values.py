@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any as Anything
 
 from ..ir.adt import Constructor
@@ -101,22 +102,31 @@ class Store:
 
     def __init__(self) -> None:
         self._cells: dict[StaticRef, Known] = {}
+        self.version = 0  # counts changes
 
     def read(self, cell: StaticRef) -> Known | None:
         return self._cells.get(cell)
 
     def write(self, cell: StaticRef, value: Known) -> None:
         self._cells[cell] = value
+        self.version += 1
 
     def forget(self) -> None:
         """Something happened that may have written any cell."""
-        self._cells = {}
+        if self._cells:
+            self._cells = {}
+            self.version += 1
+
+    def contents(self, most: int) -> tuple[tuple[StaticRef, Known], ...]:
+        """At most so many cells, with what they hold, in the order in which they were written first."""
+        return tuple(islice(self._cells.items(), most))
 
     def saved(self) -> dict[StaticRef, Known]:
         return dict(self._cells)
 
     def restore(self, cells: dict[StaticRef, Known]) -> None:
         self._cells = dict(cells)
+        self.version += 1
 
 
 # -- the residual program
