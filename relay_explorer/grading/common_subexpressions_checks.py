@@ -11,8 +11,8 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import children, post_order, rebuild
 from .check import Exercise
-from .fragments import has, main_of, written
-from .pass_checks import PassTask, closed_programs, operators, properties
+from .fragments import has, main_of, properties, written
+from .pass_checks import PassTask, closed_programs, operators
 
 
 def _goal(before: Function, after: Function) -> tuple[str, str]:
@@ -149,7 +149,7 @@ EXERCISE = {
         "Common subexpressions",
         "share_calls(function)",
         properties(
-            TASK,
+            TASK.judge,
             ("twice", "two equal calls become one", _simple),
             ("attributes", "calls that differ in anything stay two", _attributes),
             ("chains", "so do calls whose arguments become the same", _chains),

@@ -12,8 +12,8 @@ from ..ir.op import Op
 from ..ir.walk import post_order
 from .check import Exercise
 from .constant_folding import evaluate
-from .fragments import has, written
-from .pass_checks import PassTask, closed_programs, operators, properties
+from .fragments import has, properties, written
+from .pass_checks import PassTask, closed_programs, operators
 
 
 def _goal(lets: bool, branches: bool) -> PassTask:
@@ -131,14 +131,16 @@ EXERCISE = {
         "Constant folding",
         "fold_constants(function)",
         (
-            *properties(_PLAIN, ("calls", "calls on constants are computed", _calls)),
-            *properties(_PLAIN, ("chains", "so are calls whose arguments become constants", _chains)),
+            *properties(_PLAIN.judge, ("calls", "calls on constants are computed", _calls)),
+            *properties(_PLAIN.judge, ("chains", "so are calls whose arguments become constants", _chains)),
             *properties(
-                _LETS, ("lets", "a variable that is bound to a constant stands for it", _let_programs)
+                _LETS.judge, ("lets", "a variable that is bound to a constant stands for it", _let_programs)
             ),
-            *properties(_ALL, ("branches", "an `if` whose condition is known is decided", _branches)),
-            *properties(_ALL, ("everything", "any program keeps its type and its meaning", _everything)),
-            *properties(_ALL, ("shared", "what is shared is looked at once", _shared)),
+            *properties(_ALL.judge, ("branches", "an `if` whose condition is known is decided", _branches)),
+            *properties(
+                _ALL.judge, ("everything", "any program keeps its type and its meaning", _everything)
+            ),
+            *properties(_ALL.judge, ("shared", "what is shared is looked at once", _shared)),
         ),
     ),
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any as Anything
 
@@ -17,9 +17,9 @@ from ..ir.op import Op
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order
 from .budget import limited
-from .check import CASE_SECONDS, Exercise, Property, crashed
+from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
-from .fragments import fragments, has, main_of, smallest_failure, snapshot, text, written
+from .fragments import fragments, has, main_of, properties, snapshot, text, written
 
 VIEW, CAPTION = "ir", "The smallest function that is counted wrongly"
 INPUTS = ("data",)
@@ -302,38 +302,28 @@ def _network(rng: random.Random, parts: int, tuples: bool) -> IRModule:
     return IRModule.from_expr(Function(params, Tuple(params)))
 
 
-def _property(
-    judge: Callable[[Anything, IRModule], Failure | None],
-    name: str,
-    says: str,
-    cases: Callable[[random.Random, int], Iterable[IRModule]],
-) -> Property:
-    def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
-        return smallest_failure(lambda module: judge(answer, module), cases(rng, count))
-
-    return Property(name, says, test)
-
-
 EXERCISE = {
     "operators": Exercise(
         "count_operators",
         "count_operators(function)",
-        (
-            _property(_judge_operators, "calls", "every call of an operator is counted, by name", _calls),
-            _property(_judge_operators, "shared", "a call that is shared is counted once", _shared),
-            _property(_judge_operators, "everywhere", "in `let`, functions and `match`, too", _everywhere),
-            _property(_judge_operators, "models", "networks are counted as they are", _models),
+        properties(
+            _judge_operators,
+            ("calls", "every call of an operator is counted, by name", _calls),
+            ("shared", "a call that is shared is counted once", _shared),
+            ("everywhere", "in `let`, functions and `match`, too", _everywhere),
+            ("models", "networks are counted as they are", _models),
         ),
     ),
     "parameters": Exercise(
         "count_parameters",
         "count_parameters(function, inputs)",
-        (
-            _property(_judge_parameters, "tensors", "a tensor holds the product of its dimensions", _tensors),
-            _property(_judge_parameters, "tuples", "a tuple holds what its fields hold", _tuples),
-            _property(_judge_parameters, "constants", "constants count, each once", _constants),
-            _property(_judge_parameters, "inner", "parameters of functions inside do not", _inner),
-            _property(_judge_parameters, "models", "networks are counted as they are", _models),
+        properties(
+            _judge_parameters,
+            ("tensors", "a tensor holds the product of its dimensions", _tensors),
+            ("tuples", "a tuple holds what its fields hold", _tuples),
+            ("constants", "constants count, each once", _constants),
+            ("inner", "parameters of functions inside do not", _inner),
+            ("models", "networks are counted as they are", _models),
         ),
     ),
 }

@@ -14,7 +14,7 @@ from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import children, free_vars, post_order, rewrite
-from .check import SHRINK_SECONDS
+from .check import SHRINK_SECONDS, Property
 from .feedback import Failure
 from .generate import generate
 from .shrink import shrink
@@ -109,6 +109,23 @@ def smallest_failure(judge: Judge, cases: Iterable[IRModule]) -> Failure | None:
     else:
         small = next((part for part in _parts(small) if fails(part)), small)
     return judge(small) or failure
+
+
+def properties(
+    judge: Callable[[Anything, IRModule], Failure | None],
+    *rows: tuple[str, str, Callable[[random.Random, int], Iterable[IRModule]]],
+) -> tuple[Property, ...]:
+    """A property for each row: its name, what it says, and the programs to try it on; `judge` looks at what
+    an answer makes of one.
+    """
+
+    def one(name: str, says: str, cases: Callable[[random.Random, int], Iterable[IRModule]]) -> Property:
+        def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
+            return smallest_failure(lambda module: judge(answer, module), cases(rng, count))
+
+        return Property(name, says, test)
+
+    return tuple(one(*row) for row in rows)
 
 
 def _well_typed(module: IRModule) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any as Anything
 
 from ..ir.adt import Match, pattern_vars
@@ -11,9 +11,9 @@ from ..ir.expr import Expr, Function, Let, Var
 from ..ir.module import IRModule
 from ..ir.walk import bound_vars, children, free_vars, post_order
 from .budget import limited
-from .check import CASE_SECONDS, Exercise, Property, crashed
+from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
-from .fragments import fragments, has, main_of, smallest_failure, snapshot, text, written
+from .fragments import fragments, has, main_of, properties, snapshot, text, written
 from .renaming import renamed
 
 VIEW, CAPTION = "ir", "The expression is the body of this function"
@@ -194,24 +194,18 @@ def _shared(rng: random.Random, count: int) -> Iterator[IRModule]:
         yield written(f"(%x: int32) {{\n  %0 = negative(%x);\n{lines}  negative(%{rungs - 1})\n}}")[0]
 
 
-def _property(name: str, says: str, cases: Callable[[random.Random, int], Iterable[IRModule]]) -> Property:
-    def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
-        return smallest_failure(lambda module: _judge(answer, module), cases(rng, count))
-
-    return Property(name, says, test)
-
-
 EXERCISE = {
     "": Exercise(
         "Free variables",
         "free_variables(expr)",
-        (
-            _property("uses", "every variable that is used is found, wherever it stands", _plain),
-            _property("functions", "a function binds its parameters, in its body", _functions),
-            _property("lets", "a `let` binds its variable", _lets),
-            _property("matches", "a clause binds the variables of its pattern", _matches),
-            _property("names", "variables of one name are told apart", _names_alike),
-            _property("shared", "what is shared is looked at once", _shared),
+        properties(
+            _judge,
+            ("uses", "every variable that is used is found, wherever it stands", _plain),
+            ("functions", "a function binds its parameters, in its body", _functions),
+            ("lets", "a `let` binds its variable", _lets),
+            ("matches", "a clause binds the variables of its pattern", _matches),
+            ("names", "variables of one name are told apart", _names_alike),
+            ("shared", "what is shared is looked at once", _shared),
         ),
     ),
 }

@@ -18,9 +18,9 @@ from ..ir.walk import post_order
 from ..transform.fusion_groups import Limits, Partition
 from ..typing import infer_types
 from .budget import Outcome, limited
-from .check import CASE_SECONDS, Exercise, Property, crashed
+from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
-from .fragments import main_of, smallest_failure, text, written
+from .fragments import main_of, properties, text, written
 from .fusion_rule import Flow
 from .fusion_rule_hints import Situation, hint, ways_hint
 from .fusion_rule_programs import PLAIN, Maker
@@ -247,18 +247,6 @@ def _rungs(rng: random.Random, count: int) -> Iterator[IRModule]:
     yield written(f"({_X}) {{ %0 = nn.dense(%x, %x); {rungs} exp(%61) }}")[0]
 
 
-def _property(
-    judge: Callable[[Anything, IRModule], Failure | None],
-    name: str,
-    says: str,
-    cases: Callable[[random.Random, int], Iterable[IRModule]],
-) -> Property:
-    def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
-        return smallest_failure(lambda module: judge(answer, module), cases(rng, count))
-
-    return Property(name, says, test)
-
-
 _X = "%x: Tensor[(4, 4), float32]"
 _W = _X + ", %w: Tensor[(4, 4), float32]"
 _CHAIN = (f"({_X}) {{ exp(tanh(%x)) }}", f"({_X}, %b: Tensor[(4), float32]) {{ tanh(add(%x, %b)) }}")
@@ -268,27 +256,29 @@ EXERCISE = {
     "ways": Exercise(
         "ways",
         "ways(node, flow)",
-        (
-            _property(
-                _judge_ways, "straight", "on a straight way, what is between", _programs(_CHAIN, ("chain",))
+        properties(
+            _judge_ways,
+            (
+                "straight", "on a straight way, what is between", _programs(_CHAIN, ("chain",))
             ),
-            _property(
-                _judge_ways, "branches", "on all ways, until they meet",
+            (
+                "branches", "on all ways, until they meet",
                 _programs((_DIAMOND,), (*PLAIN, "reduction", "dense", "moved")),
             ),
-            _property(_judge_ways, "crossing", "each node once, however many ways lead there", _rungs),
+            ("crossing", "each node once, however many ways lead there", _rungs),
         ),
     ),
     "may_fuse": Exercise(
         "may_fuse",
         "may_fuse(node, phase, flow)",
-        (
-            _property(
-                _judge_rule, "elementwise", "element-wise and broadcast work joins what comes next",
+        properties(
+            _judge_rule,
+            (
+                "elementwise", "element-wise and broadcast work joins what comes next",
                 _programs((*_CHAIN, _DIAMOND), PLAIN),
             ),
-            _property(
-                _judge_rule, "reductions", "it joins a reduction too, which ends a kernel",
+            (
+                "reductions", "it joins a reduction too, which ends a kernel",
                 _programs(
                     (
                         f"({_X}) {{ sum(tanh(%x)) }}",
@@ -300,8 +290,8 @@ EXERCISE = {
                     (*PLAIN, "reduction", "reduction", "opaque"),
                 ),
             ),
-            _property(
-                _judge_rule, "convolutions", "a convolution takes up element-wise work that follows",
+            (
+                "convolutions", "a convolution takes up element-wise work that follows",
                 _programs(
                     (
                         f"({_W}) {{ tanh(nn.dense(%x, %w)) }}",
@@ -314,8 +304,8 @@ EXERCISE = {
                     (*PLAIN, "dense", "dense", "reduction"),
                 ),
             ),
-            _property(
-                _judge_rule, "injective", "what moves elements waits for phase 2",
+            (
+                "injective", "what moves elements waits for phase 2",
                 _programs(
                     (
                         f"({_W}) {{ tanh(transpose(%x)) }}",
@@ -326,8 +316,8 @@ EXERCISE = {
                     (*PLAIN, "moved", "moved", "dense", "reduction", "opaque"),
                 ),
             ),
-            _property(
-                _judge_rule, "tuples", "a tuple in a kernel is joined in phase 3",
+            (
+                "tuples", "a tuple in a kernel is joined in phase 3",
                 _programs(
                     (
                         f"({_X}) {{ concatenate((tanh(%x), exp(%x)), axis=0) }}",
@@ -338,7 +328,7 @@ EXERCISE = {
                     several=True,
                 ),
             ),
-            _property(_judge_rule, "models", "networks are fused as a whole", _models),
+            ("models", "networks are fused as a whole", _models),
         ),
     ),
 }  # fmt: skip

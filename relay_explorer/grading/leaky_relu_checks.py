@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any as Anything
 
 from ..ir.adt import Match
@@ -14,9 +14,9 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import children, post_order, rewrite
 from .budget import limited
-from .check import CASE_SECONDS, Exercise, Property, crashed
+from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
-from .fragments import fragments, has, main_of, smallest_failure, snapshot, text, written
+from .fragments import fragments, has, main_of, properties, snapshot, text, written
 
 VIEW, CAPTION = "ir", "The smallest function that is rewritten wrongly"
 ALPHA = 0.125
@@ -223,24 +223,18 @@ def _models(rng: random.Random, count: int) -> Iterator[IRModule]:
         yield models.load(name)
 
 
-def _property(name: str, says: str, cases: Callable[[random.Random, int], Iterable[IRModule]]) -> Property:
-    def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
-        return smallest_failure(lambda module: _judge(answer, module), cases(rng, count))
-
-    return Property(name, says, test)
-
-
 EXERCISE = {
     "": Exercise(
         "Leaky ReLU",
         "use_leaky(function, alpha)",
-        (
-            _property("calls", "a ReLU becomes a leaky one", _calls_only),
-            _property("nested", "also one inside another", _nested),
-            _property("everywhere", "in `let`, functions and `match`, too", _everywhere),
-            _property("shared", "what is shared stays shared", _shared),
-            _property("untouched", "nothing else changes", _untouched),
-            _property("models", "networks are rewritten as a whole", _models),
+        properties(
+            _judge,
+            ("calls", "a ReLU becomes a leaky one", _calls_only),
+            ("nested", "also one inside another", _nested),
+            ("everywhere", "in `let`, functions and `match`, too", _everywhere),
+            ("shared", "what is shared stays shared", _shared),
+            ("untouched", "nothing else changes", _untouched),
+            ("models", "networks are rewritten as a whole", _models),
         ),
     ),
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any as Anything
 
@@ -18,9 +18,9 @@ from ..ir.op import Op
 from ..ir.walk import post_order
 from ..transform.infrastructure import Pass, function_pass
 from .budget import Outcome, limited
-from .check import CASE_SECONDS, Property, crashed
+from .check import CASE_SECONDS, crashed
 from .feedback import Failure
-from .fragments import main_of, smallest_failure, snapshot, text
+from .fragments import main_of, snapshot, text
 
 LONGEST = 1_400  # characters of a program in feedback
 CAPTION = "Your pass at work: the program before and after"
@@ -88,20 +88,6 @@ class PassTask:
             )
         got, hint = self.goal(function, value)
         return (shown if got else "", f"{got} {hint}".strip())
-
-
-def properties(
-    task: PassTask, *rows: tuple[str, str, Callable[[random.Random, int], Iterable[IRModule]]]
-) -> tuple[Property, ...]:
-    """A property for each row: its name, what it says, and the programs to try it on."""
-
-    def one(name: str, says: str, cases: Callable[[random.Random, int], Iterable[IRModule]]) -> Property:
-        def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
-            return smallest_failure(lambda module: task.judge(answer, module), cases(rng, count))
-
-        return Property(name, says, test)
-
-    return tuple(one(*row) for row in rows)
 
 
 def operators(function: Function) -> Counter[str]:

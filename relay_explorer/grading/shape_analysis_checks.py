@@ -13,9 +13,9 @@ from ..ir.op import Op
 from ..ir.types import Any, Dim, FuncType, TensorType
 from ..ir.walk import post_order
 from .budget import limited
-from .check import CASE_SECONDS, Exercise, Property, crashed
+from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
-from .fragments import main_of, smallest_failure, snapshot, text, written
+from .fragments import main_of, properties, snapshot, text, written
 from .shape_analysis import ShapeError
 from .shape_analysis_programs import AXES, BINARY, UNARY, Maker, Shape, changed, forgetful
 
@@ -201,13 +201,6 @@ def _shared(rng: random.Random, count: int) -> Iterator[IRModule]:
     yield written(f"(%x: Tensor[(2, 1), float32]) {{ %0 = tanh(%x); {rungs} exp(%39) }}")[0]
 
 
-def _property(name: str, says: str, cases: Callable[[random.Random, int], Iterable[IRModule]]) -> Property:
-    def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
-        return smallest_failure(lambda module: _judge(answer, module), cases(rng, count))
-
-    return Property(name, says, test)
-
-
 def _params(*shapes: str) -> str:
     return ", ".join(f"%{name}: Tensor[{shape}, float32]" for name, shape in zip("abc", shapes))
 
@@ -216,8 +209,9 @@ EXERCISE = {
     "": Exercise(
         "Shape analysis",
         "shape_of(function)",
-        (
-            _property(
+        properties(
+            _judge,
+            (
                 "broadcast",
                 "operators of one element at a time broadcast",
                 _programs(
@@ -230,12 +224,12 @@ EXERCISE = {
                     (*UNARY, *BINARY),
                 ),
             ),
-            _property(
+            (
                 "dense",
                 "`nn.dense` gives a row of units for every row",
                 _programs((f"({_params('(2, 3)', '(4, 3)')}) {{ nn.dense(%a, %b) }}",), ("tanh", "nn.dense")),
             ),
-            _property(
+            (
                 "axes",
                 "axes are exchanged, summed over, joined along",
                 _programs(
@@ -249,10 +243,8 @@ EXERCISE = {
                     ("tanh", *AXES, *AXES),
                 ),
             ),
-            _property(
-                "lets", "a variable has the shape of its value; shared parts are looked at once", _shared
-            ),
-            _property(
+            ("lets", "a variable has the shape of its value; shared parts are looked at once", _shared),
+            (
                 "refuse",
                 "shapes that do not fit are a ShapeError",
                 _programs(
@@ -265,7 +257,7 @@ EXERCISE = {
                     lambda rng, module: changed(rng, module, None),
                 ),
             ),
-            _property(
+            (
                 "unknown",
                 "a dimension may be unknown",
                 _programs(
