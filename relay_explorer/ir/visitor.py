@@ -39,7 +39,8 @@ from .expr import (
     Var,
 )
 from .op import Op
-from .walk import children, post_order
+from .rewrites import first_sentence, listening, tell
+from .walk import children, is_same, post_order, rebuild
 
 _METHODS: dict[type, str] = {
     Function: "visit_function",
@@ -199,7 +200,21 @@ class ExprMutator(ExprFunctor):
             result.origin = (expr,)
             if result.span is None:
                 result.span = expr.span
+        if not known and result is not expr and listening():
+            self._tell(expr, result)
         return result
+
+    def _tell(self, expr: Expr, result: Anything) -> None:
+        """Tells a rewrite of the author's: one that is more than the expression on its mutated parts."""
+        if not isinstance(result, Expr):
+            return
+        parts = [self.memo_map.get(part, part) for part in children(expr)]
+        renewed = rebuild(expr, [part if isinstance(part, Expr) else expr for part in parts])
+        if is_same(renewed, result):
+            return
+        method = getattr(type(self), _METHODS[type(expr)])
+        own = first_sentence(method.__doc__) or first_sentence(type(self).__doc__)
+        tell(method, expr, result, words=own)
 
     def visit_function(self, fn: Function) -> Expr:
         params = [self.visit(p) for p in fn.params]

@@ -26,6 +26,7 @@ from .expr import (
     Var,
 )
 from .op import Op
+from .rewrites import tell
 from .types import FuncType, RefType, TensorType, TupleType, Type, TypeCall, TypeRelation, TypeVar
 
 _LEAVES = (Constant, Var, GlobalVar, Op, Constructor)
@@ -136,6 +137,18 @@ def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
     return new
 
 
+def is_same(a: Expr, b: Expr) -> bool:
+    """Whether two expressions are the same but for being two: of one kind, with the same parts."""
+    if a is b:
+        return True
+    if a.__class__ is not b.__class__ or a.__class__ in _LEAF_SET:
+        return False
+    own, other = children(a), children(b)
+    if len(own) != len(other) or not all(x is y for x, y in zip(own, other)):
+        return False
+    return all(getattr(a, name, None) == getattr(b, name, None) for name in ("attrs", "index"))
+
+
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """`expr` with every node, from the leaves up, replaced by what `change` gives for it (rebuilt on its
     replaced parts); None keeps it. Sharing is kept. A new expression without an origin gets the old one.
@@ -147,6 +160,8 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
         rebuilt = rebuild(node, [memo[id(p)] for p in children(node)])
         changed = change(rebuilt)
         memo[id(node)] = rebuilt if changed is None else changed  # an empty tuple is falsy
+        if changed is not None and changed is not rebuilt:
+            tell(change, rebuilt, changed, node)
         if (
             changed is not None
             and not changed.origin

@@ -6,6 +6,7 @@ from collections import Counter
 
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
+from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from .function_pass import FunctionPass, rewritten
@@ -70,6 +71,7 @@ class _Backward:
             made = self._product(node) if operator_of(node) == "multiply" else None
             if made is not None:
                 made.origin += (node,)
+                tell("A product is what it multiplies, with the scale in the weights.", node, made)
             self.memo[node] = made or rebuild(node, [self.memo[part] for part in children(node)])
         return self.memo[self.root]
 
@@ -127,6 +129,14 @@ class _Backward:
         for node in reversed(way):
             made[node] = self._with_scale(node, made, scale, axes)
             made[node].origin = (node,)
+            if self._takes_itself(node):
+                tell("A layer gives scaled channels if its weight is scaled.", node, made[node])
+            else:
+                tell(
+                    "On its way back to a layer, the scale passes what works channel by channel.",
+                    node,
+                    made[node],
+                )
         return made[root]
 
     def _takes_itself(self, node: Expr) -> bool:

@@ -27,6 +27,7 @@ class CanonicalizeOps(FunctionPass):
 
 
 def _bias_add(old: Call, new: Call) -> Expr:
+    """`nn.bias_add` is an `add` of the bias, with axes of 1 where it does not vary."""
     data, bias = new.args
     assert old.attrs is not None
     return call("add", data, along_axis(bias, len(tensor_type(old.args[0]).shape), old.attrs["axis"]))

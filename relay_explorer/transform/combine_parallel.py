@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from ..ir.expr import Call, Expr, Function, Tuple
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
+from ..ir.rewrites import tell
 from ..ir.types import TensorType
 from ..ir.walk import children, post_order
 from ..text.scopes import Layout, NoNames
@@ -109,6 +110,11 @@ class _Combiner:
 
     def _combine(self, calls: list[Call]) -> None:
         group = self.step.group(calls)
+        tell(
+            "Calls of one operator on the same data, with weights of their own, become one.",
+            calls,
+            group.value,
+        )
         while (users := self._next(group)) is not None:
             place = users[0].args.index(group.outputs[0])
             outputs = set(group.outputs)
@@ -116,11 +122,13 @@ class _Combiner:
             value = group.followed(users, place) if not self._needs(others, users) else None
             if value is None:
                 break
+            tell("What follows each of them element by element is done for all at once.", users, value)
             value.origin = users
             group.outputs, group.value = users, value
             group.inputs += others
         for output, part in zip(group.outputs, group.parts(), strict=True):
             part.origin = (output,)
+            tell("Each branch takes its part of the combined result.", output, part)
             self.replacements[output] = part
             self.inputs[output] = group.inputs
         self._span([self.position[output] for output in group.outputs])

@@ -7,6 +7,7 @@ from collections import Counter
 from ..analysis.purity import Purity
 from ..ir.expr import Constant, Expr, Function, Let, RefCreate, RefRead, Var
 from ..ir.module import IRModule
+from ..ir.rewrites import tell
 from ..ir.walk import children, free_vars, post_order, rebuild
 from .function_pass import FunctionPass, rewritten
 from .infrastructure import PassContext
@@ -71,6 +72,7 @@ def _without_dead(root: Expr, effects: set[Expr]) -> Expr:
             continue  # in what is left out
         if isinstance(node, Let) and id(node) not in live:
             memo[id(node)] = memo[id(node.body)]
+            tell("Nobody uses it, and computing it has no effect.", node.value, None, (node.var, node.value))
         else:
             memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
     return memo[id(root)]
@@ -93,6 +95,7 @@ def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
             reads = references and any(isinstance(n, (RefRead, RefCreate)) for n in post_order(value))
             if value not in effects and not reads and (cheap or node.var not in captured):
                 once[node.var] = value
+                tell("A variable that is used once is its value.", node.var, value)
     memo: dict[int, Expr] = {}
 
     def put(part: Expr) -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..analysis.effects import effects
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
+from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
 from .function_pass import FunctionPass, rewritten
 from .infrastructure import PassContext
@@ -31,7 +32,9 @@ class DefuseOps(FunctionPass):
                 callee = new.op
                 if len(callee.type_params) == len(new.type_args) and len(callee.params) == len(new.args):
                     acting = {number for number, arg in enumerate(node.args) if arg in acts}
-                    memo[id(node)] = inlined(callee, new.args, node, new.type_args, acting)
+                    made = inlined(callee, new.args, node, new.type_args, acting)
+                    tell("A call of a function that is written in its place is its body.", new, made, node)
+                    memo[id(node)] = made
                     continue
             memo[id(node)] = new
         return rewritten(function, memo[id(function)])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from .function_pass import FunctionPass, rewritten
@@ -36,7 +37,10 @@ class EliminateCommonSubexpr(FunctionPass):
             new = rebuild(node, [memo[id(part)] for part in children(node)])
             key = _key(new)
             if key is not None and not (self.fskip is not None and self.fskip(new)):
-                new = first.setdefault(key, new)
+                known = first.setdefault(key, new)
+                if known is not new:
+                    tell("What is computed already is not computed again.", new, known, node)
+                new = known
                 became.setdefault(id(new), []).append(node)
             memo[id(node)] = new
         return rewritten(function, _with_origins(memo[id(function)], became))

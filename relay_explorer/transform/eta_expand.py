@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ir.adt import Constructor
 from ..ir.expr import Call, Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
+from ..ir.rewrites import tell
 from ..ir.types import FuncType, Type, TypeCall, TypeVar
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
@@ -57,6 +58,7 @@ class EtaExpand(FunctionPass):
         params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
         made = Function(params, Call(callee, params), type_.ret_type, type_.type_params)
         made.origin = (callee,)
+        tell("What can be called, and is used as a value, is a function that calls it.", callee, made)
         return made
 
 

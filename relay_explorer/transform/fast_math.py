@@ -24,6 +24,7 @@ class FastMath(FunctionPass):
 
 
 def _faster(node: Expr) -> Expr | None:
+    """A function of numbers that has an approximation is replaced by it."""
     if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in FASTER:
         return Call(Op.get(FASTER[node.op.name]), node.args, node.attrs, node.type_args, node.span)
     return None

@@ -6,9 +6,10 @@ from ..analysis.dataflow_graph import DataflowGraph
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.rewrites import listening, tell
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
-from .fusion_groups import MOST_FUSED, Group, Limits, Partition
+from .fusion_groups import MOST_FUSED, RULES, Decision, Group, Limits, Partition
 from .infrastructure import Pass, PassContext
 
 _RESHAPES = frozenset(
@@ -50,10 +51,21 @@ def fuse(function: Function, limits: Limits, link_params: bool = False) -> Funct
     """The function, whose types are known, with its operators fused."""
     if "Primitive" in function.attrs:
         return function
-    partition = Partition(DataflowGraph(function), limits)
+    partition = Partition(DataflowGraph(function), limits, record=listening())
+    for decision in partition.decisions or ():
+        _tell(partition, decision)
     made = _Kernels(partition, link_params).rewritten(function)
     assert isinstance(made, Function)
     return made
+
+
+def _tell(partition: Partition, decision: Decision) -> None:
+    """Tells a merge: the rule, what came together, and the post-dominator that it joined."""
+    nodes = partition.graph.nodes
+    merged = [nodes[n].expr for n in decision.merged if not isinstance(nodes[n].expr, Constant)]
+    if merged and decision.target is not None:
+        said = RULES[decision.rule]
+        tell(Partition.consider, merged, nodes[decision.target].expr, words=f"{said[0].upper()}{said[1:]}.")
 
 
 class _Kernels:
@@ -114,6 +126,7 @@ class _Kernels:
         function.origin = tuple(members)
         call = Call(function, arguments)
         call.origin = (root,)
+        tell("A group is one function, which becomes one kernel.", members, call)
         call.span = root.span
         return call
 

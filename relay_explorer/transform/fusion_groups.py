@@ -19,13 +19,32 @@ from ..ir.op import OpPattern
 
 MOST_FUSED = 256  # nodes of a kernel, unless asked otherwise
 
+RULES = {
+    "out-fusable": (
+        "everything between an out-fusable operator and its post-dominator must be broadcast or simpler"
+    ),
+    "not element-wise": "an out-fusable operator is fused only along element-wise uses",
+    "broadcast": (
+        "element-wise and broadcast operators join what comes next, a reduction or a convolution included"
+    ),
+    "opaque use": "element-wise and broadcast operators join along injective uses and reductions only",
+    "injective": "injective operators join injective ones, once convolutions have what they need",
+    "into a tuple": "injective operators join a tuple that is in a kernel already",
+    "reduction": "a reduction ends a kernel",
+    "tuple": "nothing joins a tuple before the tuple itself is in a kernel",
+    "too deep": "relay.FuseOps.max_depth",
+    "too many arguments": "relay.max_function_args",
+    "held": "a value that is used outside of kernels is the result of one",
+    "no meeting": "only a post-dominator is looked at: where all uses meet",
+}
+
 Allowed = Callable[[int, bool], bool]  # of a group's pattern, and whether it is the one at the end of the way
 
 
 class Decision(NamedTuple):
     """What was decided about merging a node into its post-dominator, in one phase.
 
-    `rule` names the rule that merged it, or the reason that it was not: see `REASONS`. `obstacle` is the node
+    `rule` names the rule that merged it, or the reason that it was not: see `RULES`. `obstacle` is the node
     that stood in the way, where one did. `merged` are all nodes that came into the group, the node first.
     """
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ..analysis.effects import effects
 from ..ir.expr import Call, Expr, Function, GlobalVar
 from ..ir.module import IRModule
+from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from .function_pass import rewritten
@@ -90,7 +91,13 @@ def _with(function: Function, leaves: Mapping[str, Function], acts: set[Expr]) -
     for node in post_order(function):
         match node:
             case Call(op=GlobalVar(name_hint=name)) if name in leaves:
-                memo[id(node)] = _called(node, leaves[name], [memo[id(arg)] for arg in node.args], acts)
+                made = _called(node, leaves[name], [memo[id(arg)] for arg in node.args], acts)
+                tell(
+                    "A call of a function that is marked `Inline` is its body, on these arguments.",
+                    node,
+                    made,
+                )
+                memo[id(node)] = made
             case GlobalVar(name_hint=name) if name in leaves:
                 memo[id(node)] = copied(leaves[name])
             case _:

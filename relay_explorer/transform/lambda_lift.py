@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..analysis.effects import effects
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from ..ir.module import IRModule
+from ..ir.rewrites import tell
 from ..ir.types import Type, TypeVar
 from ..ir.walk import children, free_type_vars, free_vars, post_order, rebuild, type_vars_in
 from ..typing import infer_types
@@ -103,6 +104,8 @@ class _Lifter:
         closure = _made(target, captured, types)
         if closure is not target:
             closure.origin = (old,)
+        tell("A function inside moves to the module; what it used from outside becomes its parameters.", old,
+             closure)  # fmt: skip
         return closure
 
     def _fresh_name(self) -> GlobalVar:

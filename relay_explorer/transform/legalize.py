@@ -6,6 +6,7 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, unwrapped
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from .function_pass import FunctionPass, rewritten
@@ -41,6 +42,7 @@ class Legalize(FunctionPass):
                 if made is not None:
                     if not made.origin and made not in memo:
                         made.origin = (node,)
+                    tell(node.op.get_attr(self.legalize_map_attr_name), new, made, node)
                     new = made
             memo[node] = new
         return rewritten(function, memo[function])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..ir.expr import Call, Expr, Function, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.rewrites import tell
 from ..ir.types import TensorType, Type
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
@@ -61,6 +62,7 @@ class Simplifier:
     def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
         self.rules = rules
         self._types: dict[Expr, Type] = {}
+        self._at: Expr | None = None  # of the program: the call that is looked at
 
     def run(self, root: Expr) -> Expr:
         memo: dict[Expr, Expr] = {}
@@ -69,6 +71,7 @@ class Simplifier:
             if isinstance(node, Call) and isinstance(node.op, Op) and isinstance(new, Call):
                 if new is not node:
                     self._types[new] = node.checked_type
+                self._at = node
                 made = self.simplified(new)
                 if made is not new and not made.origin and made not in memo:
                     made.origin = (node,)
@@ -86,6 +89,7 @@ class Simplifier:
             for rule in self.rules.get(current.op.name, ()):
                 made = rule(self, current)
                 if made is not None:
+                    tell(rule, current, made, self._at or current)
                     if made._checked_type is None:
                         self._types.setdefault(made, type_)
                     current = made

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..ir.expr import Call, Expr, Function, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from .function_pass import FunctionPass, rewritten
@@ -44,17 +45,23 @@ def _simpler(old: Expr, new: Expr) -> Expr | None:
         case TupleGetItem(index=0, tuple_value=Call(op=Op()) as was), TupleGetItem(tuple_value=Call() as now):
             name = was.op.name  # type: ignore[attr-defined]  # an operator
             if name == "nn.batch_norm":
-                return _batch_norm(was, now)
+                made = _batch_norm(was, now)
+                tell(_batch_norm, new, made, old)
+                return made
             if name == "nn.dropout":
+                tell("`nn.dropout` leaves nothing out when a network is used.", new, now.args[0], old)
                 return now.args[0]
         case Call(op=Op()) as was, Call() as now:
             rule = _RULES.get(was.op.name)  # type: ignore[attr-defined]  # an operator
-            return rule(was, now) if rule is not None else None
+            if rule is not None:
+                made = rule(was, now)
+                tell(rule, now, made, was)
+                return made
     return None
 
 
 def _batch_norm(old: Call, new: Call) -> Expr:
-    """The data times a scale plus a shift, both computed from the statistics."""
+    """A batch norm is the data times a scale plus a shift, both computed from the statistics."""
     data, gamma, beta, mean, variance = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None
@@ -88,6 +95,7 @@ def _scaled(value: Expr, old: Call, gamma: Expr, beta: Expr, rank: int, axis: in
 
 
 def _layer_norm(old: Call, new: Call) -> Expr:
+    """A layer norm is the data less its mean, over its deviation, along one axis."""
     data, gamma, beta = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None
@@ -96,6 +104,7 @@ def _layer_norm(old: Call, new: Call) -> Expr:
 
 
 def _instance_norm(old: Call, new: Call) -> Expr:
+    """An instance norm is the data less its mean, over its deviation, for each channel of each sample."""
     data, gamma, beta = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None
@@ -106,7 +115,7 @@ def _instance_norm(old: Call, new: Call) -> Expr:
 
 
 def _group_norm(old: Call, new: Call) -> Expr:
-    """The channels are split into groups; each is normalized with all its positions."""
+    """A group norm splits the channels into groups; each is normalized with all its positions."""
     data, gamma, beta = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None
@@ -120,6 +129,7 @@ def _group_norm(old: Call, new: Call) -> Expr:
 
 
 def _l2_normalize(old: Call, new: Call) -> Expr:
+    """`nn.l2_normalize` divides by the root of the sum of squares, which is kept from 0."""
     (data,) = new.args
     attrs = old.attrs
     assert attrs is not None

@@ -36,6 +36,7 @@ class SplitArgs(FunctionPass):
         return rewritten(function, rewrite_calls(function, {"concatenate": self._split}))
 
     def _split(self, old: Call, new: Call) -> Expr | None:
+        """A `concatenate` of too many tensors joins some first, in a kernel of their own."""
         fields, types = new.args[0], old.args[0]
         if not isinstance(fields, Tuple) or not isinstance(types, Tuple):
             return None

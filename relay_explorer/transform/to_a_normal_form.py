@@ -10,6 +10,7 @@ from ..ir.adt import Constructor
 from ..ir.expr import Constant, Expr, Function, GlobalVar, Let, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.rewrites import tell
 from ..ir.walk import children, rebuild
 from ..text.scopes import Layout, NoNames, Scope, common
 from .infrastructure import Contract, Pass, PassContext
@@ -106,6 +107,8 @@ class Normalizer:
         if let is None:
             var.origin = (expr,)
         self._push(expr, var, self._normal(expr))
+        if let is None:
+            tell("What is computed gets a variable; whoever uses it says its name.", expr, var)
         self.atoms[expr] = var
 
     def _push(self, place: Expr, var: Var, value: Expr) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ..ir.expr import Call, Constant, Expr, const
 from ..ir.op import Op
+from ..ir.rewrites import tell
 from ..ir.types import TensorType, Type
 from ..ir.walk import children, post_order, rebuild
 
@@ -26,6 +27,8 @@ def rewrite_calls(expr: Expr, rules: Mapping[str, Rule]) -> Expr:
             made = rule(node, new) if rule is not None else None
             if made is not None:
                 made.origin = made.origin or (node,)
+                assert rule is not None
+                tell(rule, new, made, node)
                 new = made
         memo[id(node)] = new
     return memo[id(expr)]

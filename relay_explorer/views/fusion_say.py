@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.op import OpPattern
-from ..transform.fusion_groups import Decision, Limits
+from ..transform.fusion_groups import RULES, Decision, Limits
 from .format import Sentence
 from .fusion_format import PatternWord
 
@@ -149,25 +149,7 @@ class Speaker:
 
 def rule(made: Decision) -> Sentence:
     """The rule behind a decision, and where it stands in the source."""
-    texts = {
-        "out-fusable": (
-            "everything between an out-fusable operator and its post-dominator must be broadcast or simpler"
-        ),
-        "not element-wise": "an out-fusable operator is fused only along element-wise uses",
-        "broadcast": (
-            "element-wise and broadcast operators join what comes next, a reduction or a convolution included"
-        ),
-        "opaque use": "element-wise and broadcast operators join along injective uses and reductions only",
-        "injective": "injective operators join injective ones, once convolutions have what they need",
-        "into a tuple": "injective operators join a tuple that is in a kernel already",
-        "reduction": "a reduction ends a kernel",
-        "tuple": "nothing joins a tuple before the tuple itself is in a kernel",
-        "too deep": "relay.FuseOps.max_depth",
-        "too many arguments": "relay.max_function_args",
-        "held": "a value that is used outside of kernels is the result of one",
-        "no meeting": "only a post-dominator is looked at: where all uses meet",
-    }
-    return (f"rule: {texts[made.rule.partition(':')[0]]} · phase {made.phase + 1} · `{_SOURCE}`",)
+    return (f"rule: {RULES[made.rule.partition(':')[0]]} · phase {made.phase + 1} · `{_SOURCE}`",)
 
 
 def _article(word: str) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, Tuple, TupleGetItem
 from ...ir.op import Op, RelationError
+from ...ir.rewrites import tell
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
 from ..operator_type import operator_type
@@ -96,7 +97,9 @@ class LayoutRewriter:
         if source == target:
             return expr
         if key not in self.transforms:
-            self.transforms[key] = self._transform(expr, source, target)
+            self.transforms[key] = made = self._transform(expr, source, target)
+            if made is not None and made is not expr:
+                tell("Where two layouts meet, the tensor is laid anew.", expr, made)
         return self.transforms[key]
 
     def _transform(self, expr: Expr, source: Layout, target: Layout) -> Expr | None:
@@ -222,6 +225,10 @@ class LayoutRewriter:
             if not _agree(_laid_type(was, source, target), found):
                 return None
         made._checked_type = type_
+        if changed:
+            tell("The operator gets the layout that is wanted of it.", node, made)
+        else:
+            tell("The operator follows its arguments into their layout.", node, made)
         if not isinstance(type_, TupleType):
             return Laid(made, old[0], new[0])
         fields = []

@@ -1,0 +1,229 @@
+"""What passes tell of their single rewrites: the rule, where it stands, what it found and what it made."""
+
+from __future__ import annotations
+
+import linecache
+from pathlib import Path
+
+import pytest
+
+from relay_explorer import dataflow_pattern as dfp
+from relay_explorer import transform as passes
+from relay_explorer.ir.expr import Call, Constant, Expr
+from relay_explorer.ir.op import Op
+from relay_explorer.ir.rewrites import Recording, listening, recorded, tell
+from relay_explorer.ir.visitor import ExprMutator
+from relay_explorer.text import parse
+from relay_explorer.transform import Pass
+from relay_explorer.transform.typed_rewrite import call
+
+ROOT = Path(__file__).parents[2]
+
+BATCH_NORM = """
+def @main(%x: Tensor[(1, 2, 3, 3), float32], %s: Tensor[(2), float32]) {
+  %0 = nn.batch_norm(%x, %s, %s, %s, %s);
+  nn.dropout(%0.0).0
+}
+"""
+SCALED = """
+def @main(%x: Tensor[(1, 2, 3, 3), float32], %w: Tensor[(4, 2, 1, 1), float32],
+          %s: Tensor[(4, 1, 1), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1]);
+  multiply(%0, %s)
+}
+"""
+PARALLEL = """
+def @main(%x: Tensor[(1, 4), float32], %a: Tensor[(2, 4), float32], %b: Tensor[(2, 4), float32]) {
+  (nn.relu(nn.dense(%x, %a, units=2)), nn.relu(nn.dense(%x, %b, units=2)))
+}
+"""
+CALLED = """
+def @twice(%y: float32, Inline=1) -> float32 { add(%y, %y) }
+def @main(%x: float32) -> float32 { @twice(exp(%x)) }
+"""
+CONVOLUTION = """
+def @main(%x: Tensor[(1, 2, 3, 3), float32], %w: Tensor[(4, 2, 1, 1), float32]) {
+  nn.conv2d(%x, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1])
+}
+"""
+GOLDEN: list[tuple[Pass, str, list[str]]] = [
+    (
+        passes.SimplifyExpr(),
+        "def @main(%x: float32) { divide(add(%x, 0f), sqrt(multiply(%x, 1f))) }",
+        [
+            "`x + 0`, `x - 0`, `x * 1` and `x / 1` are `x`, if they have its shape.",
+            "`x + 0`, `x - 0`, `x * 1` and `x / 1` are `x`, if they have its shape.",
+            "`x / sqrt(y)` is `x * rsqrt(y)`.",
+        ],
+    ),
+    (
+        passes.FoldConstant(),
+        "def @main(%x: float32) { let %a = 1f; if (True) { add(%a, add(1f, 2f)) } else { %x } }",
+        [
+            "A call whose arguments are all constants is computed now.",
+            "A call whose arguments are all constants is computed now.",
+            "An `if` whose condition is known is the branch that is taken.",
+            "A variable that is bound to a constant is that constant.",
+        ],
+    ),
+    (
+        passes.EliminateCommonSubexpr(),
+        "def @main(%x: float32) { add(exp(%x), exp(%x)) }",
+        ["What is computed already is not computed again."],
+    ),
+    (
+        passes.DeadCodeElimination(inline_once=True),
+        "def @main(%x: float32) { let %a = exp(%x); let %b = tanh(%x); add(%b, %x) }",
+        ["Nobody uses it, and computing it has no effect.", "A variable that is used once is its value."],
+    ),
+    (
+        passes.SimplifyInference(),
+        BATCH_NORM,
+        [
+            "A batch norm is the data times a scale plus a shift, both computed from the statistics.",
+            "`nn.dropout` leaves nothing out when a network is used.",
+        ],
+    ),
+    (
+        passes.CanonicalizeOps(),
+        "def @main(%x: Tensor[(2, 3), float32], %b: Tensor[(3), float32]) { nn.bias_add(%x, %b) }",
+        ["`nn.bias_add` is an `add` of the bias, with axes of 1 where it does not vary."],
+    ),
+    (
+        passes.FastMath(),
+        "def @main(%x: float32) { exp(%x) }",
+        ["A function of numbers that has an approximation is replaced by it."],
+    ),
+    (
+        passes.BackwardFoldScaleAxis(),
+        SCALED,
+        [
+            "A layer gives scaled channels if its weight is scaled.",
+            "A product is what it multiplies, with the scale in the weights.",
+        ],
+    ),
+    (
+        passes.CombineParallelDense(min_num_branches=2, to_batch=False),
+        PARALLEL,
+        [
+            "Calls of one operator on the same data, with weights of their own, become one.",
+            "What follows each of them element by element is done for all at once.",
+            "Each branch takes its part of the combined result.",
+            "Each branch takes its part of the combined result.",
+        ],
+    ),
+    (
+        passes.ToANormalForm(),
+        "def @main(%x: float32) { exp(tanh(%x)) }",
+        ["What is computed gets a variable; whoever uses it says its name."] * 2,
+    ),
+    (
+        passes.ToGraphNormalForm(),
+        "def @main(%x: float32) { let %a = exp(%x); add(%a, %a) }",
+        ["The value stands wherever its variable stood."],
+    ),
+    (
+        passes.FuseOps(1),
+        "def @main(%x: Tensor[(2), float32]) { exp(tanh(%x)) }",
+        [
+            "Element-wise and broadcast operators join what comes next, a reduction or a convolution "
+            "included.",
+            "A group is one function, which becomes one kernel.",
+        ],
+    ),
+    (
+        passes.Inline(),
+        CALLED,
+        ["A call of a function that is marked `Inline` is its body, on these arguments."],
+    ),
+    (
+        passes.ConvertLayout({"nn.conv2d": ["NHWC", "default"]}),
+        CONVOLUTION,
+        [
+            "Where two layouts meet, the tensor is laid anew.",
+            "Where two layouts meet, the tensor is laid anew.",
+            "The operator gets the layout that is wanted of it.",
+            "Where two layouts meet, the tensor is laid anew.",
+        ],
+    ),
+]
+
+
+def recording(step: Pass, text: str) -> Recording:
+    module = parse(text)
+    with recorded() as found:
+        step(module)
+    return found
+
+
+@pytest.mark.parametrize(("step", "text", "rules"), GOLDEN, ids=[step.info.name for step, _, _ in GOLDEN])
+def test_the_rules_of_a_pass(step: Pass, text: str, rules: list[str]) -> None:
+    found = recording(step, text)
+    assert [rewrite.rule for rewrite in found.rewrites] == rules
+    for rewrite in found.rewrites:
+        # The line is one of the rule's own: where it is defined, or where it is told.
+        line = linecache.getline(str(ROOT / rewrite.path), rewrite.line)
+        assert "def " in line or "tell(" in line, (rewrite.path, rewrite.line)
+
+
+def test_a_rewrite_has_what_was_found_and_what_was_made() -> None:
+    inner, outer = recording(passes.FoldConstant(), "def @main() { add(add(1f, 2f), 4f) }").rewrites
+    assert [isinstance(r.after, Constant) and r.after.data.item() for r in (inner, outer)] == [3, 7]
+    (found,) = outer.before
+    assert isinstance(found, Call)
+    assert found.args[0] is inner.after
+
+
+class PlusZero(ExprMutator):
+    """Adding 0 is doing nothing. More is said later."""
+
+    def visit_call(self, call: Call) -> Expr:
+        made = super().visit_call(call)
+        assert isinstance(made, Call)
+        zero = made.args[-1]
+        nothing = isinstance(made.op, Op) and made.op.name == "add" and isinstance(zero, Constant)
+        return made.args[0] if nothing else made
+
+
+def test_a_mutator_of_a_readers_own_is_followed() -> None:
+    with recorded() as found:
+        PlusZero().visit(parse("def @main(%x: float32) { exp(add(tanh(%x), 0f)) }")["main"])
+    (rewrite,) = found.rewrites  # `exp` on its new argument is no rewrite
+    assert (rewrite.rule, rewrite.name) == ("Adding 0 is doing nothing.", "PlusZero.visit_call")
+    assert rewrite.path == ""
+    assert "def visit_call" in linecache.getline(__file__, rewrite.line)
+
+
+class NoDoubleNegation(dfp.DFPatternCallback):
+    def __init__(self) -> None:
+        super().__init__()
+        self.x = dfp.wildcard()
+        self.pattern = dfp.is_op("negative")(dfp.is_op("negative")(self.x))
+
+    def callback(self, pre: Expr, post: Expr, node_map: dfp.NodeMap) -> Expr:
+        """Two negations are none."""
+        return node_map[self.x][0]
+
+
+def test_a_rewriting_of_patterns_is_followed() -> None:
+    with recorded() as found:
+        dfp.rewrite(NoDoubleNegation(), parse("def @main(%x: float32) { negative(negative(%x)) }")["main"])
+    (rewrite,) = found.rewrites
+    assert (rewrite.rule, rewrite.name) == ("Two negations are none.", "NoDoubleNegation.callback")
+
+
+def test_nobody_listens_by_default() -> None:
+    assert not listening()
+    with recorded() as outer:
+        with recorded() as inner:
+            tell("A rule.", Constant.__new__(Constant), None)
+        assert listening()
+    assert not listening()
+    assert (outer.total, inner.total) == (0, 1)
+
+
+def test_no_more_is_kept_than_asked_for() -> None:
+    with recorded(most=2) as found:
+        for _ in range(5):
+            tell("A rule.", call("zeros", shape=[2], dtype="float32"), None)
+    assert (len(found.rewrites), found.total) == (2, 5)
