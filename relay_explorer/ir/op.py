@@ -135,7 +135,8 @@ class Op(Expr):
     `flops`, how many floating-point operations a call does, from its attributes, argument types and result
     type; `compute`, its meaning in NumPy, or None; `family`, the group that explorers colour it by;
     `level`, its place in TVM's list; `laxer_in_reference`, where TVM's relation accepted what this one
-    refuses.
+    refuses; `gradient` and `lowering`, where its derivative and what a kernel computes are found (see
+    `ops.declare`).
     """
 
     __slots__ = (
@@ -151,6 +152,7 @@ class Op(Expr):
         "inputs",
         "laxer_in_reference",
         "level",
+        "lowering",
         "name",
         "pattern",
         "relation",
@@ -173,6 +175,7 @@ class Op(Expr):
         level: int = 10,
         laxer_in_reference: str = "",
         gradient: str = "",
+        lowering: str = "",
     ) -> None:
         self.name = name
         self.description = description
@@ -184,6 +187,7 @@ class Op(Expr):
         self.flops: Flops = flops or no_flops
         self.compute = compute
         self.gradient = gradient
+        self.lowering = lowering
         self.family = family
         self.level = level
         self.laxer_in_reference = laxer_in_reference

@@ -22,6 +22,7 @@ def declare(
     level: int,
     laxer_in_reference: str = "",
     gradient: str = "",
+    lowering: str = "",
 ) -> Op:
     """Enters the operator `name`; see `relay_explorer.ir.op.Op` for the fields.
 
@@ -29,7 +30,9 @@ def declare(
     `compute` gives the value: of the attributes and the arguments' arrays (a tuple of them for a tuple) it
     makes the result's array, or a tuple of them, of the shape and element type that `relation` says.
     `gradient` says where its gradient is found: "file.function" of `relay_explorer.transform.gradients`,
-    which is imported when the first program is differentiated.
+    which is imported when the first program is differentiated. `lowering` says in the same way where a
+    kernel's computation is found: "file.function" of `relay_explorer.lower.computes`, or "host" where the
+    kernel is `compute` itself.
     """
     if family not in FAMILIES:
         raise ValueError(f"{name}: unknown family {family!r}; known are {', '.join(FAMILIES)}")
@@ -48,6 +51,7 @@ def declare(
             level=level,
             laxer_in_reference=laxer_in_reference,
             gradient=gradient,
+            lowering=lowering,
         )
     )
 

@@ -1,0 +1,3 @@
+"""From optimized Relay to machine code: kernels, their schedules, and targets. TVM makes the code."""
+
+from __future__ import annotations

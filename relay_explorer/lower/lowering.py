@@ -1,0 +1,174 @@
+"""How an operator becomes tensor expressions.
+
+An operator names its lowering, "file.function" of `relay_explorer.lower.computes`: a function of a `Lowered`,
+which gives the tensors of the result, one for a tensor, several for a tuple, of exactly the shapes and
+element types that the operator's relation says, with the operator's NumPy meaning:
+
+    def dense(call: Lowered) -> list[te.Tensor]: ...
+
+"host" in place of a name says that no tensor expression can say what the operator does (its result's size
+depends on data, say). Its kernel is its NumPy meaning, run by Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any as Anything
+
+from ..ir.errors import RelayError
+from ..ir.expr import Call
+from ..ir.op import Op
+from ..ir.size import Any, Applied, Size, SizeVar
+from ..ir.types import Dim, TensorType, TupleType, Type
+from .require import tvm
+from .target import Target
+
+HOST = "host"
+
+Tensors = Anything  # a te.Tensor, or a tuple of Tensors, as Relay nests them
+Lowering = Callable[["Lowered"], Sequence[Anything]]
+
+
+class Sizes:
+    """TVM's variables for the sizes of a kernel that are known only when it runs: one for each named size,
+    and a new one for each `?`.
+    """
+
+    def __init__(self) -> None:
+        self.vars: dict[SizeVar, Anything] = {}
+        self.unknown = 0
+
+    def dim(self, dim: Dim) -> Anything:
+        """A dimension as an integer or TVM expression."""
+        if isinstance(dim, Any):
+            self.unknown += 1
+            return tvm().te.var(f"any{self.unknown}", "int64")
+        if isinstance(dim, Size):
+            return self._size(dim)
+        return int(dim)
+
+    def shape(self, type_: TensorType) -> tuple[Anything, ...]:
+        return tuple([self.dim(d) for d in type_.shape])
+
+    def _size(self, size: Anything) -> Anything:
+        """A named size, or a sum of products of them. Sizes nest a few levels at most (`ir.size.DEEPEST`)."""
+        if not isinstance(size, Size):
+            return size
+        if isinstance(size, SizeVar):
+            if size not in self.vars:
+                self.vars[size] = tvm().te.var(size.name, "int64")
+            return self.vars[size]
+        if isinstance(size, Applied):
+            return self._applied(size)
+        total: Anything = 0
+        for factors, factor in size.terms().items():
+            product: Anything = factor
+            for atom, power in factors:
+                for _ in range(power):
+                    product = product * self._size(atom)
+            total = total + product
+        return total
+
+    def _applied(self, size: Applied) -> Anything:
+        te = tvm().te
+        known = {
+            "floordiv": te.floordiv, "floormod": te.floormod,
+            "min": tvm().tirx.min, "max": tvm().tirx.max,
+        }  # fmt: skip
+        if size.name not in known:
+            raise RelayError(
+                f"a kernel cannot compute the size `{size}`",
+                help=["give the tensors of this program sizes that are known"],
+            )
+        return known[size.name](*[self._size(arg) for arg in size.args])
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A call of an operator, and the tensors that it is applied to: what a lowering is given.
+
+    `inputs` are te.Tensors, a tuple of them for an argument that is a tuple; `types` the arguments' Relay
+    types, `out_type` the result's; `attrs` the call's attributes.
+    """
+
+    call: Call
+    inputs: Sequence[Tensors]
+    target: Target
+    sizes: Sizes = field(default_factory=Sizes)
+
+    @property
+    def op(self) -> Op:
+        assert isinstance(self.call.op, Op)
+        return self.call.op
+
+    @property
+    def name(self) -> str:
+        """The operator's name as one word, for the names of its stages: `nn_conv2d`."""
+        return self.op.name.replace(".", "_")
+
+    @property
+    def attrs(self) -> Anything:
+        return self.call.attrs
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        return tuple([arg.checked_type for arg in self.call.args])
+
+    @property
+    def out_type(self) -> Type:
+        return self.call.checked_type
+
+    @property
+    def out(self) -> TensorType:
+        """The result's type, where it is one tensor."""
+        assert isinstance(self.out_type, TensorType)
+        return self.out_type
+
+    @property
+    def out_shape(self) -> tuple[Anything, ...]:
+        """The shape of a result that is one tensor, as integers and TVM's expressions of the named sizes; a
+        `?` in it is a variable that nothing says the value of, and a lowering derives it from the inputs.
+        """
+        return self.sizes.shape(self.out)
+
+
+def lowering_of(op: Op) -> Lowering | None:
+    """What computes an operator in a kernel; None where its NumPy meaning does. A RelayError where it has
+    neither. A property `FTVMCompute`, set by hand, goes before what the operator was declared with.
+    """
+    given: Lowering | None = op.get_attr("FTVMCompute")
+    if given is not None:
+        return given
+    if op.lowering and op.lowering != HOST:
+        file, _, function = op.lowering.partition(".")
+        found: Lowering = getattr(import_module(f"{__package__}.computes.{file}"), function)
+        return found
+    if op.compute is None:
+        raise RelayError(
+            f"the operator `{op.name}` cannot be compiled: nothing says what it computes",
+            help=[
+                f'say it as a tensor expression: relay.op.get("{op.name}").set_attr("FTVMCompute", '
+                "lambda call: [tvm.te.compute(…)])"
+            ],
+        )
+    return None
+
+
+def tensor_types(type_: Type) -> list[TensorType]:
+    """The tensors that a value of a type is made of, in order."""
+    found: list[TensorType] = []
+    pending = [type_]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, TensorType):
+            found.append(part)
+        elif isinstance(part, TupleType):
+            pending.extend(reversed(part.fields))
+        else:
+            raise RelayError(f"a kernel takes and gives tensors and tuples of them, not `{part}`")
+    return found
+
+
+__all__ = ["HOST", "Lowered", "Lowering", "Sizes", "lowering_of", "tensor_types"]

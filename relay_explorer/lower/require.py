@@ -1,0 +1,98 @@
+"""TVM, imported when the first kernel is made, and only in versions that are known to work."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any
+
+from ..ir.errors import RelayError
+
+INSTALL = 'pip install "relay_explorer[compile]"'
+PINS = {"apache-tvm": "0.27.0", "apache-tvm-ffi": "0.1.14"}  # releases; any post-release of one will do
+
+
+def versions() -> dict[str, str]:
+    """The installed versions; a RelayError where one is missing, or is not the one that is needed."""
+    found = {}
+    for name, wanted in PINS.items():
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            raise RelayError(f"compiling needs {name}, which is not installed", help=[INSTALL]) from None
+        if found[name].partition(".post")[0] != wanted:
+            raise RelayError(
+                f"compiling needs {name} {wanted}, but {found[name]} is installed",
+                help=[INSTALL, _reason(name)],
+            )
+    return found
+
+
+def _reason(name: str) -> str:
+    if name == "apache-tvm-ffi":
+        return "later versions of it crash in apache-tvm 0.27, and earlier ones lack what it uses"
+    return "names and meanings in TVM's Python interface change from release to release"
+
+
+@cache
+def tvm() -> Any:
+    """The module `tvm`."""
+    versions()
+    with _without_torch():
+        import tvm
+        import tvm.s_tir
+        import tvm.te
+        import tvm.topi
+    return tvm
+
+
+@cache
+def runtime() -> Any:
+    """The module `tvm_ffi`, with the library that compiled kernels call. It loads in a tenth of the time of
+    `tvm()`, and is enough to run.
+    """
+    versions()
+    with _without_torch():
+        import tvm_ffi
+    if "tvm" not in sys.modules:
+        ctypes.CDLL(str(_library("libtvm_runtime")), ctypes.RTLD_GLOBAL)
+    return tvm_ffi
+
+
+def _library(name: str) -> Path:
+    spec = util.find_spec("tvm")
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    ending = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
+    for place in places:
+        path = Path(place) / "lib" / f"{name}.{ending}"
+        if path.is_file():
+            return path
+    raise RelayError(f"apache-tvm is installed without its library {name}", help=[f"again: {INSTALL}"])
+
+
+@contextmanager
+def _without_torch() -> Iterator[None]:
+    """Keeps TVM from importing PyTorch, which it does where it can, and which takes seconds. Tensors come and
+    go by DLPack, so nothing is lost; a PyTorch that is there already stays.
+    """
+    name = "TVM_FFI_DISABLE_TORCH_C_DLPACK"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    hidden = "torch" not in sys.modules
+    if hidden:
+        sys.modules["torch"] = None  # type: ignore[assignment]  # the import system's way to say: not there
+    try:
+        yield
+    finally:
+        if hidden:
+            del sys.modules["torch"]
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

@@ -1,0 +1,44 @@
+"""A kernel's schedule: the loops that it led to, and how, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..compose import Composed
+
+Choice = Mapping[str, Any]  # the sizes of tiles and the like that a rule is free in, by name
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A choice, why it is one, and the seconds that its kernel took, where that was measured."""
+
+    choice: Choice
+    why: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """`mod` holds the scheduled function under the kernel's name; `trace` is TVM's record of the primitives,
+    which can be replayed; `rule` names the file of this folder that scheduled; `choice` is what it chose, of
+    `candidates`.
+    """
+
+    composed: Composed
+    mod: Any
+    trace: Any
+    rule: str
+    choice: Choice = field(default_factory=dict)
+    candidates: tuple[Candidate, ...] = ()
+
+    @property
+    def prim_func(self) -> Any:
+        return self.mod[self.composed.name]
+
+    @property
+    def steps(self) -> list[str]:
+        """The primitives, one a line, as Python."""
+        return [str(line) for line in self.trace.as_python()]

@@ -1,0 +1,246 @@
+"""What code is made for: a processor with its vectors, cores and caches.
+
+Target.of("cpu")                        this machine
+Target.of("raspberry-pi-4")             a board
+Target.of({"kind": "llvm", "mcpu": …})  any target of TVM
+Target.of("llvm -mcpu=skylake-avx512")  as old code wrote it
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from ..ir.errors import RelayError
+from .require import tvm
+
+_ARM = {"kind": "llvm", "mtriple": "aarch64-linux-gnu"}
+BOARDS: dict[str, dict[str, object]] = {
+    "arm64": {**_ARM, "mcpu": "generic", "mattr": ["+neon"]},
+    "raspberry-pi-4": {**_ARM, "mcpu": "cortex-a72", "mattr": ["+neon"], "num-cores": 4},
+    "raspberry-pi-5": {**_ARM, "mcpu": "cortex-a76", "mattr": ["+neon"], "num-cores": 4},
+    "phone": {**_ARM, "mcpu": "cortex-a78", "mattr": ["+neon"], "num-cores": 4},
+}
+_CACHES = {  # bytes a core, from the processors' manuals: first level (data), second level
+    "cortex-a72": (32 << 10, 256 << 10),
+    "cortex-a76": (64 << 10, 512 << 10),
+    "cortex-a78": (64 << 10, 512 << 10),
+}
+_USUAL_CACHES = (32 << 10, 512 << 10)
+CUDA_ARCH = "sm_80"  # where no device is there to ask
+
+
+@dataclass(frozen=True)
+class Target:
+    """A machine. `kind` is "cpu", "arm64" or "cuda"; `options` what TVM is given, as JSON with sorted keys;
+    `vector_bytes` the width of its vectors; `cores` how many kernels may use; `caches` the bytes of the first
+    and the second level, per core.
+    """
+
+    kind: str
+    options: str
+    vector_bytes: int
+    cores: int
+    caches: tuple[int, int] = field(default=_USUAL_CACHES)
+
+    def lanes(self, dtype: str = "float32") -> int:
+        """How many elements fit one vector."""
+        from ..ir.ndarray import itemsize
+
+        return max(1, self.vector_bytes // itemsize(dtype))
+
+    @property
+    def dict(self) -> dict[str, Any]:
+        """TVM's dictionary."""
+        found: dict[str, Any] = json.loads(self.options)
+        return found
+
+    @property
+    def tvm(self) -> Any:
+        """TVM's object."""
+        return _tvm_target(self.options)
+
+    @property
+    def is_host(self) -> bool:
+        """Whether this process can run the code."""
+        return self.kind == "cpu" and self.dict.get("mcpu") == _host_cpu()
+
+    @staticmethod
+    def of(target: object) -> Target:
+        """The target that a name, a dictionary of TVM's, one of TVM's own, or an old string means."""
+        if isinstance(target, Target):
+            return target
+        return _parsed(json.dumps(_options(target), sort_keys=True))
+
+    def __str__(self) -> str:
+        cpu = self.dict.get("mcpu") or self.dict.get("arch")
+        return f"{self.kind} ({cpu})" if cpu else self.kind
+
+
+@lru_cache(64)
+def _tvm_target(options: str) -> Any:
+    found = json.loads(options)
+    if found["kind"] == "cuda":
+        return tvm().target.Target(found, host={"kind": "llvm", "mcpu": _host_cpu()})
+    return tvm().target.Target(found)
+
+
+def _codegen() -> Any:
+    from importlib import import_module
+
+    tvm()
+    return import_module("tvm.target.codegen")
+
+
+def _host_cpu() -> str:
+    return str(_codegen().llvm_get_system_cpu())
+
+
+def _options(target: object) -> dict[str, object]:
+    """TVM's dictionary for whatever names a target."""
+    if target is None or target == "cpu":
+        return {"kind": "llvm", "mcpu": _host_cpu()}
+    if isinstance(target, Mapping):
+        return _checked(dict(target))
+    if hasattr(target, "export"):
+        return _from_tvm(target.export())
+    text = str(target).strip()
+    if text == "cuda":
+        return {"kind": "cuda", "arch": _found_arch() or CUDA_ARCH}
+    if text in BOARDS:
+        return BOARDS[text]
+    if text.startswith("{"):
+        try:
+            return _checked(json.loads(text))
+        except ValueError as problem:
+            raise RelayError(f"the target is no JSON: {problem}") from None
+    words = shlex.split(text)
+    if words and (words[0] in ("llvm", "c", "cuda") or len(words) > 1):
+        return _checked(_old_string(words))
+    return _tag(text)
+
+
+def _old_string(words: list[str]) -> dict[str, object]:
+    """What `llvm -mcpu=core-avx2 -mattr=+avx2,+fma` meant. Options that TVM no longer has are left out."""
+    found: dict[str, object] = {"kind": words[0]}
+    given = dict(word.lstrip("-").partition("=")[::2] for word in words[1:] if word.startswith("-"))
+    for name in ("mcpu", "mtriple", "arch", "mabi", "mfloat-abi"):
+        if given.get(name):
+            found[name] = given[name]
+    if "target" in given:  # older still
+        found["mtriple"] = given["target"]
+    if given.get("mattr"):
+        found["mattr"] = given["mattr"].split(",")
+    if given.get("num-cores", "").isdigit():
+        found["num-cores"] = int(given["num-cores"])
+    if found["kind"] == "llvm" and "mcpu" not in found and "mtriple" not in found:
+        found["mcpu"] = _host_cpu()
+    if found["kind"] == "cuda" and "arch" not in found:
+        found["arch"] = _found_arch() or CUDA_ARCH
+    return found
+
+
+def _tag(name: str) -> dict[str, object]:
+    """A target that TVM knows by name, such as nvidia/nvidia-a100."""
+    tags: list[str] = [str(tag) for tag in tvm().target.list_tags()] if "/" in name else []
+    if name in tags:
+        return _from_tvm(tvm().target.Target(name).export())
+    known = ["cpu", "cuda", *BOARDS]
+    near = difflib.get_close_matches(name[:60], [*known, *tags], n=3, cutoff=0.6)
+    raise RelayError(
+        f"there is no target called {name[:60]!r}",
+        help=[
+            f"did you mean {' or '.join(map(repr, near))}?"
+            if near
+            else f"there are {', '.join(map(repr, known))}, and every target of TVM as a dictionary: "
+            '{"kind": "llvm", "mcpu": "skylake-avx512"}'
+        ],
+    )
+
+
+def _from_tvm(exported: Mapping[str, Any]) -> dict[str, object]:
+    """What TVM says of a target, without what it finds out by itself."""
+    derived = ("host", "keys", "tag")
+    plain = {str(k): v for k, v in exported.items() if k not in derived and not str(k).startswith("feature.")}
+    return {k: list(map(str, v)) if hasattr(v, "__iter__") and not isinstance(v, str) else v
+            for k, v in plain.items()}  # fmt: skip
+
+
+def _checked(options: dict[str, object]) -> dict[str, object]:
+    """`options`, which TVM and LLVM accept; a RelayError says what they do not."""
+    try:
+        tvm().target.Target(options)
+    except (ValueError, TypeError, RuntimeError) as problem:
+        said = str(problem).strip().splitlines()[-1].partition(" Target creation from config dict failed")[0]
+        raise RelayError(f"TVM does not know the target {options!r:.200}", help=[said[:400]]) from None
+    cpu = options.get("mcpu")
+    if options.get("kind") == "llvm" and cpu:
+        triple = str(options.get("mtriple") or _codegen().llvm_get_system_triple())
+        names = [str(name) for name in _codegen().llvm_get_cpu_archlist(_plain(triple))]
+        if cpu not in (*names, "generic", "native"):
+            near = difflib.get_close_matches(str(cpu)[:60], names, n=3, cutoff=0.5)
+            raise RelayError(
+                f"LLVM knows no processor {str(cpu)[:60]!r} for {triple}",
+                help=[f"did you mean {' or '.join(map(repr, near))}?"] if near else [],
+            )
+    return options
+
+
+def _plain(triple: str) -> Any:
+    return tvm().target.Target({"kind": "llvm", "mtriple": triple})
+
+
+def _found_arch() -> str | None:
+    """The architecture of this machine's GPU, if it has one."""
+    device = tvm().cuda(0)
+    if not device.exist:
+        return None
+    return "sm_" + str(device.compute_version).replace(".", "")
+
+
+@lru_cache(64)
+def _parsed(options: str) -> Target:
+    found = json.loads(options)
+    if found["kind"] == "cuda":
+        return Target("cuda", options, 16, 1)
+    made = tvm().target.Target(found)
+    arm = "aarch64" in str(found.get("mtriple", "")) or "aarch64" in str(_codegen().llvm_get_system_triple())
+    if arm and "x86" not in str(found.get("mtriple", "")):
+        return Target("arm64", options, 16, _cores(found), _CACHES.get(str(found.get("mcpu")), _USUAL_CACHES))
+    caches = _host_caches() if found.get("mcpu") == _host_cpu() else _USUAL_CACHES
+    return Target("cpu", options, _x86_vector(made), _cores(found), caches)
+
+
+def _x86_vector(made: Any) -> int:
+    """Bytes of the widest vectors. (TVM's own answer is 64 for every processor.)"""
+    has = _codegen().target_has_features
+    for feature, width in (("avx512f", 64), ("avx", 32)):
+        if has(feature, made):
+            return width
+    return 16
+
+
+def _cores(options: Mapping[str, object]) -> int:
+    """Those that the target names; on this machine those that the process may use."""
+    named = options.get("num-cores")
+    if isinstance(named, int):
+        return named
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
+
+
+def _host_caches() -> tuple[int, int]:
+    """As the system tells them; usual ones where it does not."""
+    sizes = []
+    for name, usual in zip(("SC_LEVEL1_DCACHE_SIZE", "SC_LEVEL2_CACHE_SIZE"), _USUAL_CACHES):
+        try:
+            sizes.append(os.sysconf(name) or usual)
+        except (ValueError, OSError, AttributeError):
+            sizes.append(usual)
+    return sizes[0], sizes[1]
