@@ -14,6 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 REMARKS = {
+    "apache-tvm": "TVM's Python interface changes from release to release",
+    "apache-tvm-ffi": "0.1.15, which pip would take, crashes in apache-tvm 0.27",
     "jupyter-book": "version 2 renames _config.yml and _toc.yml away and fetches its theme from the network",
     "sphinx": "Jupyter Book 1 allows no newer one",
     "anywidget": "the package must also run with Colab's 0.9.21: requirements-colab.txt",
