@@ -1,5 +1,5 @@
 """What can be said of a program without running it: cost, scopes, repeated blocks, well-formedness, kinds,
-features, call graphs, operators, dominators.
+features, call graphs, operators, dominators, and where its values are to be stored.
 
 Of `tvm.relay.analysis`, what concerns devices and the fusion of operators is not here, nor is counting
 operators in quantised regions (`list_fake_quantized_op_freqs`) or finding transposed weights
@@ -17,17 +17,19 @@ from .feature import Feature, detect_feature
 from .kinds import check_kind
 from .operators import count_layers, get_total_mac_number, list_op_freqs
 from .repeats import Block, repeated_blocks
+from .schedules import SCHEDULES
 from .scopes import LetScope, let_scopes
+from .storage import StoragePlan, plan_memory
 from .type_vars import all_type_vars, bound_type_vars, free_type_vars
 from .types import all_dtypes, check_constant
 from .unmatched import unmatched_cases
 from .well_formed import IllFormed, well_formed, why_ill_formed
 
 __all__ = [
-    "AnnotatedRegion", "AnnotatedRegionSet", "Block", "CallGraph", "Cost", "DominatorTree", "Feature",
-    "IllFormed", "LetScope", "all_dtypes", "all_type_vars", "all_vars", "bound_type_vars", "bound_vars",
-    "call_cost", "check_constant", "check_kind", "costs", "count_layers", "detect_feature",
-    "dominator_tree", "free_type_vars", "free_vars", "get_total_mac_number", "let_scopes",
-    "list_op_freqs", "post_dominators", "post_order_visit", "repeated_blocks", "total_cost",
+    "SCHEDULES", "AnnotatedRegion", "AnnotatedRegionSet", "Block", "CallGraph", "Cost", "DominatorTree",
+    "Feature", "IllFormed", "LetScope", "StoragePlan", "all_dtypes", "all_type_vars", "all_vars",
+    "bound_type_vars", "bound_vars", "call_cost", "check_constant", "check_kind", "costs", "count_layers",
+    "detect_feature", "dominator_tree", "free_type_vars", "free_vars", "get_total_mac_number", "let_scopes",
+    "list_op_freqs", "plan_memory", "post_dominators", "post_order_visit", "repeated_blocks", "total_cost",
     "unmatched_cases", "weights", "well_formed", "why_ill_formed",
 ]  # fmt: skip

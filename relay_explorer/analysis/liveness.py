@@ -1,0 +1,127 @@
+"""How long each tensor of a function is needed, under an order of evaluation.
+
+A tensor lives from the step that makes it to the last step that reads it; the function's result lives to the
+end. A runtime that frees names only where their scope ends keeps it longer (`lifetimes="scope"`): until the
+body of the last `let` that names it has its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from ..ir.expr import Expr, Function, If
+from ..text.scopes import Scope
+from .schedules import ordered
+from .straight_line import Operation, StraightLine
+
+LIFETIMES = ("last use", "scope")
+
+
+class StepKind(Enum):
+    """What a step does."""
+
+    COMPUTE = "compute"  # an operator or a kernel
+    VIEW = "view"  # the argument under another shape: nothing is done
+    BRANCH = "branch"  # the condition of an `if` decides which branch follows
+    COPY = "copy"  # the result of a branch becomes the value of the `if`
+
+
+class Step(NamedTuple):
+    """One moment. `reads` and `writes` are numbers of tensors, those of arguments in order; of a COPY, each
+    of `reads` becomes the one of `writes` at its place, and `branch` (0: the true one) says which it ends.
+    """
+
+    kind: StepKind
+    expr: Expr
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    branch: int = -1
+
+
+class Lifetime(NamedTuple):
+    """The steps at which a tensor is made and last needed, both included. Parameters and constants are made
+    before the first step, -1; what is part of the result is needed after the last one.
+    """
+
+    made: int
+    last: int
+
+
+class Liveness:
+    """A function's tensors, the `steps` of its evaluation, and `lives`, the Lifetime of each tensor.
+
+    A step number is a place in the order; the branches of an `if` follow one another, though only one is
+    taken. A RelayError says what of a program cannot be planned; a ValueError, that its types are not known,
+    or that there is no such schedule.
+    """
+
+    def __init__(
+        self, function: Function, schedule: str = "program", lifetimes: str = "last use", views: bool = True
+    ) -> None:
+        if lifetimes not in LIFETIMES:
+            raise ValueError(
+                f"there are no lifetimes {lifetimes!r}: they are {', '.join(map(repr, LIFETIMES))}"
+            )
+        self.code = StraightLine(function, views)
+        self.tensors = self.code.tensors
+        self.steps = _steps(ordered(self.code, schedule))
+        self.lives = self._lives()
+        if lifetimes == "scope":
+            self._to_the_end_of_scopes()
+
+    def _lives(self) -> list[Lifetime]:
+        made = [-1] * len(self.tensors)
+        last = [-1] * len(self.tensors)
+        for number, step in enumerate(self.steps):
+            for tensor in step.writes:
+                if made[tensor] < 0:
+                    made[tensor] = number
+                last[tensor] = number
+            for tensor in step.reads:
+                last[tensor] = number
+        for tensor in self.code.result:
+            last[tensor] = len(self.steps)
+        return [Lifetime(*life) for life in zip(made, last)]
+
+    def _to_the_end_of_scopes(self) -> None:
+        """What has a name lives as long as the last scope in which it has one."""
+        end = self._scope_ends()
+        for tensor, scopes in self.code.scopes.items():
+            life = self.lives[tensor]
+            last = max([life.last, *(end[scope] for scope in scopes if scope in end)])
+            self.lives[tensor] = Lifetime(life.made, last)
+
+    def _scope_ends(self) -> dict[Scope, int]:
+        """For each scope, the last step that is taken in it, or in one inside it."""
+        end: dict[Scope, int] = {}
+        for number, step in enumerate(self.steps):
+            end[self.code.home[step.expr]] = number
+        scopes = set(end)
+        for scope in list(scopes):
+            while scope.parent not in scopes:
+                scope = scope.parent
+                scopes.add(scope)
+        for scope in sorted(scopes, key=lambda s: -s.depth):
+            end[scope.parent] = max(end.get(scope.parent, -1), end.get(scope, -1))
+        return end
+
+
+def _steps(block: Sequence[Operation]) -> list[Step]:
+    """The operations as steps, branches written out."""
+    steps: list[Step] = []
+    pending: list[Operation | Step] = list(reversed(block))
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Step):
+            steps.append(current)
+        elif isinstance(current.expr, If):
+            steps.append(Step(StepKind.BRANCH, current.expr, current.reads[:1], ()))
+            for number in (1, 0):
+                copy = Step(StepKind.COPY, current.expr, current.results[number], current.writes, number)
+                pending += [copy, *reversed(current.blocks[number])]
+        else:
+            kind = StepKind.VIEW if current.is_view else StepKind.COMPUTE
+            steps.append(Step(kind, current.expr, current.reads, current.writes))
+    return steps

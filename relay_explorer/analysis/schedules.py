@@ -1,0 +1,162 @@
+"""Orders in which the operations of a block may be evaluated: each is legal, and needs its own memory.
+
+* `program`: as the program is written; a graph from its first operand on.
+* `depth first`: what the result needs, operand by operand, just before it: the order of `let` is passed over.
+* `level by level`: everything as soon as its operands are there, as a machine with endless room would.
+* `greedy`: of all that could come next, what makes the memory in use grow least.
+
+The branches of an `if` are ordered like blocks of their own, and the `if` is one operation around them. A
+view takes no memory and no time: where the order is changed, it comes right after what it is a view of.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+
+from .straight_line import Operation, StraightLine, Tensor
+
+
+def ordered(code: StraightLine, schedule: str) -> list[Operation]:
+    """The operations of a function in the order called `schedule`; branches are put in order in place."""
+    rule = SCHEDULES.get(schedule)
+    if rule is None:
+        names = ", ".join(map(repr, SCHEDULES))
+        raise ValueError(f"there is no schedule {schedule!r}: schedules are {names}")
+    blocks = [(code.block, code.result)]
+    for operations, result in blocks:
+        operations[:] = _with_views(operations, rule(_Block(operations, result, code.tensors)))
+        for operation in operations:
+            blocks += zip(operation.blocks, operation.results)
+    return code.block
+
+
+class _Block:
+    """What there is to order: the operations of a block that are no views; for each, those that it needs."""
+
+    def __init__(
+        self, operations: Sequence[Operation], result: tuple[int, ...], tensors: Sequence[Tensor]
+    ) -> None:
+        self.all = operations
+        self.operations = [op for op in operations if not op.is_view]
+        self.maker = {t: n for n, op in enumerate(self.operations) for t in op.writes}
+        self.needs = [
+            list(dict.fromkeys(self.maker[t] for t in op.reads if t in self.maker)) for op in self.operations
+        ]
+        self.result = [t for t in result if t in self.maker]
+        self.tensors = tensors
+
+
+def _with_views(operations: Sequence[Operation], order: Sequence[Operation]) -> list[Operation]:
+    """`order`, with the views that are among `operations` and not in it."""
+    kept = set(order)
+    after: dict[int, list[Operation]] = {}
+    made = {t for op in order for t in op.writes}
+    for op in operations:
+        if op not in kept:
+            source = op.reads[0]
+            after.setdefault(source if source in made else -1, []).append(op)
+    return [
+        *after.get(-1, ()),
+        *(x for op in order for x in (op, *(v for t in op.writes for v in after.get(t, ())))),
+    ]
+
+
+def _program(block: _Block) -> list[Operation]:
+    return list(block.all)
+
+
+def _depth_first(block: _Block) -> list[Operation]:
+    """From the result down; what it does not need comes last, in the order of the program."""
+    order: list[int] = []
+    seen: set[int] = set()
+    for root in [*(block.maker[t] for t in block.result), *range(len(block.operations))]:
+        stack = [] if root in seen else [(root, iter(block.needs[root]))]
+        seen.add(root)
+        while stack:
+            node, parts = stack[-1]
+            part = next(parts, None)
+            if part is None:
+                order.append(node)
+                stack.pop()
+            elif part not in seen:
+                seen.add(part)
+                stack.append((part, iter(block.needs[part])))
+    return [block.operations[n] for n in order]
+
+
+def _levels(block: _Block) -> list[Operation]:
+    level = [0] * len(block.operations)
+    for n, needs in enumerate(block.needs):
+        level[n] = 1 + max((level[m] for m in needs), default=0)
+    return [block.operations[n] for n in sorted(range(len(level)), key=lambda n: (level[n], n))]
+
+
+def _greedy(block: _Block) -> list[Operation]:
+    return _Greedy(block).order()
+
+
+class _Greedy:
+    """List scheduling: of the operations whose operands are there, the one after which least is in use; of
+    equals, the first of the program. An operation's growth is what it makes less what it is the last to read.
+    """
+
+    def __init__(self, block: _Block) -> None:
+        self.block = block
+        self.sizes = [t.bytes for t in block.tensors]
+        self.growth = [sum(self.sizes[t] for t in op.writes) for op in block.operations]
+        self.waits = [len(needs) for needs in block.needs]
+        self.done = [False] * len(block.operations)
+        self.users: list[list[int]] = [[] for _ in block.operations]
+        self.readers: dict[int, list[int]] = {}
+        for n, (op, needs) in enumerate(zip(block.operations, block.needs)):
+            for m in needs:
+                self.users[m].append(n)
+            for tensor in dict.fromkeys(op.reads):
+                if tensor in block.maker:
+                    self.readers.setdefault(tensor, []).append(n)
+        wanted = set(block.result)
+        self.left = {t: len(readers) + (t in wanted) for t, readers in self.readers.items()}
+        self.ready: list[tuple[int, int]] = []
+
+    def order(self) -> list[Operation]:
+        found = []
+        for tensor, count in self.left.items():
+            if count == 1:
+                self._one_left(tensor)
+        self.ready = [(self.growth[n], n) for n, waits in enumerate(self.waits) if not waits]
+        heapq.heapify(self.ready)
+        while self.ready:
+            growth, n = heapq.heappop(self.ready)
+            if not self.done[n] and growth == self.growth[n]:
+                found.append(self.block.operations[n])
+                self._take(n)
+        return found
+
+    def _take(self, n: int) -> None:
+        self.done[n] = True
+        for tensor in dict.fromkeys(self.block.operations[n].reads):
+            if tensor in self.left:
+                self.left[tensor] -= 1
+                if self.left[tensor] == 1:
+                    self._one_left(tensor)
+        for user in self.users[n]:
+            self.waits[user] -= 1
+            if not self.waits[user]:
+                heapq.heappush(self.ready, (self.growth[user], user))
+
+    def _one_left(self, tensor: int) -> None:
+        """Whoever reads a tensor last, frees it."""
+        for n in self.readers[tensor]:
+            if not self.done[n]:
+                self.growth[n] -= self.sizes[tensor]
+                if not self.waits[n]:
+                    heapq.heappush(self.ready, (self.growth[n], n))
+
+
+SCHEDULES: dict[str, Callable[[_Block], list[Operation]]] = {
+    "program": _program,
+    "depth first": _depth_first,
+    "level by level": _levels,
+    "greedy": _greedy,
+}

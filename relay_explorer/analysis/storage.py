@@ -1,0 +1,214 @@
+"""A static plan of memory: every tensor that a function computes gets a place before anything runs.
+
+The plan is made in one pass over the steps. A tensor takes a buffer when it is made and gives it back after
+its last use, for a later one. Of the buffers that are free, it gets the smallest that is large enough;
+failing that, the largest of the smaller ones, which grows. A buffer that is more than RANGE times larger or
+smaller is left for a tensor that fits it better. This is how TVM's graph executor plans its memory:
+`GraphPlanMemory`, tvm/src/relay/backend/graph_plan_memory.cc (0.14).
+
+What a step reads is there until it is over, so that no operator overwrites its own arguments.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..ir.expr import Expr, Function
+from .liveness import Lifetime, Liveness, Step
+from .straight_line import Origin, StraightLine, Tensor
+
+RANGE = 16
+ALIGNMENT = 64  # bytes; what TVM's kernels expect of the tensors they are given
+
+
+class Buffer(NamedTuple):
+    """A stretch of the arena, bytes from `offset`, and the tensors that have it, one after another."""
+
+    number: int
+    offset: int
+    size: int
+    tensors: tuple[int, ...]
+
+
+class Choice(NamedTuple):
+    """Why a tensor has its buffer: the `rule` (see RULES), the tensor that had it before (-1: none), how
+    many buffers were free, and the buffer's size before and after.
+    """
+
+    rule: str
+    before: int
+    free: int
+    was: int
+    size: int
+
+
+RULES = {
+    "first": "no buffer is free, so there is a new one",
+    "apart": f"every free buffer is more than {RANGE} times larger or smaller, so there is a new one",
+    "alone": "buffers are not used again",
+    "same": "a free buffer is just as large",
+    "larger": "of the free buffers that are large enough, it is the smallest",
+    "grown": "no free buffer is large enough, so the largest of them grows",
+}
+
+
+class Place(NamedTuple):
+    """Where a tensor is: `size` bytes from `offset` on, in `buffer`; parameters and constants are not in the
+    arena, their buffer and offset are -1.
+    """
+
+    tensor: int
+    buffer: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class StoragePlan:
+    """Where every tensor of a function is, from which step to which.
+
+    `tensors`, `lives`, `places` and `choices` (None for what is not computed) go by a tensor's number;
+    `steps` are the order of evaluation. Sizes are in bytes; what a plan takes is counted in multiples of
+    `alignment`, so that `peak` <= `arena` <= `total`.
+    """
+
+    code: StraightLine
+    schedule: str
+    lifetimes: str
+    alignment: int
+    steps: tuple[Step, ...]
+    lives: tuple[Lifetime, ...]
+    places: tuple[Place, ...]
+    choices: tuple[Choice | None, ...]
+    buffers: tuple[Buffer, ...]
+    live: tuple[int, ...]
+
+    @property
+    def tensors(self) -> Sequence[Tensor]:
+        return self.code.tensors
+
+    @property
+    def result(self) -> tuple[int, ...]:
+        """The tensors of the function's result."""
+        return self.code.result
+
+    def places_of(self, expr: Expr) -> tuple[Place, ...]:
+        """Where the value of an expression is: one Place for each tensor that it consists of."""
+        return tuple([self.places[number] for number in self.code.of(expr)])
+
+    @property
+    def arena(self) -> int:
+        """What the buffers take together."""
+        return sum(buffer.size for buffer in self.buffers)
+
+    @property
+    def total(self) -> int:
+        """What the computed tensors would take if no buffer were used twice."""
+        return sum(_rounded(t.bytes, self.alignment) for t in self.tensors if t.origin is Origin.COMPUTED)
+
+    @property
+    def peak(self) -> int:
+        """The most that is needed at one time: no plan for this order, and these lifetimes, takes less."""
+        return max(self.live, default=0)
+
+    @property
+    def peak_step(self) -> int:
+        """The first step at which that much is needed; -1 where there is no step."""
+        return self.live.index(self.peak) if self.live else -1
+
+
+def plan_memory(
+    function: Function,
+    schedule: str = "program",
+    lifetimes: str = "last use",
+    reuse: bool = True,
+    views: bool = True,
+    alignment: int = ALIGNMENT,
+) -> StoragePlan:
+    """A plan for a function whose types are known, of operators, kernels, tuples, `let` and `if`.
+
+    `schedule` is one of `analysis.SCHEDULES`; `lifetimes` is "last use" or "scope" (names are freed where
+    their scope ends); without `reuse` every tensor has a buffer of its own; without `views` a reshape is a
+    copy. Offsets and sizes of buffers are multiples of `alignment`, a power of two.
+
+    A RelayError says what of a program cannot be planned; a ValueError is for types that are not known and
+    choices that do not exist.
+    """
+    if alignment < 1 or alignment & (alignment - 1):
+        raise ValueError(f"an alignment is a power of two, not {alignment!r}")
+    known = Liveness(function, schedule, lifetimes, views)
+    made = _Planner(known, reuse, alignment)
+    return StoragePlan(
+        known.code, schedule, lifetimes, alignment, tuple(known.steps), tuple(known.lives), made.places(),
+        tuple(made.choices), made.buffers(), tuple(made.live),
+    )  # fmt: skip
+
+
+class _Planner:
+    def __init__(self, known: Liveness, reuse: bool, alignment: int) -> None:
+        self.known = known
+        self.reuse = reuse
+        self.needs = [_rounded(t.bytes, alignment) for t in known.tensors]
+        self.sizes: list[int] = []  # of each buffer
+        self.had: list[list[int]] = []  # the tensors that each buffer has had
+        self.of = [-1] * len(known.tensors)
+        self.choices: list[Choice | None] = [None] * len(known.tensors)
+        self.free: list[tuple[int, int]] = []  # size and number, in order
+        self.live: list[int] = []  # bytes in use during each step
+        ends: list[list[int]] = [[] for _ in known.steps]
+        for number, life in enumerate(known.lives):
+            if life.made >= 0 and life.last < len(known.steps):
+                ends[life.last].append(number)
+        used = 0
+        for number, step in enumerate(known.steps):
+            for tensor in step.writes:
+                if self.of[tensor] < 0:  # the branches of an `if` write the same one
+                    self._place(tensor)
+                    used += self.needs[tensor]
+            self.live.append(used)
+            for tensor in ends[number]:
+                used -= self.needs[tensor]
+                if reuse:
+                    insort(self.free, (self.sizes[self.of[tensor]], self.of[tensor]))
+
+    def _place(self, tensor: int) -> None:
+        """Gives a tensor a buffer: a free one if there is one of the right size."""
+        need, free = self.needs[tensor], len(self.free)
+        at = bisect_left(self.free, (need, -1))
+        if at < free and self.free[at][0] <= need * RANGE:
+            rule = "same" if self.free[at][0] == need else "larger"
+        elif at and self.free[at - 1][0] * RANGE >= need:
+            rule, at = "grown", at - 1
+        else:
+            rule = "alone" if not self.reuse else "apart" if free else "first"
+            self.choices[tensor] = Choice(rule, -1, free, need, need)
+            self.of[tensor] = len(self.sizes)
+            self.sizes.append(need)
+            self.had.append([tensor])
+            return
+        was, buffer = self.free.pop(at)
+        self.sizes[buffer] = max(was, need)
+        self.choices[tensor] = Choice(rule, self.had[buffer][-1], free, was, self.sizes[buffer])
+        self.of[tensor] = buffer
+        self.had[buffer].append(tensor)
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        found, offset = [], 0
+        for number, size in enumerate(self.sizes):
+            found.append(Buffer(number, offset, size, tuple(self.had[number])))
+            offset += size
+        return tuple(found)
+
+    def places(self) -> tuple[Place, ...]:
+        offsets = [buffer.offset for buffer in self.buffers()]
+        return tuple(
+            Place(t.number, buffer, offsets[buffer] if buffer >= 0 else -1, t.bytes)
+            for t, buffer in zip(self.known.tensors, self.of)
+        )
+
+
+def _rounded(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment

@@ -1,0 +1,329 @@
+"""A function as straight-line code over tensors: what the planning of memory looks at.
+
+Of the program remain the operations, each of which reads tensors and makes new ones: calls of operators and
+of kernels (functions marked `Primitive` or `Compiler`), and `if`, whose branches are blocks of their own.
+Names, tuples and projections only say which tensors are meant. A reshape is an operation that makes no
+tensor: its result is its argument under another shape.
+
+Programs that build functions while they run, call others of the module, take data types apart or use
+references are refused: what lives in them is known only when they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
+from ..ir.ndarray import itemsize
+from ..ir.op import Op, size_of
+from ..ir.types import TensorType, TupleType, Type
+from ..ir.walk import children
+from ..text.scopes import Scope, common
+
+RESHAPES = frozenset(
+    ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape", "dyn.reshape")
+)
+
+
+class Origin(Enum):
+    """Where a tensor comes from."""
+
+    PARAMETER = "parameter"
+    CONSTANT = "constant"
+    COMPUTED = "computed"
+
+
+class Tensor(NamedTuple):
+    """A tensor of the program: number `field` of those that the value of `expr` consists of."""
+
+    number: int
+    expr: Expr
+    field: int
+    type: TensorType
+    origin: Origin
+
+    @property
+    def bytes(self) -> int:
+        return size_of(self.type) * itemsize(self.type.dtype)
+
+
+class Operation:
+    """An expression that takes a step: it reads tensors and makes others, by number; a view makes none.
+
+    An `if` has its branches as `blocks`, and as `results` the tensors that each gives. Its `reads` are the
+    condition, then what its branches read from outside.
+    """
+
+    __slots__ = ("blocks", "expr", "reads", "results", "writes")
+
+    def __init__(self, expr: Expr, reads: tuple[int, ...], writes: tuple[int, ...]) -> None:
+        self.expr = expr
+        self.reads = reads
+        self.writes = writes
+        self.blocks: tuple[list[Operation], ...] = ()
+        self.results: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def is_view(self) -> bool:
+        """Whether its result is its argument under another shape."""
+        return not self.writes and isinstance(self.expr, Call) and len(self.reads) == 1
+
+
+class StraightLine:
+    """The operations of a typed function, `block`, in the order of the program.
+
+    `tensors` are all tensors, by number; `of(expr)` are the numbers of those that an expression's value
+    consists of; `result` those of the function's. `home` has the scope of each expression, `scopes` those in
+    which a tensor has a name (where `let` gives it none, the one in which it is computed). With `views` False
+    a reshape makes a tensor too.
+
+    A RelayError says what of a program cannot be planned; a ValueError, that its types are not known.
+    """
+
+    def __init__(self, function: Function, views: bool = True) -> None:
+        self.function = function
+        self.tensors: list[Tensor] = []
+        self.scopes: dict[int, list[Scope]] = {}
+        self._views = views
+        self._order = _order(function.body)
+        self._values = {node.var: node.value for node in self._order if isinstance(node, Let)}
+        self._of: dict[Expr, tuple[int, ...]] = {}
+        self._operations: dict[Expr, Operation] = {}
+        for param in function.params:
+            self._of[param] = self._new(param, Origin.PARAMETER)
+        for node in self._order:
+            self._of[node] = self._tensors(node)
+        self.result = self.of(function.body)
+        self.block = self._blocks()
+
+    def of(self, expr: Expr) -> tuple[int, ...]:
+        """The tensors that the value of `expr` consists of, those of a tuple's fields in order."""
+        seen = expr
+        while isinstance(seen, Var) and seen not in self._of:
+            if seen not in self._values:
+                raise RelayError(
+                    f"`%{seen.name_hint}` is not a parameter of the function whose memory is to be planned",
+                    seen.span,
+                )
+            seen = self._values[seen]
+        found = self._of.get(seen)
+        if found is None:
+            if not isinstance(seen, Constant):
+                raise _unplanned("a function that is a value", seen)
+            found = self._of[seen] = self._new(seen, Origin.CONSTANT)
+        self._of[expr] = found
+        return found
+
+    # -- tensors
+
+    def _new(self, expr: Expr, origin: Origin) -> tuple[int, ...]:
+        first = len(self.tensors)
+        for field, type_ in enumerate(_leaves(expr)):
+            self.tensors.append(Tensor(first + field, expr, field, type_, origin))
+        return tuple(range(first, len(self.tensors)))
+
+    def _tensors(self, node: Expr) -> tuple[int, ...]:
+        match node:
+            case Call():
+                return self._call(node)
+            case Tuple():
+                return tuple([n for part in node.fields for n in self.of(part)])
+            case TupleGetItem():
+                fields = node.tuple_value.checked_type
+                assert isinstance(fields, TupleType)
+                sizes = [sum(1 for _ in _flat(t, node)) for t in fields.fields]
+                first = sum(sizes[: node.index])
+                return self.of(node.tuple_value)[first : first + sizes[node.index]]
+            case Let():
+                # The tensors of a name that nothing uses are wanted too.
+                if not isinstance(self._callee(node.value), Function):
+                    self.of(node.value)
+                return self.of(node.body)
+            case If():
+                writes = self._new(node, Origin.COMPUTED)
+                self._operations[node] = Operation(node, self.of(node.cond), writes)
+                return writes
+        raise _unplanned(_WHAT.get(type(node).__name__, f"a {type(node).__name__}"), node)
+
+    def _call(self, call: Call) -> tuple[int, ...]:
+        callee = self._callee(call.op)
+        if isinstance(callee, GlobalVar):
+            raise _unplanned(
+                f"a call of `@{callee.name_hint}`, another function of the module", call, _INLINE
+            )
+        if not isinstance(callee, Op) and not is_kernel(callee):
+            raise _unplanned("a call of a function that is no kernel", call, _INLINE)
+        reads = tuple([n for arg in call.args for n in self.of(arg)])
+        if self._views and is_reshape(callee) and len(reads) == 1:
+            self._operations[call] = Operation(call, reads, ())
+            return reads[:1]
+        writes = self._new(call, Origin.COMPUTED)
+        self._operations[call] = Operation(call, reads, writes)
+        return writes
+
+    def _callee(self, expr: Expr) -> Expr:
+        while isinstance(expr, Var) and expr in self._values:
+            expr = self._values[expr]
+        return expr
+
+    # -- blocks
+
+    def _blocks(self) -> list[Operation]:
+        """Puts each operation into the innermost block that holds all uses of it."""
+        root = Scope(None)
+        self.home, opened = self._homes(root)
+        home = self.home
+        here: dict[Scope, list[Expr]] = {}
+        for node in self._order:
+            here.setdefault(home[node], []).append(node)
+            if isinstance(node, Let) and not isinstance(self._callee(node.value), Function):
+                for number in self.of(node.value):
+                    self.scopes.setdefault(number, []).append(opened[node][0])
+        block: list[Operation] = []
+        pending = [(root, block)]
+        for scope, into in pending:
+            for node in _expanded(scope, here, opened):
+                operation = self._operations.get(node)
+                if operation is None:
+                    continue
+                for number in operation.writes:
+                    self.scopes.setdefault(number, [home[node]])
+                into.append(operation)
+                if isinstance(node, If):
+                    operation.blocks = ([], [])
+                    operation.results = (self.of(node.true_branch), self.of(node.false_branch))
+                    pending += zip(opened[node], operation.blocks)
+        for operations in reversed([into for _, into in pending]):
+            for operation in operations:
+                if operation.blocks:
+                    operation.reads = _read(operation)
+        return block
+
+    def _homes(self, root: Scope) -> tuple[dict[Expr, Scope], dict[Expr, tuple[Scope, ...]]]:
+        """The innermost scope that holds all uses of each expression; the scopes that each opens."""
+        home: dict[Expr, Scope] = {self.function.body: root}
+        opened: dict[Expr, tuple[Scope, ...]] = {}
+        for node in reversed(self._order):  # what uses an expression stands after it
+            scope = home[node]
+            if isinstance(node, Let):
+                opened[node] = (Scope(scope),)
+                inside = [(node.value, scope), (node.body, opened[node][0])]
+            elif isinstance(node, If):
+                opened[node] = (Scope(scope), Scope(scope))
+                branches = zip((node.true_branch, node.false_branch), opened[node])
+                inside = [(node.cond, scope), *branches]
+            else:
+                inside = [(part, scope) for part in children(node)]
+            for part, used in inside:
+                before = home.get(part)
+                home[part] = used if before is None else common(before, used)
+        return home, opened
+
+
+def _order(body: Expr) -> list[Expr]:
+    """The expressions below `body` that are no names, constants or functions, each after its parts; what
+    stands inside a function is not among them.
+    """
+    done: list[Expr] = []
+    seen: set[int] = set()
+    stack: list[tuple[Expr, Iterator[Expr]]] = []
+
+    def enter(node: Expr) -> None:
+        if id(node) not in seen and not isinstance(node, _NOT_ENTERED):
+            seen.add(id(node))
+            stack.append((node, iter(children(node))))
+
+    enter(body)
+    while stack:
+        node, parts = stack[-1]
+        part = next(parts, None)
+        if part is None:
+            done.append(node)
+            stack.pop()
+        else:
+            enter(part)
+    return done
+
+
+_NOT_ENTERED = (Var, Constant, GlobalVar, Op, Function)
+
+
+def _expanded(
+    scope: Scope, here: dict[Scope, list[Expr]], opened: dict[Expr, tuple[Scope, ...]]
+) -> Iterator[Expr]:
+    """The expressions of a scope, those of the body of a `let` where the `let` stands."""
+    stack = [iter(here.get(scope, ()))]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif isinstance(node, Let):
+            stack.append(iter(here.get(opened[node][0], ())))
+        else:
+            yield node
+
+
+def _read(operation: Operation) -> tuple[int, ...]:
+    """What an `if` reads: the condition, and what its branches take from outside."""
+    made = {n for block in operation.blocks for inner in block for n in inner.writes}
+    read = [n for block in operation.blocks for inner in block for n in inner.reads]
+    read += [n for result in operation.results for n in result]
+    return tuple(dict.fromkeys([*operation.reads, *(n for n in read if n not in made)]))
+
+
+def is_kernel(expr: Expr) -> bool:
+    """Whether `expr` is a function that is one kernel."""
+    return isinstance(expr, Function) and ("Primitive" in expr.attrs or "Compiler" in expr.attrs)
+
+
+def is_reshape(callee: Expr) -> bool:
+    """Whether a call gives its first argument's elements, in their order, under another shape."""
+    if isinstance(callee, Function):
+        return "relay.reshape_only" in callee.attrs
+    return isinstance(callee, Op) and callee.name in RESHAPES
+
+
+# -- types
+
+
+def _leaves(expr: Expr) -> list[TensorType]:
+    """The tensors that a value of the type of `expr` consists of."""
+    return list(_flat(expr.checked_type, expr))
+
+
+def _flat(type_: Type, expr: Expr) -> Iterator[TensorType]:
+    pending = [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TupleType):
+            pending.extend(reversed(current.fields))
+        elif isinstance(current, TensorType):
+            if not current.is_static:
+                raise RelayError(
+                    f"the size of a value of type `{current}` is known only when the program runs",
+                    expr.span,
+                    help=["give the parameters shapes without `?`: memory is planned before the run"],
+                )
+            yield current
+        else:
+            raise _unplanned(f"a value of type `{current}`", expr)
+
+
+_INLINE = "inline it first: relay_explorer.transform.Inline, PartialEvaluate"
+_WHAT = {
+    "Match": "a `match`",
+    "RefCreate": "a reference",
+    "RefRead": "a reference",
+    "RefWrite": "a reference",
+}
+
+
+def _unplanned(what: str, expr: Expr, *help: str) -> RelayError:
+    return RelayError(
+        f"memory is planned for operators, kernels, tuples, `let` and `if`, and this is {what}",
+        expr.span,
+        help=[*help, "what lives in other programs is known only when they run: the interpreter runs them"],
+    )
