@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any as Anything
+
 from ..ir.errors import RelayError
-from ..ir.expr import Call, Function
+from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..typing import infer_types
@@ -13,6 +16,8 @@ from .infrastructure import Contract, PassContext
 from .layouts.rewrite import LayoutRewriter
 
 PROPERTY = "FTVMAlterOpLayout"
+# Of the attributes, the arguments, their types and that of the result: another call, or None.
+Alter = Callable[[Anything, list[Expr], Sequence[Anything], Anything], Anything]
 
 
 class AlterOpLayout(FunctionPass):
@@ -25,7 +30,7 @@ class AlterOpLayout(FunctionPass):
             return relay.nn.conv2d(*inputs, **{**attrs, "data_layout": "NCHW16c", "kernel_layout": "OIHW16i"})
 
     What follows is laid alike, as in ConvertLayout. No operator has the property by itself: which layout is
-    fast, a target says.
+    fast, a target says. `rules`, such functions by the operators' names, take the place of the properties.
     """
 
     name = "AlterOpLayout"
@@ -33,21 +38,31 @@ class AlterOpLayout(FunctionPass):
     required = ("InferType",)
     contract = Contract(error=1e-5)
 
+    def __init__(self, rules: Mapping[str, Alter] | None = None) -> None:
+        self.rules = rules
+
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return infer_types(super().transform_module(infer_types(mod), ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return rewritten(function, LayoutRewriter(_altered, lambda op: op.has_attr(PROPERTY)).run(function))
+        return rewritten(function, LayoutRewriter(self._altered, self._may_alter).run(function))
 
+    def _rule(self, op: Op) -> Alter | None:
+        rule: Alter | None = op.get_attr(PROPERTY) if self.rules is None else self.rules.get(op.name)
+        return rule
 
-def _altered(old: Call, new: Call) -> Call | None:
-    op = new.op
-    assert isinstance(op, Op)
-    alter = op.get_attr(PROPERTY)
-    made = alter(new.attrs, list(new.args), tensor_types(old), old.checked_type)
-    if made is not None and not isinstance(made, Call):
-        raise RelayError(
-            f"the layout of `{op.name}` is altered into {made!r:.80}",
-            help=["only a call can take the place of a call"],
-        )
-    return made
+    def _may_alter(self, op: Op) -> bool:
+        return self._rule(op) is not None
+
+    def _altered(self, old: Call, new: Call) -> Call | None:
+        op = new.op
+        assert isinstance(op, Op)
+        alter = self._rule(op)
+        assert alter is not None
+        made = alter(new.attrs, list(new.args), tensor_types(old), old.checked_type)
+        if made is not None and not isinstance(made, Call):
+            raise RelayError(
+                f"the layout of `{op.name}` is altered into {made!r:.80}",
+                help=["only a call can take the place of a call"],
+            )
+        return made

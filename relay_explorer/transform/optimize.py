@@ -19,15 +19,16 @@ from .fold_constant import FoldConstant
 from .fold_scale_axis import FoldScaleAxis
 from .fuse_ops import FuseOps
 from .infer_type import InferType
-from .infrastructure import PassContext, Sequential
+from .infrastructure import Pass, PassContext, Sequential
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_expr import SimplifyExpr
 from .simplify_inference import SimplifyInference
 from .to_basic_block_normal_form import ToBasicBlockNormalForm
 
 
-def pipeline(fuse: bool = True) -> Sequential:
+def pipeline(fuse: bool = True, layouts: Pass | None = None) -> Sequential:
     """All optimizations of a whole program, in order; the context's `opt_level` says which of them run.
+    `layouts` is the pass, if any, that lays the program out for a machine: AlterOpLayout, with its rules.
 
     * From level 0: normalizations become arithmetic, expressions simpler ones, and, with `fuse`, operators
       become kernels, each one of its own.
@@ -40,7 +41,8 @@ def pipeline(fuse: bool = True) -> Sequential:
         RemoveUnusedFunctions(), ToBasicBlockNormalForm(), SimplifyInference(),
         EliminateCommonSubexpr(_is_index_cast), SimplifyExpr(), CombineParallelConv2D(3),
         CombineParallelDense(3), CombineParallelBatchMatmul(3), FoldConstant(), FoldScaleAxis(),
-        CanonicalizeCast(), CanonicalizeOps(), SimplifyExpr(), FastMath(), FoldConstant(), InferType(),
+        CanonicalizeCast(), CanonicalizeOps(), *([] if layouts is None else [layouts]), SimplifyExpr(),
+        FastMath(), FoldConstant(), InferType(),
     ]  # fmt: skip
     return Sequential([*steps, *([FuseOps()] if fuse else [])], name="optimize")
 
@@ -63,18 +65,19 @@ def optimize(
     target: object = None,
     params: Mapping[str, object] | None = None,
     level: int | None = None,
+    layouts: Pass | None = None,
 ) -> tuple[IRModule, dict[str, object]]:
     """`mod` optimized for running, with the parameters of `@main` that `params` names as constants in it; and
     those that it still takes by name, which are none.
 
     `level` is that of the passes (O0 to O3, and 4 for approximations); without one, the context's. `target`
-    is not looked at: no pass here is for one machine.
+    is not looked at: only the pass `layouts` is for one machine (see `relay_explorer.lower.layouts`).
     """
     if params:
         mod = mod.copy()
         mod["main"] = bind_params_by_name(mod["main"], params)
     if level is None:
-        return pipeline()(mod), {}
+        return pipeline(layouts=layouts)(mod), {}
     now = PassContext.current()
     with PassContext(level, now.required_pass, now.disabled_pass, now.instruments, now.config):
-        return pipeline()(mod), {}
+        return pipeline(layouts=layouts)(mod), {}

@@ -69,7 +69,7 @@ class Conv3DAttrs(Attrs, key="relay.attrs.Conv3DAttrs"):
     out_dtype: DType = attr("", OUT_DTYPE)
 
 
-def _convolution(name: str, data_axes: str, kernel_axes: str) -> Relation:
+def convolution_relation(name: str, data_axes: str, kernel_axes: str) -> Relation:
     """Inputs (N, C, d₁ …) and (O, C / groups, k₁ …), in any layout; output (N, O, (dᵢ + paddingᵢ -
     dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 …).
     """
@@ -125,7 +125,7 @@ def _declare(axes: str, attrs: type[Attrs], index: str, window: str) -> Anything
             rf"y_{{n,o,{index}}} = \sum_{{c,{','.join('uvw'[:n])}}} x_{{n,c,{window}}}\, "
             rf"w_{{o,c,{','.join('uvw'[:n])}}}"
         ),
-        relation=_convolution(f"Conv{n}D", "NC" + axes, "OI" + axes),
+        relation=convolution_relation(f"Conv{n}D", "NC" + axes, "OI" + axes),
         inputs=("data", "weight"),
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,

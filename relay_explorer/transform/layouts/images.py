@@ -21,6 +21,14 @@ def dense(question: Question) -> Answer:
     return InferCorrectLayoutOutput([Layout("NC"), Layout("NC")], [Layout("NC")], question.attrs)
 
 
+def dense_pack(question: Question) -> Answer:
+    """The weight lies as the attribute says, features of data and result as always."""
+    attrs = question.attrs
+    assert attrs is not None
+    kernel = Layout(attrs["weight_layout"])
+    return InferCorrectLayoutOutput([Layout("NC"), kernel], [Layout("NC")], attrs)
+
+
 def pool(question: Question) -> Answer:
     """It follows its data, unless it says in which layout the result is to lie."""
     attrs = question.attrs

@@ -41,6 +41,8 @@ RULES: dict[str, Rule] = {
     "nn.dropout": same.dropout,
     "nn.deformable_conv2d": images.convolution,
     "nn.contrib_conv2d_NCHWc": images.convolution,
+    "nn.contrib_depthwise_conv2d_NCHWc": images.convolution,
+    "nn.contrib_dense_pack": images.dense_pack,
     "nn.dense": images.dense,
     "nn.upsampling": images.resize,
     "nn.upsampling3d": images.resize,

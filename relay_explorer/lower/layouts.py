@@ -1,0 +1,136 @@
+"""Which layouts a processor wants: channels in blocks as wide as its vectors, so that the innermost loop of
+every layer is one vector, and the weights packed in the order in which the loops read them.
+
+A layer's block is decided by its number of channels alone. So layers agree, and tensors stay in blocks from
+one to the next; only where a network begins and ends are they laid anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any as Anything
+
+from ..ir.attrs import Attrs
+from ..ir.expr import Call, Constant, Expr, Var
+from ..ir.op import Op
+from ..ir.types import TensorType
+from ..ir.walk import post_order
+from ..ops.nn.layout import layout_map
+from ..transform.alter_op_layout import AlterOpLayout
+from .target import Target
+
+SMALLEST = 4  # elements of a block: in smaller ones, most of a vector would be idle
+DTYPES = ("float32", "float64")
+
+
+def blocked_layouts(target: Target) -> AlterOpLayout | None:
+    """The pass that lays a program out for `target`; None where programs are fine as they are."""
+    if target.kind not in ("cpu", "arm64"):
+        return None
+    rules = _Rules(target)
+    return AlterOpLayout({"nn.conv2d": rules.conv2d, "nn.dense": rules.dense})
+
+
+def block_of(channels: int, lanes: int) -> int:
+    """The widest block that divides the channels, a vector at most; 1 where only small ones do."""
+    block = lanes
+    while block >= SMALLEST and channels % block:
+        block //= 2
+    return block if block >= SMALLEST else 1
+
+
+class _Rules:
+    """What operators become, for one target. Each rule is asked with the attributes, the arguments, their
+    types and that of the result.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    def conv2d(
+        self, attrs: Attrs, inputs: list[Expr], types: Sequence[Anything], out: Anything
+    ) -> Call | None:
+        """Data (N, C / b, H, W, b), weight (O / b, I / b, h, w, b, b): one vector of output channels for each
+        input channel and place in the window.
+        """
+        data, weight = types[0], types[1]
+        if not _plain([data, weight, out]) or _blocked(attrs):
+            return None
+        channels = layout_map(attrs["data_layout"], "NCHW").forward(data.shape, 0, "the data")[1]
+        outputs, each = layout_map(attrs["kernel_layout"], "OIHW").forward(weight.shape, 1, "the weight")[:2]
+        groups = attrs["groups"]
+        assert isinstance(channels, int)
+        assert isinstance(outputs, int)
+        lanes = self.target.lanes(data.dtype)
+        block = block_of(outputs // groups if groups < outputs else outputs, lanes)
+        if block == 1:
+            return None
+        if groups == channels == outputs and groups > 1:
+            return _conv("nn.contrib_depthwise_conv2d_NCHWc", attrs, inputs, (block, 1, block), weight)
+        if groups > 1 and each == 1:  # several outputs of each channel
+            return None
+        within = block_of(channels // groups, lanes)
+        if groups > 1 and within == 1:
+            return None
+        if groups == 1 and channels < lanes and isinstance(inputs[0], Var):
+            within = 1  # the program's own input is read as it comes
+        return _conv("nn.contrib_conv2d_NCHWc", attrs, inputs, (within, within, block), weight)
+
+    def dense(
+        self, attrs: Attrs, inputs: list[Expr], types: Sequence[Anything], out: Anything
+    ) -> Call | None:
+        """Weight (N / b, K, b): one vector of outputs for each input feature. Only a weight that is known is
+        packed: it is once, when the program is compiled.
+        """
+        data, weight = types[0], types[1]
+        if not _plain([data, weight, out]) or not _is_known(inputs[1]):
+            return None
+        block = block_of(weight.shape[0], self.target.lanes(data.dtype))
+        if block == 1:
+            return None
+        op = Op.get("nn.contrib_dense_pack")
+        assert op.attrs_class is not None
+        made = op.attrs_class(
+            units=weight.shape[0], out_dtype=attrs["out_dtype"], weight_layout=f"NC{block}n"
+        )
+        return Call(op, inputs, made)
+
+
+def _plain(types: Sequence[Anything]) -> bool:
+    """Whether all are tensors of known sizes, of one element type that comes in vectors."""
+    return (
+        all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types)
+        and len({t.dtype for t in types}) == 1
+        and types[0].dtype in DTYPES
+    )
+
+
+def _blocked(attrs: Attrs) -> bool:
+    """Whether a convolution is in blocks already."""
+    names = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"])
+    return any(letter.islower() for name in names for letter in name)
+
+
+def _is_known(expr: Expr) -> bool:
+    """Whether a value is made of constants alone."""
+    return isinstance(expr, Constant) or not any(isinstance(part, Var) for part in post_order(expr))
+
+
+def _conv(
+    name: str, attrs: Attrs, inputs: list[Expr], blocks: tuple[int, int, int], weight: TensorType
+) -> Call:
+    """A convolution with `blocks` of data channels, of the weight's input and output channels."""
+    data, within, outputs = blocks
+    op = Op.get(name)
+    assert op.attrs_class is not None
+    shape = layout_map(attrs["kernel_layout"], "OIHW").forward(weight.shape, 1, "the weight")
+    values = dict(attrs.items())
+    depthwise = "depthwise" in name
+    values.update(
+        channels=shape[0] if attrs["channels"] is None else attrs["channels"],
+        kernel_size=shape[2:],
+        data_layout="NCHW" if data == 1 else f"NCHW{data}c",
+        kernel_layout="OIHW" + (f"{within}i" if within > 1 or depthwise else "") + f"{outputs}o",
+        out_layout=f"NCHW{outputs}c",
+    )
+    return Call(op, inputs, op.attrs_class(**values))
