@@ -30,6 +30,7 @@ EXERCISES = {
         "shape_analysis",
         "constant_folding",
         "common_subexpressions",
+        "dead_code",
         "fusion_rule",
     )
 }
