@@ -17,14 +17,18 @@ from . import _project
 if TYPE_CHECKING:
     from . import models, relay
     from .explorer import Explorer, explore
+    from .lower.build import build
+    from .lower.executable import load
 
 __version__ = _project.VERSION
 
-__all__ = ["Explorer", "__version__", "explore", "models", "relay"]
+__all__ = ["Explorer", "__version__", "build", "explore", "load", "models", "relay"]
 
 _PLACES = {
     "explore": ".explorer:explore",
     "Explorer": ".explorer:Explorer",
+    "build": ".lower.build:build",
+    "load": ".lower.executable:load",
     "models": ".models",
     "relay": ".relay",
 }

@@ -122,7 +122,7 @@ class FunctionValue(Wrapper):
     def arguments(self, args: Sequence[object], named: Mapping[str, object]) -> list[Value]:
         """The interpreter's values for a call's arguments, in order; their types are checked."""
         params = self._params()
-        given = _in_order(params, args, named)
+        given = in_order([p.name_hint for p in params], args, named)
         wanted = [p.type_annotation for p in params[: len(given)]]
         wanted += [None] * (len(given) - len(wanted))
         values = [self._value(argument, type_) for argument, type_ in zip(given, wanted)]
@@ -158,11 +158,10 @@ class FunctionValue(Wrapper):
         self._checked.add(known)
 
 
-def _in_order(params: Sequence[Var], args: Sequence[object], named: Mapping[str, object]) -> list[object]:
+def in_order(names: Sequence[str], args: Sequence[object], named: Mapping[str, object]) -> list[object]:
     """Positional arguments, then the named ones in the order of the parameters."""
     if not named:
         return list(args)
-    names = [p.name_hint for p in params]
     unknown = [name for name in named if name not in names]
     if unknown:
         raise RelayError(

@@ -33,6 +33,7 @@ _CACHES = {  # bytes a core, from the processors' manuals: first level (data), s
     "cortex-a78": (64 << 10, 512 << 10),
 }
 _USUAL_CACHES = (32 << 10, 512 << 10)
+_FEATURES = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512vl", "avx512vnni", "sve", "dotprod", "i8mm")
 CUDA_ARCH = "sm_80"  # where no device is there to ask
 
 
@@ -67,9 +68,9 @@ class Target:
         return _tvm_target(self.options)
 
     @property
-    def is_host(self) -> bool:
-        """Whether this process can run the code."""
-        return self.kind == "cpu" and self.dict.get("mcpu") == _host_cpu()
+    def runs_here(self) -> bool:
+        """Whether this process can run the code: its instructions are this processor's."""
+        return self.kind != "cuda" and _runs_here(self.options)
 
     @staticmethod
     def of(target: object) -> Target:
@@ -89,6 +90,17 @@ def _tvm_target(options: str) -> Any:
     if found["kind"] == "cuda":
         return tvm().target.Target(found, host={"kind": "llvm", "mcpu": _host_cpu()})
     return tvm().target.Target(found)
+
+
+@lru_cache(64)
+def _runs_here(options: str) -> bool:
+    made = tvm().target.Target(json.loads(options))
+    triple = str(made.attrs.get("mtriple") or _codegen().llvm_get_system_triple())
+    if triple.partition("-")[0] != str(_codegen().llvm_get_system_triple()).partition("-")[0]:
+        return False
+    has = _codegen().target_has_features
+    host = tvm().target.Target({"kind": "llvm", "mcpu": _host_cpu()})
+    return all(has(feature, host) for feature in _FEATURES if has(feature, made))
 
 
 def _codegen() -> Any:

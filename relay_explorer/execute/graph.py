@@ -1,0 +1,147 @@
+"""The graph executor: a function of kernels, run in the order and the memory that were planned for it.
+
+Everything is decided beforehand: the order of the kernels, the place of every tensor in one stretch of memory
+(section 4.4 of the paper; `analysis.plan_memory`), and the arguments of every kernel call. What is left to do
+when the program runs is to call one kernel after the other.
+
+A `GraphProgram` is plain data, which can be saved; a `GraphExecutor` runs it with kernels that it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..analysis import StoragePlan
+from ..analysis.liveness import Step, StepKind
+from ..analysis.straight_line import Origin
+from ..ir.expr import Call, Expr
+from ..ir.types import TensorType, TupleType, Type
+
+Nest = Any  # for a tensor its number (in a result: and its shape, as a pair), for a tuple a list of Nests
+Shaped = tuple[int, tuple[int, ...]]  # a tensor, and the shape that it is known by: a reshape moves nothing
+
+
+class Slot(NamedTuple):
+    """A tensor: where it comes from ("parameter", "constant", "computed"), its type, and its first byte in
+    the arena (-1: it is not there).
+    """
+
+    origin: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+
+
+class Launch(NamedTuple):
+    """Calls kernel number `kernel`, which reads tensors, then writes others."""
+
+    kernel: int
+    reads: tuple[Shaped, ...]
+    writes: tuple[Shaped, ...]
+
+
+class Branch(NamedTuple):
+    """Goes on at the step `otherwise` where the tensor `cond` is false."""
+
+    cond: int
+    otherwise: int
+
+
+class Copy(NamedTuple):
+    """Copies tensors, then goes on at the step `then`: the end of a branch."""
+
+    pairs: tuple[tuple[int, int], ...]
+    then: int
+
+
+Instruction = Launch | Branch | Copy
+
+
+class Input(NamedTuple):
+    """A parameter: its name, its tensors nested as its type is, and its type as text."""
+
+    name: str
+    nest: Nest
+    type: str
+
+
+@dataclass(frozen=True)
+class GraphProgram:
+    """What the graph executor runs: `arena` bytes of memory, and `result`, the tensors of the result."""
+
+    slots: tuple[Slot, ...]
+    steps: tuple[Instruction, ...]
+    inputs: tuple[Input, ...]
+    result: Nest
+    arena: int
+
+    @property
+    def constants(self) -> list[int]:
+        return [number for number, slot in enumerate(self.slots) if slot.origin == Origin.CONSTANT.value]
+
+
+def graph_program(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> GraphProgram:
+    """The program of a plan; `kernel_of` numbers the kernel of each call."""
+    code = plan.code
+    slots = []
+    for tensor, place in zip(plan.tensors, plan.places):
+        slots.append(Slot(tensor.origin.value, tensor.type.dtype, tensor.type.concrete_shape, place.offset))
+    inputs = [
+        Input(p.name_hint, _nest(iter(code.of(p)), p.checked_type), str(p.checked_type))
+        for p in code.function.params
+    ]
+    body = code.function.body
+    result = _nest(iter(_shaped(plan.result, body.checked_type)), body.checked_type)
+    steps = _instructions(plan, kernel_of)
+    return GraphProgram(tuple(slots), tuple(steps), tuple(inputs), result, plan.arena)
+
+
+def _instructions(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> list[Instruction]:
+    """The steps that do something. Those of a branch end in a copy, which leaps over the other branch."""
+    kept: list[tuple[Step, int]] = []  # steps, with the numbers of their instructions
+    for step in plan.steps:
+        if step.kind is not StepKind.VIEW:
+            kept.append((step, len(kept)))
+    ends = {(s.expr, s.branch): number for s, number in kept if s.kind is StepKind.COPY}
+    found: list[Instruction] = []
+    for step, number in kept:
+        if step.kind is StepKind.BRANCH:
+            found.append(Branch(step.reads[0], ends[step.expr, 0] + 1))
+        elif step.kind is StepKind.COPY:
+            then = ends[step.expr, 1] + 1 if step.branch == 0 else number + 1
+            found.append(Copy(tuple(zip(step.reads, step.writes)), then))
+        else:
+            call = step.expr
+            assert isinstance(call, Call)
+            arguments = [type_ for arg in call.args for type_ in leaf_types(arg.checked_type)]
+            reads = tuple(zip(step.reads, [t.concrete_shape for t in arguments]))
+            writes = tuple(_shaped(step.writes, call.checked_type))
+            found.append(Launch(kernel_of[call], reads, writes))
+    return found
+
+
+def _shaped(numbers: Sequence[int], type_: Type) -> list[Shaped]:
+    return [(n, t.concrete_shape) for n, t in zip(numbers, leaf_types(type_))]
+
+
+def leaf_types(type_: Type) -> list[TensorType]:
+    """The tensors of a type, depth first."""
+    found: list[TensorType] = []
+    pending = [type_]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, TupleType):
+            pending.extend(reversed(part.fields))
+        else:
+            assert isinstance(part, TensorType)
+            found.append(part)
+    return found
+
+
+def _nest(leaves: Iterator[Any], type_: Type) -> Nest:
+    """The leaves as the type nests them. Tuples in types nest a few levels."""
+    if isinstance(type_, TupleType):
+        return [_nest(leaves, field) for field in type_.fields]
+    return next(leaves)

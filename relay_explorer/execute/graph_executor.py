@@ -1,0 +1,161 @@
+"""Runs graph programs. Kernels and tensors are made by the compiler below; here they are only called."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .graph import Branch, Copy, GraphProgram, Instruction, Launch
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+Run = Callable[..., object]  # a kernel: tensors that it reads, then tensors that it writes
+COPIED = 1 << 14  # bytes; smaller inputs are copied, larger ones read where they are, if kernels can
+
+
+class GraphExecutor:
+    """A program ready to run: its memory, and every kernel call with its arguments.
+
+    `kernels` are called with what `tensor` makes of arrays; `aligned(shape, dtype)` gives an array that
+    kernels can take, and `is_aligned` says whether one is so. `constants` are the arrays of the constants.
+    """
+
+    def __init__(
+        self,
+        program: GraphProgram,
+        kernels: Sequence[Run],
+        constants: Mapping[int, Array],
+        *,
+        aligned: Callable[[Sequence[int], str], Array],
+        is_aligned: Callable[[Array], bool],
+        tensor: Callable[[Array], object],
+    ) -> None:
+        self.program = program
+        self.lock = threading.Lock()
+        self._aligned, self._is_aligned, self._tensor = aligned, is_aligned, tensor
+        self._arena = aligned((program.arena,), "uint8")
+        self._arrays = [self._array(number, constants) for number in range(len(program.slots))]
+        self._own = [s.origin != "parameter" for s in program.slots]  # whether the array is this object's
+        self._views: dict[tuple[int, tuple[int, ...]], object] = {}
+        self._uses: dict[int, list[tuple[list[object], int, tuple[int, ...]]]] = {}  # of parameters
+        self.calls = [self._call(step, kernels) for step in program.steps]
+        self.straight = all(isinstance(step, Launch) for step in program.steps)
+
+    def _array(self, number: int, constants: Mapping[int, Array]) -> Array | None:
+        """The memory of a tensor; that of a parameter comes with the first run."""
+        slot = self.program.slots[number]
+        if slot.origin == "constant":
+            return constants[number]
+        if slot.offset < 0:
+            return None
+        count = 1
+        for extent in slot.shape:
+            count *= extent
+        import numpy as np
+
+        size = count * np.dtype(slot.dtype).itemsize
+        return self._arena[slot.offset : slot.offset + size].view(slot.dtype).reshape(slot.shape)
+
+    def _call(self, step: Instruction, kernels: Sequence[Run]) -> tuple[Run, list[object]]:
+        """A kernel and its arguments. A parameter's are put in when it is bound."""
+        if not isinstance(step, Launch):
+            return _nothing, []
+        arguments: list[object] = []
+        for place, (number, shape) in enumerate((*step.reads, *step.writes)):
+            if self._arrays[number] is None:
+                arguments.append(None)
+                self._uses.setdefault(number, []).append((arguments, place, shape))
+            else:
+                arguments.append(self._view(number, shape))
+        return kernels[step.kernel], arguments
+
+    def _view(self, number: int, shape: tuple[int, ...]) -> object:
+        key = number, shape
+        if key not in self._views:
+            array = self._arrays[number]
+            assert array is not None
+            self._views[key] = self._tensor(array.reshape(shape))
+        return self._views[key]
+
+    def bind(self, number: int, array: Array) -> None:
+        """Gives a parameter its value, of the right shape and element type. A large array that kernels can
+        read is not copied, and must not change while the program runs.
+        """
+        now = self._arrays[number]
+        if array.nbytes > COPIED and self._is_aligned(array):
+            if now is not None and now.ctypes.data == array.ctypes.data:
+                return
+            self._own[number] = False
+        else:
+            if now is not None and self._own[number]:
+                now[...] = array
+                return
+            copy = self._aligned(array.shape, array.dtype.name)
+            copy[...] = array
+            array = copy
+            self._own[number] = True
+        self._arrays[number] = array
+        for arguments, place, shape in self._uses.get(number, ()):
+            arguments[place] = self._tensor(array.reshape(shape))
+
+    def run(self) -> None:
+        """Runs the kernels. Every parameter must be bound."""
+        if self.straight:
+            for kernel, arguments in self.calls:
+                kernel(*arguments)
+            return
+        at = 0
+        while at < len(self.calls):
+            at = self._step(at)
+
+    def _step(self, at: int) -> int:
+        """Does a step, and gives the number of the next."""
+        step = self.program.steps[at]
+        if isinstance(step, Launch):
+            kernel, arguments = self.calls[at]
+            kernel(*arguments)
+            return at + 1
+        if isinstance(step, Branch):
+            cond = self._arrays[step.cond]
+            assert cond is not None
+            return at + 1 if cond else step.otherwise
+        self._copy(step)
+        return step.then
+
+    def _copy(self, step: Copy) -> None:
+        for source, target in step.pairs:
+            given, taken = self._arrays[source], self._arrays[target]
+            assert given is not None
+            assert taken is not None
+            taken[...] = given.reshape(taken.shape)
+
+    def result(self) -> Any:
+        """The result of the last run, as arrays of its own, tuples nested as the type is."""
+
+        def build(nest: Any) -> Any:
+            if isinstance(nest, list):
+                return tuple([build(part) for part in nest])
+            number, shape = nest
+            array = self._arrays[number]
+            assert array is not None
+            return array.reshape(shape).copy()
+
+        return build(self.program.result)
+
+    def timed(self) -> list[float]:
+        """Runs once, and gives the seconds that each step took; 0 for one that was not taken."""
+        seconds = [0.0] * len(self.calls)
+        at = 0
+        while at < len(self.calls):
+            start = time.perf_counter()
+            after = self._step(at)
+            seconds[at] += time.perf_counter() - start
+            at = after
+        return seconds
+
+
+def _nothing(*arguments: object) -> None:
+    """What a step that is no kernel call calls."""

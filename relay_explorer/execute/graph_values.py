@@ -1,0 +1,91 @@
+"""Arguments from outside as arrays of the types that a graph program's parameters have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..ir.errors import Note, RelayError
+from ..ir.types import TensorType
+from .arguments import describe
+from .graph import Input, Nest, Slot
+from .results import DEEPEST_TUPLE, to_value
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+
+def arrays_of(given: Input, value: object, slots: Sequence[Slot]) -> Iterator[tuple[int, Array]]:
+    """The tensors of a parameter, by number, and the arrays for them; a RelayError where the argument is not
+    of the parameter's type.
+    """
+    yield from _arrays(given, value, given.nest, slots, 0)
+
+
+def _arrays(
+    given: Input, value: object, nest: Nest, slots: Sequence[Slot], depth: int
+) -> Iterator[tuple[int, Array]]:
+    if isinstance(nest, list):
+        if not isinstance(value, (tuple, list)) or len(value) != len(nest) or depth >= DEEPEST_TUPLE:
+            raise _wrong(given, value, depth)
+        for part, inner in zip(value, nest):
+            yield from _arrays(given, part, inner, slots, depth + 1)
+        return
+    slot = slots[nest]
+    array = _array(given, value, slot)
+    if not hasattr(array, "dtype") or array.dtype.name != slot.dtype or array.shape != slot.shape:
+        raise _wrong(given, array, depth, slot)
+    yield nest, array
+
+
+def _array(given: Input, value: Any, slot: Slot) -> Any:
+    """The argument as an array; one that hands its memory over is not copied. Python's numbers, which have no
+    element type, take the parameter's.
+    """
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return value
+    if type(value) in (bool, int, float) and not slot.shape:
+        try:
+            made = np.array(value, slot.dtype)
+        except (OverflowError, ValueError):
+            raise _wrong(given, to_value(value), 1, slot) from None
+        return made if made == value or value != value or slot.dtype.startswith("float") else to_value(value)
+    if hasattr(value, "__dlpack__") and not isinstance(value, np.generic):
+        try:
+            return np.from_dlpack(value)
+        except (BufferError, RuntimeError, TypeError, ValueError) as problem:
+            raise RelayError(
+                f"the argument `%{given.name}`, a {type(value).__name__}, cannot be read by DLPack",
+                help=[str(problem).splitlines()[0][:300]],
+            ) from None
+    if isinstance(value, (list, tuple)):
+        return value
+    return to_value(value)
+
+
+def _wrong(given: Input, value: Any, depth: int, slot: Slot | None = None) -> RelayError:
+    """What is wrong with an argument, or with a part of one."""
+    wanted = given.type if slot is None or not depth else str(TensorType(slot.shape, slot.dtype))
+    within = "a part of " if depth and isinstance(given.nest, list) else ""
+    help = []
+    if slot is not None and hasattr(value, "dtype"):
+        if value.shape == slot.shape:
+            help.append(f'convert it: .astype("{slot.dtype}")')
+        elif value.size == _size(slot):
+            help.append(f"give it the shape: .reshape({slot.shape})")
+    notes = [Note(f"the whole argument is `{given.type}`")] if within else []
+    return RelayError(
+        f"{within}the argument `%{given.name}` must be `{wanted}`, and is {describe(value)}",
+        None,
+        notes,
+        help,
+    )
+
+
+def _size(slot: Slot) -> int:
+    count = 1
+    for extent in slot.shape:
+        count *= extent
+    return count

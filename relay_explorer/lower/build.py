@@ -1,0 +1,170 @@
+"""`relay_explorer.build`: from a program to something that runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..execute.graph import graph_program
+from ..ir.errors import RelayError
+from ..ir.expr import Expr, Function
+from ..ir.module import IRModule
+from ..ir.types import TensorType
+from ..ir.walk import post_order
+from ..text import astext
+from . import cache
+from .arrays import aligned_copy
+from .compiling import compiled
+from .executable import Executable
+from .host import needs_host
+from .kernel import Kernel, has_linker
+from .levels import kernel_name
+from .pool import POOL, Request
+from .prepare import kernel_calls, planned, prepared, with_params
+from .target import Target
+
+QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
+FEW = 2  # kernels that are compiled here rather than in processes of their own, which take a second to start
+
+
+def build(
+    mod: IRModule | Expr,
+    target: object = "cpu",
+    params: Mapping[str, Any] | None = None,
+    opt_level: int = 3,
+    *,
+    quiet: bool = False,
+) -> Executable:
+    """Compiles `@main` of a module, or a function.
+
+    `target` is "cpu" (this machine), "arm64" or a board's name, "cuda", a dictionary of TVM's, or a target
+    string as old code had it; `params` are values for parameters of `@main`, by name, and become part of the
+    program; `opt_level` is that of the passes, 0 to 4, and from 3 on layers are laid out for the target.
+
+    Kernels are compiled side by side and kept on disk (see `lower.cache`), so that a second build is fast.
+    Progress is shown on the standard error, unless `quiet` or RELAY_EXPLORER_QUIET is set.
+    """
+    if opt_level not in range(5):
+        raise RelayError(f"an optimization level is 0 to 4, not {opt_level!r:.40}")
+    start = time.perf_counter()
+    where = Target.of(target)
+    module = prepared(with_params(mod, params), where, opt_level)
+    plan = planned(module)
+    calls = kernel_calls(plan)
+    kernels = make_kernels([function for _, function in calls], where, _Progress(quiet))
+    distinct = list(dict.fromkeys(kernels))
+    number = {kernel: k for k, kernel in enumerate(distinct)}
+    program = graph_program(plan, {call: number[kernel] for (call, _), kernel in zip(calls, kernels)})
+    constants = {n: aligned_copy(plan.tensors[n].expr.data.numpy()) for n in program.constants}  # type: ignore[attr-defined]  # a constant
+    made = Executable(program, distinct, constants, where, module)
+    made.seconds = time.perf_counter() - start
+    return made
+
+
+def make_kernels(functions: Sequence[Function], target: Target, progress: _Progress) -> list[Kernel]:
+    """A kernel for each primitive function; equal functions have the same."""
+    by_function: dict[int, Kernel] = {}
+    by_text: dict[str, Kernel] = {}
+    names: Counter[str] = Counter()
+    for function in functions:
+        if id(function) in by_function:
+            continue
+        text = _text(function)
+        if text not in by_text:
+            symbol = kernel_name(function)
+            names[symbol] += 1
+            name = symbol if names[symbol] == 1 else f"{symbol}_{names[symbol] - 1}"
+            by_text[text] = Kernel(name, symbol, text, target, _known(function))
+        by_function[id(function)] = by_text[text]
+    found = [by_function[id(function)] for function in functions]
+    for kernel in found:
+        kernel.uses += 1
+    _compile([k for k in by_text.values() if not k.entry], target, progress)
+    return found
+
+
+def _text(function: Function) -> str:
+    """The function as text that says all there is to know: what is equal has one kernel, here and on disk."""
+    return astext(Function(function.params, function.body, function.ret_type, None, {"Primitive": 1}))
+
+
+def _known(function: Function) -> dict[str, Any]:
+    """What is known of a kernel that is not compiled like the others: one that runs on the host, and one that
+    other processes cannot compile, since it is not all said by its text: operators with lowerings of the
+    user's, and sizes with names.
+    """
+    if needs_host(function):
+        return {"host": True, "function": function}
+    nodes = post_order(function)
+    own = any(getattr(n, "get_attr", None) and n.get_attr("FTVMCompute") is not None for n in nodes)  # type: ignore[attr-defined]
+    types = [n.checked_type for n in function.params]
+    named = any(isinstance(t, TensorType) and not t.is_static for t in types)
+    return {"function": function, "rule": "in this process"} if own or named else {}
+
+
+def _compile(kernels: Sequence[Kernel], target: Target, progress: _Progress) -> None:
+    """Fills in the entries of kernels: from the disk, or by compiling them."""
+    missing = []
+    for kernel in kernels:
+        found = cache.get(cache.key(kernel.text, target))
+        if found is None:
+            missing.append(kernel)
+        else:
+            kernel.entry, kernel.cached = found, True
+    if not missing:
+        return
+    if target.runs_here and not has_linker():
+        progress.say("there is no C compiler (cc, gcc, clang): kernels are compiled at their first run")
+        for kernel in missing:
+            kernel.entry = {"rule": "in this process"}
+        return
+    requests = [Request(kernel.text, kernel.symbol, target) for kernel in missing]
+    if len(missing) <= FEW and "tvm" in sys.modules:
+        for kernel, request in zip(missing, requests):
+            kernel.entry = compiled(request.text, request.name, target)
+        return
+    progress.begin(len(kernels), len(missing))
+
+    def told(number: int, entry: dict[str, Any]) -> None:
+        missing[number].entry = entry
+        progress.done(missing[number])
+
+    try:
+        POOL.compile(requests, os.cpu_count() or 1, told)
+    finally:
+        progress.end()
+
+
+class _Progress:
+    """One line on the standard error, which grows while kernels are compiled."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet or bool(os.environ.get(QUIET))
+        self.start = time.perf_counter()
+        self.count = self.missing = 0
+
+    def begin(self, kernels: int, missing: int) -> None:
+        self.missing = missing
+        kept = kernels - missing
+        self.say(f"compiling {missing} kernels{f', {kept} are in the cache' if kept else ''}")
+
+    def done(self, kernel: Kernel) -> None:
+        self.count += 1
+        took = time.perf_counter() - self.start
+        self._write(f"\r  {self.count}/{self.missing}  {took:5.1f} s  {kernel.name[:60]:60}")
+
+    def end(self) -> None:
+        if self.missing:
+            self._write("\n")
+
+    def say(self, text: str) -> None:
+        self._write(f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        if not self.quiet:
+            sys.stderr.write(text)
+            sys.stderr.flush()

@@ -1,0 +1,99 @@
+"""Compiled kernels on disk, by what they were made of: program, target, versions, and this package's own
+lowerings and schedules. So nothing in it is ever out of date, and it can be deleted at any time.
+
+It lies in the user's cache folder, or where the environment variable RELAY_EXPLORER_CACHE says. An entry
+whose library is not what was written (a full disk, a copy that broke off) is as good as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .. import _project
+from . import require
+from .target import Target
+
+VARIABLE = "RELAY_EXPLORER_CACHE"
+FORMAT = 1  # of an entry
+
+
+def folder() -> Path:
+    """Where compiled kernels are kept."""
+    if given := os.environ.get(VARIABLE):
+        return Path(given).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home())
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "relay_explorer" / "kernels"
+
+
+def key(text: str, target: Target, choice: object = None) -> str:
+    """The name of what a kernel's program, for a target, is compiled to."""
+    parts = [FORMAT, text, repr(target), repr(choice), require.versions(), _sources()]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:40]
+
+
+@cache
+def _sources() -> str:
+    """A digest of the code that makes kernels."""
+    digest = hashlib.sha256(_project.VERSION.encode())
+    here = Path(__file__).parent
+    files = [here / name for name in ("compose.py", "lowering.py", "compiling.py", "shapes.py")]
+    for path in [*files, *sorted(here.glob("computes/*.py")), *sorted(here.glob("schedules/*.py"))]:
+        digest.update(path.relative_to(here).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def get(name: str) -> dict[str, Any] | None:
+    """What was kept under a key, and the path of its library as `path`; None where nothing is sound."""
+    place = folder() / name[:2]
+    try:
+        entry = json.loads((place / f"{name}.json").read_text("utf-8"))
+        library = place / str(entry["file"])
+        if entry["format"] == FORMAT and digest(library.read_bytes()) == entry["sha256"]:
+            return {**entry, "path": str(library)}
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def put(name: str, library: bytes, ending: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Keeps a library, and what is known of it; gives what `get` will give.
+
+    Files get their names when they are whole, the entry last, so that others see all of it or nothing. A
+    folder that cannot be written to is an OSError.
+    """
+    place = folder() / name[:2]
+    place.mkdir(parents=True, exist_ok=True)
+    sha = digest(library)
+    file = f"{name}-{sha[:12]}{ending}"  # a library that is loaded is never written over
+    whole = {**entry, "format": FORMAT, "file": file, "sha256": sha}
+    _write(place / file, library)
+    _write(place / f"{name}.json", json.dumps(whole).encode())
+    return {**whole, "path": str(place / file)}
+
+
+def _write(path: Path, data: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,111 @@
+"""One kernel from its Relay text to a library: the work that a compiling process does."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..ir.errors import RelayError
+from ..ir.expr import Function
+from ..text import parse_expr
+from . import cache
+from .compose import Composed, compose
+from .require import tvm
+from .schedules import Choice, Scheduled, schedule
+from .shapes import sizes_program
+from .target import Target
+
+COMPILERS = ("cc", "gcc", "clang")
+
+
+def linker() -> str | None:
+    """The C compiler that makes a library of an object file, if there is one."""
+    return next((path for name in COMPILERS if (path := shutil.which(name))), None)
+
+
+def function_of(text: str) -> Function:
+    """The primitive function that a text is."""
+    found = parse_expr(text)
+    assert isinstance(found, Function)
+    return found
+
+
+def scheduled(function: Function, name: str, target: Target, choice: Choice | None = None) -> Scheduled:
+    """A kernel's loops, scheduled."""
+    with target.tvm:
+        return schedule(compose(function, target, name), target, choice)
+
+
+def generated(made: Scheduled) -> Any:
+    """TVM's executable of a scheduled kernel."""
+    target = made.composed.target
+    try:
+        return tvm().compile(made.mod, target=target.tvm)
+    except Exception as problem:
+        raise RelayError(
+            f"TVM cannot compile the kernel `{made.composed.name}`, scheduled by `{made.rule}`",
+            help=[_first_line(problem)],
+        ) from problem
+
+
+def _first_line(problem: Exception) -> str:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return f"{type(problem).__name__}: {lines[-1] if lines else ''}"[:600]
+
+
+def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Compiles a kernel into the cache, and gives its entry: `path` of the library, `rule`, `choice` and
+    `candidates` of its schedule, `seconds` that this took, `sizes` (see `shapes`), `library` bytes.
+
+    A target that this machine cannot run gets an object file.
+    """
+    start = time.perf_counter()
+    made = scheduled(function_of(text), name, target, choice)
+    executable = generated(made)
+    with tempfile.TemporaryDirectory() as place:
+        library, ending = _library(executable, Path(place), target)
+    entry = {
+        **described(made),
+        "name": name,
+        "text": text,
+        "target": target.options,
+        "seconds": time.perf_counter() - start,
+        "bytes": len(library),
+    }
+    return cache.put(cache.key(text, target, choice), library, ending, entry)
+
+
+def described(made: Scheduled) -> dict[str, Any]:
+    """What is kept of a schedule."""
+    return {
+        "rule": made.rule,
+        "choice": dict(made.choice),
+        "candidates": [asdict(candidate) for candidate in made.candidates],
+        "sizes": output_sizes(made.composed),
+    }
+
+
+def output_sizes(composed: Composed) -> list[list[Any]] | None:
+    """How the outputs' sizes follow from the inputs'; None where all are known."""
+    return None if composed.is_static else sizes_program(composed.inputs, composed.outputs)
+
+
+def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str]:
+    made = place / "kernel.o"
+    executable.mod.write_to_file(str(made), "o")
+    tool = linker()
+    if not target.runs_here or tool is None:
+        return made.read_bytes(), ".o"
+    linked = place / "kernel.so"
+    done = subprocess.run(
+        [tool, "-shared", "-o", str(linked), str(made)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RelayError(f"{tool} cannot link a kernel", help=[done.stderr.strip()[-600:]])
+    return linked.read_bytes(), ".so"

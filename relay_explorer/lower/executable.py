@@ -1,0 +1,149 @@
+"""A compiled program: it runs, is saved and loaded, and tells what it is made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..execute.executor import in_order
+from ..execute.graph import GraphProgram, Input
+from ..execute.graph_executor import GraphExecutor
+from ..execute.graph_values import arrays_of
+from ..ir.errors import RelayError
+from ..ir.module import IRModule
+from ..ir.show import counted
+from .arrays import aligned, is_aligned, tensor_maker
+from .kernel import Kernel
+from .profile import Profile, profile
+from .target import Target
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+
+class Executable:
+    """What `relay_explorer.build` gives.
+
+        exe(x, y)           arguments in the order of the parameters, or
+        exe.run(x=…, y=…)   by name: NumPy arrays, numbers, or whatever hands its memory over by DLPack
+
+    The result is a NumPy array of its own, or a tuple of them. `kernels` are its kernels, `target` what they
+    are made for, `mod` the optimized program (None where it was loaded), `seconds` how long building it took.
+    """
+
+    def __init__(
+        self,
+        program: GraphProgram,
+        kernels: Sequence[Kernel],
+        constants: Mapping[int, Array],
+        target: Target,
+        mod: IRModule | None = None,
+    ) -> None:
+        self.program = program
+        self.kernels = list(kernels)
+        self.constants = dict(constants)
+        self.target = target
+        self.mod = mod
+        self.seconds = 0.0
+        self.files: object = None  # keeps the folder of a loaded program's libraries
+        self._executor: GraphExecutor | None = None
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The parameters: name, type, and the numbers of their tensors."""
+        return list(self.program.inputs)
+
+    @property
+    def executor(self) -> GraphExecutor:
+        """What runs the kernels; made at the first run."""
+        if self._executor is None:
+            self._executor = GraphExecutor(
+                self.program,
+                [kernel.run for kernel in self.kernels],
+                self.constants,
+                aligned=aligned,
+                is_aligned=is_aligned,
+                tensor=tensor_maker(),
+            )
+        return self._executor
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Runs the program. Arguments of the wrong number, shape or element type are a RelayError.
+
+        A large array that kernels can read where it lies is not copied; others are.
+        """
+        executor = self.executor
+        with executor.lock:
+            self._bind(args, named)
+            executor.run()
+            return executor.result()
+
+    def run(self, **named: Any) -> Any:
+        """Runs the program on arguments by name."""
+        return self(**named)
+
+    def _bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+        inputs = self.program.inputs
+        names = [given.name for given in inputs]
+        values = in_order(names, args, named)
+        if len(values) != len(inputs):
+            shown = ", ".join(f"`%{given.name}: {given.type}`" for given in inputs[:6])
+            more = f" and {len(inputs) - 6} more" if len(inputs) > 6 else ""
+            raise RelayError(
+                f"the program takes {counted(len(inputs), 'argument')}, and is given {len(values)}",
+                help=[f"they are {shown}{more}"] if inputs else [],
+            )
+        for given, value in zip(inputs, values):
+            for number, array in arrays_of(given, value, self.program.slots):
+                self.executor.bind(number, array)
+
+    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
+        """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
+        takes: the median of its times.
+        """
+        with self.executor.lock:
+            self._bind(args, named)
+            return profile(self.executor, self.kernels, repeat)
+
+    def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
+        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        with self.executor.lock:
+            self._bind(args, named)
+            return min(_clocked(self.executor.run) for _ in range(repeat + 1))
+
+    def save(self, path: object) -> None:
+        """Writes the program into one file: libraries of its kernels, constants, and the order of it all."""
+        from .saved import save
+
+        save(self, str(path))
+
+    def __repr__(self) -> str:
+        launches = sum(kernel.uses for kernel in self.kernels)
+        cached = sum(kernel.cached for kernel in self.kernels)
+        weights = sum(array.nbytes for array in self.constants.values())
+        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.program.inputs[:4])
+        more = ", …" if len(self.program.inputs) > 4 else ""
+        return (
+            f"<program for {self.target}: ({takes}{more}); {counted(launches, 'kernel call')} of "
+            f"{counted(len(self.kernels), 'kernel')} ({cached} from the cache), "
+            f"{_mega(self.program.arena)} of memory, {_mega(weights)} of constants, "
+            f"built in {self.seconds:.1f} s>"
+        )
+
+
+def _mega(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} KB"
+
+
+def _clocked(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def load(path: object) -> Executable:
+    """A program that `Executable.save` wrote. It holds machine code: load only what you trust."""
+    from .saved import load as load_saved
+
+    return load_saved(str(path))

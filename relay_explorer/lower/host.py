@@ -1,0 +1,70 @@
+"""Kernels that run on the host: operators that no loop nest computes (what they give depends on data in ways
+that loops over fixed shapes cannot say) have their NumPy meaning for a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
+from ..ir.op import Op
+from ..ir.types import TupleType, Type
+from ..ir.walk import post_order
+from .lowering import lowering_of
+
+
+def needs_host(function: Function) -> bool:
+    """Whether a kernel holds an operator without a lowering."""
+    ops = [n.op for n in post_order(function.body) if isinstance(n, Call)]
+    return any(isinstance(op, Op) and lowering_of(op) is None for op in ops)
+
+
+def host_kernel(function: Function) -> Callable[..., None]:
+    """A function of tensors, those that the kernel reads, then those that it writes."""
+    order = post_order(function.body)
+
+    def run(*tensors: Any) -> None:
+        import numpy as np
+
+        arrays = [np.from_dlpack(tensor) for tensor in tensors]
+        rest = iter(arrays)
+        values: dict[int, Any] = {id(p): _taken(rest, p.checked_type) for p in function.params}
+        for node in order:
+            _evaluate(node, values)
+        for given, place in zip(_flat(values[id(function.body)]), rest):
+            place[...] = given
+
+    return run
+
+
+def _evaluate(node: Expr, values: dict[int, Any]) -> None:
+    match node:
+        case Call(op=Op() as op):
+            assert op.compute is not None
+            values[id(node)] = op.compute(node.attrs, *[values[id(arg)] for arg in node.args])
+        case Tuple():
+            values[id(node)] = tuple([values[id(field)] for field in node.fields])
+        case TupleGetItem():
+            values[id(node)] = values[id(node.tuple_value)][node.index]
+        case Constant():
+            values[id(node)] = node.data.numpy()
+
+
+def _taken(rest: Any, type_: Type) -> Any:
+    """The next arrays, nested as a type is."""
+    if isinstance(type_, TupleType):
+        return tuple([_taken(rest, field) for field in type_.fields])
+    return next(rest)
+
+
+def _flat(value: Any) -> list[Any]:
+    found: list[Any] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        else:
+            found.append(part)
+    return found

@@ -1,0 +1,214 @@
+"""A kernel: one primitive function as machine code, and what it was on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from ..ir.errors import RelayError
+from ..ir.expr import Function
+from ..ir.types import TensorType, TupleType
+from . import levels
+from .arrays import aligned, aligned_copy, is_aligned, tensor_maker
+from .compiling import function_of, generated, linker, scheduled
+from .lowering import tensor_types
+from .require import runtime
+from .schedules import Scheduled
+from .shapes import evaluated
+from .target import Target
+
+
+class Kernel:
+    """A compiled primitive function.
+
+    `name` is unique in a program, `symbol` the name in the library; `text` the function as Relay; `uses` how
+    often the program calls it. `rule`, `choice` and `candidates` say how it was scheduled; `seconds` is how
+    long it took to compile, `cached` whether that was done before, `size` the bytes of its library. A kernel
+    with an operator that no loop nest computes runs `on_host`: Python computes its NumPy meaning.
+    """
+
+    def __init__(self, name: str, symbol: str, text: str, target: Target, entry: Mapping[str, Any]) -> None:
+        self.name = name
+        self.symbol = symbol
+        self.text = text
+        self.target = target
+        self.uses = 0
+        self.cached = False
+        self.entry = dict(entry)
+
+    @property
+    def on_host(self) -> bool:
+        return bool(self.entry.get("host"))
+
+    @property
+    def rule(self) -> str:
+        return str(self.entry.get("rule", "host"))
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        return dict(self.entry.get("choice", {}))
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """What could have been chosen, and the seconds that it took where it was tried."""
+        return list(self.entry.get("candidates", []))
+
+    @property
+    def seconds(self) -> float:
+        return float(self.entry.get("seconds", 0.0))
+
+    @property
+    def size(self) -> int:
+        return int(self.entry.get("bytes", 0))
+
+    @cached_property
+    def function(self) -> Function:
+        """The kernel as Relay, with its types."""
+        from ..ir.module import IRModule
+        from ..typing import infer_types
+
+        if isinstance(given := self.entry.get("function"), Function):
+            return given
+        return infer_types(IRModule.from_expr(function_of(self.text)))["main"]
+
+    @property
+    def operators(self) -> list[str]:
+        """The names of its operators, in order."""
+        return levels.operators(self.function)
+
+    @cached_property
+    def flops(self) -> int:
+        """Floating-point operations of a run."""
+        from ..analysis import call_cost
+
+        return sum(call_cost(call).flops for call in levels.calls(self.function))
+
+    @cached_property
+    def traffic(self) -> int:
+        """Bytes of its arguments and results, each counted once."""
+        from ..ir.ndarray import itemsize
+        from ..ir.op import size_of
+
+        types = [*self.input_types, *self.output_types]
+        return sum(size_of(t) * itemsize(t.dtype) for t in types)
+
+    @property
+    def input_types(self) -> list[TensorType]:
+        """The tensors that it reads, those of tuples flattened."""
+        return [t for p in self.function.params for t in tensor_types(p.checked_type)]
+
+    @property
+    def output_types(self) -> list[TensorType]:
+        return tensor_types(self.function.body.checked_type)
+
+    # -- what it was on the way
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The names that `source` takes."""
+        if self.on_host:
+            return ("relay",)
+        return levels.CUDA if self.target.kind == "cuda" else levels.CPU
+
+    @cached_property
+    def scheduled(self) -> Scheduled:
+        """Its tensor expressions, loops and schedule, made again with the choices that were made."""
+        if self.on_host:
+            raise RelayError(f"the kernel `{self.name}` is not scheduled: it runs on the host")
+        return scheduled(self.function, self.symbol, self.target, self.choice)
+
+    @cached_property
+    def _generated(self) -> Any:
+        return generated(self.scheduled)
+
+    def source(self, level: str) -> str:
+        """The kernel at a level: "relay", "te" (tensor expressions), "tir" (loops as they follow from these),
+        "scheduled" (loops as scheduled), "llvm" and "asm"; for a GPU "cuda", and "ptx" where nvcc is there.
+        """
+        if level not in self.levels:
+            raise RelayError(
+                f"the kernel `{self.name}` has no level {level!r:.40}",
+                help=[f"it has {', '.join(map(repr, self.levels))}"],
+            )
+        if level == "relay":
+            return levels.relay(self.function)
+        if level == "te":
+            return levels.expressions(self.scheduled.composed)
+        if level == "tir":
+            return str(self.scheduled.composed.prim_func.script())
+        if level == "scheduled":
+            return str(self.scheduled.prim_func.script())
+        return levels.machine(self._generated, level, self.target)
+
+    # -- running it
+
+    @cached_property
+    def run(self) -> Callable[..., object]:
+        """The function that takes tensors, those that it reads, then those that it writes."""
+        if not self.target.runs_here:
+            raise RelayError(
+                f"the kernel `{self.name}` is made for {self.target}, which this machine is not",
+                help=["its code can be read: kernel.source('asm')"],
+            )
+        if self.on_host:
+            from .host import host_kernel
+
+            return host_kernel(self.function)
+        path = self.entry.get("path")
+        if path is None:
+            return self._built_here
+        self._library = runtime().load_module(str(path))
+        found: Callable[..., object] = self._library[self.symbol]
+        return found
+
+    @cached_property
+    def _built_here(self) -> Callable[..., object]:
+        """The function as TVM compiles it in this process: where there is no library."""
+        found: Callable[..., object] = self._generated[self.symbol]
+        return found
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Runs the kernel on NumPy arrays, those of tuples one after another, and gives new ones. Sizes that
+        were not known are those of the arrays.
+        """
+        wanted = self.input_types
+        if len(arrays) != len(wanted) or any(map(_differs, arrays, wanted)):
+            given = ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
+            raise RelayError(
+                f"the kernel `{self.name}` takes {', '.join(map(str, wanted)) or 'nothing'}, "
+                f"and is given {given or 'nothing'}"
+            )
+        outputs = [aligned(shape, t.dtype) for shape, t in zip(self._shapes(arrays), self.output_types)]
+        tensor = tensor_maker()
+        inputs = [a if is_aligned(a) else aligned_copy(a) for a in arrays]
+        self.run(*map(tensor, inputs), *map(tensor, outputs))
+        return _nested(iter(outputs), self.function.body.checked_type)
+
+    def _shapes(self, arrays: Any) -> list[tuple[int, ...]]:
+        programs = self.entry.get("sizes")
+        if programs is None:
+            return [t.concrete_shape for t in self.output_types]
+        given = [a.shape for a in arrays]
+        return [tuple([evaluated(size, given) for size in program]) for program in programs]
+
+    def __repr__(self) -> str:
+        how = "on the host" if self.on_host else f"by {self.rule}, {self.size / 1024:.0f} KB"
+        return f"<kernel {self.name}: {' · '.join(self.operators)}; {how}, used {self.uses}×>"
+
+
+def _differs(array: Any, wanted: TensorType) -> bool:
+    if str(array.dtype) != wanted.dtype or len(array.shape) != len(wanted.shape):
+        return True
+    return any(isinstance(w, int) and w != have for w, have in zip(wanted.shape, array.shape))
+
+
+def _nested(arrays: Any, type_: Any) -> Any:
+    if isinstance(type_, TupleType):
+        return tuple([_nested(arrays, field) for field in type_.fields])
+    return next(arrays)
+
+
+def has_linker() -> bool:
+    """Whether compiled kernels can be kept as libraries."""
+    return linker() is not None

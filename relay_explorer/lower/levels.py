@@ -1,0 +1,81 @@
+"""A kernel's text at every level on the way from Relay to machine code."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import Any
+
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Function
+from ..ir.op import Op
+from ..ir.walk import post_order
+from ..text import show
+from .compose import Composed
+from .require import tvm
+from .target import Target
+
+CPU = ("relay", "te", "tir", "scheduled", "llvm", "asm")
+CUDA = ("relay", "te", "tir", "scheduled", "cuda", "ptx")
+
+
+def calls(function: Function) -> list[Call]:
+    """The calls of operators in a kernel, in the order in which they are computed."""
+    return [n for n in post_order(function.body) if isinstance(n, Call) and isinstance(n.op, Op)]
+
+
+def operators(function: Function) -> list[str]:
+    return [call.op.name for call in calls(function)]  # type: ignore[attr-defined]  # operators all
+
+
+def kernel_name(function: Function) -> str:
+    """A name that says what a kernel computes: `fused_nn_conv2d_add_nn_relu`, cut where it is long."""
+    words = [re.sub(r"\W+", "_", name) for name in operators(function)]
+    text = "_".join(["fused", *words])
+    return text if len(text) <= 80 else text[:76].rstrip("_") + f"_{len(words)}"
+
+
+def relay(function: Function) -> str:
+    """The primitive function."""
+    return show(function)
+
+
+def expressions(composed: Composed) -> str:
+    """The tensor expressions, one operation a line, under the operators that they belong to."""
+    lines = [f"{_declared(t)}  is an argument" for t in composed.inputs]
+    for stage in composed.stages:
+        lines += ["", f"# {stage.op.name}"]
+        lines += [line for op in stage.ops for line in _operation(op)]
+    return "\n".join(lines)
+
+
+def _declared(tensor: Any) -> str:
+    return f"{tensor.op.name}: {tensor.dtype}[{', '.join(map(str, tensor.shape))}]"
+
+
+def _operation(op: Any) -> list[str]:
+    if not isinstance(op, tvm().te.ComputeOp):
+        return [f"{op.name} = {type(op).__name__}(…)"]
+    index = ", ".join(str(axis.var) for axis in op.axis)
+    shape = ", ".join(str(axis.dom.extent) for axis in op.axis)
+    return [f"{op.name}[{index}] = {body}    # of ({shape})" for body in op.body]
+
+
+def machine(generated: Any, level: str, target: Target) -> str:
+    """LLVM's text, assembly, CUDA C or PTX of a compiled kernel."""
+    if level in ("llvm", "asm"):
+        return str(generated.mod.inspect_source("ll" if level == "llvm" else "s"))
+    source = str(generated.mod.imports[0].inspect_source())
+    if level == "cuda":
+        return source
+    if shutil.which("nvcc") is None:
+        raise RelayError(
+            "PTX needs NVIDIA's compiler nvcc, which is not on the PATH",
+            help=["install the CUDA toolkit (the package `nvidia-cuda-toolkit` of Debian)"],
+        )
+    from importlib import import_module
+
+    nvcc = import_module("tvm.contrib.nvcc")
+    with target.tvm:
+        made = nvcc.compile_cuda(source, target_format="ptx", arch=str(target.dict["arch"]), compiler="nvcc")
+    return bytes(made).decode("utf-8", "replace")

@@ -1,0 +1,121 @@
+"""A program made ready for compiling: checked, optimized, laid out for its target, and cut into kernels."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from ..analysis import StoragePlan, plan_memory
+from ..analysis.liveness import StepKind
+from ..ir.bind import bind_params_by_name
+from ..ir.errors import Note, RelayError
+from ..ir.expr import Call, Constant, Expr, Function, Let, Var, const
+from ..ir.module import IRModule
+from ..ir.types import TensorType
+from ..ir.walk import post_order
+from ..transform.eliminate_common_subexpr import EliminateCommonSubexpr
+from ..transform.fold_constant import FoldConstant
+from ..transform.fuse_ops import FuseOps
+from ..transform.infer_type import InferType
+from ..transform.infrastructure import PassContext, Sequential
+from ..transform.optimize import pipeline
+from ..typing import check_types, infer_types
+from .layouts import blocked_layouts
+from .target import Target
+
+
+def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRModule:
+    """A checked module with the parameters of `@main` that `params` names as constants in it."""
+    if not isinstance(mod, (IRModule, Expr)):
+        raise RelayError(f"a program is a module or a function, not a {type(mod).__name__}")
+    module = IRModule.from_expr(mod).copy()
+    if "main" not in module:
+        names = ", ".join(f"`@{var.name_hint}`" for var in module.functions)
+        raise RelayError(f"a program begins in `@main`; this module has {names or 'no function'}")
+    if params:
+        main = module["main"]
+        _check_params(main, params)
+        module["main"] = bind_params_by_name(main, params)
+    check_types(module)
+    return module
+
+
+def _check_params(main: Function, params: Mapping[str, Any]) -> None:
+    """That `params` has parameters of the function, of their types; it may have more."""
+    known = {p.name_hint: p for p in main.params}
+    if not any(name in known for name in params):
+        first = next(iter(params))
+        near = difflib.get_close_matches(str(first)[:60], known, n=3, cutoff=0.5)
+        raise RelayError(
+            f"none of the {len(params)} values in `params` belongs to a parameter of `@main`",
+            help=[
+                f"`{str(first)[:60]}` may be {' or '.join(f'`%{name}`' for name in near)}"
+                if near
+                else f"its parameters are {', '.join(f'`%{name}`' for name in list(known)[:8]) or 'none'}"
+            ],
+        )
+    for name, value in params.items():
+        wanted = known[name].type_annotation if name in known else None
+        if isinstance(wanted, TensorType) and wanted.is_static:
+            given = (value if isinstance(value, Constant) else const(value)).checked_type
+            if given != wanted:
+                raise RelayError(
+                    f"the parameter `%{name}` is `{wanted}`, but `params` has `{given}` for it",
+                    known[name].span,
+                )
+
+
+def prepared(module: IRModule, target: Target, opt_level: int) -> IRModule:
+    """The module optimized for a target, its operators fused into primitive functions; with its types."""
+    now = PassContext.current()
+    with PassContext(opt_level, now.required_pass, now.disabled_pass, now.instruments, now.config):
+        module = pipeline(fuse=False)(module)
+        layouts = blocked_layouts(target) if opt_level >= 3 else None
+        if layouts is not None:
+            module = Sequential([layouts, FoldConstant(), EliminateCommonSubexpr()], name="layouts")(module)
+        return infer_types(FuseOps()(InferType()(module)))
+
+
+def planned(module: IRModule, schedule: str = "program") -> StoragePlan:
+    """Where the tensors of `@main` lie while it runs."""
+    try:
+        return plan_memory(module["main"], schedule)
+    except RelayError as problem:
+        raise RelayError(
+            "the graph executor runs programs that only compute tensors: `@main` needs the virtual machine",
+            problem.span,
+            [Note(problem.message, problem.span)],
+            ["the interpreter runs every program: relay.create_executor(mod=mod).evaluate()(…)"],
+        ) from None
+
+
+def kernel_calls(plan: StoragePlan) -> list[tuple[Call, Function]]:
+    """The calls of kernels, in the order in which they run, and what they call."""
+    values: dict[Var, Expr] = {}
+    found = []
+    for step in plan.steps:
+        if step.kind is not StepKind.COMPUTE:
+            continue
+        call = step.expr
+        assert isinstance(call, Call)
+        callee: Expr = call.op
+        if isinstance(callee, Var) and not values:
+            body = plan.code.function.body
+            values = {node.var: node.value for node in post_order(body) if isinstance(node, Let)}
+        while isinstance(callee, Var):
+            callee = values[callee]
+        if not isinstance(callee, Function) or "Primitive" not in callee.attrs:
+            raise _no_kernel(call, callee)
+        found.append((call, callee))
+    return found
+
+
+def _no_kernel(call: Call, callee: Expr) -> RelayError:
+    if isinstance(callee, Function):
+        return RelayError(
+            f"a part of the program is for the compiler {callee.attrs['Compiler']!r}, which is not here",
+            call.span,
+            help=["leave out AnnotateTarget and PartitionGraph: this compiler takes all operators"],
+        )
+    return RelayError(f"`{callee}` is called without being part of a kernel", call.span)

@@ -1,0 +1,146 @@
+"""A compiled program as a file: a ZIP archive of libraries, constants, and a description in JSON."""
+
+from __future__ import annotations
+
+import json
+import platform
+import tempfile
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _project
+from ..execute.graph import Branch, Copy, GraphProgram, Input, Launch, Slot
+from ..ir.errors import RelayError
+from .arrays import aligned
+from .kernel import Kernel
+from .target import Target
+
+if TYPE_CHECKING:
+    from .executable import Executable
+
+FORMAT = 1
+_KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
+
+
+def save(exe: Executable, path: str) -> None:
+    """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
+    libraries = [_library(kernel) for kernel in exe.kernels]
+    try:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("program.json", json.dumps(_description(exe)))
+            for number, library in enumerate(libraries):
+                if library is not None:
+                    archive.write(library, f"kernels/{number}{library.suffix}")
+            for number, array in exe.constants.items():
+                archive.writestr(f"constants/{number}", array.tobytes())
+    except OSError as problem:
+        raise RelayError(f"the program cannot be saved as {path!r}: {problem.strerror}") from None
+
+
+def _library(kernel: Kernel) -> Path | None:
+    if kernel.on_host:
+        return None
+    if "path" not in kernel.entry:
+        raise RelayError(
+            f"the kernel `{kernel.name}` was compiled in this process, and has no library to save",
+            help=["install a C compiler (gcc), and give its operators lowerings of this package"],
+        )
+    return Path(str(kernel.entry["path"]))
+
+
+def _description(exe: Executable) -> dict[str, Any]:
+    program = exe.program
+    return {
+        "format": FORMAT,
+        "version": _project.VERSION,
+        "machine": platform.machine(),
+        "target": asdict(exe.target),
+        "slots": program.slots,
+        "steps": [[type(step).__name__, step] for step in program.steps],
+        "inputs": program.inputs,
+        "result": program.result,
+        "arena": program.arena,
+        "kernels": [_kernel(kernel) for kernel in exe.kernels],
+    }
+
+
+def _kernel(kernel: Kernel) -> dict[str, Any]:
+    left_out = ("path", "function", "file", "sha256", "format")
+    entry = {name: value for name, value in kernel.entry.items() if name not in left_out}
+    own = {"name": kernel.name, "symbol": kernel.symbol, "text": kernel.text, "uses": kernel.uses}
+    return {**own, "entry": entry}
+
+
+def load(path: str) -> Executable:
+    """The program in a file; a RelayError where it is none, is damaged, or is for another machine."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            told = json.loads(archive.read("program.json"))
+            if told["format"] != FORMAT:
+                raise RelayError(
+                    f"{path!r} was saved by version {told['version']} in another format", help=[_AGAIN]
+                )
+            return _loaded(archive, told)
+    except OSError as problem:
+        raise RelayError(f"there is no program to load at {path!r}: {problem.strerror}") from None
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as problem:
+        raise RelayError(
+            f"{path!r} is no program that was saved, or a part of one: {type(problem).__name__}: {problem}"[
+                :400
+            ],
+            help=[_AGAIN],
+        ) from None
+
+
+_AGAIN = "build the program again, and save it: relay_explorer.build(…).save(path)"
+
+
+def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
+    from .executable import Executable
+
+    target = Target(**{**told["target"], "caches": tuple(told["target"]["caches"])})
+    if told["machine"] != platform.machine() or not target.runs_here:
+        raise RelayError(
+            f"the program was built for {target} on {told['machine']}, and this machine is none",
+            help=[_AGAIN],
+        )
+    program = GraphProgram(
+        tuple([Slot(o, d, tuple(s), a) for o, d, s, a in told["slots"]]),
+        tuple([_KINDS[kind](*map(_tuples, fields)) for kind, fields in told["steps"]]),
+        tuple([Input(*fields) for fields in told["inputs"]]),
+        _result(told["result"]),
+        int(told["arena"]),
+    )
+    folder = tempfile.TemporaryDirectory(prefix="relay_explorer_")
+    kernels = []
+    for number, fields in enumerate(told["kernels"]):
+        kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
+        kernel.uses, kernel.cached = int(fields["uses"]), True
+        if not kernel.on_host:
+            kernel.entry["path"] = archive.extract(f"kernels/{number}.so", folder.name)
+        kernels.append(kernel)
+    constants = {}
+    for number in program.constants:
+        slot = program.slots[number]
+        array = aligned(slot.shape, slot.dtype)
+        import numpy as np
+
+        array[...] = np.frombuffer(archive.read(f"constants/{number}"), slot.dtype).reshape(slot.shape)
+        constants[number] = array
+    made = Executable(program, kernels, constants, target)
+    made.files = folder
+    return made
+
+
+def _tuples(value: Any) -> Any:
+    """Lists as the tuples that they were."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _result(nest: Any) -> Any:
+    """A result's nest: a pair of a number and a shape is a leaf, other lists are tuples of the program."""
+    if len(nest) == 2 and isinstance(nest[0], int):
+        return nest[0], tuple(nest[1])
+    return [_result(part) for part in nest]

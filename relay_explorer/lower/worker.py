@@ -1,0 +1,44 @@
+"""The process that compiles kernels: requests come as lines of JSON, and so do the answers.
+
+It is started as a program of its own, not forked or spawned by `multiprocessing`, so that neither TVM's
+threads nor an unguarded main module of the user's get into its way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from ..ir.errors import RelayError
+
+
+def serve() -> None:
+    """Answers requests until there are none."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what TVM and LLVM print is no answer
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """The entry of the kernel that a request asks for, or what went wrong."""
+    from .cache import VARIABLE
+    from .compiling import compiled
+    from .target import Target
+
+    os.environ[VARIABLE] = request["cache"]
+    try:
+        target = Target(**{**request["target"], "caches": tuple(request["target"]["caches"])})
+        return {"entry": compiled(request["text"], request["name"], target, request["choice"])}
+    except RelayError as problem:
+        return {"error": problem.message, "help": list(problem.help)}
+    except Exception as problem:
+        import traceback
+
+        return {"error": f"{type(problem).__name__}: {problem}", "traceback": traceback.format_exc()}
+
+
+if __name__ == "__main__":
+    serve()
