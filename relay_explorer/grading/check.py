@@ -28,6 +28,7 @@ EXERCISES = {
         "type_relation",
         "unification",
         "shape_analysis",
+        "a_normal_form",
         "constant_folding",
         "common_subexpressions",
         "dead_code",

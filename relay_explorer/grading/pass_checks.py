@@ -8,13 +8,16 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any as Anything
 
+from ..analysis.well_formed import well_formed, why_ill_formed
 from ..ir.equal import structural_equal
 from ..ir.errors import RelayError
-from ..ir.expr import Call, Expr, Function
+from ..ir.expr import Call, Constant, Expr, Function, const
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.types import TensorType
 from ..ir.walk import post_order
 from ..transform.infrastructure import Pass, function_pass
 from .budget import Outcome, limited
@@ -30,13 +33,19 @@ Goal = Callable[[Function, Function], tuple[str, str]]
 
 @dataclass(frozen=True)
 class PassTask:
-    """What a pass must do. `name` is the function's; `goal` looks at what came of a program."""
+    """What a pass must do. `name` is the function's; `goal` looks at what came of a program. With
+    `same_work`, each operator must run exactly as often as before. `typed`: the pass is given types.
+    """
 
     name: str
     goal: Goal
+    same_work: bool = False
+    typed: bool = False
 
     def judge(self, answer: Anything, module: IRModule) -> Failure | None:
         """How the pass fails on a module's `@main`; None where it is right."""
+        if self.typed:
+            module = _typed(module)
         function = main_of(module)
         before = snapshot(function)
         outcome = limited(CASE_SECONDS, answer, function)
@@ -71,6 +80,9 @@ class PassTask:
             return f"{type(value).__name__}: {value!r:.200}", hint
         made = _with_main(module, value)
         shown = _shown(made)
+        astray = why_ill_formed(made)
+        if astray is not None and well_formed(module):
+            return shown, f"In what comes out, {astray.message}: its line stands in the wrong place."
         try:
             new = _typed(made)
         except RelayError as error:
@@ -87,6 +99,8 @@ class PassTask:
                 "What comes out means something else: another value, or effects in another order.",
             )
         got, hint = self.goal(function, value)
+        if not got and self.same_work:
+            got, hint = _more_or_less(_work(module), _work(made))
         return (shown if got else "", f"{got} {hint}".strip())
 
 
@@ -142,11 +156,50 @@ def _value(module: IRModule) -> Anything:
     from ..execute.interpreter import ExecutionError
 
     outcome = limited(
-        CASE_SECONDS, lambda: Interpreter(module).evaluate(Call(module.get_global_var("main"), []))
+        CASE_SECONDS,
+        lambda: Interpreter(module).evaluate(Call(module.get_global_var("main"), _inputs(module))),
     )
     if isinstance(outcome.error, ExecutionError):
         return outcome.error.message
     return outcome.value if outcome.error is None else type(outcome.error).__name__
+
+
+def _work(module: IRModule) -> Counter[str]:
+    """How often each operator runs; nothing is known of a program that does not end in time."""
+    from ..execute.record import record
+
+    outcome = limited(CASE_SECONDS, lambda: record(module, *_inputs(module), limit=1).operators())
+    return outcome.value if outcome.error is None else Counter()
+
+
+def _more_or_less(before: Counter[str], after: Counter[str]) -> tuple[str, str]:
+    """Which operator runs more often than it did, or less often."""
+    for name in (before | after) if before and after else ():
+        if before[name] != after[name]:
+            return (
+                f"In a run, {name} was computed {_times(before[name])}, and now {_times(after[name])}.",
+                "What only one branch or one clause needs stands in it, and what a function computes when it "
+                "is called stands in the function.",
+            )
+    return "", ""
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _inputs(module: IRModule) -> list[Constant]:
+    """Small whole numbers for each parameter of `@main`, which is a tensor: sums of products are exact."""
+    import numpy
+
+    found = []
+    for number, param in enumerate(main_of(module).params):
+        type_ = param.type_annotation
+        assert isinstance(type_, TensorType), "a program that is tried takes tensors"
+        size = prod(type_.concrete_shape)
+        values = (numpy.arange(size) * (7 + number) + 3 * number) % 11 - 4
+        found.append(const(values.reshape(type_.concrete_shape), type_.dtype))
+    return found
 
 
 def _same(a: Anything, b: Anything) -> bool:
