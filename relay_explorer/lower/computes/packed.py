@@ -64,7 +64,8 @@ def convolution(call: Lowered) -> list[Any]:
     block = factor_of(attrs.data_layout, "C")
     block = block if channels % block == 0 else 1
     extents = {"rc": channels // block, "rh": height, "rw": width, "ri": block}
-    axes = {name: te.reduce_axis((0, n), name) for name, n in extents.items() if n > 1 or name == "rc"}
+    used = [name for name, n in extents.items() if n > 1] or ["rc"]
+    axes = {name: te.reduce_axis((0, extents[name]), name) for name in used}
     rc, rh, rw, ri = [axes.get(name, 0) for name in extents]
     inputs = _shape(attrs.data_layout, "NCHW", call.inputs[0])[1]
     outputs = _shape(out_layout, "NCHW", call.out_shape)[1]

@@ -1,0 +1,166 @@
+"""Convolutions in blocks of channels (`nn.contrib_conv2d_NCHWc`).
+
+A tile of the result is held in registers while all of the reduction runs: `channels` vectors of output
+channels times `columns` places of a row. For each input channel and place of the kernel, one vector of each
+block of weights is loaded, one number of the data is spread over a vector, and they are multiplied and added
+into the tile. Bias, residual and ReLU are applied before the tile leaves the registers.
+
+What remains free: the tile's sides, and whether the rows of an image or its channels are the outermost loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compose import Composed
+from ..target import Target
+from .parts import REDUCED, Plan, divisors, product, sizes
+from .scheduled import Candidate, Choice, Scheduled
+
+NAME = "nn.contrib_conv2d_NCHWc"
+
+
+def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
+    anchor = composed.anchor
+    if anchor is None or anchor.op.name != NAME or not composed.is_static or len(composed.outputs) != 1:
+        return None
+    attrs = anchor.call.attrs
+    assert attrs is not None
+    if attrs["out_layout"] != f"NCHW{anchor.tensors[0].shape[-1]}c":
+        return None
+    found = candidates(composed, target)
+    chosen = dict(choice or found[0].choice)
+    plan = Plan(composed, target)
+    _Convolution(plan, chosen).run()
+    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "blocked", chosen, tuple(found))
+
+
+def candidates(composed: Composed, target: Target) -> list[Candidate]:
+    """Tiles that fit the registers, the best by arithmetic for each load first."""
+    anchor = composed.anchor
+    assert anchor is not None
+    _, blocks, height, width, _ = [int(d) for d in anchor.tensors[0].shape]
+    most = sums_in_registers(target)
+    tiles = []
+    for columns in divisors(width, most):
+        for channels in divisors(blocks, min(4, most // columns)):
+            tiles.append((_score(channels, columns, most), channels, columns))
+    tiles.sort(reverse=True)
+    found = []
+    for _, channels, columns in tiles[:3]:
+        for rows in _row_tiles(composed, height, target):
+            why = f"{channels} × {columns} sums in registers, {channels + columns} loads for each"
+            found.append(Candidate({"channels": channels, "columns": columns, "rows": rows}, why))
+    return found
+
+
+def sums_in_registers(target: Target) -> int:
+    """How many vectors of sums a tile may hold. Not all registers: what is loaded needs some, and where LLVM
+    loads ahead and runs out of them, it keeps sums in memory, which takes twice the time.
+    """
+    registers = 32 if target.vector_bytes == 64 or target.kind == "arm64" else 16
+    return registers * 5 // 8
+
+
+def _score(channels: int, columns: int, most: int) -> float:
+    """Multiply-adds for each load. Fewer sums than it takes cycles until one is ready would wait."""
+    held = channels * columns
+    return held / (channels + columns) * min(1.0, held / (0.6 * most))
+
+
+def _row_tiles(composed: Composed, height: int, target: Target) -> list[int]:
+    """How many rows of the result are computed before the next channels' weights are read: all, or as many as
+    have their data in the second-level cache.
+    """
+    anchor = composed.anchor
+    assert anchor is not None
+    data, weight = anchor.call.args[0].checked_type, anchor.call.args[1].checked_type
+    size = 4 * product(sizes(data))
+    weights = 4 * product(sizes(weight))
+    room = target.caches[1] // 2
+    if size <= room or height < 4:
+        return [height]
+    fits = divisors(height, max(1, height * room // size))
+    rows = max(fits)
+    if weights > 8 * target.caches[1]:
+        return [height, rows]
+    return [rows, height]
+
+
+class _Convolution:
+    def __init__(self, plan: Plan, choice: Choice) -> None:
+        self.plan = plan
+        self.sch = plan.sch
+        self.choice = choice
+        anchor = plan.composed.anchor
+        assert anchor is not None
+        self.anchor = anchor.blocks[-1]
+        self.pad = anchor.blocks[0] if len(anchor.blocks) > 1 else None
+        self.work = 2 * product([int(d) for d in anchor.tensors[0].shape])
+        weight = anchor.call.args[1].checked_type
+        self.work *= product(sizes(weight)) // int(anchor.tensors[0].shape[1] * anchor.tensors[0].shape[4])
+
+    def run(self) -> None:
+        plan, sch = self.plan, self.sch
+        last = plan.epilogue(self.anchor)
+        keep = [self.anchor, last, *([self.pad] if self.pad else [])]
+        plan.inline_before(keep)
+        others = [name for name in plan.names if name not in keep]
+        outer, inner = self._tiles(last)
+        sch.compute_at(plan.block(self.anchor), outer[-1])
+        sch.set_scope(plan.block(self.anchor), 0, "local")
+        if self.pad is not None:
+            self._padding(outer)
+        self._reduction(len(outer))
+        for loop in inner[:-1]:
+            sch.unroll(loop)
+        sch.vectorize(inner[-1])
+        for name in others:
+            plan.vectorized(name)
+
+    def _tiles(self, last: str) -> tuple[list[Any], list[Any]]:
+        """Splits the loops of the epilogue: those over tiles, and those within one."""
+        sch = self.sch
+        n, blocks, height, width, lane = sch.get_loops(self.plan.block(last))
+        rows, channels, columns = (int(self.choice[k]) for k in ("rows", "channels", "columns"))
+        block_tiles, block = sch.split(blocks, [None, channels])
+        row_tiles, row = sch.split(height, [None, rows])
+        column_tiles, column = sch.split(width, [None, columns])
+        self.by_rows = self.plan.extent(row_tiles) > 1
+        if self.by_rows:
+            outer = [n, row_tiles, block_tiles, row, column_tiles]
+        else:
+            outer = [n, block_tiles, row_tiles, row, column_tiles]
+        sch.reorder(*outer, block, column, lane)
+        tasks = self.plan.parallel(outer[:2], self.work)
+        return [tasks, *outer[2:]], [block, column, lane]
+
+    def _padding(self, outer: list[Any]) -> None:
+        """The padded data is made for the rows that are computed next; all at once where that is all rows."""
+        sch, plan = self.sch, self.plan
+        assert self.pad is not None
+        block = plan.block(self.pad)
+        if self.by_rows:
+            sch.compute_at(block, outer[0])
+            loops = sch.get_loops(block)
+            sch.vectorize(loops[-1])
+        else:
+            plan.vectorized(self.pad)
+
+    def _reduction(self, depth: int) -> None:
+        sch = self.sch
+        block = self.plan.block(self.anchor)
+        loops = sch.get_loops(block)[depth:]
+        kinds = self.plan.kinds(self.anchor)
+        reduced = loops[-kinds.count(REDUCED) :]
+        spatial = loops[: -kinds.count(REDUCED)]
+        lane = spatial[-1]
+        sch.reorder(*reduced, *spatial)
+        for loop in spatial[:-1]:
+            sch.unroll(loop)
+        sch.vectorize(lane)
+        init = sch.decompose_reduction(block, reduced[0])
+        inits = sch.get_loops(init)[depth:]
+        for loop in inits[:-1]:
+            sch.unroll(loop)
+        sch.vectorize(inits[-1])

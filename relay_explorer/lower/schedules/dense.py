@@ -1,0 +1,94 @@
+"""Products with a packed weight (`nn.contrib_dense_pack`).
+
+As in a convolution, a tile of the result stays in registers: `units` vectors of output features times `rows`
+of the data. With one row there is one multiply-add for each weight, which is read once and in order: the
+time is that of reading it, and the several vectors only keep enough loads and sums under way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compose import Composed
+from ..target import Target
+from .blocked import sums_in_registers
+from .parts import Plan, divisors, product, sizes
+from .scheduled import Candidate, Choice, Scheduled
+
+NAME = "nn.contrib_dense_pack"
+
+
+def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
+    anchor = composed.anchor
+    if anchor is None or anchor.op.name != NAME or not composed.is_static or len(composed.outputs) != 1:
+        return None
+    shape = sizes(anchor.call.args[1].checked_type)
+    if len(shape) != 3 or shape[1] == 1:  # not in blocks, or nothing to sum
+        return None
+    found = candidates(composed, target)
+    chosen = dict(choice or found[0].choice)
+    plan = Plan(composed, target)
+    _schedule(plan, chosen, block=shape[2], features=shape[1])
+    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "dense", chosen, tuple(found))
+
+
+def candidates(composed: Composed, target: Target) -> list[Candidate]:
+    """Tiles that fit the registers."""
+    anchor = composed.anchor
+    assert anchor is not None
+    blocks = sizes(anchor.call.args[1].checked_type)[0]
+    height = ([1] + [int(d) for d in anchor.tensors[0].shape[:-1]])[-1]
+    most = sums_in_registers(target)
+    tiles = []
+    for rows in divisors(height, most):
+        for units in divisors(blocks, min(8, most // rows)):
+            held = rows * units
+            tiles.append((held / (rows + units) * min(1.0, held / (0.6 * most)), rows, units))
+    if height == 1:  # reading the weight decides; four streams keep the memory busy
+        tiles = [(-abs(units - 4), rows, units) for _, rows, units in tiles]
+    tiles.sort(reverse=True)
+    return [
+        Candidate({"rows": rows, "units": units}, f"{rows} × {units} sums in registers")
+        for _, rows, units in tiles[:4]
+    ]
+
+
+def _schedule(plan: Plan, choice: dict[str, Any], block: int, features: int) -> None:
+    sch, anchor = plan.sch, plan.composed.anchor
+    assert anchor is not None
+    name = anchor.blocks[-1]
+    last = plan.epilogue(name)
+    plan.inline_before([name, last])
+    others = [other for other in plan.names if other not in (name, last)]
+    *lead, unit = sch.get_loops(plan.block(last))
+    unit_tiles, units, lane = sch.split(unit, [None, choice["units"], block])
+    work = 2 * features * product([int(d) for d in anchor.tensors[0].shape])
+    inner = [units, lane]
+    outer = [unit_tiles]
+    if lead:
+        row_tiles, row = sch.split(lead[-1], [None, choice["rows"]])
+        inner, outer = [row, units, lane], [unit_tiles, *lead[:-1], row_tiles]
+    sch.reorder(*outer, *inner)
+    tasks = plan.parallel(outer, work)
+    for loop in inner[:-1]:
+        sch.unroll(loop)
+    sch.vectorize(lane)
+    sch.compute_at(plan.block(name), tasks)
+    sch.set_scope(plan.block(name), 0, "local")
+    _reduction(plan, name, block)
+    for other in others:
+        plan.vectorized(other)
+
+
+def _reduction(plan: Plan, name: str, block: int) -> None:
+    sch, found = plan.sch, plan.block(name)
+    *rows, unit, k = sch.get_loops(found)[1:]
+    units, lane = sch.split(unit, [None, block])
+    sch.reorder(k, *rows, units, lane)
+    for loop in (*rows, units):
+        sch.unroll(loop)
+    sch.vectorize(lane)
+    init = sch.decompose_reduction(found, k)
+    for loop in sch.get_loops(init)[1:-1]:
+        sch.unroll(loop)
+    sch.vectorize(sch.get_loops(init)[-1])

@@ -1,0 +1,182 @@
+"""What the schedules share: a kernel's blocks and loops by name, and its epilogue, the element-wise stages
+that follow the anchor, made one block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...ir.op import OpPattern
+from ..compose import Composed, block_names
+from ..require import tvm
+from ..target import Target
+
+SPATIAL, REDUCED = 0, 2  # TVM's numbers of the kinds of a block's axes
+PARALLEL_FROM = (
+    1 << 18
+)  # operations of a loop nest; below, waking the other threads costs more than they save
+ROWS_AT_ONCE = 1 << 14  # elements of a nest that only moves data, for the same reason
+
+
+class Plan:
+    """A kernel that is being scheduled: `sch`, and questions about it."""
+
+    def __init__(self, composed: Composed, target: Target) -> None:
+        self.composed = composed
+        self.target = target
+        self.sch = tvm().s_tir.Schedule(composed.mod)
+        self.sch.work_on(composed.name)
+
+    def block(self, name: str) -> Any:
+        return self.sch.get_sblock(name)
+
+    @property
+    def names(self) -> list[str]:
+        """The blocks that are left, in order."""
+        return block_names(self.sch, self.composed.name)
+
+    def kinds(self, name: str) -> list[int]:
+        return [int(var.iter_type) for var in self.sch.get(self.block(name)).iter_vars]
+
+    def is_reduction(self, name: str) -> bool:
+        return REDUCED in self.kinds(name)
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape that a block writes; None where it is not known."""
+        return static(self.sch.get(self.block(name)).writes[0].source.shape)
+
+    def dtype(self, name: str) -> str:
+        return str(self.sch.get(self.block(name)).writes[0].source.dtype)
+
+    def users(self, name: str) -> list[str]:
+        return [str(self.sch.get(user).name_hint) for user in self.sch.get_consumers(self.block(name))]
+
+    def makers(self, name: str) -> list[str]:
+        return [str(self.sch.get(maker).name_hint) for maker in self.sch.get_producers(self.block(name))]
+
+    def extent(self, loop: Any) -> int:
+        return int(self.sch.get(loop).extent)
+
+    # -- the blocks around an anchor
+
+    def epilogue(self, anchor: str) -> str:
+        """The last of the element-wise blocks that follow `anchor`, with all in between computed within it. A
+        copy of the anchor's result where none follows, so that there is always a block that takes the
+        result out of the registers.
+        """
+        chain = [anchor]
+        while (following := self._elementwise_user(chain[-1])) is not None:
+            chain.append(following)
+        for name in chain[1:-1]:
+            self.sch.compute_inline(self.block(name))
+        if len(chain) == 1:
+            self.sch.cache_write(self.block(anchor), 0, "local")
+            return self.users(anchor)[0]
+        return chain[-1]
+
+    def _elementwise_user(self, name: str) -> str | None:
+        users = self.users(name)
+        if len(users) != 1 or self._is_output(name):
+            return None
+        stage = self.composed.stage_of(users[0])
+        if stage is None or stage.op.pattern > OpPattern.BROADCAST or self.is_reduction(users[0]):
+            return None
+        return users[0] if self.shape(users[0]) == self.shape(name) else None
+
+    def _is_output(self, name: str) -> bool:
+        outputs = self.sch.get_output_blocks(self.block("root"))
+        return name in [str(self.sch.get(block).name_hint) for block in outputs]
+
+    def inline_before(self, keep: Sequence[str]) -> None:
+        """Computes the element-wise blocks where they are used, but for those in `keep` and those that only a
+        reduction reads.
+        """
+        for name in self.names:
+            users = self.users(name)
+            if name in keep or not users or self.is_reduction(name) or any(map(self.is_reduction, users)):
+                continue
+            self.try_inline(name)
+
+    def try_inline(self, name: str) -> bool:
+        try:
+            self.sch.compute_inline(self.block(name))
+        except tvm().s_tir.ScheduleError:
+            return False  # several outputs, or no plain loop: it stays a stage
+        return True
+
+    # -- loops
+
+    def vectorized(self, name: str) -> None:
+        """The usual loops of a block that stands alone: the last axis in vectors, the others in parallel."""
+        plain_loops(self.sch, self.block(name), self.target)
+
+    def parallel(self, loops: Sequence[Any], operations: int, least: int = PARALLEL_FROM) -> Any:
+        """The loops as one, run by all cores where the work is worth it."""
+        loop = self.sch.fuse(*loops) if len(loops) > 1 else loops[0]
+        if operations >= least and self.extent(loop) > 1 and self.target.cores > 1:
+            self.sch.parallel(loop)
+        return loop
+
+
+def sizes(type_: Any) -> tuple[int, ...]:
+    """The sizes of a tensor's type that are known."""
+    found: tuple[int, ...] = type_.concrete_shape
+    return found
+
+
+def static(shape: Sequence[Any]) -> tuple[int, ...] | None:
+    return tuple([int(d) for d in shape]) if all(hasattr(d, "value") for d in shape) else None
+
+
+def product(numbers: Sequence[int]) -> int:
+    total = 1
+    for number in numbers:
+        total *= number
+    return total
+
+
+def divisors(number: int, most: int, accept: Callable[[int], bool] = lambda _: True) -> list[int]:
+    """The divisors up to `most`, the largest first."""
+    return [d for d in range(min(number, most), 0, -1) if number % d == 0 and accept(d)]
+
+
+def plain_loops(sch: Any, block: Any, target: Target) -> None:
+    """Orders one block's loops: spatial ones in parallel, reductions, then a vector of the last axis."""
+    kinds = [int(var.iter_type) for var in sch.get(block).iter_vars]
+    loops = sch.get_loops(block)
+    if len(loops) != len(kinds) or any(kind not in (SPATIAL, REDUCED) for kind in kinds):
+        return
+    spatial = [loop for loop, kind in zip(loops, kinds) if kind == SPATIAL]
+    reduced = [loop for loop, kind in zip(loops, kinds) if kind == REDUCED]
+    extents = static([sch.get(loop).extent for loop in spatial])
+    if not spatial or extents is None:
+        return
+    lanes = target.lanes(str(sch.get(block).writes[0].source.dtype))
+    vector = None
+    if not reduced:
+        spatial, vector = _flat_vector(sch, spatial, extents, lanes)
+    elif extents[-1] >= lanes and extents[-1] % lanes == 0:
+        *outer, last = spatial
+        wide, vector = sch.split(last, [None, lanes])
+        spatial = [*outer, wide]
+        sch.reorder(*spatial, *reduced, vector)
+    if product(extents) >= ROWS_AT_ONCE and target.cores > 1:
+        sch.parallel(sch.fuse(*spatial) if len(spatial) > 1 else spatial[0])
+    if vector is not None:
+        sch.vectorize(vector)
+
+
+def _flat_vector(sch: Any, loops: list[Any], extents: tuple[int, ...], lanes: int) -> tuple[list[Any], Any]:
+    """The innermost loops as vectors: of the last axis, or the last ones joined, whichever divides."""
+    count = 0
+    for count in range(1, len(loops) + 1):
+        if product(extents[-count:]) % lanes == 0:
+            break
+    else:
+        count = len(loops)
+    inner = sch.fuse(*loops[-count:]) if count > 1 else loops[-1]
+    if product(extents[-count:]) <= lanes:
+        return (loops[:-count], inner) if len(loops) > count else ([sch.split(inner, [1, None])[0]], None)
+    outer, vector = sch.split(inner, [None, lanes])
+    return [*loops[:-count], outer], vector
