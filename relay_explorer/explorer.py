@@ -25,7 +25,7 @@ from .widgets.host import Host, current
 if TYPE_CHECKING:
     from .widgets.rerun import Rerun
 
-VIEWS = ("ir", "types", "evaluation", "sharing", "fusion", "pipeline")
+VIEWS = ("ir", "types", "evaluation", "sharing", "fusion", "pipeline", "partial")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
@@ -145,8 +145,9 @@ def explore(
     `view` is "ir" (the program as text and graph), "types" (type inference, step by step), "evaluation" (a
     run of `@main` for `args`, step by step, of which the first `limit` steps are kept), "sharing" (the same
     computation as a graph, with `let`, and written out, each run for `args`), "fusion" (operators being
-    grouped into kernels) or "pipeline" (the program before and after each of `passes`; with `against`, beside
-    others that it goes through). An inference is shown as "types" unless asked otherwise, an evaluation
+    grouped into kernels), "pipeline" (the program before and after each of `passes`; with `against`, beside
+    others that it goes through) or "partial" (partial evaluation: what is computed beforehand, decision by
+    decision, of which the first `limit` are kept, and what remains). An inference is shown as "types" unless asked otherwise, an evaluation
     (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an explorer gave ("link"),
     without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer:
     letters, digits, `-` and `_`, unique in its page.
@@ -166,6 +167,8 @@ def explore(
     run = _run(x, view, args, limit)
     if view == "pipeline":
         made: View = _pipeline(x, passes, against, title or "")
+    elif view == "partial":
+        made = _partial(x, title or "", limit)
     elif run is None:
         made = _view(x, view, title or "", args)
     elif live:
@@ -240,6 +243,15 @@ def _fusion(module: IRModule, title: str) -> View:
     from .views.fusion import fusion_view
 
     return fusion_view(module, title=title or _title(module))
+
+
+def _partial(x: object, title: str, limit: int | None) -> View:
+    from .transform.partial_record import LIMIT as EVENTS
+    from .views.partial import partial_view
+
+    module = _module(x)
+    _fits(module)
+    return partial_view(module, title or _title(module), EVENTS if limit is None else limit)
 
 
 def _pipeline(x: object, passes: Sequence[Pass] | None, against: Sequence[Pass] | None, title: str) -> View:

@@ -2,9 +2,10 @@
 import { mountEvaluation } from "./views/evaluation.js";
 import { mountFusion } from "./views/fusion.js";
 import { mountIr } from "./views/ir.js";
+import { mountPartial } from "./views/partial.js";
 import { mountPipeline } from "./views/pipeline.js";
 import { mountSharing } from "./views/sharing.js";
 import { mountTypes } from "./views/types.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing], ["fusion", mountFusion], ["pipeline", mountPipeline]]);
+export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing], ["fusion", mountFusion], ["pipeline", mountPipeline], ["partial", mountPartial]]);

@@ -246,7 +246,8 @@ class Recorder(Observer):
         """The last event, which is kept in any case."""
         assert self.now is not None
         self.total += 1
-        self.events.append(Finished(self.now, function, None, tuple(self.made), None))
+        cells = self.store.contents(MOST_CELLS) if self.version != self.store.version else None
+        self.events.append(Finished(self.now, function, None, tuple(self.made), cells))
 
 
 SILENT = Observer()

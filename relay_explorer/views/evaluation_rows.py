@@ -200,12 +200,12 @@ def ran(evaluation: Evaluation) -> IRModule:
     functions = {
         var: f for var, f in whole.functions.items() if id(f) in roots or var == evaluation.entry
     }  # in the order of the module
-    named = set(_named(functions.values()))
+    named = set(types_named(functions.values()))
     types = {var: data for var, data in whole.type_definitions.items() if var.name_hint in named}
     return IRModule(functions, types, source=whole.source)
 
 
-def _named(functions: Iterable[Expr]) -> Iterator[str]:
+def types_named(functions: Iterable[Expr]) -> Iterator[str]:
     """The names of the types that functions mention."""
     for function in functions:
         pending: list[Type] = list(types_in(function))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .evaluation_format import EvaluationView
 from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
 from .fusion_format import FusionView
+from .partial_format import PartialView
 from .pipeline_format import Fate, PipelineView
 from .sharing_format import Item, SharingView
 from .words import counted
@@ -58,11 +59,30 @@ class Line(NamedTuple):
 
 def lines(view: View) -> list[Line]:
     """The picture's lines: long lists of parameters as one line, and at most MOST_ROWS rows."""
-    found = list(_stages(view) if isinstance(view, PipelineView) else _folded(view.rows, _notes(view)))
+    found = list(_drawn(view))
     if len(found) <= MOST_ROWS:
         return found
     rest = len(found) - MOST_ROWS + 1
     return [*found[: MOST_ROWS - 1], _remark(0, f"… {rest:,} more rows")]
+
+
+def _drawn(view: View) -> Iterator[Line]:
+    match view:
+        case PipelineView():
+            return _stages(view)
+        case PartialView():
+            return _evaluated(view)
+    return _folded(view.rows, _notes(view))
+
+
+def _evaluated(view: PartialView) -> Iterator[Line]:
+    """The program with what is known of it; then what remains of it, without what nothing asks for."""
+    notes = _notes(view)
+    yield from _folded(view.rows[: view.split], notes[: view.split])
+    yield _remark(0, "")
+    yield _remark(0, "What remains:")
+    kept = [number for number, row in enumerate(view.residual, view.split) if row.needed]
+    yield from _folded([view.rows[number] for number in kept], [notes[number] for number in kept])
 
 
 def _remark(depth: int, text: str) -> Line:
@@ -119,6 +139,9 @@ def _notes(view: View) -> list[str]:
             for node in kernel.nodes:
                 if view.nodes[node].row >= 0:
                     notes[view.nodes[node].row] = f"kernel {number}: {kernel.name}"
+    elif isinstance(view, PartialView):
+        for row_index, text in view.notes().items():
+            notes[row_index] = text
     elif isinstance(view, SharingView):
         for form in view.forms:
             for item in form.items:
@@ -194,6 +217,8 @@ def _story(view: View) -> str:
             told, first = [step.say for step in view.steps], 0
         case FusionView():
             told, first = [step.say for step in view.variants[0].steps], 1
+        case PartialView():
+            told, first = [step.say for step in view.steps], 1
         case _:
             return ""
     steps = [_spoken(say) for say in told[:MOST_STEPS]]

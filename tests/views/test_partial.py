@@ -1,0 +1,199 @@
+"""The view of a partial evaluation: what is known of each row, what remains, and what is said."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from relay_explorer import explore
+from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.module import IRModule
+from relay_explorer.models.tree_lstm import tree_lstm
+from relay_explorer.text import parse
+from relay_explorer.transform import PassContext
+from relay_explorer.views import partial, picture
+from relay_explorer.views.check import check
+from relay_explorer.views.partial import partial_view
+from relay_explorer.views.partial_format import PartialMark, PartialView, State
+from tests.views.partials import DATA, PROGRAMS, STAYS, TREE, sample
+
+
+def view_of(text: str) -> PartialView:
+    return partial_view(parse(text))
+
+
+def said(view: PartialView) -> list[str]:
+    return [picture._spoken(step.say) for step in view.steps]
+
+
+def remaining(view: PartialView) -> list[str]:
+    rows = zip(view.rows[view.split :], view.residual, strict=True)
+    return ["  " * row.depth + row.text for row, kept in rows if kept.needed]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_kept_samples_are_what_the_pass_makes(name: str) -> None:
+    kept = (DATA / f"partial_{name}.json").read_text("utf-8")
+    assert kept == sample(name), "run `python -m tests.views.partials`"
+    assert check(json.loads(kept)) == []
+
+
+def test_what_remains_is_written_as_one_writes_it() -> None:
+    assert remaining(view_of(PROGRAMS["power"])) == [
+        "def @main(",
+        "  %x: float32) -> float32 {",
+        "  let %x1 = multiply(%x, 1f);",
+        "  let %x2 = multiply(%x, %x1);",
+        "  let %x3 = multiply(%x, %x2);",
+        "  %x3",
+        "}",
+    ]
+
+
+def test_rows_are_there_when_the_step_that_made_them_is() -> None:
+    view = view_of(TREE)
+    for row, (kept, printed) in enumerate(zip(view.residual, view.rows[view.split :], strict=True)):
+        for step in view.steps:
+            made = [b for b in step.bound if b.row == view.split + row and b.at == step.row]
+            if made and step.mark in (PartialMark.KEPT, PartialMark.EFFECT) and "if" not in printed.text:
+                assert view.steps[kept.born] is step, printed.text
+                break
+    texts = [row.text for row in view.rows[view.split :]]
+    born = {text: kept.born for text, kept in zip(texts, view.residual, strict=True)}
+    assert born["let %s = if (%x2) {"] < born["let %x8 = exp(%x1);"] < born["} else {"] < born["%b"]
+    assert born["let %f = fn ("] > born["let %x14 = (%s, %x12, %x13, %f);"], "written when it is asked for"
+
+
+def test_each_row_that_remains_knows_where_it_came_from() -> None:
+    view = view_of(TREE)
+    came = {
+        view.rows[view.split + row].text: view.rows[kept.source].text
+        for row, kept in enumerate(view.residual)
+        if kept.source >= 0
+    }
+    assert came["let %x8 = exp(%x1);"] == came["let %x9 = exp(%b);"] == "exp(%v)"
+    assert came["let %w1 = ref_write(%cell, %b);"] == "let %w = ref_write(%cell, %z);"
+    assert came["let %s = if (%x2) {"] == "let %s = if (%2) {"
+    assert came["%a: float32,"] == "%a: float32,"
+
+
+def test_what_is_known_of_a_row_in_each_round() -> None:
+    view = view_of(PROGRAMS["power"])
+    (row,) = [n for n, r in enumerate(view.rows[: view.split]) if r.text.startswith("%n: int32")]
+    values = [b for step in view.steps for b in step.bound if b.at == row]
+    assert [(view.frames[b.frame].turn, b.text) for b in values] == [(0, "3"), (1, "2"), (2, "1"), (3, "0")]
+    assert {b.state for b in values} == {State.KNOWN}
+
+
+def test_every_decision_is_said_with_its_reason() -> None:
+    told = said(view_of(TREE))
+    assert told[0] == (
+        "@main is evaluated, as far as its data is known. Its parameters, %a, %b and %n, are "
+        "not known: they are "
+        "parameters of the residual program too."
+    )
+    assert told[1] == (
+        "A cell is made, at run time too: %cell. But from here on it is known to hold %a. "
+        "Effects are never done "
+        "beforehand, left out or put in another order."
+    )
+    for line in (
+        "multiply has to wait: %z = %b is not known until run time. The residual program computes it as %x1.",
+        "The condition %x2 is not known until run time: both branches remain. Each is evaluated for itself.",
+        "Leaf is made: Leaf(%b).",
+        "Node(Leaf(%b), Leaf(1)) fits Node(%l, %r): %l = Leaf(%b) and %r = Leaf(1). Only this "
+        "clause is evaluated: "
+        "the residual program has no match.",
+        "@sum is called again with %t = Leaf(1): round 2. %t was Node(Leaf(%b), Leaf(1)), and "
+        "is something inside "
+        "that now, so this comes to an end: the recursion is unrolled.",
+        "The cell %cell is known to hold %b here, so that it need not be read at run time.",
+        "multiply of 3 and 2 is 6: all of its arguments are known, so it is computed now.",
+        "What it holds is not known here: %cell is read at run time, after all effects that stand before.",
+        "Something asks for %f, so that it is written into the residual program. When it will "
+        "be called is not "
+        "known: neither is anything of its parameters, and of what cells hold then.",
+    ):
+        assert line in told
+    assert told[-1] == (
+        "This remains: 20 bindings. For 5 of them nothing asks any more: DeadCodeElimination "
+        "will remove them. "
+        "The key a shows them."
+    )
+
+
+def test_what_stays_is_said_with_its_reason() -> None:
+    told = said(view_of(STAYS))
+    for line in (
+        "The write stays, here, in its order: %r is written. Which cell it is, is not known, so "
+        "any may hold 1 now: "
+        "what was known of cells is forgotten. Effects are never done beforehand, left out or "
+        "put in another order.",
+        "What %s is, is not known until run time: 3 clauses may fit, and each is evaluated.",
+        "Which function %f is, is not known until run time. The call stays. It may write any "
+        "cell: what was known of "
+        "them is forgotten.",
+        "@loop is called again with %x = 2, and nothing that it is given gets smaller: "
+        "unrolling might never end. "
+        "The call stays. It may write any cell: what was known of them is forgotten.",
+    ):
+        assert line in told
+
+
+def test_what_cells_are_known_to_hold() -> None:
+    held = [step.cells.held for step in view_of(TREE).steps if step.cells is not None]
+    assert held == [
+        (("%cell", "%a"),), (("%cell", "%b"),), (("%cell", "%b"),), (), (("%cell", "%x13"),), (),
+        (("%cell", "%z"),), (),
+    ]  # fmt: skip
+
+
+def test_a_gap_stands_for_what_is_left_out() -> None:
+    view = partial_view(parse(PROGRAMS["power"]), limit=12)
+    assert view.gap == (12, 12)
+    assert "Here 12 steps are left out: the first 12 of 25 are recorded." in said(view)
+    assert max(kept.born for kept in view.residual) == len(view.steps) - 1
+
+
+def test_a_sentence_whose_tree_is_known() -> None:
+    """The chapter's program: every round is unrolled, whatever the sizes."""
+    program = tree_lstm(inputs=3, hidden=2, moods=2).astext().replace("@main", "@mood")
+    start = program.index("def @mood(") + len("def @mood(%sentence: Phrase, ")
+    weights = program[start : program.index(")", program.index("%mood_bias: ", start) + 30)]
+    words = "%a: Tensor[(1, 3), float32], %b: Tensor[(1, 3), float32]"
+    sentence = "Pair(Word(%a), Pair(Word(%b), Word(%a)))"
+    passed = ", %".join(part.split(":")[0] for part in weights.split(", %"))
+    main = f"def @main({words}, {weights}) {{ @mood({sentence}, {passed}) }}"
+    view = partial_view(parse(f"{program}\n{main}"))
+    assert check(view.to_dict()) == []
+    marks = [step.mark for step in view.steps]
+    assert (marks.count(PartialMark.UNROLLED), marks.count(PartialMark.DECIDED)) == (4, 5)
+    assert PartialMark.UNDECIDED not in marks
+    assert sum("nn.dense" in line for line in remaining(view)) == 3 + 2 + 1
+
+
+def test_explore_shows_it_and_the_still_picture_too() -> None:
+    shown = explore(TREE, view="partial", name="tree")
+    assert shown.view.kind == "partial"
+    assert "<ol" in picture.html(shown.view)
+    lines = [" ".join(line.split()) for line in picture.text(shown.view).splitlines()]
+    assert "%8 = multiply(3f, 2f); known: 6" in lines
+    assert "exp(%v) known ×1, run time ×2" in lines
+    assert lines.index("What remains:") < lines.index("let %cell = ref(%a);", lines.index("What remains:"))
+    assert explore(TREE, view="partial", limit=3).view.summary.startswith("@main is run as far as")
+
+
+def test_what_cannot_be_shown_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RelayError, match="the module has no function to be evaluated"):
+        partial_view(IRModule())
+    with pytest.raises(RelayError, match="a recording of 0 events shows nothing"):
+        explore(PROGRAMS["power"], view="partial", limit=0)
+    long = PROGRAMS["power"].replace("@power(%x, 3)", "@power(%x, 60)")
+    monkeypatch.setattr(partial, "MOST_ROWS", 50)
+    with pytest.raises(RelayError, match="what remains has 64 rows, and an explorer shows at most 50"):
+        partial_view(parse(long))
+    monkeypatch.undo()
+    with PassContext(config={"relay.PartialEvaluate.max_bindings": 50}):
+        view = partial_view(parse(long))
+    assert any("as long as it may become" in line for line in said(view))
