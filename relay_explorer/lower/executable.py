@@ -100,7 +100,7 @@ class Executable:
 
     def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
         """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
-        takes: the median of its times.
+        takes: the least of its times.
         """
         with self.executor.lock:
             self._bind(args, named)

@@ -17,6 +17,7 @@ from .require import runtime
 from .schedules import Scheduled
 from .shapes import evaluated
 from .target import Target
+from .te_text import expressions
 
 
 class Kernel:
@@ -134,7 +135,7 @@ class Kernel:
         if level == "relay":
             return levels.relay(self.function)
         if level == "te":
-            return levels.expressions(self.scheduled.composed)
+            return expressions(self.scheduled.composed)
         if level == "tir":
             return str(self.scheduled.composed.prim_func.script())
         if level == "scheduled":

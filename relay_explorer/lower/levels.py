@@ -11,8 +11,6 @@ from ..ir.expr import Call, Function
 from ..ir.op import Op
 from ..ir.walk import post_order
 from ..text import show
-from .compose import Composed
-from .require import tvm
 from .target import Target
 
 CPU = ("relay", "te", "tir", "scheduled", "llvm", "asm")
@@ -38,27 +36,6 @@ def kernel_name(function: Function) -> str:
 def relay(function: Function) -> str:
     """The primitive function."""
     return show(function)
-
-
-def expressions(composed: Composed) -> str:
-    """The tensor expressions, one operation a line, under the operators that they belong to."""
-    lines = [f"{_declared(t)}  is an argument" for t in composed.inputs]
-    for stage in composed.stages:
-        lines += ["", f"# {stage.op.name}"]
-        lines += [line for op in stage.ops for line in _operation(op)]
-    return "\n".join(lines)
-
-
-def _declared(tensor: Any) -> str:
-    return f"{tensor.op.name}: {tensor.dtype}[{', '.join(map(str, tensor.shape))}]"
-
-
-def _operation(op: Any) -> list[str]:
-    if not isinstance(op, tvm().te.ComputeOp):
-        return [f"{op.name} = {type(op).__name__}(…)"]
-    index = ", ".join(str(axis.var) for axis in op.axis)
-    shape = ", ".join(str(axis.dom.extent) for axis in op.axis)
-    return [f"{op.name}[{index}] = {body}    # of ({shape})" for body in op.body]
 
 
 def machine(generated: Any, level: str, target: Target) -> str:

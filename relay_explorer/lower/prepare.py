@@ -20,6 +20,7 @@ from ..transform.fuse_ops import FuseOps
 from ..transform.infer_type import InferType
 from ..transform.infrastructure import PassContext, Sequential
 from ..transform.optimize import pipeline
+from ..transform.scale_axes import CONSTANTS_ONLY
 from ..typing import check_types, infer_types
 from .layouts import blocked_layouts
 from .target import Target
@@ -69,7 +70,8 @@ def _check_params(main: Function, params: Mapping[str, Any]) -> None:
 def prepared(module: IRModule, target: Target, opt_level: int) -> IRModule:
     """The module optimized for a target, its operators fused into primitive functions; with its types."""
     now = PassContext.current()
-    with PassContext(opt_level, now.required_pass, now.disabled_pass, now.instruments, now.config):
+    config = {CONSTANTS_ONLY: True, **now.config}
+    with PassContext(opt_level, now.required_pass, now.disabled_pass, now.instruments, config):
         module = pipeline(fuse=False)(module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -72,6 +71,6 @@ def profile(executor: GraphExecutor, kernels: Sequence[Kernel], repeat: int) -> 
     for number, step in enumerate(executor.program.steps):
         if isinstance(step, Launch):
             kernel = kernels[step.kernel]
-            seconds = statistics.median(run[number] for run in runs)
+            seconds = min(run[number] for run in runs)
             steps.append(StepTime(kernel, seconds, kernel.flops, kernel.traffic))
     return Profile(tuple(steps), min(whole))

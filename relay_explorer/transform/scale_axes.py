@@ -14,11 +14,13 @@ from ..ir.expr import Call, Constant, Expr
 from ..ir.op import Op
 from ..ir.types import TensorType
 from ..ops.nn.layout import parse_layout
+from .infrastructure import PassContext
 from .typed_rewrite import call, tensor_type
 
 Axes = tuple[int, ...]
 RELUS = ("nn.relu", "nn.leaky_relu")
 CONVOLUTIONS = ("nn.conv2d", "nn.conv3d")
+CONSTANTS_ONLY = "relay.FoldScaleAxis.constants_only"
 
 
 class Ask(NamedTuple):
@@ -75,13 +77,14 @@ def spread(scale: Expr, shape: Sequence[int], axes: Axes) -> Expr:
 
 def allows(ask: Ask, scale: Expr) -> bool:
     """Whether the elements of a scale are what is asked for, as far as they are known: a positive one must be
-    a constant, moved about at most.
+    a constant, moved about at most. The context's option `relay.FoldScaleAxis.constants_only` keeps all others
+    out: to scale a weight at every run costs more than to scale what it meets.
     """
     while operator_of(scale) in ("expand_dims", "reshape", "transpose", "squeeze", "repeat"):
         assert isinstance(scale, Call)
         scale = scale.args[0]
     if not isinstance(scale, Constant):
-        return not ask.positive
+        return not ask.positive and not PassContext.current().config.get(CONSTANTS_ONLY, False)
     values = scale.data.numpy()
     return bool((values > 0).all() if ask.positive else not ask.divides or (values != 0).all())
 
