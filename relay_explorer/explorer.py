@@ -25,7 +25,7 @@ from .widgets.host import Host, current
 if TYPE_CHECKING:
     from .widgets.rerun import Rerun
 
-VIEWS = ("ir", "types", "evaluation", "sharing", "fusion", "pipeline", "partial")
+VIEWS = ("ir", "types", "evaluation", "sharing", "fusion", "pipeline", "gradient", "partial")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
@@ -146,8 +146,10 @@ def explore(
     run of `@main` for `args`, step by step, of which the first `limit` steps are kept), "sharing" (the same
     computation as a graph, with `let`, and written out, each run for `args`), "fusion" (operators being
     grouped into kernels), "pipeline" (the program before and after each of `passes`; with `against`, beside
-    others that it goes through) or "partial" (partial evaluation: what is computed beforehand, decision by
-    decision, of which the first `limit` are kept, and what remains). An inference is shown as "types" unless asked otherwise, an evaluation
+    others that it goes through), "gradient" (a function, beside each of its bindings what reverse-mode
+    differentiation adds for it, and what it keeps) or "partial" (partial evaluation: what is computed
+    beforehand, decision by decision, of which the first `limit` are kept, and what remains).
+    An inference is shown as "types" unless asked otherwise, an evaluation
     (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an explorer gave ("link"),
     without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer:
     letters, digits, `-` and `_`, unique in its page.
@@ -191,7 +193,7 @@ def _run(x: object, kind: str | None, args: Sequence[object], limit: int | None)
 
 
 def _view(x: object, kind: str | None, title: str, args: Sequence[object]) -> View:
-    if isinstance(x, Inference) and kind not in ("sharing", "fusion"):
+    if isinstance(x, Inference) and kind not in ("sharing", "fusion", "gradient"):
         _fits(x.source)
         if kind == "ir":
             return _ir(x.source, title)
@@ -202,6 +204,8 @@ def _view(x: object, kind: str | None, title: str, args: Sequence[object]) -> Vi
         return _sharing(module, args, title)
     if kind == "fusion":
         return _fusion(module, title)
+    if kind == "gradient":
+        return _gradient(module, title)
     return _types(record(module), title) if kind == "types" else _ir(module, title)
 
 
@@ -243,6 +247,12 @@ def _fusion(module: IRModule, title: str) -> View:
     from .views.fusion import fusion_view
 
     return fusion_view(module, title=title or _title(module))
+
+
+def _gradient(module: IRModule, title: str) -> View:
+    from .views.gradient import gradient_view
+
+    return gradient_view(module, title or _title(module))
 
 
 def _partial(x: object, title: str, limit: int | None) -> View:

@@ -1,6 +1,7 @@
 // The views this bundle can draw, by the name that stands in the data.
 import { mountEvaluation } from "./views/evaluation.js";
 import { mountFusion } from "./views/fusion.js";
+import { mountGradient } from "./views/gradient.js";
 import { mountIr } from "./views/ir.js";
 import { mountPartial } from "./views/partial.js";
 import { mountPipeline } from "./views/pipeline.js";
@@ -8,4 +9,4 @@ import { mountSharing } from "./views/sharing.js";
 import { mountTypes } from "./views/types.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing], ["fusion", mountFusion], ["pipeline", mountPipeline], ["partial", mountPartial]]);
+export const VIEWS = new Map([["types", mountTypes], ["ir", mountIr], ["evaluation", mountEvaluation], ["sharing", mountSharing], ["fusion", mountFusion], ["pipeline", mountPipeline], ["gradient", mountGradient], ["partial", mountPartial]]);

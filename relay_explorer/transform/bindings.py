@@ -12,9 +12,12 @@ _BLOCKS = (Function, If, Let, Match)  # what they hold is evaluated in them, or 
 
 
 class Bindings:
-    """The bindings of one block in A-normal form, in the order of evaluation."""
+    """The bindings of one block in A-normal form, in the order of evaluation. Parts of expressions are called
+    `part`.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, part: str = "x") -> None:
+        self.part = part
         self.bindings: list[tuple[Var, Expr]] = []
         self.atoms: dict[int, Expr] = {}  # by the id of an expression: what stands for it
         self.kept: list[Expr] = []  # so that ids stay theirs
@@ -24,9 +27,9 @@ class Bindings:
         self.bindings.append((var, value))
         return var
 
-    def atom(self, expr: Expr, name: str = "x") -> Expr:
+    def atom(self, expr: Expr, name: str = "") -> Expr:
         """A name for the value of `expr`, whose parts are bound first; what was bound before is not bound
-        again. The variable is called `name`, those of the parts `x`.
+        again. The variable is called `name`, those of the parts as the block calls them.
         """
         pending = [(expr, False)]
         while pending:
@@ -40,7 +43,7 @@ class Bindings:
             made = node
             if not isinstance(node, _BLOCKS):
                 made = rebuild(node, [self.atoms.get(id(part), part) for part in children(node)])
-            var = Var(name if node is expr else "x", None, node.span)
+            var = Var((name if node is expr else "") or self.part, None, node.span)
             var.origin = node.origin or (node,)
             self.kept.append(node)
             self.atoms[id(node)] = self.bind(var, made)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function, Let, Tuple, Var
 from ..ir.module import IRModule
 from ..ir.walk import children, post_order, rebuild
+from ..text.names import Names
 from ..typing import infer_types
 from .bindings import Bindings
 from .gradients.build import zeros_of
 from .infrastructure import Contract, Pass, PassContext
 from .new_variables import with_new_variables
-from .reverse_mode import ReverseMode
+from .reverse_mode import ReverseMode, Visit
 from .to_a_normal_form import to_a_normal_form
 
 
@@ -43,8 +46,27 @@ class FirstOrderGradient(Pass):
         return new
 
 
+class Derivation(NamedTuple):
+    """A function with its derivatives, and how it was made.
+
+    `forward` is the number of bindings in `function` that stood there before it was differentiated; those
+    after them go back. `visits` are the expressions that the way back came to, in that order, and `variables`
+    has, by the id of an expression in them, what it is bound to.
+    """
+
+    function: Function
+    forward: int
+    visits: tuple[Visit, ...]
+    variables: dict[int, Expr]
+
+
 def derived(normal: Function) -> Function:
     """A typed function in A-normal form, with the derivatives by its parameters after its result."""
+    return differentiated(normal).function
+
+
+def differentiated(normal: Function, record: bool = False) -> Derivation:
+    """The same, and with `record` how it came about."""
     if normal.type_params:
         raise RelayError(
             "a function of any type has no derivative: it is not known what its numbers are",
@@ -52,8 +74,12 @@ def derived(normal: Function) -> Function:
             help=["call it with tensors from another function, and differentiate that one"],
         )
     normal = with_new_variables(normal)
-    block = Bindings()
+    names = Names(param.name_hint for param in normal.params)
+    block = Bindings("g")
     result = _forward(normal.body, block)
+    for var, _ in block.bindings:  # so that a derivative's name says what it is by
+        var.name_hint = names.unique(var.name_hint)
+    forward = len(block.bindings)
 
     def emit(expr: Expr, derivative: Expr) -> Expr:
         """Binds a derivative to a variable, called after what it is by."""
@@ -62,13 +88,17 @@ def derived(normal: Function) -> Function:
         name = reverse.names.get(id(expr), expr)
         return block.atom(derivative, f"d_{name.name_hint}" if isinstance(name, Var) else "d")
 
-    reverse = ReverseMode(block.around(result), normal.params, emit)
+    reverse = ReverseMode(block.around(result), normal.params, emit, record)
     found = reverse.derivatives()
     by_params = [
         zeros_of(param) if by is None else by for param, by in zip(normal.params, found, strict=True)
     ]
     body = block.around(block.atom(Tuple([result, Tuple(by_params)])))
-    return Function(normal.params, body, None, (), normal.attrs, normal.span)
+    function = Function(normal.params, body, None, (), normal.attrs, normal.span)
+    variables = {id(expr): block.atoms[id(expr)] for expr in block.kept}
+    for value, var in reverse.names.items():
+        variables[value] = var
+    return Derivation(function, forward, tuple(reverse.visits or ()), variables)
 
 
 def _forward(body: Expr, block: Bindings) -> Expr:

@@ -7,6 +7,7 @@ its arguments. A value that is used several times gets the sum of what comes bac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var, unwrapped
@@ -22,14 +23,35 @@ from .gradients.build import field_of, ones_of, zeros_of
 Emit = Callable[[Expr, Expr], Expr]
 
 
+class Visit(NamedTuple):
+    """What happened at an expression on the way back, as it is recorded for those who want to follow it.
+
+    `came` are the expressions whose gradients handed something to `node`, in that order, each as often as it
+    did; None stands for where the derivative begins. `sums` put these parts together, additions and the tuple
+    of what its fields are given; `derivative` is their sum, None for a tuple, whose parts go on as they
+    are. `given` are the derivatives by the arguments as the operator's rule made them (by the fields of a
+    tuple), None for one that needs none; `made` are the new expressions of the rule.
+    """
+
+    node: Expr
+    came: tuple[Expr | None, ...]
+    derivative: Expr | None
+    sums: tuple[Expr, ...] = ()
+    given: tuple[Expr | None, ...] = ()
+    made: tuple[Expr, ...] = ()
+
+
 class ReverseMode:
     """The derivatives of `root`, typed, by the variables `wanted`.
 
     `root` may hold any expression; but the path from `wanted` to the result must consist of operators, tuples
-    and `let`s. What does not depend on `wanted` is not looked at.
+    and `let`s. What does not depend on `wanted` is not looked at. With `record`, `visits` tells what happened
+    at each expression.
     """
 
-    def __init__(self, root: Expr, wanted: Sequence[Var], emit: Emit | None = None) -> None:
+    def __init__(
+        self, root: Expr, wanted: Sequence[Var], emit: Emit | None = None, record: bool = False
+    ) -> None:
         self.root = root
         self.wanted = wanted
         self.emit: Emit = emit or (lambda expr, derivative: derivative)
@@ -41,6 +63,11 @@ class ReverseMode:
         self.active = self._active()
         self.whole: dict[int, list[Expr]] = {}  # what has come back to an expression
         self.fields: dict[int, dict[int, list[Expr]]] = {}  # to one field of it, a tuple
+        self.visits: list[Visit] | None = [] if record else None
+        self._at: Expr | None = None  # where the way back has come to
+        self._came: dict[int, list[Expr | None]] = {}  # if recorded: from where something came back
+        self._sums: list[Expr] = []  # what is put together at this place
+        self._taken: list[Expr] = []  # the fields of what is handed on from here
 
     def derivatives(self, seed: Expr | None = None) -> list[Expr | None]:
         """By each of `wanted`; None where the result does not depend on it.
@@ -57,7 +84,14 @@ class ReverseMode:
         for node in reversed(self.order):
             if id(node) in self.active and (id(node) in self.whole or id(node) in self.fields):
                 self._back(node)
-        return [self._total(var) for var in self.wanted]
+        return [self._wanted(var) for var in self.wanted]
+
+    def _wanted(self, var: Var) -> Expr | None:
+        self._at, self._sums, self._taken = var, [], []
+        total = self._total(var)
+        if total is not None:
+            self._visit(var, total)
+        return total
 
     # -- which expressions matter
 
@@ -98,29 +132,43 @@ class ReverseMode:
 
     def _give(self, to: Expr, derivative: Expr) -> None:
         to = self._source(to)
+        if self.visits is not None and not isinstance(to.checked_type, TupleType):
+            self._came.setdefault(id(to), []).append(self._at)
         if isinstance(derivative, Tuple):
             for index, field in enumerate(derivative.fields):
                 self._give_field(to, index, field)
         elif isinstance(to.checked_type, TupleType):
             for index in range(len(to.checked_type.fields)):
-                self._give_field(to, index, TupleGetItem(derivative, index))
+                field = TupleGetItem(derivative, index)
+                if self._at is not None:
+                    self._taken += come_from(self._at, [field], [derivative])
+                self._give_field(to, index, field)
         else:
             self.whole.setdefault(id(to), []).append(derivative)
 
     def _give_field(self, to: Expr, index: int, derivative: Expr) -> None:
+        if self.visits is not None:
+            self._came.setdefault(id(to), []).append(self._at)
         self.fields.setdefault(id(to), {}).setdefault(index, []).append(derivative)
 
     def _field(self, node: Expr, index: int) -> Expr | None:
         """All that has come back to a field of a tuple."""
         type_ = node.checked_type
         assert isinstance(type_, TupleType)
-        return _sum(self.fields.get(id(node), {}).get(index, ()), type_.fields[index])
+        return self._sum(node, self.fields.get(id(node), {}).get(index, ()), type_.fields[index])
+
+    def _sum(self, node: Expr, parts: Sequence[Expr], type_: Type) -> Expr | None:
+        """The sum of what came back to an expression: it is where the additions come from."""
+        total = _sum(parts, type_)
+        if total is not None and len(parts) > 1:
+            self._sums += come_from(node, [total], parts)
+        return total
 
     def _total(self, node: Expr) -> Expr | None:
         """All that has come back to an expression."""
         type_ = node.checked_type
         if not isinstance(type_, TupleType):
-            whole = _sum(self.whole.get(id(node), ()), type_)
+            whole = self._sum(node, self.whole.get(id(node), ()), type_)
             return None if whole is None else self.emit(node, whole)
         if id(node) not in self.fields:
             return None
@@ -129,21 +177,43 @@ class ReverseMode:
         for index, field_type in enumerate(type_.fields):
             field = self._field(node, index)
             found.append(zeros_of(field_of(name, index), field_type) if field is None else field)
-        return self.emit(node, Tuple(found))
+        whole = Tuple(found)
+        parts = [part for field in self.fields[id(node)].values() for part in field]
+        self._sums += come_from(node, [whole], [*parts, *self._sums, name])
+        return self.emit(node, whole)
+
+    def _visit(
+        self,
+        node: Expr,
+        derivative: Expr | None,
+        given: Sequence[Expr | None] = (),
+        made: Sequence[Expr] = (),
+    ) -> None:
+        """Records that the way back has been at `node`, if that is wanted."""
+        if self.visits is None:
+            return
+        came, sums = tuple(self._came.get(id(node), ())), tuple(self._sums)
+        whole = None if isinstance(derivative, Tuple) else derivative
+        self.visits.append(Visit(node, came, whole, sums, tuple(given), (*made, *self._taken)))
 
     def _back(self, node: Expr) -> None:
+        self._at, self._sums, self._taken = node, [], []
         match node:
             case Var() | Let():
                 pass
             case Tuple():
+                given: list[Expr | None] = [None] * len(node.fields)
                 for index, part in enumerate(node.fields):
                     derivative = self._field(node, index)
                     if derivative is not None and id(self._source(part)) in self.active:
                         self._give(part, derivative)
+                        given[index] = derivative
+                self._visit(node, None, given)
             case TupleGetItem():
                 derivative = self._total(node)
                 assert derivative is not None
                 self._give_to_field(node, derivative)
+                self._visit(node, derivative, [derivative])
             case Call(op=Op()):
                 self._back_through(node)
             case _:
@@ -157,9 +227,15 @@ class ReverseMode:
         derivative = self._total(call)
         assert derivative is not None
         found = by_arguments(call, derivative, self._name(call))
-        for argument, by_argument in zip(call.args, found, strict=True):
-            if by_argument is not None and id(self._source(argument)) in self.active:
+        for number, argument in enumerate(call.args):
+            by_argument = found[number]
+            if by_argument is None or id(self._source(argument)) not in self.active:
+                found[number] = None
+            else:
                 self._give(argument, by_argument)
+        if self.visits is not None:
+            made = come_from(call, found, [self._name(call), derivative, *call.args])
+            self._visit(call, derivative, found, made)
 
 
 def moves(type_: Type | None) -> bool:
@@ -178,10 +254,34 @@ def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:
             f"the gradient of `{call.op}` gives {len(found)} derivatives for {len(call.args)} arguments",
             call.span,
         )
-    for by in found:
-        if by is not None and not by.origin:
-            by.origin = (call,)
-    return list(found) if name is call else with_name(found, call, name)
+    found = list(found) if name is call else with_name(found, call, name)
+    come_from(call, found, [call, name, derivative, *call.args])
+    return found
+
+
+def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr]) -> list[Expr]:
+    """Makes `source` what the new expressions come from that `found` consist of: all down to those that were
+    `given`, and to their fields where they are tuples. Those expressions, parts first.
+    """
+    known: set[int] = set()
+    pending = list(given)
+    while pending:
+        expr = pending.pop()
+        known.add(id(expr))
+        if isinstance(expr, Tuple):
+            pending += expr.fields
+    made: list[Expr] = []
+    stack = [(expr, False) for expr in found if expr is not None][::-1]
+    while stack:
+        expr, ready = stack.pop()
+        if ready:
+            expr.origin = (source,)
+            made.append(expr)
+        elif id(expr) not in known and not isinstance(expr, (Var, Op)):
+            known.add(id(expr))
+            stack.append((expr, True))
+            stack += [(part, False) for part in reversed(children(expr))]
+    return made
 
 
 def with_name(found: Iterable[Expr | None], call: Expr, name: Expr) -> list[Expr | None]:

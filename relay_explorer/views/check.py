@@ -60,13 +60,15 @@ def check(view: dict[str, Json]) -> list[str]:
         return [f"not a view of {NAME}, version {VERSION}"]
     from .check_evaluation import check_evaluation
     from .check_fusion import check_fusion
+    from .check_gradient import check_gradient
     from .check_partial import check_partial
     from .check_pipeline import check_pipeline
     from .check_sharing import check_sharing
 
     of_kind = {
         "ir": _check_ir, "types": _check_types, "evaluation": check_evaluation, "sharing": check_sharing,
-        "fusion": check_fusion, "pipeline": check_pipeline, "partial": check_partial,
+        "fusion": check_fusion, "pipeline": check_pipeline, "gradient": check_gradient,
+        "partial": check_partial,
     }.get(view["view"])  # fmt: skip
     if of_kind is None:
         return [f"an unknown view: {view['view']!r}"]
@@ -82,9 +84,12 @@ def check(view: dict[str, Json]) -> list[str]:
         "sharing": "keys",
         "fusion": "nodes",
         "pipeline": "items",
+        "gradient": "values",
         "partial": "items",
     }
     refs = len(view[named[view["view"]]])
+    if view["view"] == "gradient":
+        refs += len(view["lines"])
     nodes = len(view["nodes"]) if view["view"] == "ir" else 0
     for number, row in enumerate(view["program"]["rows"]):
         _check_row(checker, number, row, refs, nodes)

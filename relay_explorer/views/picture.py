@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .evaluation_format import EvaluationView
 from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
 from .fusion_format import FusionView
+from .gradient_format import GradientView, Kept, Value
 from .partial_format import PartialView
 from .pipeline_format import Fate, PipelineView
 from .sharing_format import Item, SharingView
@@ -142,12 +143,23 @@ def _notes(view: View) -> list[str]:
     elif isinstance(view, PartialView):
         for row_index, text in view.notes().items():
             notes[row_index] = text
+    elif isinstance(view, GradientView):
+        for value in view.values:
+            notes[value.row] = _differentiated(view, value)
     elif isinstance(view, SharingView):
         for form in view.forms:
             for item in form.items:
                 if item.row >= 0:
                     notes[item.row] = _measured(item)
     return notes
+
+
+def _differentiated(view: GradientView, value: Value) -> str:
+    """The derivative by a value, and what of it is kept for the way back."""
+    parts = [view.lines[value.derivative].name if value.derivative >= 0 else ""]
+    if not value.given and value.kept:
+        parts.append("its shape" if value.kept == Kept.SHAPE else f"kept: {counted(value.bytes, 'byte')}")
+    return ", ".join(filter(None, parts))
 
 
 def _measured(item: Item) -> str:
@@ -217,6 +229,8 @@ def _story(view: View) -> str:
             told, first = [step.say for step in view.steps], 0
         case FusionView():
             told, first = [step.say for step in view.variants[0].steps], 1
+        case GradientView():
+            told, first = [step.say for step in view.steps], 1
         case PartialView():
             told, first = [step.say for step in view.steps], 1
         case _:

@@ -1,0 +1,332 @@
+// The gradient explorer: the program is the axis, read downwards; beside each row stands what the way back adds for it,
+// read upwards. The reader steps through the visits of the real transformation.
+import { fill, h, text } from "../core/dom.js";
+import { createFrame, showHelp, showLink } from "../core/frame.js";
+import { bindKeys } from "../core/keys.js";
+import { createLegend } from "../core/legend.js";
+import { formatList, integer, parseList } from "../core/links.js";
+import { createRows } from "../core/rows.js";
+import { sentence, sentenceText } from "../core/sentence.js";
+import { nextStep } from "../core/steps.js";
+import { addStyle } from "../core/style.js";
+import { createTimeline } from "../core/timeline.js";
+import { createTransport } from "../core/transport.js";
+import { checkGradient } from "./gradient_check.js";
+import { changedRows, gradientColumns } from "./gradient_columns.js";
+import { createFinder } from "./gradient_find.js";
+import { bindings } from "./gradient_keys.js";
+import { MARKS } from "./gradient_marks.js";
+import { createModel } from "./gradient_model.js";
+import { COLUMNS, ON_ROWS, PANES, createAside, drawKept, drawTotals, drawWhy } from "./gradient_panes.js";
+import { createWires } from "./gradient_wires.js";
+import css from "./gradient.css";
+
+addStyle(css);
+
+const LINE = 26;
+const NARROW = 620;
+const KEYS = [[["←", "→"], "step"], [["s"], "sum"], [["r"], "rule"], [["w"], "why"], [["k"], "kept"], [["/"], "find"], [["?"], "keys"]];
+
+export function mountGradient(root, view, ctx) {
+  checkGradient(view);
+  return new GradientExplorer(root, view, ctx).handle();
+}
+
+class GradientExplorer {
+  constructor(root, view, ctx) {
+    Object.assign(this, { root, view, ctx });
+    this.model = createModel(view);
+    this.step = this.model.start;
+    this.past = [];
+    this.build();
+    this.restore(ctx.state);
+    this.ready = true;
+  }
+
+  handle() {
+    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
+  }
+
+  get count() {
+    return this.model.steps.length;
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx, model } = this;
+    this.frame = createFrame(this.root, { title: view.title, what: "Gradients, forward and back", summary: view.summary });
+    this.counter = h("span", { class: "count" });
+    this.buildRows();
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
+    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
+    const kinds = model.steps.map(({ mark }) => mark);
+    this.timeline = createTimeline({
+      kinds, marks: MARKS, label: "the way back", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
+      onSeek: (step) => { this.transport.stop(); this.go(step); },
+      // The marks fall as what was kept is used up.
+      profile: view.totals.kept.bytes > 0 ? model.steps.map(({ kept }) => kept) : null,
+    });
+    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
+    this.frame.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter,
+      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
+    const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
+    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
+    this.body = h("div", { class: "fusion-body gradient-body on-rows" }, this.rows.el, beside.el);
+    this.frame.body.append(this.search.el, this.narrowTabs.el, this.body);
+    this.totals = h("span", { class: "totals" });
+    const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark, 1) });
+    this.frame.foot.append(this.totals, legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
+    this.keys = bindings(this);
+    this.unbind = bindKeys(this.root, this.keys);
+    this.sizes = new ResizeObserver(() => this.resized());
+    this.sizes.observe(this.root);
+    this.narrow = this.root.clientWidth <= NARROW;
+  }
+
+  buildRows() {
+    this.rows = createRows({
+      view: this.view, label: `program of ${this.view.title}, with what is kept and the way back`, lineHeight: LINE, foldLists: true, title: "forward ↓",
+      columns: gradientColumns(this.model, () => this.step, (row) => this.visit(row)),
+      hooks: {
+        select: (row, byReader) => byReader && this.ctx.changed(),
+        hover: (hit) => this.hovered(hit),
+        layout: () => {
+          this.wires?.moved();
+          this.wire();
+        },
+        fold: () => this.ctx.changed(),
+        activate: (row) => this.ask(row),
+      },
+    });
+    this.rows.el.classList.add("gradient-grid");
+    this.wires = createWires(this.model, this.rows, LINE);
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  token() {
+    const { query, scope, only } = this.search.state();
+    const tab = this.narrowTabs.selected;
+    return {
+      step: this.step + 1, row: this.rows.selected >= 0 ? this.rows.selected : "", pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "added" ? tab : "", q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "",
+      fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+    };
+  }
+
+  restore(state) {
+    if (state.fold) this.rows.setFolded(parseList(state.fold));
+    this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : "why");
+    this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "added");
+    this.go(integer(state.step, this.model.start + 1) - 1, true, true);
+    this.finder.restore(state);
+    const row = integer(state.row, -1);
+    this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
+    const at = this.cursorRow();
+    if (this.rows.selected < 0 && at >= 0) this.rows.scrollTo(at, true);
+    this.drawPane();
+  }
+
+  // --- time -----------------------------------------------------------------------------------------
+
+  spoken(step) {
+    const { mark, say } = this.model.steps[step];
+    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
+  }
+
+  /** The row that a step is about. */
+  rowOf(step) {
+    return this.model.values[this.model.steps[step].value]?.row ?? -1;
+  }
+
+  cursorRow() {
+    return this.rowOf(this.step);
+  }
+
+  keep() {
+    const { keep } = this.finder;
+    return keep && ((step) => keep.has(this.rowOf(step)));
+  }
+
+  keepSteps() {
+    this.timeline.setKeep(this.finder?.keep ? this.keep() : null);
+  }
+
+  move(name) {
+    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
+    const to = nextStep(this.keep(), from[0], from[1], this.count);
+    if (to === this.step || to < 0 || to >= this.count) return false;
+    this.go(to);
+    return true;
+  }
+
+  page(by) {
+    this.transport.stop();
+    this.go(this.step + by * Math.max(5, Math.round(this.count / 20)));
+  }
+
+  /** Shows what is there after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
+  go(step, quiet = false, anew = false) {
+    const { model, view } = this;
+    const before = this.step;
+    this.step = Math.max(0, Math.min(this.count - 1, step));
+    const { mark, say, rule, to, kept } = model.steps[this.step];
+    // Scrolling reads the layout: first, while nothing has been written to the page.
+    const row = this.cursorRow();
+    if (row >= 0) {
+      this.rows.reveal(row);
+      this.rows.scrollTo(row);
+    }
+    for (const at of anew ? view.program.rows.keys() : changedRows(model, before, this.step)) this.rows.update(at);
+    this.rows.mark("now", row >= 0 ? [row] : []);
+    this.rows.mark("target", to.map(({ value }) => model.values[value].row));
+    this.frame.say.dataset.mark = MARKS[mark].id;
+    fill(this.frame.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
+    text(this.counter, `${this.step + 1} / ${this.count}`);
+    this.timeline.setStep(this.step);
+    drawTotals(this.totals, view, kept);
+    this.wire();
+    this.drawPane();
+    if (quiet) return;
+    this.frame.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
+    this.ctx.changed();
+  }
+
+  /** Goes to a step because the reader asked for it: Esc comes back. */
+  jump(step) {
+    if (step === this.step) return;
+    this.past.push(this.step);
+    this.transport.stop();
+    this.go(step);
+  }
+
+  nextMark(mark, by) {
+    const keep = this.keep();
+    const found = (step) => this.model.steps[step].mark === mark && (!keep || keep(step));
+    let to = nextStep(found, this.step, by, this.count);
+    if (to === this.step) to = nextStep(found, by > 0 ? -1 : this.count, by, this.count);
+    if (to >= 0 && to < this.count) this.jump(to);
+  }
+
+  /** The step that comes to the value of a row; asked again, the next one. */
+  ask(row) {
+    const v = this.model.onRow[row];
+    const steps = v < 0 ? [] : [...this.model.steps.keys()].filter((step) => this.model.steps[step].value === v);
+    if (!steps.length) return false;
+    this.jump(steps.find((step) => step > this.step) ?? steps[0]);
+    return true;
+  }
+
+  // --- what is shown beside ------------------------------------------------------------------------
+
+  wire() {
+    // The rows draw themselves once before the wires exist.
+    this.wires?.draw(this.step);
+  }
+
+  pane() {
+    const tab = this.narrowTabs.selected;
+    return this.narrow && PANES.some(({ id }) => id === tab) ? tab : this.tabs.selected;
+  }
+
+  drawPane() {
+    const id = this.pane();
+    const draw = { why: drawWhy, kept: drawKept }[id];
+    draw(this.model, this.panes[id], this.step, (v) => this.visit(this.model.values[v].row));
+  }
+
+  showPane(id) {
+    this.tabs.select(id);
+    if (this.narrow) this.place(id);
+    this.drawPane();
+    this.ctx.changed();
+  }
+
+  /** Brings a row into the window and selects it. */
+  visit(row) {
+    if (row < 0) return;
+    if (this.narrow && !ON_ROWS.some(({ id }) => id === this.narrowTabs.selected)) this.place("added");
+    this.rows.reveal(row);
+    this.rows.select(row, { focus: true, byReader: true });
+  }
+
+  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  place(id) {
+    if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
+    const onRows = ON_ROWS.some((tab) => tab.id === id);
+    this.body.classList.toggle("on-rows", onRows);
+    this.body.classList.toggle("on-pane", !onRows);
+    if (!this.narrow) this.rows.setColumns();
+    else if (onRows) this.rows.setColumns(COLUMNS[id], id === "added");
+    else this.tabs.select(id);
+    this.wires.moved();
+    this.wire();
+    this.drawPane();
+  }
+
+  resized() {
+    const narrow = this.root.clientWidth <= NARROW;
+    if (narrow !== this.narrow) {
+      this.narrow = narrow;
+      this.place(this.narrowTabs.selected);
+    }
+    this.wires.moved();
+    this.wire();
+  }
+
+  /** A name in a sentence lights its row and leads there; that of a derivative, where it stands. */
+  named(name) {
+    const ref = this.model.named.get(name) ?? -1;
+    if (ref < 0) return h("code", null, name);
+    const { row } = this.model.values[this.model.ownerOf(ref)];
+    return h("code", { class: "named", onpointerenter: () => this.hovered({ row, ref }), onpointerleave: () => this.hovered(null), onclick: () => this.visit(row) }, name);
+  }
+
+  /** Linked highlighting: a value or a line wherever it is named, and the row beside which it stands. */
+  hovered(hit) {
+    const { onRow, values, lines, beside } = this.model;
+    this.rows.mark("hover", hit && hit.row >= 0 ? [hit.row] : []);
+    const refs = new Set();
+    if (hit?.ref >= 0) refs.add(hit.ref);
+    else if (hit && onRow[hit.row] >= 0) {
+      const v = onRow[hit.row];
+      refs.add(v);
+      if (values[v].line >= 0) refs.add(values.length + values[v].line);
+    }
+    const linked = [...refs].map((ref) => values[this.model.ownerOf(ref)].row);
+    // A value's rule uses others: their rows too.
+    for (const ref of refs) if (ref < values.length) for (const n of beside[ref]) for (const use of lines[n].uses) linked.push(values[use.value].row);
+    this.rows.mark("linked", linked);
+    this.rows.light([...refs]);
+  }
+
+  // --- keyboard -------------------------------------------------------------------------------------
+
+  back() {
+    if (this.frame.closePopover()) return;
+    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
+      this.search.close();
+      this.root.focus({ preventScroll: true });
+    } else if (this.past.length) this.go(this.past.pop());
+    else if (this.rows.selected >= 0) {
+      this.rows.select(-1, { quiet: true });
+      this.root.focus({ preventScroll: true });
+      this.ctx.changed();
+    } else return false;
+  }
+
+  help() {
+    showHelp(this.frame, this.keys);
+  }
+
+  destroy() {
+    this.transport.stop();
+    this.unbind();
+    this.sizes.disconnect();
+    this.timeline.destroy();
+    this.rows.destroy();
+    this.frame.destroy();
+  }
+}

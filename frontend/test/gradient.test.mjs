@@ -1,0 +1,91 @@
+// Gradients: values and lines, how far the way back has gone, what is kept; on samples that Python's transformation made.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { Damage, checkCommon } from "../src/core/check.js";
+import { checkGradient } from "../src/views/gradient_check.js";
+import { changedRows } from "../src/views/gradient_columns.js";
+import { createModel, keeping } from "../src/views/gradient_model.js";
+
+const folder = new URL("./data/", import.meta.url);
+const NAMES = readdirSync(folder).filter((name) => name.startsWith("gradient_")).map((name) => name.slice(9, -5));
+const load = (name) => JSON.parse(readFileSync(new URL(`gradient_${name}.json`, folder), "utf8"));
+const check = (view) => {
+  checkCommon(view);
+  checkGradient(view);
+};
+const model = (name) => createModel(load(name));
+const valueNamed = (m, name) => m.values.findIndex((value) => value.name === name);
+
+test("the samples are whole", () => {
+  assert.ok(NAMES.length >= 5);
+  for (const name of NAMES) check(load(name));
+});
+
+test("every line is added once, and a use is gone back at most once", () => {
+  for (const name of NAMES) {
+    const m = model(name);
+    assert.ok(m.addedAt.every((step) => step < m.never), name);
+    for (const [v, { users }] of m.values.entries()) for (const user of users) assert.ok(m.wentBack(v, user) >= -1, name);
+  }
+});
+
+test("the way back goes from the user to what it used", () => {
+  const m = model("layer");
+  const [h, z, y] = ["%h", "%z", "%y"].map((name) => valueNamed(m, name));
+  assert.ok(m.wentBack(z, y) >= 0 && m.wentBack(h, z) > m.wentBack(z, y));
+  assert.equal(m.wentBack(y, z), -1);
+});
+
+test("what is kept is held, used, and freed", () => {
+  const m = model("layer");
+  const [y, q, x] = ["%y", "%q", "%x"].map((name) => valueNamed(m, name));
+  const used = m.freedAt[y];
+  assert.deepEqual([0, used - 1, used, used + 1].map((step) => keeping(m, y, step)), ["held", "held", "now", "freed"]);
+  assert.equal(keeping(m, q, 0), "shape");
+  assert.equal(keeping(m, x, 0), "given");
+});
+
+test("the bytes still needed are those of the values that are held", () => {
+  for (const name of NAMES) {
+    const m = model(name);
+    m.steps.forEach(({ kept }, step) => {
+      const held = m.values.filter(({ given }, v) => !given && m.freedAt[v] > step).reduce((sum, { bytes }) => sum + bytes, 0);
+      assert.equal(held, kept, `${name}, step ${step}`);
+    });
+  }
+});
+
+test("the first frame uses something that was kept", () => {
+  const m = model("layer");
+  assert.equal(m.title(m.steps[m.start].value), "%q multiply");
+  assert.equal(model("choice").start, 2);
+});
+
+test("names lead to values and lines", () => {
+  const m = model("layer");
+  assert.equal(m.named.get("%y tanh"), valueNamed(m, "%y"));
+  const d = m.lines.findIndex(({ name }) => name === "%d_e");
+  assert.equal(m.named.get("%d_e"), m.values.length + d);
+  assert.equal(m.ownerOf(m.values.length + d), valueNamed(m, "%e"));
+});
+
+test("between two steps only the rows in question are drawn again", () => {
+  const m = model("lenet");
+  const all = changedRows(m, 0, m.steps.length - 1).size;
+  assert.ok(changedRows(m, 10, 11).size < all / 3);
+  assert.deepEqual([...changedRows(m, 5, 9)].sort(), [...changedRows(m, 9, 5)].sort());
+});
+
+test("damage is refused with its place", () => {
+  const broken = (change) => {
+    const view = load("layer");
+    change(view);
+    return () => check(view);
+  };
+  const says = (part) => (error) => error instanceof Damage && error.message.includes(part);
+  assert.throws(broken((view) => { view.values[4][8] = [1]; }), says("value 5"));
+  assert.throws(broken((view) => { view.lines[2][0] = 99; }), says("line 3"));
+  assert.throws(broken((view) => { view.steps[3][6] = [0]; }), says("step 4"));
+  assert.throws(broken((view) => { delete view.totals.kept; }), says("totals: kept"));
+});

@@ -1,0 +1,205 @@
+"""The gradient view: the way back in words, what stands beside what, what is kept."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from relay_explorer import explore, models
+from relay_explorer.grading.generate import generate
+from relay_explorer.ir.errors import RelayError
+from relay_explorer.text import parse
+from relay_explorer.views import picture
+from relay_explorer.views.check import check
+from relay_explorer.views.gradient import gradient_view
+from relay_explorer.views.gradient_format import GradientMark, GradientView, Kept, Role
+from relay_explorer.views.gradient_say import FORMULAS
+from tests.views.gradients import CHOICE, DATA, FORK, LAYER, NAMES, PARTS, sample
+
+
+def view(text: str) -> GradientView:
+    return gradient_view(parse(text))
+
+
+def told(shown: GradientView) -> list[str]:
+    return [step.say[0].format(*step.say[1:]) for step in shown.steps]
+
+
+def lines(shown: GradientView, name: str) -> list[str]:
+    """What stands beside a value."""
+    at = next(n for n, value in enumerate(shown.values) if value.name == name)
+    return ["".join(t.text for t in line.tokens) for line in shown.lines if line.value == at]
+
+
+def kept(shown: GradientView, how: Kept = Kept.NUMBERS) -> list[str]:
+    return [value.name for value in shown.values if value.kept == how and not value.given]
+
+
+def test_the_way_back_is_told_in_reverse() -> None:
+    shown = view(LAYER)
+    assert told(shown) == [
+        "Forward, 6 operators compute the result from 4 parameters. The way back begins at the result and "
+        "comes to each of them in reverse.",
+        "%loss sum is the result: moved by something, the result moves by as much. Its derivative by itself, "
+        "%d_loss, is **one**.",
+        "**%loss sum** in reverse: given %d_loss, it hands %d_q to %q multiply. Of %q it needs only the "
+        "shape.",
+        "**%q multiply** in reverse: given %d_q, it hands %g2 and %g3 to %e subtract. It needs the numbers "
+        "of %e: **kept** since the forward pass.",
+        "%e subtract was used twice, by %q multiply. %d_e is the **sum** of what comes back.",
+        "**%e subtract** in reverse: given %d_e, it hands it as it is to %y tanh and %d_t to %t. It needs "
+        "nothing of the forward pass.",
+        "**%y tanh** in reverse: given %d_e, it hands %d_z to %z nn.bias_add. It needs the numbers of %y: "
+        "**kept** since the forward pass.",
+        "**%z nn.bias_add** in reverse: given %d_z, it hands it as it is to %h nn.dense and %d_b to %b. It "
+        "needs nothing of the forward pass.",
+        "**%h nn.dense** in reverse: given %d_z, it hands %d_x to %x and %d_w to %w. It needs the numbers of "
+        "%x and %w, which were given.",
+        "%x is a parameter: its derivative is whole: %d_x, from %h nn.dense.",
+        "%w is a parameter: its derivative is whole: %d_w, from %h nn.dense.",
+        "%b is a parameter: its derivative is whole: %d_b, from %z nn.bias_add.",
+        "%t is a parameter: its derivative is whole: %d_t, from %e subtract.",
+        "All derivatives are there. For them the forward pass kept **2 values, 24 bytes**; of 1 other value "
+        "only the shape was needed.",
+    ]
+    assert shown.summary == (
+        "6 operators forward, 17 back. Of the forward pass, 2 values (24 bytes) must be kept for the way "
+        "back."
+    )
+
+
+def test_each_line_stands_beside_the_operator_whose_rule_it_is() -> None:
+    shown = view(LAYER)
+    assert lines(shown, "%y") == [
+        "%g4 = 1f",
+        "%g5 = multiply(%y, %y)",
+        "%g6 = subtract(%g4, %g5)",
+        "%d_z = multiply(%d_e, %g6)",
+    ]
+    assert lines(shown, "%e") == ["%d_e = add(%g2, %g3)", "%d_t = negative(%d_e)"]
+    assert lines(shown, "%loss")[0] == '%d_loss = ones(shape=[], dtype="float32")'
+    assert [line.role for line in shown.lines].count(Role.SUM) == 1
+
+
+def test_a_rule_is_said_as_a_formula_and_where_it_stands() -> None:
+    tanh = next(
+        step for step in view(LAYER).steps if "tanh** in reverse" in step.say[0].format(*step.say[1:])
+    )
+    assert (
+        tanh.rule[0]
+        == "rule: dx = dy · (1 − y²) · `tanh` in `relay_explorer/transform/gradients/elementwise.py`"
+    )
+
+
+def test_every_formula_belongs_to_an_operator() -> None:
+    from relay_explorer.ir.op import Op
+
+    paths = {Op.get(name).gradient for name in Op.list_op_names()}
+    assert FORMULAS.keys() <= paths
+
+
+def test_what_is_kept_is_freed_when_its_last_use_is_behind() -> None:
+    shown = view(LAYER)
+    assert (kept(shown), kept(shown, Kept.SHAPE)) == (["%y", "%e"], ["%q"])
+    assert [step.kept for step in shown.steps] == [24, 24, 24, 12, 12, 12, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert shown.kept.bytes == 24
+    assert shown.forward.flops == 39
+
+
+def test_a_value_used_by_two_operators_gets_the_sum_of_both() -> None:
+    shown = view(FORK)
+    (added,) = [step for step in shown.steps if step.mark == GradientMark.SUM]
+    assert added.say[0].format(*added.say[1:]) == (
+        "%a exp was used twice, by %c sigmoid and %b multiply. %d_a is the **sum** of what comes back."
+    )
+    assert told(shown)[-1].endswith("The result does not move with %i: by it the derivatives are zeros.")
+    assert lines(shown, "%i") == [
+        '%d = zeros(shape=[2], dtype="int32")'.replace("%d =", f"{shown.lines[-1].name} =")
+    ]
+
+
+def test_tuples_hand_on_and_compute_nothing() -> None:
+    shown = view(PARTS)
+    assert lines(shown, "%p") == [
+        '%g8 = zeros(shape=[4, 2], dtype="float32")',
+        "%g9 = (%d_a, %g8, %d_x1)",
+        "%d_x = concatenate(%g9, axis=1)",
+    ]
+    assert lines(shown, "%j")[1:] == [
+        "%g4 = split(%d_j, indices_or_sections=[2], axis=1)",
+        "%d_b = %g4.1",
+        "%d_a = %g4.0",
+    ]
+    passed = [t for t, step in zip(told(shown), shown.steps, strict=True) if step.mark == GradientMark.PASSED]
+    assert (
+        passed[0] == "%x4 tuple put values together: back, each field's derivative goes to its own, %x3 sum."
+    )
+    assert passed[2] == "%x1 took one field: its derivative goes back to that field of %p split."
+
+
+def test_a_block_that_is_not_on_the_way_is_shown_and_not_entered() -> None:
+    shown = view(CHOICE)
+    assert any("".join(t.text for t in row.tokens).startswith("let %two") for row in shown.rows)
+    assert kept(shown) == ["%k"]
+    assert told(shown)[-1].endswith("The result does not move with %n: by it the derivatives are zeros.")
+
+
+def test_a_result_that_moves_with_nothing() -> None:
+    shown = view("def @main(%x: float32) { 2f }")
+    assert [step.mark for step in shown.steps] == [GradientMark.BEGIN, GradientMark.END]
+    assert shown.summary.endswith("Of the forward pass, nothing must be kept for the way back.")
+    assert check(shown.to_dict()) == []
+
+
+def test_functions_are_refused_with_what_to_do() -> None:
+    with pytest.raises(RelayError, match=r"not through a call of a function(.|\n)*PartialEvaluate or Inline"):
+        explore("def @main(%x: float32) { let %f = fn (%v: float32) { exp(%v) }; %f(%x) }", view="gradient")
+    with pytest.raises(RelayError, match="no function to be differentiated"):
+        explore("type T { A, }", view="gradient")
+
+
+def test_models_and_random_programs_make_views() -> None:
+    for name in ("lenet", "mlp", "lstm"):
+        shown = explore(models.load(name), view="gradient").view
+        assert isinstance(shown, GradientView)
+        assert check(shown.to_dict()) == []
+    made = 0
+    for seed in range(60):
+        module = generate(9_000 + seed, size=10 + seed % 30).module
+        try:
+            shown = gradient_view(module)
+        except RelayError:
+            continue
+        made += 1
+        assert check(shown.to_dict()) == [], seed
+    assert made > 15
+
+
+def test_a_long_program_takes_no_deep_stack() -> None:
+    text = "".join(f"  %{n} = negative({'%x' if n == 0 else f'%{n - 1}'});\n" for n in range(3_000))
+    shown = view(f"def @main(%x: float32) {{\n{text}  exp(%2999)\n}}")
+    assert (shown.forward.calls, len(shown.values)) == (3_001, 3_002)
+
+
+def test_the_checker_finds_what_does_not_fit() -> None:
+    data = json.loads(sample("layer"))
+    data["values"][4][8] = [2]
+    data["steps"][2][4] = [1, 2]
+    data["lines"][3][7] = [8, 3]
+    assert check(data) == [
+        "value 4: is used before it is computed",
+        "line 3: uses numbers or a shape",
+        "steps: must add each line once",
+    ]
+
+
+def test_the_picture_has_derivatives_and_what_is_kept() -> None:
+    text = picture.text(view(LAYER))
+    assert any(row.endswith("%d_e, kept: 12 bytes") for row in text.splitlines())
+    assert "<li>%q multiply in reverse: given %d_q" in picture.html(view(LAYER))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_samples_are_what_the_pass_gives(name: str) -> None:
+    assert (DATA / f"gradient_{name}.json").read_text("utf-8") == sample(name)
