@@ -77,7 +77,7 @@ def spread(scale: Expr, shape: Sequence[int], axes: Axes) -> Expr:
 
 def allows(ask: Ask, scale: Expr) -> bool:
     """Whether the elements of a scale are what is asked for, as far as they are known: a positive one must be
-    a constant, moved about at most. The context's option `relay.FoldScaleAxis.constants_only` keeps all others
+    a constant, moved about at most. The context's option `relay.FoldScaleAxis.constants_only` keeps others
     out: to scale a weight at every run costs more than to scale what it meets.
     """
     while operator_of(scale) in ("expand_dims", "reshape", "transpose", "squeeze", "repeat"):
