@@ -33,6 +33,7 @@ EXERCISES = {
         "common_subexpressions",
         "dead_code",
         "fusion_rule",
+        "combine_dense",
     )
 }
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
