@@ -2,7 +2,8 @@
 
 There is little to compute for each number that is read, so the reads decide: a tile of one row of the result
 is held in registers, all places of the kernel are written out one after the other, and what neighbouring
-windows share is then loaded once. The padded data is made for a few rows at a time, which stay in the cache.
+windows share is then loaded once. Nor is the padded data made: a place outside is 0 when it is asked for. Of
+a tile's columns, only the first and the last can be outside, which shows once they are written out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 from ..compose import Composed
 from ..target import Target
 from .blocked import sums_in_registers
-from .parts import REDUCED, Plan, divisors, product, sizes
+from .parts import REDUCED, Plan, divisors, product
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_depthwise_conv2d_NCHWc"
@@ -39,47 +40,51 @@ def _in_blocks(attrs: Any, block: int) -> bool:
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
-    """Tiles of a row, and how many rows are padded at a time: what fits half of the second-level cache."""
+    """Tiles of a row. Short ones leave registers for the weights and for what windows share."""
     anchor = composed.anchor
     assert anchor is not None
-    data = sizes(anchor.call.args[0].checked_type)
-    _, _, height, width, lane = [int(d) for d in anchor.tensors[0].shape]
-    plane = 4 * data[2] * data[3] * lane
-    room = target.caches[1] // 4
-    rows = divisors(height, max(1, height * room // plane))[0]
-    found = []
-    for columns in divisors(width, sums_in_registers(target))[:3]:
-        why = f"{columns} sums in registers, {rows} rows padded at a time"
-        found.append(Candidate({"columns": columns, "rows": rows}, why))
-    return found
+    width = int(anchor.tensors[0].shape[3])
+    return [
+        Candidate({"columns": columns}, f"{columns} sums in registers")
+        for columns in divisors(width, sums_in_registers(target) * 2 // 5)[:3]
+    ]
 
 
 def _schedule(plan: Plan, choice: dict[str, Any]) -> None:
     sch, anchor = plan.sch, plan.composed.anchor
     assert anchor is not None
-    name = anchor.blocks[-1]
-    pad = anchor.blocks[0] if len(anchor.blocks) > 1 else None
+    *pads, name = anchor.blocks
     kernel = product(anchor.call.attrs["kernel_size"])  # type: ignore[index]  # the layout rule sets it
+    for pad in pads:
+        sch.compute_inline(plan.block(pad))
     last = plan.epilogue(name)
-    keep = [name, last, *([pad] if pad else [])]
-    plan.inline_before(keep)
-    others = [other for other in plan.names if other not in keep]
+    plan.inline_before([name, last])
+    others = [other for other in plan.names if other not in (name, last)]
     n, blocks, height, width, lane = sch.get_loops(plan.block(last))
-    row_tiles, row = sch.split(height, [None, choice["rows"]])
+    row_tiles, _ = sch.split(height, [None, _rows(plan, [n, blocks], height)])
     column_tiles, column = sch.split(width, [None, choice["columns"]])
-    sch.reorder(n, blocks, row_tiles, row, column_tiles, column, lane)
     work = 2 * kernel * product([int(d) for d in anchor.tensors[0].shape])
-    tasks = plan.parallel([n, blocks, row_tiles], work)
+    plan.parallel([n, blocks, row_tiles], work)
     sch.unroll(column)
     sch.vectorize(lane)
     sch.compute_at(plan.block(name), column_tiles)
     sch.set_scope(plan.block(name), 0, "local")
-    if pad is not None:
-        sch.compute_at(plan.block(pad), tasks)
-        sch.vectorize(sch.get_loops(plan.block(pad))[-1])
     _reduction(plan, name, kernel)
     for other in others:
         plan.vectorized(other)
+
+
+def _rows(plan: Plan, tasks: list[Any], height: Any) -> int:
+    """As many rows as possible are one task, so that weights stay in registers from row to row; fewer where
+    there would not be enough tasks for the cores.
+    """
+    count, rows = product([plan.extent(loop) for loop in tasks]), plan.extent(height)
+    for least in (4, 2, 1):  # tasks a core
+        wanted = least * plan.target.cores
+        enough = [r for r in divisors(rows, rows) if count * rows // r >= wanted]
+        if enough and enough[0] >= min(rows, 4):
+            return enough[0]
+    return rows
 
 
 def _reduction(plan: Plan, name: str, kernel: int) -> None:

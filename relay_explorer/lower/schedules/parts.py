@@ -4,7 +4,7 @@ that follow the anchor, made one block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...ir.op import OpPattern
@@ -136,9 +136,9 @@ def product(numbers: Sequence[int]) -> int:
     return total
 
 
-def divisors(number: int, most: int, accept: Callable[[int], bool] = lambda _: True) -> list[int]:
+def divisors(number: int, most: int) -> list[int]:
     """The divisors up to `most`, the largest first."""
-    return [d for d in range(min(number, most), 0, -1) if number % d == 0 and accept(d)]
+    return [d for d in range(min(number, most), 0, -1) if number % d == 0]
 
 
 def plain_loops(sch: Any, block: Any, target: Target) -> None:
