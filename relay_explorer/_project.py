@@ -26,6 +26,11 @@ def colab_address(path: str) -> str:
     return f"https://colab.research.google.com/github/{slug}/blob/{TAG}/{path}"
 
 
+def source_address(path: str, line: int = 0) -> str:
+    """The address at which the file at `path` is shown at the tag, or a line of it."""
+    return f"{REPOSITORY}/blob/{TAG}/{path}" + (f"#L{line}" if line else "")
+
+
 def raw_address(path: str) -> str:
     """The address of the file at `path` at the tag, for notebooks that are opened without the repository."""
     return f"{REPOSITORY}/raw/{TAG}/{path}"

@@ -8,6 +8,7 @@ import { alignedView, differing, stretches, tokensOf } from "../src/views/pipeli
 import { checkPipeline } from "../src/views/pipeline_check.js";
 import { ADDED, KEPT, MOVED, REMOVED, REWRITTEN } from "../src/views/pipeline_marks.js";
 import { createModel } from "../src/views/pipeline_model.js";
+import { assignSlots, createPlaces, graphItems } from "../src/views/pipeline_slots.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("pipeline_")).map((name) => name.slice(9, -5));
@@ -183,4 +184,36 @@ test("whatever is put in the place of a value, the view is refused or has a mode
     }
   }
   assert.ok(refused > 4000, String(refused));
+});
+
+test("every value of the graph has a place of its own, and each operand a line", () => {
+  for (const name of NAMES) {
+    const m = model(name);
+    const { slot, x, y, paths } = createPlaces(m);
+    for (const stage of m.stages) {
+      const own = graphItems(m, stage.index);
+      assert.equal(new Set(own.map((i) => `${x[slot[i]]} ${y[slot[i]]}`)).size, own.length, `${name}: ${stage.name}`);
+      for (const i of own) for (const operand of m.items[i].operands) if (slot[operand] >= 0 && slot[operand] !== slot[i]) assert.ok(paths.has(`${slot[operand]} ${slot[i]}`), `${name}: ${stage.name}`);
+    }
+  }
+});
+
+test("what is kept stays in its place", () => {
+  for (const name of NAMES) {
+    const m = model(name);
+    const { slot } = assignSlots(m);
+    for (const stage of m.stages) {
+      for (const i of graphItems(m, stage.index)) {
+        const { mark, from, label } = m.items[i];
+        if (mark === KEPT && from.length === 1 && slot[from[0]] >= 0 && m.into[from[0]].filter((other) => m.items[other].part && m.items[other].label === label).length === 1) assert.equal(slot[i], slot[from[0]], `${name}: ${stage.name}, ${label}`);
+      }
+    }
+  }
+});
+
+test("a pipeline's ends are a stage that stands after the other's", () => {
+  const m = model("orders");
+  assert.deepEqual(m.ends.titles, ["the passes: after EliminateCommonSubexpr", "against: after FoldConstant"]);
+  assert.ok(m.ends.pairs.every(({ mark }) => mark === KEPT));
+  assert.equal(model("small").ends, null);
 });

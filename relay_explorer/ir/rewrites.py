@@ -33,6 +33,7 @@ class Rewrite(NamedTuple):
 
     `before` are the expressions that the rule found, as they were at that moment, `after` what it put in
     their place, None for nothing. `at` are the expressions of the program that the pass was looking at.
+    `how` is "" for a rewrite, and otherwise says what `before` is to `after`: "joins the kernel of".
     """
 
     rule: str
@@ -42,6 +43,7 @@ class Rewrite(NamedTuple):
     before: tuple[Expr, ...]
     after: Expr | None
     at: tuple[Expr, ...]
+    how: str = ""
 
 
 class Recording:
@@ -82,6 +84,7 @@ def tell(
     after: Expr | None,
     at: Expr | Sequence[Expr] = (),
     words: str = "",
+    how: str = "",
 ) -> None:
     """Tells a rewrite. A rule that is a function is called by its name and says the first sentence of its
     docstring, or `words`; a rule that is a sentence stands where `tell` is called.
@@ -107,7 +110,7 @@ def tell(
     found = (before,) if isinstance(before, Expr) else tuple(before)
     place = (at,) if isinstance(at, Expr) else tuple(at)
     name = ".".join(part.lstrip("_") for part in name.replace("<locals>.", "").split("."))
-    recording.rewrites.append(Rewrite(said, name, _path(code), line, found, after, place or found))
+    recording.rewrites.append(Rewrite(said, name, _path(code), line, found, after, place or found, how))
 
 
 def first_sentence(text: str | None) -> str:

@@ -65,7 +65,8 @@ def _tell(partition: Partition, decision: Decision) -> None:
     merged = [nodes[n].expr for n in decision.merged if not isinstance(nodes[n].expr, Constant)]
     if merged and decision.target is not None:
         said = RULES[decision.rule]
-        tell(Partition.consider, merged, nodes[decision.target].expr, words=f"{said[0].upper()}{said[1:]}.")
+        words = f"{said[0].upper()}{said[1:]}."
+        tell(Partition.consider, merged, nodes[decision.target].expr, words=words, how="joins the kernel of")
 
 
 class _Kernels:

@@ -107,7 +107,7 @@ class Normalizer:
         if let is None:
             var.origin = (expr,)
         self._push(expr, var, self._normal(expr))
-        if let is None:
+        if let is None and not isinstance(expr, Let):
             tell("What is computed gets a variable; whoever uses it says its name.", expr, var)
         self.atoms[expr] = var
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from .._project import source_address
 from ..analysis.cost import Cost, costs, nbytes
 from ..ir.adt import Constructor
 from ..ir.equal import structural_equal
@@ -15,18 +16,22 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.rewrites import Recording, recorded
 from ..ir.walk import post_order
 from ..transform.infrastructure import Pass, Sequential
 from ..typing import infer_types
 from .alignment import aligned
 from .format import Row, Sentence
-from .pipeline_format import Fate, PipelineItem, PipelineView, Stage, StageTotals
+from .origins import Origins
+from .pipeline_ends import End, ends
+from .pipeline_flow import Place, flow
+from .pipeline_format import Ends, Fate, PipelineItem, PipelineView, RewriteStep, Stage, StageTotals
+from .pipeline_rewrites import MOST, rewrite_steps
 from .rows import ProgramRows, program_rows
 from .words import counted
 
 GIVEN = "as given"
 _NOT_SHOWN = (Op, GlobalVar, Constructor)
-FARTHEST = 10_000  # expressions that are looked at for where one came from
 
 
 def pipeline_view(
@@ -61,8 +66,12 @@ class _Written(NamedTuple):
     module: IRModule
     program: ProgramRows
     offset: int
-    items: dict[Expr, int]
+    origins: Origins
     stage: int
+
+    @property
+    def items(self) -> dict[Expr, int]:
+        return self.origins.items
 
 
 class _Builder:
@@ -72,6 +81,7 @@ class _Builder:
         self.items: list[PipelineItem] = []
         self.signatures: list[Hashable] = []  # of each item
         self.stages: list[Stage] = []
+        self.written: list[_Written] = []  # by stage
         self.given: _Written | None = None
 
     def view(self, title: str, found: list[tuple[str, list[int]]]) -> PipelineView:
@@ -82,43 +92,60 @@ class _Builder:
             items=tuple(self.items),
             stages=tuple(self.stages),
             pipelines=tuple((name, tuple(stages)) for name, stages in found),
+            tree=source_address(""),
+            ends=self._ends(found),
         )
+
+    def _ends(self, found: list[tuple[str, list[int]]]) -> Ends | None:
+        """The end programs of two pipelines, side by side."""
+        if len(found) < 2:
+            return None
+        last = [self.written[stages[-1]] for _, stages in found]
+        sides = [End(w.stage, w.offset, w.program, w.items) for w in last]
+        same = structural_equal(last[0].module, last[1].module)
+        return ends(sides[0], sides[1], same, self.items, self.signatures)
 
     def pipeline(self, module: IRModule, passes: list[Pass]) -> list[int]:
         """The numbers of the stages that the passes lead through."""
         if self.given is None:
             self.given = self._written(module, None)
             say = ("The program as it is given: {0}.", counted(len(self.given.items), "expression"))
-            self._stage(self.given, GIVEN, "", "", None, say, (), (), None)
+            self._stage(self.given, GIVEN, "", "", None, say, (), (), None, Recording(), ())
         shown, current, found = self.given, module, [0]
         for step in passes:
             started = time.perf_counter()
-            current = step(current)
+            with recorded(MOST) as told:
+                current = step(current)
             ms = round(1000 * (time.perf_counter() - started), 3) if self.times else None
-            shown = self._after(step, shown, current, ms)
+            shown = self._after(step, shown, current, ms, told)
             found.append(shown.stage)
         return found
 
     # -- one stage
 
-    def _after(self, step: Pass, before: _Written, module: IRModule, ms: float | None) -> _Written:
+    def _after(
+        self, step: Pass, before: _Written, module: IRModule, ms: float | None, told: Recording
+    ) -> _Written:
         name, what, source = step.info.name, _what(step), _source(step)
         if structural_equal(before.module, module):
             same = before._replace(stage=len(self.stages))
             say: Sentence = ("{0} changed nothing.", name)
-            self._stage(same, name, what, source, before, say, (), (), ms)
+            self._stage(same, name, what, source, before, say, (), (), ms, Recording(), ())
             return same
         after = self._written(module, before)
         own = [self.items[n] for n in after.items.values()]
         used = {source for item in own for source in item.came_from}
         gone = tuple(n for n in before.items.values() if n not in used)
         pairs = self._aligned(before, after)
-        self._stage(after, name, what, source, before, self._say(name, own, gone, pairs), pairs, gone, ms)
+        steps = rewrite_steps(told, before.origins, after.origins, before.program.name, after.program.name)
+        told_in_words = self._say(name, own, gone, pairs)
+        self._stage(after, name, what, source, before, told_in_words, pairs, gone, ms, told, steps)
         return after
 
     def _stage(
         self, written: _Written, name: str, what: str, source: str, before: _Written | None, say: Sentence,
-        align: tuple[tuple[int, int, Fate], ...], gone: tuple[int, ...], ms: float | None,
+        align: tuple[tuple[int, int, Fate], ...], gone: tuple[int, ...], ms: float | None, told: Recording,
+        rewrites: tuple[RewriteStep, ...],
     ) -> None:  # fmt: skip
         first = written.offset
         last = first + len(written.program.source) - 1
@@ -127,26 +154,26 @@ class _Builder:
         self.stages.append(
             Stage(
                 name, what, source, -1 if before is None else before.stage, first, last, same, say, align,
-                gone, totals, ms,
+                gone, totals, ms, rewrites, told.total,
             )
         )  # fmt: skip
+        self.written.append(written)
 
     def _written(self, module: IRModule, before: _Written | None) -> _Written:
         """Puts a module's rows and items into the view."""
         program, offset, stage = program_rows(module), len(self.rows), len(self.stages)
         cost = _costs(module)
-        items: dict[Expr, int] = {}
-        for function in module.functions.values():
-            if not isinstance(function, Expr):
-                continue
+        origins = Origins(before.items if before is not None else None)
+        items = origins.items
+        functions = [function for function in module.functions.values() if isinstance(function, Expr)]
+        for function in functions:
             for expr in post_order(function):
                 if isinstance(expr, _NOT_SHOWN) or expr in items:
                     continue
-                came = _came_from(expr, before.items) if before is not None else ()
+                came = origins.add(expr, len(self.items))
                 mark = Fate.KEPT if before is None else self._fate(expr, came)
                 row = program.row(expr)
                 amount = cost.get(expr)
-                items[expr] = len(self.items)
                 self.items.append(
                     PipelineItem(
                         stage, row + offset if row >= 0 else -1, label(expr), came, mark,
@@ -154,11 +181,20 @@ class _Builder:
                     )
                 )  # fmt: skip
                 self.signatures.append(_signature(expr))
+        self._place(items, flow(functions))
         filled = program.filled(lambda expr: items.get(expr, -1))
         for row_ in filled:
             end = row_.end + offset if row_.end >= 0 else -1
             self.rows.append(Row(row_.kind, row_.depth, row_.tokens, row_.node, end))
-        return _Written(module, program, offset, items, stage)
+        return _Written(module, program, offset, origins, stage)
+
+    def _place(self, items: dict[Expr, int], places: dict[Expr, Place]) -> None:
+        """Puts what is computed from what into the items of a stage."""
+        for expr, number in items.items():
+            part, operands, kernel = places[expr]
+            sources = tuple(items[operand] for operand in operands if operand in items)
+            inside = -1 if kernel is None else items[kernel]
+            self.items[number] = self.items[number]._replace(part=part, operands=sources, kernel=inside)
 
     def _fate(self, expr: Expr, came: tuple[int, ...]) -> Fate:
         if not came:
@@ -234,25 +270,6 @@ class _Builder:
             f"{len(stages) - 1} passes, {acted} of which change the program: from "
             f"{counted(first.expressions, 'expression')} to {last.expressions:,}."
         )
-
-
-def _came_from(expr: Expr, known: dict[Expr, int]) -> tuple[int, ...]:
-    """The items of the stage before that an expression came from, along `origin`."""
-    if expr in known:
-        return (known[expr],)
-    found: dict[int, None] = {}
-    seen: set[int] = {id(expr)}
-    pending = list(expr.origin)
-    while pending and len(seen) < FARTHEST:
-        source = pending.pop(0)
-        if id(source) in seen:
-            continue
-        seen.add(id(source))
-        if source in known:
-            found[known[source]] = None
-        else:
-            pending += source.origin
-    return tuple(found)
 
 
 def _signature(expr: Expr) -> Hashable:

@@ -2,53 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from typing import Any
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.pages import ROOT, Opener
+from tests.browser.explorers import Samples, press, refusal, rx, say, state_of, violations
+from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser
 
 NAMES = ["diamond", "apart", "obstacle", "joined", "bound"]
-
-
-@cache
-def text_of(name: str) -> str:
-    return (ROOT / f"frontend/test/data/fusion_{name}.json").read_text(encoding="utf-8")
-
-
-def view_of(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(text_of(name))
-    return data
-
-
-def rx(page: Page) -> Locator:
-    return page.locator(".relay-explorer .rx")
-
-
-def press(page: Page, *keys: str) -> None:
-    rx(page).focus()
-    for key in keys:
-        page.keyboard.press(key)
+view_of = Samples("fusion")
 
 
 def row(page: Page, text: str) -> Locator:
     """The row whose program text has `text` in it."""
     return page.locator(".fusion-grid .row").filter(has=page.locator(".cell.code", has_text=text))
-
-
-def say(page: Page) -> str:
-    return page.locator(".say").inner_text()
-
-
-def state_of(page: Page) -> str:
-    """The state in the address, once it has settled."""
-    page.wait_for_timeout(350)
-    return str(page.evaluate("location.hash"))
 
 
 def kernels(page: Page) -> list[str]:
@@ -290,15 +258,9 @@ def test_a_screen_reader_hears_the_decision(open_view: Opener) -> None:
 
 def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
     view = view_of("diamond")
-    left = open_view(view).evaluate(
-        """async (view) => {
-          const { mount } = await import("/relay_explorer/widgets/static/relay_explorer.js");
-          view.variants[1].dominators[2] = 1;
-          try { mount(document.createElement("div"), view); } catch (error) { return error.message; }
-        }""",
-        view,
-    )
-    assert "damaged (variant 2: dominators)" in left
+    page = open_view(view)
+    view["variants"][1]["dominators"][2] = 1
+    assert "damaged (variant 2: dominators)" in refusal(page, view)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -320,15 +282,7 @@ def test_axe_finds_nothing(
         motion="reduce",
         fragment=f"#rx-test:{state}" if state else "",
     )
-    page.add_script_tag(url=axe_core)
-    found = page.evaluate(
-        """async () => {
-          const host = document.querySelector(".relay-explorer");
-          const { violations } = await axe.run(host, { resultTypes: ["violations"] });
-          return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}`));
-        }"""
-    )
-    assert found == []
+    assert violations(page, axe_core) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from typing import Any
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.pages import ROOT, Opener
+from tests.browser.explorers import Samples, press, refusal, rx, say, state_of, violations
+from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser
 
 NAMES = ["small", "orders", "shared", "power"]
-
-
-@cache
-def text_of(name: str) -> str:
-    return (ROOT / f"frontend/test/data/pipeline_{name}.json").read_text(encoding="utf-8")
-
-
-def view_of(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(text_of(name))
-    return data
-
-
-def rx(page: Page) -> Locator:
-    return page.locator(".relay-explorer .rx")
-
-
-def press(page: Page, *keys: str) -> None:
-    rx(page).focus()
-    for key in keys:
-        page.keyboard.press(key)
+view_of = Samples("pipeline")
 
 
 def row(page: Page, text: str) -> Locator:
-    return page.locator(".pipeline-grid .row", has_text=text).first
+    """The first row with `text` in its program, before or after."""
+    return page.locator(".pipeline-grid .row").filter(has=page.locator(".cell.code", has_text=text)).first
 
 
 def selected(page: Page) -> Locator:
     return page.locator(".pipeline-grid .row[aria-selected=true]")
-
-
-def say(page: Page) -> str:
-    return page.locator(".say").inner_text()
 
 
 def current(page: Page) -> str:
@@ -53,12 +28,6 @@ def current(page: Page) -> str:
     return " ".join(
         " ".join(shot.locator(f".{part}").inner_text() for part in ("shot-name", "changes")).split()
     )
-
-
-def state_of(page: Page) -> str:
-    """The state in the address, once it has settled."""
-    page.wait_for_timeout(350)
-    return str(page.evaluate("location.hash"))
 
 
 def marks(page: Page) -> list[str]:
@@ -75,10 +44,12 @@ def test_the_first_frame_tells_what_the_first_pass_changed(open_view: Opener) ->
     page = open_view(view_of("small"))
     assert current(page) == "1 FoldConstant ~1 −2"
     assert "FoldConstant changed the program." in say(page)
-    assert "relay_explorer/transform/fold_constant.py" in say(page)
+    expect(page.locator(".say a.source")).to_have_attribute(
+        "href", "https://code.test/tree/relay_explorer/transform/fold_constant.py"
+    )
     assert marks(page) == ["removed", "removed", "rewritten"]
     heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
-    assert heads == ["before", "change", "after FoldConstant", "flops", "bytes"]
+    assert heads == ["before", "change", "after FoldConstant", "uses", "flops", "bytes"]
     expect(page.locator(".is-rewritten .old-token")).to_have_text("%scale")
     expect(page.locator(".is-rewritten .new-token")).to_have_text("14f")
     expect(page.locator(".changes-here")).to_have_text("~rewritten 1−removed 26 expressions became nothing")
@@ -89,7 +60,7 @@ def test_the_program_as_given_has_one_side(open_view: Opener) -> None:
     press(page, "Home")
     assert current(page) == "0 as given the start"
     heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
-    assert heads == ["as given", "flops", "bytes"]
+    assert heads == ["as given", "uses", "flops", "bytes"]
     expect(row(page, "%left")).to_contain_text("512 B")
 
 
@@ -218,6 +189,7 @@ def test_two_pipelines_have_a_strip_each_and_charts_side_by_side(open_view: Open
     press(page, "p")
     assert current(page).startswith("1 EliminateCommonSubexpr")
     assert "pipe=1" in state_of(page)
+    page.get_by_role("tab", name="Totals").click()
     flops = page.locator(".chart-line", has_text="flops").get_by_role("img")
     expect(flops).to_have_count(2)
     label = flops.nth(0).get_attribute("aria-label") or ""
@@ -229,11 +201,132 @@ def test_two_pipelines_have_a_strip_each_and_charts_side_by_side(open_view: Open
     ]  # fmt: skip
 
 
+def test_the_rewrites_inside_a_pass_are_walked(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    expect(page.locator(".rewrites .rule").first).to_contain_text(
+        "A call whose arguments are all constants is computed now."
+    )
+    link = page.locator(".rewrites a.source").first
+    assert (link.get_attribute("href") or "").startswith(
+        "https://code.test/tree/relay_explorer/transform/fold_constant.py#L"
+    )
+    press(page, "r")
+    expect(page.locator(".entry[aria-current=step]")).to_contain_text("%0 = add(3f, 4f) → 7f")
+    expect(page.locator(".row.is-rw-before")).to_contain_text("%0 = add(3f, 4f)")
+    expect(page.locator(".flow-node.is-rewrite")).to_have_count(1)
+    live = page.locator("[aria-live=polite]").first
+    expect(live).to_contain_text("Rewrite 1 of 3: %0 = add(3f, 4f) becomes 7f. A call whose arguments")
+    press(page, "r")
+    expect(page.locator(".row.is-rw-after .c-after")).to_contain_text("14f")
+    assert "rw=2" in state_of(page)
+    again = open_view(view_of("small"), fragment=state_of(page))
+    expect(again.locator(".entry[aria-current=step] .n")).to_have_text("2")
+    press(page, "R", "R")
+    expect(page.locator(".entry[aria-current=step] .n")).to_have_text("3")
+    press(page, "ArrowRight")
+    expect(page.locator(".rewrites .entry")).to_contain_text("%right = nn.dense(%x, %w) → %left")
+    expect(page.locator(".row.is-rw-before")).to_have_count(0)
+
+
+def test_a_decision_is_told_as_one(open_view: Opener) -> None:
+    page = open_view(view_of("shared"), fragment="#rx-test:stage=4")
+    expect(page.locator(".stepping")).to_contain_text("Inside FuseOps: 4 steps")
+    expect(page.locator(".rewrites .entry").first).to_contain_text(
+        "%0 = nn.dense(%x, %w) joins the kernel of %1 = add(%0, %0)"
+    )
+    assert page.locator(".flow-kernel").all_text_contents() == ["k1"] * 4
+
+
+def test_a_link_goes_nowhere_but_to_the_source(open_view: Opener) -> None:
+    view = view_of("small")
+    view["strings"][view["tree"]] = "javascript:alert(1)//"
+    page = open_view(view)
+    expect(page.locator(".rewrites .rule").first).to_contain_text("fold_constant.py:")
+    expect(page.locator("a")).to_have_count(0)
+
+
+def places(page: Page) -> dict[str, str]:
+    """Where each node of the graph stands, ghosts left out."""
+    found: dict[str, str] = page.evaluate(
+        """() => Object.fromEntries([...document.querySelector(".relay-explorer").shadowRoot
+          .querySelectorAll(".flow-node:not(.n-removed)")]
+          .map((n) => [n.querySelector(".flow-label").textContent, n.getAttribute("transform")]))"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("name", ["small", "shared"])
+def test_nodes_stay_where_they_are_from_pass_to_pass(open_view: Opener, name: str) -> None:
+    page = open_view(view_of(name))
+    press(page, "Home")
+    before = places(page)
+    for _ in view_of(name)["stages"][1:]:
+        press(page, "ArrowRight")
+        after = places(page)
+        both = (before.keys() & after.keys()) - {"add", "nn.dense", "multiply"}  # there are two of these
+        assert len(both) >= 3
+        assert {label: before[label] for label in both} == {label: after[label] for label in both}
+        before = after
+
+
+def test_the_graph_and_the_rows_follow_one_expression(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    expect(page.locator(".flow")).to_have_attribute(
+        "aria-label", "graph of 10 values, 2 removed; the rows say the same in words"
+    )
+    page.locator(".flow-node", has_text="nn.relu").click()
+    expect(page.locator(".pane.history .heading")).to_contain_text("The life of %0 nn.relu")
+    expect(selected(page)).to_contain_text("nn.relu")
+    expect(page.locator(".flow-node.is-kin .flow-label")).to_have_text("nn.relu")
+    row(page, "%biased").locator(".c-after").hover()
+    expect(page.locator(".flow-node.is-hover")).to_have_count(1)
+
+
+def test_lanes_can_be_left_out(open_view: Opener) -> None:
+    page = open_view(view_of("small"))
+    expect(page.locator(".fusion-wires .dot")).to_have_count(7)
+    press(page, "l")
+    expect(page.locator(".grid-head .h-uses")).to_have_count(0)
+    assert "lanes=0" in state_of(page)
+    narrow = open_view(view_of("small"), width=740)
+    expect(narrow.locator(".grid-head .h-uses")).to_have_count(0)
+    narrow.get_by_role("button", name="uses").click()
+    expect(narrow.locator(".grid-head .h-uses")).to_have_count(1)
+
+
+def test_two_end_programs_stand_side_by_side(open_view: Opener) -> None:
+    page = open_view(view_of("orders"))
+    press(page, "e")
+    assert say(page).strip() == "Both pipelines end with the same program."
+    heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
+    assert [heads[0], heads[2]] == ["the passes: after EliminateCommonSubexpr", "against: after FoldConstant"]
+    assert marks(page) == []
+    expect(page.locator(".shot[aria-current=step]")).to_have_count(2)
+    assert "ends=1" in state_of(page)
+    again = open_view(view_of("orders"), fragment=state_of(page))
+    expect(again.locator(".count")).to_have_text("ends")
+    press(again, "ArrowLeft")
+    expect(again.locator(".count")).to_have_text("3 / 3")
+
+
+@pytest.mark.parametrize("width", [390, 740, 1280])
+def test_nothing_of_the_totals_is_cut(open_view: Opener, width: int) -> None:
+    state = "tab=totals" if width < 620 else "pane=totals"
+    page = open_view(view_of("orders"), width=width, fragment=f"#rx-test:{state}")
+    cut = page.locator(".pane.totals").evaluate(
+        """(pane) => [...pane.querySelectorAll(".chart-numbers, .columns")]
+          .filter((el) => el.getBoundingClientRect().right > pane.getBoundingClientRect().right + 0.5
+            || el.scrollWidth > el.clientWidth + 1).length"""
+    )
+    assert page.locator(".pane.totals .chart-numbers").count() == 8
+    assert cut == 0
+
+
 def test_the_time_of_passes_is_shown_where_it_was_kept(open_view: Opener) -> None:
     view = view_of("small")
     for number, stage in enumerate(view["stages"]):
         stage["ms"] = 1.5 * number if number else None
-    page = open_view(view)
+    page = open_view(view, fragment="#rx-test:pane=totals")
     assert "took 1.5 ms" in say(page)
     expect(page.locator(".chart-line", has_text="time")).to_contain_text("9 ms this pass 1.5 ms")
 
@@ -269,7 +362,9 @@ def test_focus_stays_in_the_explorer_when_the_rows_are_drawn_anew(open_view: Ope
 def test_on_a_phone_there_are_tabs(open_view: Opener, system: str) -> None:
     page = open_view(view_of("small"), width=390, height=844, system=system)
     tabs = page.get_by_role("tab")
-    assert tabs.all_inner_texts() == ["Before", "After", "Cost", "History", "Totals"]
+    assert tabs.all_inner_texts() == [
+        "Before", "After", "Uses", "Cost", "Rewrites", "Graph", "History", "Totals",
+    ]  # fmt: skip
     expect(row(page, "14f").locator(".c-after")).to_be_visible()
     page.get_by_role("tab", name="Before").click()
     expect(row(page, "%1, %scale").locator(".code")).to_be_visible()
@@ -280,6 +375,13 @@ def test_on_a_phone_there_are_tabs(open_view: Opener, system: str) -> None:
     page.get_by_role("tab", name="History").click()
     expect(page.locator(".pane.history")).to_contain_text("%0 = nn.relu(%biased)")
     expect(page.locator(".pipeline-grid")).to_be_hidden()
+    page.get_by_role("tab", name="Uses").click()
+    expect(page.locator(".fusion-wires .dot").first).to_be_visible()
+    page.get_by_role("tab", name="Rewrites").click()
+    page.get_by_role("button", name="next rewrite").click()
+    expect(page.locator(".rewrites .entry[aria-current=step]")).to_contain_text("%0 = add(3f, 4f) → 7f")
+    page.get_by_role("tab", name="Graph").click()
+    expect(page.locator(".flow-node.n-removed")).to_have_count(2)
     page.get_by_role("tab", name="Totals").click()
     expect(page.locator(".charts")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -301,15 +403,9 @@ def test_a_screen_reader_hears_the_pass(open_view: Opener) -> None:
 
 def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
     view = view_of("small")
-    told = open_view(view).evaluate(
-        """async (view) => {
-          const { mount } = await import("/relay_explorer/widgets/static/relay_explorer.js");
-          view.stages[1].align[0] = 999;
-          try { mount(document.createElement("div"), view); } catch (error) { return error.message; }
-        }""",
-        view,
-    )
-    assert "damaged (stage 2: align)" in told
+    page = open_view(view)
+    view["stages"][1]["align"][0] = 999
+    assert "damaged (stage 2: align)" in refusal(page, view)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -319,7 +415,8 @@ def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
         ("small", 1280, ""), ("small", 390, ""), ("orders", 1280, "pipe=1&stage=2&follow=9"),
         ("shared", 800, "stage=4&follow=5"), ("power", 390, "stage=2&follow=9&tab=history"),
         ("orders", 390, "tab=totals"), ("small", 1000, "stage=0&q=dense"),
-        ("orders", 1280, "only=1&stage=3&pipe=1"),
+        ("orders", 1280, "only=1&stage=3&pipe=1"), ("small", 390, "tab=rewrites&rw=2"),
+        ("shared", 740, "stage=4&rw=1&lanes=1"), ("orders", 1000, "ends=1&pane=totals"),
     ],
 )  # fmt: skip
 def test_axe_finds_nothing(
@@ -327,15 +424,7 @@ def test_axe_finds_nothing(
 ) -> None:
     fragment = f"#rx-test:{state}" if state else ""
     page = open_view(view_of(name), width=width, theme=theme, motion="reduce", fragment=fragment)
-    page.add_script_tag(url=axe_core)
-    found = page.evaluate(
-        """async () => {
-          const host = document.querySelector(".relay-explorer");
-          const { violations } = await axe.run(host, { resultTypes: ["violations"] });
-          return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}`));
-        }"""
-    )
-    assert found == []
+    assert violations(page, axe_core) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

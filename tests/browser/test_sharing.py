@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-from functools import cache
-from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.pages import ROOT, Opener
+from tests.browser.explorers import Samples, press, state_of, violations
+from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser
 
 NAMES = ["shared", "branches", "doubling"]
-
-
-@cache
-def text_of(name: str) -> str:
-    return (ROOT / f"frontend/test/data/sharing_{name}.json").read_text(encoding="utf-8")
-
-
-def view_of(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(text_of(name))
-    return data
-
-
-def rx(page: Page) -> Locator:
-    return page.locator(".relay-explorer .rx")
-
-
-def press(page: Page, *keys: str) -> None:
-    rx(page).focus()
-    for key in keys:
-        page.keyboard.press(key)
+view_of = Samples("sharing")
 
 
 def form(page: Page, index: int) -> Locator:
     return page.locator(f".form[data-form='{index}']")
-
-
-def state_of(page: Page) -> str:
-    """The state in the address, once it has settled."""
-    page.wait_for_timeout(350)
-    return str(page.evaluate("location.hash"))
 
 
 def test_the_first_frame_compares_the_three_forms(open_view: Opener) -> None:
@@ -149,15 +122,7 @@ def test_on_a_narrow_screen_the_forms_are_tabs(open_view: Opener, width: int) ->
 )
 def test_axe_finds_nothing(open_view: Opener, axe_core: str, name: str, width: int, theme: str) -> None:
     page = open_view(view_of(name), width=width, theme=theme)
-    page.add_script_tag(url=axe_core)
-    found = page.evaluate(
-        """async () => {
-          const host = document.querySelector(".relay-explorer");
-          const { violations } = await axe.run(host, { resultTypes: ["violations"] });
-          return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}`));
-        }"""
-    )
-    assert found == []
+    assert violations(page, axe_core) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

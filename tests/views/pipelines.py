@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from relay_explorer import transform as passes
@@ -14,6 +15,8 @@ from relay_explorer.views.pipeline import pipeline_view
 from relay_explorer.views.pipeline_format import PipelineView
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
+
+TREE = "https://code.test/tree/"  # the project's own address stands in one place only
 
 # Something that nobody uses, something that is known, something that is computed twice.
 SMALL = """
@@ -82,7 +85,7 @@ SAMPLES: dict[str, Callable[[], PipelineView]] = {
 
 def sample(name: str) -> str:
     """The view as the JSON that is kept in `frontend/test/data`."""
-    return SAMPLES[name]().to_json() + "\n"
+    return replace(SAMPLES[name](), tree=TREE).to_json() + "\n"
 
 
 if __name__ == "__main__":

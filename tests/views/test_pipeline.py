@@ -8,9 +8,12 @@ import pytest
 
 from relay_explorer import explore, models
 from relay_explorer.grading.generate import generate
+from relay_explorer.ir.equal import structural_equal
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.rewrites import recorded
 from relay_explorer.text import parse
 from relay_explorer.transform import (
+    ConvertLayout,
     DeadCodeElimination,
     EliminateCommonSubexpr,
     FastMath,
@@ -154,3 +157,70 @@ def test_explore_shows_it() -> None:
 def test_a_program_that_is_ill_typed_is_refused_by_the_pass() -> None:
     with pytest.raises(RelayError):
         view(FoldConstant(), text="def @main(%x: Tensor[(2), float32]) { add(%x, zeros(shape=[3])) }")
+
+
+def test_the_rewrites_inside_a_pass_have_rule_place_and_expressions() -> None:
+    shown = view(*CLEANING)
+    (fold,) = shown.stages[1].rewrites
+    assert (fold.rule, fold.was, fold.became) == (
+        "A call whose arguments are all constants is computed now.", "%0 = multiply(2f, 3f)", "6f",
+    )  # fmt: skip
+    assert fold.path == "relay_explorer/transform/fold_constant.py"
+    assert [shown.items[n].label for n in fold.before] == ["multiply"]
+    assert [shown.items[n].label for n in fold.after] == ["constant 6.0"]
+    (merge,) = shown.stages[2].rewrites
+    assert (merge.was, merge.became) == ("%2 = add(%x, 6f)", "%0")
+    (sweep,) = shown.stages[3].rewrites
+    assert sweep.was.endswith("%dead = exp(%x)")
+    assert (sweep.became, sweep.after) == ("", ())
+
+
+def test_a_rewrite_of_attributes_shows_them() -> None:
+    text = """
+    def @main(%x: Tensor[(1, 2, 3, 3), float32], %w: Tensor[(4, 2, 1, 1), float32]) {
+      nn.conv2d(%x, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1])
+    }
+    """
+    shown = view(ConvertLayout({"nn.conv2d": ["NHWC", "default"]}), text=text)
+    laid = next(r for r in shown.stages[1].rewrites if r.rule.startswith("The operator gets"))
+    assert laid.was.startswith("nn.conv2d(%x, %w) [data_layout=NCHW")
+    assert "data_layout=NHWC" in laid.became
+
+
+def test_the_graph_looks_through_names_and_kernels() -> None:
+    """In A-normal form, or fused, a program has the graph that it had."""
+
+    def graph(stage: int) -> set[tuple[str, tuple[str, ...]]]:
+        own = [item for item in shown.items if item.stage == stage and item.part == 1]
+        return {(item.label, tuple(shown.items[n].label for n in item.operands)) for item in own}
+
+    shown = view(FoldConstant(), FuseOps(1), ToANormalForm())
+    assert graph(1) == graph(2) == graph(3)
+    assert ("tanh", ("add",)) in graph(1)
+    kernels = {item.kernel for item in shown.items if item.stage == 2 and item.part == 1}
+    assert {shown.items[n].label for n in kernels} == {"kernel"}
+
+
+def test_two_end_programs_are_aligned() -> None:
+    both = pipeline_view(parse(PROGRAM), CLEANING, CLEANING[:2])
+    assert both.ends is not None
+    texts = [row.text for row in both.rows]
+    removed = [texts[a] for b, a, fate in both.ends.align if fate == Fate.ADDED]
+    assert [text.split(":")[0] for text in removed] == ["let %dead"]
+    assert both.ends.say == (
+        "The two programs that the pipelines end with: 6 rows alike; 1 only in the second.",
+    )
+    alike = pipeline_view(parse(PROGRAM), CLEANING, CLEANING[::-1]).ends
+    assert alike is not None
+    assert alike.say == ("Both pipelines end with the same program.",)
+    assert view(*CLEANING).ends is None
+
+
+def test_recording_changes_nothing() -> None:
+    """The same pass, told or not, makes the same program."""
+    module = models.load("lenet")
+    for step in (SimplifyInference(), FoldConstant(), EliminateCommonSubexpr(), FuseOps(2)):
+        with recorded():
+            told = step(module)
+        assert structural_equal(told, step(module))
+        module = told

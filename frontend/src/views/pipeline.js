@@ -7,27 +7,32 @@ import { integer } from "../core/links.js";
 import { createRows } from "../core/rows.js";
 import { sentence, sentenceText } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
-import { createTabs } from "../core/tabs.js";
 import { createTransport } from "../core/transport.js";
 import { alignedView, stretches } from "./pipeline_align.js";
+import { ON_ROWS, PANES, TABS, createAside } from "./pipeline_aside.js";
 import { checkPipeline } from "./pipeline_check.js";
 import { markOld, noteOf, pipelineColumns } from "./pipeline_columns.js";
 import { createFinder } from "./pipeline_find.js";
+import { following } from "./pipeline_follow.js";
+import { inside } from "./pipeline_inside.js";
 import { bindings } from "./pipeline_keys.js";
 import { KEPT, MARKS, MOVED } from "./pipeline_marks.js";
 import { createModel } from "./pipeline_model.js";
 import { drawChanges, drawHistory, drawTotals } from "./pipeline_panes.js";
+import { drawRewrites, plain, sourceLink } from "./pipeline_rewrites.js";
 import { changesInWords, createStrip } from "./pipeline_strip.js";
+import { createLanes, usesColumn, usesOf } from "./pipeline_uses.js";
 import css from "./pipeline.css";
 
 addStyle(css);
 
 const NARROW = 620;
+/** Below this width the lanes leave their room to the two programs, unless asked for. */
+const ROOMY = 860;
+const LINE = 27;
 /** More rows than these begin with what is unchanged folded away. */
 const MANY = 40;
-const TABS = [{ id: "before", label: "Before" }, { id: "after", label: "After" }, { id: "cost", label: "Cost" }, { id: "history", label: "History" }, { id: "totals", label: "Totals" }];
-const ON_ROWS = ["before", "after", "cost"];
-const KEYS = [[["←", "→"], "pass"], [["n"], "change"], [["f"], "follow"], [["c"], "only changes"], [["u"], "fold"], [["/"], "find"], [["?"], "keys"]];
+const KEYS = [[["←", "→"], "pass"], [["n"], "change"], [["r"], "rewrite"], [["f"], "follow"], [["c"], "only changes"], [["u"], "fold"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountPipeline(root, view, ctx) {
   checkPipeline(view);
@@ -45,6 +50,9 @@ class PipelineExplorer {
     this.follow = -1;
     this.kin = new Set();
     this.pointed = -1;
+    this.rewrite = -1;
+    this.comparing = false;
+    this.lanes = null;
     this.past = [];
     this.build();
     this.restore(ctx.state);
@@ -60,7 +68,7 @@ class PipelineExplorer {
   }
 
   get stage() {
-    return this.model.stages[this.list[this.at]];
+    return this.comparing ? this.model.ends : this.model.stages[this.list[this.at]];
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -75,21 +83,24 @@ class PipelineExplorer {
     const long = (text) => h("span", { class: "wordy" }, text);
     this.onlyButton = button([long("only"), "changes"], "only the passes that changed something (c)", () => this.setOnly(!this.only), null);
     this.tightButton = button(["fold", long("unchanged")], "fold what is unchanged (u)", () => this.setTight(!this.tight), null);
-    this.frame.bar.append(this.transport.el, this.counter, h("span", { class: "filler" }), h("span", { class: "group choices" }, this.onlyButton, this.tightButton),
+    this.lanesButton = button("uses", "lanes: who uses what (l)", () => this.setLanes(!this.lanesOn()), null);
+    this.lanesButton.classList.add("lanes");
+    this.endsButton = model.ends && button([long("compare"), "ends"], "the end programs side by side (e)", () => this.compare(!this.comparing), null);
+    this.frame.bar.append(this.transport.el, this.counter, h("span", { class: "filler" }), h("span", { class: "group choices" }, this.onlyButton, this.tightButton, this.lanesButton, this.endsButton),
       h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
     this.frame.bar.after(this.strip.el);
     this.finder = createFinder(this);
     this.search = this.finder.search;
-    this.panes = { history: h("section", { class: "pane history", tabindex: 0, "aria-label": "history" }), totals: h("section", { class: "pane totals", tabindex: 0, "aria-label": "totals" }) };
     this.holder = h("div", { class: "holder" });
-    this.tabs = createTabs({ label: "what to show", className: "narrow", items: TABS, onSelect: (id, byReader) => { if (byReader) { this.place(); ctx.changed(); } } });
-    this.body = h("div", { class: "pipeline-body" }, this.holder, h("div", { class: "panes" }, this.panes.history, this.panes.totals));
+    const aside = createAside(model, { onPane: () => { this.drawPanes(); ctx.changed(); }, onTab: () => { this.place(); ctx.changed(); }, onPick: (item) => this.picked(item), onHover: (item) => this.point(item, -1) });
+    Object.assign(this, { panes: aside.panes, paneTabs: aside.tabs, tabs: aside.narrowTabs, graph: aside.graph });
+    this.body = h("div", { class: "pipeline-body" }, this.holder, aside.el);
     this.frame.body.append(this.search.el, this.tabs.el, this.body);
     this.changes = h("span", { class: "legend changes-here", role: "group", "aria-label": "what this pass changed: go to the next" });
     this.frame.foot.append(this.changes, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
     this.keys = bindings(this);
     this.unbind = bindKeys(this.root, this.keys);
-    this.narrow = this.root.clientWidth <= NARROW;
+    this.measure();
     this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.root);
     this.holder.addEventListener("click", (event) => this.clicked(event));
@@ -106,13 +117,16 @@ class PipelineExplorer {
     const aligned = alignedView(view, stage.pairs, this.blocks);
     const blocks = new Map(this.blocks);
     const before = stage.before >= 0 ? model.stages[stage.before].name : "";
+    this.uses = usesOf(model, stage);
+    this.lanesDrawn = null;
     this.rows = rows = createRows({
-      view: aligned, label: `${view.title}: ${before ? `before and after ${stage.name}` : stage.name}`, title: before ? `before${before === "as given" ? "" : `: after ${before}`}` : stage.name, note: (_, hidden) => noteOf(hidden),
-      columns: pipelineColumns(model, stage, (i) => (rows?.folded.has(i) ? blocks.get(i) - i : 0)),
+      view: aligned, label: `${view.title}: ${before ? `before and after ${stage.name}` : stage.name}`, title: stage.titles?.[0] ?? (before ? `before${before === "as given" ? "" : `: after ${before}`}` : stage.name), note: (_, hidden) => noteOf(hidden),
+      columns: pipelineColumns(model, stage, (i) => (rows?.folded.has(i) ? blocks.get(i) - i : 0), usesColumn(model, this.uses, (row) => this.visit(row))),
       hooks: { select: (_, byReader) => byReader && this.ctx.changed(), hover: (hit) => this.hovered(hit), activate: (i) => this.followRow(i), layout: () => this.redrawn() },
     });
     rows.el.classList.add("pipeline-grid");
     rows.el.classList.toggle("first", stage.before < 0);
+    this.lanesDrawn = createLanes(this.uses, rows, LINE);
     this.columns();
     rows.setFolded(this.tight ? [...blocks.keys()] : []);
     MARKS.forEach(({ id }, mark) => rows.mark(id, stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].mark === mark)));
@@ -127,14 +141,28 @@ class PipelineExplorer {
   redrawn() {
     if (!this.paired) return;
     for (const i of this.paired) markOld(this.model, this.stage.pairs[i], this.rows.node(i)?.querySelector(".cell.code"));
+    this.lanesDrawn?.draw(this.kin);
     if (this.follow >= 0 || this.pointed >= 0) this.light();
   }
 
   columns() {
     const cost = this.model.costly ? ["flops", "bytes"] : [];
     const first = this.stage.before < 0;
-    if (!this.narrow) this.rows.setColumns(first ? cost : ["mark", "after", ...cost]);
-    else this.rows.setColumns({ before: first ? [] : ["mark"], after: ["mark", "after"], cost: ["after", ...cost] }[this.tabs.selected] ?? ["mark", "after"]);
+    const lanes = this.lanesOn() ? ["uses"] : [];
+    if (!this.narrow) this.rows.setColumns(first ? [...lanes, ...cost] : ["mark", "after", ...lanes, ...cost]);
+    else this.rows.setColumns({ before: first ? [] : ["mark"], after: ["mark", "after"], uses: ["after", "uses"], cost: ["after", ...cost] }[this.tabs.selected] ?? ["mark", "after"]);
+    this.lanesButton.setAttribute("aria-pressed", String(this.lanesOn()));
+    this.lanesDrawn.moved();
+    this.lanesDrawn.draw(this.kin);
+  }
+
+  lanesOn() {
+    return this.lanes ?? this.roomy;
+  }
+
+  measure() {
+    this.narrow = this.root.clientWidth <= NARROW;
+    this.roomy = this.root.clientWidth >= ROOMY;
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -144,6 +172,7 @@ class PipelineExplorer {
     const tab = this.tabs.selected;
     return {
       stage: this.at, pipe: this.pipe || "", row: this.rows.selected >= 0 ? this.rows.selected : "", follow: this.follow >= 0 ? this.follow : "",
+      ends: this.comparing ? 1 : "", rw: this.rewrite >= 0 ? this.rewrite + 1 : "", lanes: this.lanes === null ? "" : Number(this.lanes), pane: this.paneTabs.selected === PANES[0].id ? "" : this.paneTabs.selected,
       only: this.only ? 1 : "", fold: this.tight === this.tightAtFirst ? "" : Number(this.tight), tab: this.narrow && tab !== "after" ? tab : "",
       q: query, in: query && scope !== "all" ? scope : "", rows: only ? "only" : "",
     };
@@ -154,12 +183,17 @@ class PipelineExplorer {
     this.only = state.only === "1";
     this.tight = state.fold ? state.fold === "1" : this.tightAtFirst;
     this.tabs.select(TABS.some(({ id }) => id === state.tab) ? state.tab : "after");
+    this.lanes = state.lanes ? state.lanes === "1" : null;
+    this.comparing = state.ends === "1" && this.model.ends !== null;
     const follow = integer(state.follow, -1);
+    this.paneTabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : PANES[0].id);
     this.setFollow(this.model.items[follow] ? follow : -1);
     const [to, at] = [this.model.pipelines[pipe] ? pipe : 0, integer(state.stage, this.model.start)];
     this.pipe = to;
     this.at = Math.max(0, Math.min(this.list.length - 1, at));
     this.show();
+    const rewrite = integer(state.rw, 0) - 1;
+    if (this.stage.rewrites[rewrite]) this.goRewrite(rewrite, true);
     this.finder.restore({ ...state, only: state.rows === "only" ? "1" : "" });
     const row = integer(state.row, -1);
     if (this.stage.pairs[row]) {
@@ -176,6 +210,7 @@ class PipelineExplorer {
     const by = name === "back" || name === "last" ? -1 : 1;
     const from = { first: 0, last: this.list.length - 1, back: this.at - 1, forward: this.at + 1 }[name];
     const keep = (at) => !this.only || !this.model.stages[this.list[at]].same;
+    if (this.comparing) return this.leaveEnds(name);
     let to = from;
     while (to >= 0 && to < this.list.length && !keep(to)) to += by;
     if (to < 0 || to >= this.list.length || to === this.at) return false;
@@ -184,7 +219,15 @@ class PipelineExplorer {
     return true;
   }
 
+  /** From the end programs, a step back leads to the last pass. */
+  leaveEnds(name) {
+    if (name === "forward" || name === "last") return false;
+    this.go(this.pipe, name === "first" ? 0 : this.list.length - 1);
+    return true;
+  }
+
   go(pipe, at) {
+    this.comparing = false;
     this.pipe = pipe;
     this.at = Math.max(0, Math.min(this.list.length - 1, at));
     this.show();
@@ -196,12 +239,13 @@ class PipelineExplorer {
   show() {
     const { stage, view } = this;
     this.pointed = -1;
+    this.rewrite = -1;
     this.buildRows();
-    // A docstring, with names between backticks; it is no template, so its braces are its own.
-    const what = sentence([0], [stage.what.replace(/[{}]/g, "$&$&")]);
-    const told = h("small", null, what, stage.what && stage.source && " ", stage.source && h("code", { class: "source" }, stage.source), stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`);
+    const source = stage.source && sourceLink(this.model.tree, stage.source);
+    const told = h("small", null, plain(stage.what), stage.what && source && " ", source, stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`);
     fill(this.frame.say, sentence(stage.say, view.strings), told.childNodes.length > 0 && told);
-    text(this.counter, `${this.at} / ${this.list.length - 1}`);
+    text(this.counter, this.comparing ? "ends" : `${this.at} / ${this.list.length - 1}`);
+    this.endsButton?.setAttribute("aria-pressed", String(this.comparing));
     this.onlyButton.setAttribute("aria-pressed", String(this.only));
     this.tightButton.setAttribute("aria-pressed", String(this.tight));
     drawChanges(this.changes, stage, (mark) => this.nextChange(1, mark));
@@ -214,6 +258,33 @@ class PipelineExplorer {
     this.drawStrip();
     this.mark();
     this.drawPanes();
+    this.graph.look([...(this.follow >= 0 ? [...this.kin] : this.graph.firstChange())].filter((i) => this.inSight(i)));
+  }
+
+  /** Whether an expression is of a stage whose graph is drawn. */
+  inSight(item) {
+    const { shown, before } = this.stage;
+    const { stages, items } = this.model;
+    return [shown, before].some((at) => at >= 0 && stages[at].items === items[item].stage);
+  }
+
+  /** The end programs of the two pipelines side by side, or back to the passes. */
+  compare(on) {
+    if (!this.model.ends || on === this.comparing) return;
+    this.transport.stop();
+    if (!on) return this.go(this.pipe, this.at);
+    this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
+    this.comparing = true;
+    this.show();
+    this.frame.announce(sentenceText(this.stage.say, this.view.strings));
+    this.ctx.changed();
+  }
+
+  setLanes(on) {
+    this.lanes = on;
+    this.columns();
+    this.mark();
+    this.ctx.changed();
   }
 
   setOnly(on) {
@@ -254,7 +325,7 @@ class PipelineExplorer {
   /** Brings a row into the window and selects it. */
   visit(row, focus = true) {
     if (row < 0) return;
-    if (this.narrow && !ON_ROWS.includes(this.tabs.selected)) {
+    if (this.narrow && !ON_ROWS.some(({ id }) => id === this.tabs.selected)) {
       this.tabs.select("after");
       this.place();
     }
@@ -262,99 +333,17 @@ class PipelineExplorer {
     this.rows.select(row, { focus, byReader: true });
   }
 
-  // --- one expression followed ----------------------------------------------------------------------
-
-  clicked(event) {
-    const node = event.target.closest(".row");
-    if (!node || event.target.closest("button")) return;
-    const ref = event.target.closest("[data-ref]");
-    const { before, after } = this.stage.pairs[Number(node.dataset.row)];
-    const { model } = this;
-    const [first, second] = event.target.closest(".cell.code:not(.c-after)") ? [before, after] : [after, before];
-    const item = ref ? Number(ref.dataset.ref) : model.main(first >= 0 ? first : second);
-    if (model.items[item]) this.followItem(item);
-  }
-
-  followRow(i) {
-    const pair = this.stage.pairs[i];
-    if (!pair) return false;
-    const item = [pair.after, pair.before].map((row) => this.model.main(row)).find((found) => found >= 0) ?? -1;
-    if (item < 0) return false;
-    this.followItem(item);
-    return true;
-  }
-
-  followItem(item) {
-    if (item === this.follow) return;
-    this.setFollow(item);
-    this.drawStrip();
-    this.mark();
-    this.drawPanes();
-    const stages = this.lives[this.pipe].filter(({ items }) => items.length).length;
-    this.frame.announce(item < 0 ? "No expression is followed." : `${this.model.title(item)} is followed: it is in ${stages} of ${this.list.length} stages.`);
-    this.ctx.changed();
-  }
-
-  setFollow(item) {
-    const { model } = this;
-    this.follow = item;
-    this.kin = item >= 0 ? model.kin(item) : new Set();
-    this.lives = model.pipelines.map(({ list }) => (item >= 0 ? model.history(this.kin, list, item) : []));
-    this.names = item >= 0 ? model.pipelines.map(({ list }, p) => model.names(this.lives[p], list)) : null;
-  }
-
-  /** The rows that hold the expression that is followed, on either side. */
-  rowsOfKin(all = this.kin) {
-    if (!all.size) return [];
-    const held = new Set([...all].map((i) => this.model.items[i].row));
-    return this.stage.pairs.map((_, i) => i).filter((i) => held.has(this.stage.pairs[i].before) || held.has(this.stage.pairs[i].after));
-  }
-
-  mark() {
-    const pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set();
-    this.rows.mark("kin", this.rowsOfKin());
-    this.rows.mark("linked", this.rowsOfKin(pointed));
-    this.light(pointed);
-  }
-
-  /** Lights the names of what is followed, and of what the pointer is on. */
-  light(pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set()) {
-    // Few of them are in sight: light those, not all of a large program.
-    const shown = new Set();
-    for (const node of this.rows.inner.querySelectorAll("[data-ref]")) shown.add(Number(node.dataset.ref));
-    this.rows.light([...shown].filter((ref) => this.kin.has(ref) || pointed.has(ref)));
-  }
-
-  hovered(hit) {
-    const pair = hit ? this.stage.pairs[hit.row] : null;
-    const item = !hit ? -1 : hit.ref >= 0 ? hit.ref : this.model.main(pair.after >= 0 ? pair.after : pair.before);
-    this.rows.mark("hover", hit ? [hit.row] : []);
-    if (item === this.pointed) return;
-    this.pointed = this.model.items[item] ? item : -1;
-    this.mark();
-  }
-
-  /** Goes to a moment of the life of what is followed: Esc comes back. */
-  moment(stage, item, pipe) {
-    this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
-    this.transport.stop();
-    this.go(pipe, this.model.pipelines[pipe].list.indexOf(stage));
-    const row = this.model.items[item]?.row ?? -1;
-    this.visit(this.stage.pairs.findIndex(({ before, after }) => (row >= 0 ? after === row : this.rowOfKin(before))));
-  }
-
-  rowOfKin(row) {
-    return row >= 0 && this.model.onRow[row].some((i) => this.kin.has(i));
-  }
-
   // --- what is shown around -------------------------------------------------------------------------
 
   drawStrip() {
-    this.strip.draw({ pipe: this.pipe, at: this.at, names: this.names, only: this.only });
+    this.strip.draw({ pipe: this.pipe, at: this.at, names: this.names, only: this.only, ends: this.comparing });
   }
 
   drawPanes() {
     const { model, pipe, at } = this;
+    const { rewrites, told } = this.stage;
+    this.paneTabs.button("rewrites").textContent = rewrites.length ? `Rewrites ${told.toLocaleString("en")}` : "Rewrites";
+    drawRewrites(this.panes.rewrites, { stage: this.stage, tree: model.tree, at: this.rewrite, onGo: (to) => this.goRewrite(to) });
     const stop = () => {
       this.followItem(-1);
       this.root.focus({ preventScroll: true });
@@ -368,16 +357,19 @@ class PipelineExplorer {
 
   /** On a phone, what the chosen tab shows; elsewhere everything is there. */
   place() {
-    this.body.dataset.on = this.tabs.selected;
+    const on = this.tabs.selected;
+    this.body.dataset.on = on;
+    if (this.narrow && PANES.some(({ id }) => id === on)) this.paneTabs.select(on);
     this.columns();
     this.mark();
   }
 
   resized() {
-    const narrow = this.root.clientWidth <= NARROW;
-    if (narrow === this.narrow) return;
-    this.narrow = narrow;
-    this.place();
+    const { narrow, roomy } = this;
+    this.measure();
+    if (narrow !== this.narrow || roomy !== this.roomy) this.place();
+    this.lanesDrawn.moved();
+    this.lanesDrawn.draw(this.kin);
   }
 
   // --- keyboard -------------------------------------------------------------------------------------
@@ -407,7 +399,10 @@ class PipelineExplorer {
     this.transport.stop();
     this.unbind();
     this.sizes.disconnect();
+    this.graph.destroy();
     this.rows.destroy();
     this.frame.destroy();
   }
 }
+
+Object.assign(PipelineExplorer.prototype, following, inside);

@@ -5,8 +5,8 @@ import { amount, size } from "./fusion_columns.js";
 import { differing, tokensOf } from "./pipeline_align.js";
 import { MARKS, MOVED } from "./pipeline_marks.js";
 
-/** `folded(i)` tells how many rows the folded block at row `i` hides, or 0. */
-export function pipelineColumns(model, stage, folded) {
+/** `uses` is the column of the lanes; `folded(i)` tells how many rows the folded block at row `i` hides, or 0. */
+export function pipelineColumns(model, stage, folded, uses) {
   const { view } = model;
   const { pairs } = stage;
 
@@ -48,7 +48,8 @@ export function pipelineColumns(model, stage, folded) {
 
   return [
     { id: "mark", title: h("span", { class: "sr" }, "change"), width: "var(--w-mark)", draw: mark },
-    { id: "after", title: `after ${stage.name}`, width: "minmax(0, 1fr)", draw: after },
+    { id: "after", title: stage.titles?.[1] ?? `after ${stage.name}`, width: "minmax(0, 1fr)", draw: after },
+    uses,
     { id: "flops", title: "flops", width: "var(--w-cost)", draw: drawCost("flops") },
     { id: "bytes", title: "bytes", width: "var(--w-cost)", draw: drawCost("bytes") },
   ];

@@ -14,6 +14,10 @@ export const ADDED = 2;
 export const REMOVED = 3;
 export const MOVED = 4;
 
+/** What an expression is in the graph (0: nothing). */
+export const COMPUTED = 1;
+export const PARAMETER = 2;
+
 /** The totals of a stage that are charted, in this order: key in the data, and how it is called. */
 export const TOTALS = [
   { id: "expressions", word: "expressions" },

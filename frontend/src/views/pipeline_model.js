@@ -5,22 +5,45 @@ import { KEPT, MARKS, MOVED, REMOVED, REWRITTEN } from "./pipeline_marks.js";
 const NAME = 2;
 const LET = 4;
 
+const triples = (align) => Array.from({ length: align.length / 3 }, (_, i) => ({ before: align[3 * i], after: align[3 * i + 1], mark: align[3 * i + 2] }));
+
 /** The rows of a stage and of the one before it side by side: `[{ before, after, mark }]`. */
 function pairsOf(stage) {
   const { align, rows } = stage;
-  if (align.length) return Array.from({ length: align.length / 3 }, (_, i) => ({ before: align[3 * i], after: align[3 * i + 1], mark: align[3 * i + 2] }));
+  if (align.length) return triples(align);
   // The first stage, and one that changed nothing: each row beside itself.
   return Array.from({ length: rows[1] - rows[0] + 1 }, (_, i) => ({ before: rows[0] + i, after: rows[0] + i, mark: KEPT }));
 }
 
-function stageOf(view, stage, index) {
-  const pairs = pairsOf(stage);
+function countsOf(pairs) {
   const counts = MARKS.map(() => 0);
   for (const { mark } of pairs) counts[mark] += 1;
   // A row that moved is there twice.
   counts[MOVED] = Math.ceil(counts[MOVED] / 2);
-  const [name, what, source] = [stage.name, stage.what, stage.source].map((text) => view.strings[text]);
-  return { index, name, what, source, before: stage.before, rows: stage.rows, same: stage.same === 1, say: stage.say, pairs, counts, gone: stage.gone, totals: stage.totals, ms: stage.ms };
+  return counts;
+}
+
+function stageOf(view, stage, index) {
+  const pairs = pairsOf(stage);
+  const { strings } = view;
+  const [name, what, source] = [stage.name, stage.what, stage.source].map((text) => strings[text]);
+  const rewrites = stage.rewrites.map(([rule, called, path, line, before, after, was, how, became]) => ({ rule: strings[rule], name: strings[called], path: strings[path], line, before, after, was: strings[was], how: strings[how], became: strings[became] }));
+  return {
+    index, shown: index, items: index, name, what, source, before: stage.before, rows: stage.rows, same: stage.same === 1, say: stage.say, pairs, counts: countsOf(pairs), gone: stage.gone,
+    totals: stage.totals, ms: stage.ms, rewrites, told: stage.told, titles: null, compared: false,
+  };
+}
+
+/** The last programs of two pipelines as if one were the stage after the other; null where there is one pipeline. */
+function endsOf(view, stages, pipelines) {
+  if (!view.ends) return null;
+  const pairs = triples(view.ends.align);
+  const last = stages[view.ends.after];
+  const titles = pipelines.map(({ name, list }) => `${name}: after ${stages[list.at(-1)].name}`);
+  return {
+    ...last, index: -1, shown: view.ends.after, name: "both ends", what: "", source: "", before: view.ends.before, same: false, say: view.ends.say, pairs, counts: countsOf(pairs), gone: [], ms: null,
+    rewrites: [], told: 0, titles, compared: true,
+  };
 }
 
 /** All that `next` leads to from `from`, with those it starts at. */
@@ -39,7 +62,7 @@ function startOf(list) {
 export function createModel(view) {
   const { strings } = view;
   const { rows } = view.program;
-  const items = view.items.map(([stage, row, label, from, mark, flops, bytes]) => ({ stage, row, label: strings[label], from, mark, flops, bytes }));
+  const items = view.items.map(([stage, row, label, from, mark, flops, bytes, part, operands, kernel]) => ({ stage, row, label: strings[label], from, mark, flops, bytes, part, operands, kernel }));
   const into = items.map(() => []);
   const onRow = rows.map(() => []);
   items.forEach((item, i) => {
@@ -47,7 +70,9 @@ export function createModel(view) {
     onRow[item.row]?.push(i);
   });
   const stages = view.stages.map((stage, i) => stageOf(view, stage, i));
+  for (const stage of stages) if (stage.same && stage.before >= 0) stage.items = stages[stage.before].items;
   const pipelines = view.pipelines.map(([name, list]) => ({ name: strings[name], list }));
+  const ends = endsOf(view, stages, pipelines);
   // Stages that changed nothing share their rows with the one before: what stands on a row counts once.
   const firstOf = (list) => list.filter((i) => items[i].stage === items[list[0]].stage);
   const cost = rows.map((_, row) => firstOf(onRow[row]).reduce((sum, i) => ({ flops: sum.flops + items[i].flops, bytes: sum.bytes + items[i].bytes }), { flops: 0, bytes: 0 }));
@@ -131,10 +156,17 @@ export function createModel(view) {
     return mark === KEPT && stages[stage].pairs.some((pair) => pair.mark === MOVED && rowsHere.has(pair.after)) ? MOVED : mark;
   }
 
+  /** The first expression of the program as given from which one came, or itself. */
+  function root(i) {
+    let at = i;
+    while (items[at].from.length) [at] = items[at].from;
+    return at;
+  }
+
   return {
-    view, items, into, onRow,
-    /** Whether the second expression is the first, or came from it. */
-    related: (a, b) => a >= 0 && b >= 0 && (a === b || Boolean(items[b]?.from.includes(a))),
+    view, items, into, onRow, ends, tree: strings[view.tree],
+    /** Whether the second expression is the first, or came from it, or both came from one. */
+    related: (a, b) => a >= 0 && b >= 0 && Boolean(items[a] && items[b]) && (a === b || items[b].from.includes(a) || (items[a].label === items[b].label && root(a) === root(b))),
     stages, pipelines, cost, main, title, kin, inStage, history, names,
     text: (row) => (row < 0 ? "" : rowText(rows[row], strings)),
     costly: cost.some(({ flops, bytes }) => flops > 0 || bytes > 0),

@@ -27,19 +27,19 @@ export function createStrip(model, onGo) {
     h("div", { class: "strip" }, frames.length > 1 && h("span", { class: "strip-name" }, model.pipelines[pipe].name), h("ol", { class: "film", "aria-label": model.pipelines[pipe].name }, list.map(({ item }) => item)))));
 
   /** `names[pipe][at]`: how the followed expression is called there ("" where it is not), or null when none is followed. */
-  function draw({ pipe, at, names, only }) {
+  function draw({ pipe, at, names, only, ends }) {
     el.classList.toggle("only", only);
     frames.forEach((list, p) => list.forEach(({ button, tick, followed, stage }, i) => {
-      const here = p === pipe && i === at;
+      const here = ends ? i === list.length - 1 : p === pipe && i === at;
       const name = names?.[p][i];
       set(button, "aria-current", here ? "step" : null);
-      button.tabIndex = here ? 0 : -1;
+      button.tabIndex = here && (!ends || p === pipe) ? 0 : -1;
       tick.hidden = followed.hidden = !names;
       tick.classList.toggle("absent", !name);
       fill(tick, name ? h("code", null, name) : "not here");
       set(button, "title", `${stage.name}: ${changesInWords(stage)}${stage.what ? `\n${stage.what}` : ""}`);
     }));
-    const chosen = frames[pipe][at].button;
+    const chosen = frames[pipe][ends ? frames[pipe].length - 1 : at].button;
     const film = chosen.closest(".film");
     // Only the film moves, never the page.
     const [a, b] = [film.getBoundingClientRect(), chosen.getBoundingClientRect()];

@@ -1,0 +1,111 @@
+// One expression followed through all passes, from a row, a name in it or the graph: a part of the PipelineExplorer.
+
+export const following = {
+  clicked(event) {
+    const node = event.target.closest(".row");
+    if (!node || event.target.closest("button")) return;
+    const ref = event.target.closest("[data-ref]");
+    const { before, after } = this.stage.pairs[Number(node.dataset.row)];
+    const { model } = this;
+    const [first, second] = event.target.closest(".cell.code:not(.c-after)") ? [before, after] : [after, before];
+    const item = ref ? Number(ref.dataset.ref) : model.main(first >= 0 ? first : second);
+    if (model.items[item]) this.followItem(item);
+  },
+
+  followRow(i) {
+    const pair = this.stage.pairs[i];
+    if (!pair) return false;
+    const item = [pair.after, pair.before].map((row) => this.model.main(row)).find((found) => found >= 0) ?? -1;
+    if (item < 0) return false;
+    this.followItem(item);
+    return true;
+  },
+
+  followItem(item) {
+    if (item === this.follow) return;
+    this.setFollow(item);
+    if (item >= 0) this.paneTabs.select("history");
+    this.drawStrip();
+    this.mark();
+    this.drawPanes();
+    const stages = this.lives[this.pipe].filter(({ items }) => items.length).length;
+    this.frame.announce(item < 0 ? "No expression is followed." : `${this.model.title(item)} is followed: it is in ${stages} of ${this.list.length} stages.`);
+    this.ctx.changed();
+  },
+
+  setFollow(item) {
+    const { model } = this;
+    this.follow = item;
+    this.kin = item >= 0 ? model.kin(item) : new Set();
+    this.lives = model.pipelines.map(({ list }) => (item >= 0 ? model.history(this.kin, list, item) : []));
+    this.names = item >= 0 ? model.pipelines.map(({ list }, p) => model.names(this.lives[p], list)) : null;
+  },
+
+  /** The rows that hold the expression that is followed, on either side. */
+  rowsOfKin(all = this.kin) {
+    if (!all.size) return [];
+    const held = new Set([...all].map((i) => this.model.items[i].row));
+    return this.stage.pairs.map((_, i) => i).filter((i) => held.has(this.stage.pairs[i].before) || held.has(this.stage.pairs[i].after));
+  },
+
+  mark() {
+    const pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set();
+    this.rows.mark("kin", this.rowsOfKin());
+    this.rows.mark("linked", this.rowsOfKin(pointed));
+    const rewrite = this.stage.rewrites[this.rewrite];
+    this.rows.mark("rw-before", this.rewriteRows("before", rewrite));
+    this.rows.mark("rw-after", this.rewriteRows("after", rewrite));
+    this.light(pointed);
+    this.lanesDrawn.draw(this.kin);
+    this.drawGraph();
+  },
+
+  /** Lights the names of what is followed, and of what the pointer is on. */
+  light(pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set()) {
+    // Few of them are in sight: light those, not all of a large program.
+    const shown = new Set();
+    for (const node of this.rows.inner.querySelectorAll("[data-ref]")) shown.add(Number(node.dataset.ref));
+    this.rows.light([...shown].filter((ref) => this.kin.has(ref) || pointed.has(ref)));
+  },
+
+  hovered(hit) {
+    const pair = hit ? this.stage.pairs[hit.row] : null;
+    this.point(!hit ? -1 : hit.ref >= 0 ? hit.ref : this.model.main(pair.after >= 0 ? pair.after : pair.before), hit ? hit.row : -1);
+  },
+
+  /** Linked highlighting, from a row or from the graph. */
+  point(item, row) {
+    this.rows.mark("hover", row >= 0 ? [row] : []);
+    if (item === this.pointed) return;
+    this.pointed = this.model.items[item] ? item : -1;
+    this.mark();
+  },
+
+  /** A node of the graph was chosen: it is followed, and its row comes into the window. */
+  picked(item) {
+    this.followItem(item);
+    if (this.narrow) return;
+    const [row] = this.rowsOfKin(new Set([item]));
+    if (row === undefined) return;
+    this.rows.reveal(row);
+    this.rows.select(row, { byReader: true });
+  },
+
+  drawGraph() {
+    const rewrite = this.stage.rewrites[this.rewrite];
+    this.graph.draw({ stage: this.stage, kin: this.kin, pointed: this.pointed, lit: new Set(rewrite ? [...rewrite.before, ...rewrite.after] : []) });
+  },
+
+  /** Goes to a moment of the life of what is followed: Esc comes back. */
+  moment(stage, item, pipe) {
+    this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
+    this.transport.stop();
+    this.go(pipe, this.model.pipelines[pipe].list.indexOf(stage));
+    const row = this.model.items[item]?.row ?? -1;
+    this.visit(this.stage.pairs.findIndex(({ before, after }) => (row >= 0 ? after === row : this.rowOfKin(before))));
+  },
+
+  rowOfKin(row) {
+    return row >= 0 && this.model.onRow[row].some((i) => this.kin.has(i));
+  },
+};
