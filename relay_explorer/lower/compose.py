@@ -56,8 +56,7 @@ class Composed:
     @cached_property
     def prim_func(self) -> Anything:
         """The loops as they follow from the expressions, unscheduled."""
-        made = tvm().te.create_prim_func([*self.inputs, *self.outputs])
-        return made.with_attr("global_symbol", self.name)
+        return _prim_func(self.name, [*self.inputs, *self.outputs])
 
     @property
     def mod(self) -> Anything:
@@ -195,10 +194,12 @@ class _Composer:
         made: list[Anything] = []
         for tensor in tensors:
             if any(tensor.same_as(other) for other in (*inputs, *made)):
-                original = tensor
-                tensor = self.te.compute(original.shape, lambda *i, of=original: of(*i), name="copy")
+                tensor = self._copied(tensor)
             made.append(tensor)
         return made
+
+    def _copied(self, tensor: Anything) -> Anything:
+        return self.te.compute(tensor.shape, lambda *i: tensor(*i), name="copy")
 
 
 def _fits(tensor: Anything, type_: TensorType) -> bool:
@@ -240,12 +241,22 @@ def operations(tensors: Sequence[Anything]) -> list[Anything]:
     return done
 
 
+def _prim_func(name: str, arguments: list[Anything]) -> Anything:
+    """The loops of tensors. A single block without loops, which TVM takes for the root, gets one around it."""
+    made = tvm().te.create_prim_func(arguments).with_attr("global_symbol", name)
+    s_tir = tvm().s_tir
+    if isinstance(made.body, s_tir.SBlockRealize) and made.body.block.name_hint != "root":
+        root = s_tir.SBlock([], [], [], "root", made.body)
+        return made.with_body(s_tir.SBlockRealize([], True, root))
+    return made
+
+
 def _with_blocks(name: str, stages: list[Stage], arguments: list[Anything]) -> list[Stage]:
     """The stages with the names of their blocks. TVM makes them in the order of `operations`: one for an
     operation, but one for each output of an operation of several that does not reduce; and it numbers those
     of one name.
     """
-    made = tvm().te.create_prim_func(arguments).with_attr("global_symbol", name)
+    made = _prim_func(name, arguments)
     names = iter(block_names(tvm().s_tir.Schedule(tvm().IRModule({name: made})), name))
     by_op: dict[Anything, tuple[str, ...]] = {}
     for op in operations(arguments):

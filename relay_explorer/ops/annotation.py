@@ -28,6 +28,7 @@ def _mark(name: str, description: str, attrs: type[Attrs] | None = None) -> Op:
         level=10,
         compute=_itself,
         gradient="elementwise.same",
+        lowering="annotation.itself",
     )
     op.set_attr("TNonComputational", True)
     return op

@@ -36,7 +36,7 @@ def _binary(
         name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),
         pattern=OpPattern.BROADCAST, flops=flops_per_output, compute=compute,
         family="arithmetic", level=level,
-        laxer_in_reference=laxer_in_reference, gradient=gradient,
+        laxer_in_reference=laxer_in_reference, gradient=gradient, lowering=f"binary.{name}",
     )  # fmt: skip
     return binary_builder(op, __name__)
 

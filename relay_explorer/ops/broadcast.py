@@ -102,6 +102,7 @@ def _spread(
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
         flops=flops, compute=compute, family="shape", level=level, gradient=gradient,
+        lowering=f"join.{name}",
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ class EinsumAttrs(Attrs, key="relay.attrs.EinsumAttrs"):
     )
 
 
-def _terms(equation: str) -> tuple[list[str], str]:
+def equation_terms(equation: str) -> tuple[list[str], str]:
     """The letters of each tensor and of the result; without "->", the letters that occur once, in their
     order.
     """
@@ -73,7 +73,7 @@ def _extents(terms: list[str], fields: Sequence[TensorType]) -> dict[str, Dim]:
 
 def _einsum(attrs: EinsumAttrs, data: Type) -> Type:
     fields = tensor_fields(data, "einsum")
-    terms, result = _terms(attrs.equation)
+    terms, result = equation_terms(attrs.equation)
     extents = _extents(terms, fields)
     return TensorType.of(tuple([extents[letter] for letter in result]), fields[0].dtype)
 
@@ -82,7 +82,7 @@ def _flops(attrs: EinsumAttrs, inputs: Sequence[Type], output: Type) -> int:
     """One multiplication for every tensor but the first, and one addition, for each choice of all indices."""
     assert isinstance(inputs[0], TupleType)
     fields = tensor_fields(inputs[0], "einsum")
-    terms, result = _terms(attrs.equation)
+    terms, result = equation_terms(attrs.equation)
     extents = _extents(terms, fields)
     places = 1
     for dim in extents.values():
@@ -91,7 +91,7 @@ def _flops(attrs: EinsumAttrs, inputs: Sequence[Type], output: Type) -> int:
 
 
 def _summed(attrs: EinsumAttrs, data: tuple[Array, ...]) -> Array:
-    terms, result = _terms(attrs.equation)
+    terms, result = equation_terms(attrs.equation)
     return np.einsum(f"{','.join(terms)}->{result}", *data)
 
 
@@ -108,6 +108,7 @@ _EINSUM = declare(
     laxer_in_reference="It understood an ellipsis, and broadcast axes of extent 1.",
     compute=_summed,
     gradient="products.einsum",
+    lowering="matmul.einsum",
 )
 
 

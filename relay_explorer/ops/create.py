@@ -61,6 +61,7 @@ def _makes(
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
         flops=no_flops, compute=compute, family="creation", level=level, gradient=gradient,
+        lowering=f"create.{name}",
     )  # fmt: skip
 
 
@@ -221,6 +222,7 @@ _ARANGE = declare(
     level=3,
     compute=_row,
     gradient="indexing.arange",
+    lowering="create.arange",
 )
 
 

@@ -43,7 +43,7 @@ def _indexes(
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
         flops=no_flops, compute=compute, family="index", level=level, laxer_in_reference=laxer_in_reference,
-        gradient=gradient,
+        gradient=gradient, lowering="host" if name == "argwhere" else f"index.{name}",
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def _joins(
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
         flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
-        gradient=gradient,
+        gradient=gradient, lowering=f"join.{name}",
     )  # fmt: skip
 
 

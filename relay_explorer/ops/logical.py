@@ -27,7 +27,7 @@ def _compared(
         name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),
         pattern=OpPattern.BROADCAST, flops=flops_per_output, compute=lambda attrs, x, y: value(x, y),
         family="comparison", level=4,
-        laxer_in_reference=laxer_in_reference, gradient="elementwise.none",
+        laxer_in_reference=laxer_in_reference, gradient="elementwise.none", lowering=f"binary.{name}",
     )  # fmt: skip
     return binary_builder(op, __name__)
 
@@ -99,6 +99,7 @@ _WHERE = declare(
     family="comparison",
     level=4,
     gradient="elementwise.where",
+    lowering="binary.where",
 )
 
 

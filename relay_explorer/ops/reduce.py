@@ -135,7 +135,7 @@ def _reduction(
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
         pattern=OpPattern.COMM_REDUCE, flops=flops, compute=compute, family="reduction", level=4,
-        laxer_in_reference=laxer_in_reference, gradient=gradient,
+        laxer_in_reference=laxer_in_reference, gradient=gradient, lowering=f"reduce.{name}",
     )  # fmt: skip
 
 

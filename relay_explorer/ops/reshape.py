@@ -221,7 +221,7 @@ def _described(
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
         pattern=OpPattern.INJECTIVE, flops=no_flops, compute=compute, family="shape", level=level,
-        gradient=gradient,
+        gradient=gradient, lowering=f"transform.{name}",
     )  # fmt: skip
 
 

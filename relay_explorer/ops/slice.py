@@ -49,7 +49,7 @@ def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
     return -(-length // (stride if stride > 0 else -stride))
 
 
-def _plan(attrs: StridedSliceAttrs, rank: int) -> list[tuple[int, int, int, int]]:
+def slice_plan(attrs: StridedSliceAttrs, rank: int) -> list[tuple[int, int, int, int]]:
     """(axis, begin, end, stride) for each axis that is sliced."""
     if attrs.begin is None or attrs.end is None or attrs.strides is None:
         raise RelationError("begin, end and strides must be given")
@@ -85,7 +85,7 @@ def _plan(attrs: StridedSliceAttrs, rank: int) -> list[tuple[int, int, int, int]
 def _strided_slice(attrs: StridedSliceAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     shape = list(x.shape)
-    for axis, begin, end, stride in _plan(attrs, len(shape)):
+    for axis, begin, end, stride in slice_plan(attrs, len(shape)):
         shape[axis] = _extent(shape[axis], begin, end, stride, axis)
     return TensorType.of(tuple(shape), x.dtype)
 
@@ -143,7 +143,7 @@ def _slice_like(attrs: SliceLikeAttrs, data: Type, shape_like: Type) -> Type:
 def _box(attrs: StridedSliceAttrs, rank: int) -> tuple[slice, ...]:
     """The slice of each axis, as Python understands it."""
     slices = [slice(None)] * rank
-    for axis, begin, end, stride in _plan(attrs, rank):
+    for axis, begin, end, stride in slice_plan(attrs, rank):
         slices[axis] = slice(begin, end, stride)
     return tuple(slices)
 
@@ -174,6 +174,7 @@ _STRIDED_SLICE = declare(
     level=4,
     compute=lambda attrs, x: x[_box(attrs, x.ndim)],
     gradient="shape.moved",
+    lowering="slice.strided_slice",
 )
 _STRIDED_SET = declare(
     "strided_set",
@@ -188,6 +189,7 @@ _STRIDED_SET = declare(
     laxer_in_reference=("It looked neither at the value's type nor at those of begin, end and strides."),
     compute=_set,
     gradient="indexing.strided_set",
+    lowering="slice.strided_set",
 )
 _SLICE_LIKE = declare(
     "slice_like",
@@ -203,6 +205,7 @@ _SLICE_LIKE = declare(
     laxer_in_reference="It ignored axes that shape_like has beyond those of the data.",
     compute=_cut_like,
     gradient="shape.moved",
+    lowering="slice.slice_like",
 )
 
 Bounds = int | Sequence[int] | Expr

@@ -41,6 +41,7 @@ def _sorts(
         level=6,
         laxer_in_reference=laxer_in_reference,
         gradient=gradient,
+        lowering=f"sort.{name}",
     )
 
 

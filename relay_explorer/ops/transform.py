@@ -33,7 +33,7 @@ def _moves(
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
         flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
-        gradient=gradient,
+        gradient=gradient, lowering=f"transform.{name}",
     )  # fmt: skip
 
 
@@ -87,6 +87,7 @@ _CAST = declare(
     level=3,
     compute=_casted,
     gradient="elementwise.cast",
+    lowering="transform.cast",
 )
 _CAST_LIKE = declare(
     "cast_like",
@@ -100,6 +101,7 @@ _CAST_LIKE = declare(
     level=3,
     compute=lambda attrs, x, dtype_like: x.astype(dtype_like.dtype),
     gradient="elementwise.cast",
+    lowering="transform.cast",
 )
 _REINTERPRET = declare(
     "reinterpret",
@@ -114,6 +116,7 @@ _REINTERPRET = declare(
     laxer_in_reference="It did not compare the widths of the two element types.",
     compute=lambda attrs, x: x.view(element_type(attrs.dtype)),
     gradient="elementwise.none",
+    lowering="transform.reinterpret",
 )
 
 

@@ -56,6 +56,7 @@ def _unary(
     op = declare(
         name, description, formula=formula, relation=relation, pattern=OpPattern.ELEMWISE, flops=flops,
         compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
+        lowering=f"elementwise.{name}",
     )  # fmt: skip
     return unary_builder(op, __name__)
 
@@ -394,6 +395,7 @@ _CLIP = declare(
     family="activation",
     level=3,
     gradient="elementwise.clip",
+    lowering="elementwise.clip",
 )
 
 

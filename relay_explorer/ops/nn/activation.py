@@ -50,6 +50,7 @@ _RELU = declare(
     level=1,
     compute=lambda attrs, x: np.maximum(x, x.dtype.type(0)),
     gradient="elementwise.relu",
+    lowering="elementwise.relu",
 )
 
 
@@ -87,6 +88,7 @@ _LEAKY_RELU = declare(
     level=3,
     compute=lambda attrs, x: _sloped(x, attrs.alpha),
     gradient="elementwise.leaky_relu",
+    lowering="elementwise.leaky_relu",
 )
 
 
@@ -128,6 +130,7 @@ _PRELU = declare(
     level=3,
     compute=lambda attrs, x, alpha: _sloped(x, along(alpha, attrs.axis, x.ndim)),
     gradient="elementwise.prelu",
+    lowering="binary.prelu",
 )
 
 

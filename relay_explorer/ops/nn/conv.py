@@ -135,6 +135,7 @@ def _declare(axes: str, attrs: type[Attrs], index: str, window: str) -> Anything
         level=2,
         laxer_in_reference=_LAXER,
         gradient="convolution.convolution",
+        lowering="convolution.convolution",
     )
 
 

@@ -114,6 +114,7 @@ _DEFORMABLE_CONV2D = declare(
     level=5,
     laxer_in_reference="It accepted windows larger than the data and groups that do not divide the channels.",
     compute=deformable,
+    lowering="convolution.deformable",
 )
 
 
@@ -220,6 +221,7 @@ _CONV2D_BACKWARD_WEIGHT = declare(
     laxer_in_reference="It did not compare the gradient's shape with the convolution's output.",
     compute=weight_gradient,
     gradient="convolution.backward_weight",
+    lowering="convolution.weight_gradient",
 )
 
 

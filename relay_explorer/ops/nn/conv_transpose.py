@@ -230,6 +230,7 @@ def _declare(axes: str, attrs: type[Attrs]) -> Op:
         level=2,
         laxer_in_reference=_LAXER,
         gradient="convolution.transposed",
+        lowering="convolution.transposed",
     )
 
 

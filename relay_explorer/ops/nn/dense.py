@@ -151,6 +151,7 @@ _DENSE = declare(
     laxer_in_reference="Without `units` it never compared the inner dimensions of data and weight.",
     compute=lambda attrs, x, weight: _product(attrs, x, weight.T),
     gradient="products.dense",
+    lowering="matmul.dense",
 )
 
 
@@ -233,6 +234,7 @@ _MATMUL = declare(
     laxer_in_reference="Without `units` it never compared the inner dimensions of the two matrices.",
     compute=_turned_product,
     gradient="products.matmul",
+    lowering="matmul.matmul",
 )
 
 
@@ -330,6 +332,7 @@ _BATCH_MATMUL = declare(
     laxer_in_reference="Where any dimension was unknown it compared none of the others.",
     compute=_turned_product,
     gradient="products.batch_matmul",
+    lowering="matmul.batch_matmul",
 )
 
 
@@ -365,6 +368,7 @@ _BIAS_ADD = declare(
     level=1,
     compute=lambda attrs, x, bias: x + along(bias, attrs.axis, x.ndim),
     gradient="elementwise.bias_add",
+    lowering="binary.bias_add",
 )
 
 

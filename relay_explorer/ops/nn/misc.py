@@ -51,6 +51,7 @@ _BATCH_FLATTEN = declare(
     level=2,
     compute=lambda attrs, x: x.reshape(len(x), prod(x.shape[1:])),
     gradient="shape.reshaped",
+    lowering="transform.batch_flatten",
 )
 
 

@@ -1,0 +1,223 @@
+"""Sorting and searching.
+
+TOPI calls the runtime's `tvm.contrib.sort`, whose order of equal elements and of NaN is that of the C++
+library, and which a program without TVM's runtime does not have. Here a merge sort is written out: equal
+elements keep their order, and NaN is the greatest number, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..lowering import Lowered
+from .imperative import Buffers, each, int32, local, loops, repeat_while, together, when
+from .tensors import (
+    Index,
+    Shape,
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    every,
+    is_float,
+    is_nan,
+    known,
+    number,
+    product,
+    ravel,
+    some,
+    stage,
+    te,
+    tirx,
+    unravel,
+)
+
+
+def comes_before(a: Value, b: Value, ascending: bool = True) -> Value:
+    """Whether `a` must stand before `b`. NaN counts as the greatest."""
+    if dtype_of(a) == "bool":
+        a, b = a.astype("int8"), b.astype("int8")
+    first = a < b if ascending else a > b
+    if not is_float(dtype_of(a)):
+        return first
+    nan, other = (b, a) if ascending else (a, b)
+    return some([first, every([is_nan(nan), tirx.Not(is_nan(other))])])
+
+
+def order(x: Tensor, axis: int, ascending: bool, name: str) -> Tensor:
+    """The positions (rows, places) that put the rows of `x` along `axis` in order: a merge sort."""
+    shape = dims(x)
+    others = (*shape[:axis], *shape[axis + 1 :])
+    size, rows = shape[axis], product(others)
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (data,), (places, spare) = ins, outs
+        with together(rows) as row:
+
+            def at(place: Value) -> Value:
+                rest = unravel(row, others)
+                return data[(*rest[:axis], place, *rest[axis:])]
+
+            merge_sort(row, int32(size), at, places, spare, ascending)
+
+    return loops([((rows, size), "int32")] * 2, [x], body, name)[0]
+
+
+def merge_sort(
+    row: Value, size: Value, at: Callable[[Value], Value], places: Any, spare: Any, ascending: bool
+) -> None:
+    """Fills `places[row]` with 0 to `size` - 1 in the order of the elements `at` them."""
+    with each(size) as i:
+        places[row, i] = int32(i)
+    width = local(1, "int32")
+    width[0] = number(1, "int32")
+    with repeat_while(width[0] < size):
+        with each(te.floordiv(size + width[0] * 2 - 1, width[0] * 2)) as pair:
+            start = pair * width[0] * 2
+            middle = tirx.min(start + width[0], size)
+            end = tirx.min(start + width[0] * 2, size)
+            _merge(row, (start, middle, end), at, places, spare, ascending)
+        with each(size) as i:
+            places[row, i] = spare[row, i]
+        width[0] = width[0] * 2
+
+
+def _merge(
+    row: Value,
+    runs: tuple[Value, Value, Value],
+    at: Callable[[Value], Value],
+    places: Any,
+    spare: Any,
+    ascending: bool,
+) -> None:
+    """Two neighbouring runs, from `start` to `middle` and from there to `end`, become one in `spare`."""
+    start, middle, end = runs
+    following, right_first = local(2, "int32"), local(1, "bool")  # the next of either run
+    following[0], following[1] = start, middle
+    with each(end - start) as n:
+        right_first[0] = following[0] >= middle
+        with when(every([following[0] < middle, following[1] < end])):
+            right, left = at(places[row, following[1]]), at(places[row, following[0]])
+            right_first[0] = comes_before(right, left, ascending)
+        chosen = tirx.Cast("int32", right_first[0])
+        spare[row, start + n] = places[row, following[chosen]]
+        following[chosen] = following[chosen] + 1
+
+
+def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
+    """The first `count` elements in the order that the call asks for, and their positions."""
+    x, attrs = call.inputs[0], call.attrs
+    axis = attrs.axis % len(x.shape)
+    shape = dims(x)
+    out = shape if count is None else (*shape[:axis], count, *shape[axis + 1 :])
+    dtype = attrs.dtype or "int32"
+    if any(known(dim) == 0 for dim in out):
+        values = stage(out, lambda *i: number(0, dtype_of(x)), call.name)
+        return values, stage(out, lambda *i: number(0, dtype), call.name)
+    places = order(x, axis, attrs.is_ascend, f"{call.name}_order")
+
+    def position(*i: Value) -> Value:
+        return places(row_of(i, shape, axis), i[axis])
+
+    values = stage(out, lambda *i: x(*i[:axis], position(*i), *i[axis + 1 :]), f"{call.name}_values")
+    return values, stage(out, lambda *i: cast(position(*i), dtype), f"{call.name}_indices")
+
+
+def row_of(index: Index, shape: Shape, axis: int) -> Value:
+    """The number of the row along `axis` that an index lies in."""
+    return ravel([*index[:axis], *index[axis + 1 :]], [*shape[:axis], *shape[axis + 1 :]])
+
+
+def sort(call: Lowered) -> list[Tensor]:
+    return [_ordered(call, None)[0]]
+
+
+def argsort(call: Lowered) -> list[Tensor]:
+    return [_ordered(call, None)[1]]
+
+
+def topk(call: Lowered) -> list[Tensor]:
+    """Sorts all, and keeps the first; k below 1 is all."""
+    k = call.attrs.k
+    values, indices = _ordered(call, k if k is not None and k >= 1 else None)
+    return {"both": [values, indices], "values": [values], "indices": [indices]}[call.attrs.ret_type]
+
+
+def searchsorted(call: Lowered) -> list[Tensor]:
+    """By halving what is left of the sequence."""
+    row, values = call.inputs
+    dtype, shape = call.attrs.dtype or "int32", dims(values)
+    size, right = dims(row)[-1], call.attrs.right
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (sequence, asked), (found,) = ins, outs
+        with together(product(shape)) as place:
+            index = unravel(place, shape)
+            value = asked[tuple(index)]
+            lead = index[:-1] if len(row.shape) > 1 else []
+            low, high = local(1, "int32"), local(1, "int32")
+            low[0], high[0] = number(0, "int32"), int32(size)
+            with repeat_while(low[0] < high[0]):
+                middle = local(1, "int32")
+                middle[0] = te.floordiv(low[0] + high[0], 2)
+                here = sequence[(*lead, middle[0])]
+                goes_on = tirx.Not(comes_before(value, here)) if right else comes_before(here, value)
+                beyond = local(1, "bool")
+                beyond[0] = goes_on
+                with when(beyond[0]):
+                    low[0] = middle[0] + 1
+                with when(tirx.Not(beyond[0])):
+                    high[0] = middle[0]
+            found[tuple(index)] = cast(low[0], dtype)
+
+    return loops([(shape, dtype)], [row, values], body, call.name)
+
+
+def unique(call: Lowered) -> list[Tensor]:
+    """Equal elements stand together in the order of the sort, which also keeps the first of them first."""
+    x, attrs = call.inputs[0], call.attrs
+    (size,), dtype = dims(x), dtype_of(x)
+    places = order(x, 0, True, f"{call.name}_order")
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (data, sorted_places), (values, first, inverse, count, counts, ids) = ins, outs
+        with each(size) as i:
+            values[i], first[i] = number(0, dtype), number(0, "int32")
+            counts[i], ids[i] = number(0, "int32"), number(0, "int32")
+        groups = local(1, "int32")
+        groups[0] = number(0, "int32")
+        with each(size) as i:
+            here, before = sorted_places[0, i], sorted_places[0, tirx.max(i - 1, 0)]
+            with when(some([i == 0, comes_before(data[before], data[here])])):
+                first[groups[0]] = here
+                groups[0] = groups[0] + 1
+            inverse[here] = groups[0] - 1
+            counts[groups[0] - 1] = counts[groups[0] - 1] + 1
+        count[0] = groups[0]
+        if not attrs.sorted:
+            _by_appearance(size, (first, inverse, counts, ids), groups)
+        with each(groups[0]) as n:
+            values[n] = data[first[n]]
+
+    kinds = [((size,), dtype), ((size,), "int32"), ((size,), "int32"), ((1,), "int32")]
+    found = loops([*kinds, ((size,), "int32"), ((2 * size,), "int32")], [x, places], body, call.name)
+    return found[: 5 if attrs.return_counts else 4]
+
+
+def _by_appearance(size: Any, rows: tuple[Any, ...], groups: Any) -> None:
+    """Numbers the values as they first appear: `ids` has the new number of each, then room for a copy."""
+    first, inverse, counts, ids = rows
+    following = local(1, "int32")
+    following[0] = number(0, "int32")
+    with each(size) as i, when(first[inverse[i]] == int32(i)):
+        ids[inverse[i]] = following[0]
+        following[0] = following[0] + 1
+    with each(size) as i:
+        inverse[i] = ids[inverse[i]]
+    for row in (first, counts):
+        with each(groups[0]) as n:
+            ids[size + ids[n]] = row[n]
+        with each(groups[0]) as n:
+            row[n] = ids[size + n]
