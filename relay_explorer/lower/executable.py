@@ -46,7 +46,6 @@ class Executable:
         self.target = target
         self.mod = mod
         self.seconds = 0.0
-        self.files: object = None  # keeps the folder of a loaded program's libraries
         self._executor: GraphExecutor | None = None
 
     @property
@@ -58,14 +57,17 @@ class Executable:
     def executor(self) -> GraphExecutor:
         """What runs the kernels; made at the first run."""
         if self._executor is None:
-            self._executor = GraphExecutor(
-                self.program,
-                [kernel.run for kernel in self.kernels],
-                self.constants,
-                aligned=aligned,
-                is_aligned=is_aligned,
-                tensor=tensor_maker(),
-            )
+            kernels = [kernel.run for kernel in self.kernels]
+            try:
+                self._executor = GraphExecutor(
+                    self.program, kernels, self.constants,
+                    aligned=aligned, is_aligned=is_aligned, tensor=tensor_maker(),
+                )  # fmt: skip
+            except (MemoryError, ValueError) as problem:  # NumPy raises either
+                raise RelayError(
+                    f"the program needs {_mega(self.program.arena)} for its tensors, which cannot be had",
+                    help=["give it smaller inputs, or fewer at a time"],
+                ) from problem
         return self._executor
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -133,7 +135,7 @@ class Executable:
 
 
 def _mega(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} KB"
+    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} KB"
 
 
 def _clocked(run: Callable[[], object]) -> float:

@@ -19,7 +19,9 @@ from ..transform.fold_constant import FoldConstant
 from ..transform.fuse_ops import FuseOps
 from ..transform.infer_type import InferType
 from ..transform.infrastructure import PassContext, Sequential
+from ..transform.inline import Inline
 from ..transform.optimize import pipeline
+from ..transform.remove_unused_functions import RemoveUnusedFunctions
 from ..transform.scale_axes import CONSTANTS_ONLY
 from ..typing import check_types, infer_types
 from .layouts import blocked_layouts
@@ -29,7 +31,7 @@ from .target import Target
 def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRModule:
     """A checked module with the parameters of `@main` that `params` names as constants in it."""
     if not isinstance(mod, (IRModule, Expr)):
-        raise RelayError(f"a program is a module or a function, not a {type(mod).__name__}")
+        raise RelayError(f"a program is a module or a function, not a value of type {type(mod).__name__}")
     module = IRModule.from_expr(mod).copy()
     if "main" not in module:
         names = ", ".join(f"`@{var.name_hint}`" for var in module.functions)
@@ -59,7 +61,7 @@ def _check_params(main: Function, params: Mapping[str, Any]) -> None:
     for name, value in params.items():
         wanted = known[name].type_annotation if name in known else None
         if isinstance(wanted, TensorType) and wanted.is_static:
-            given = (value if isinstance(value, Constant) else const(value)).checked_type
+            given = _constant(name, value).checked_type
             if given != wanted:
                 raise RelayError(
                     f"the parameter `%{name}` is `{wanted}`, but `params` has `{given}` for it",
@@ -67,12 +69,33 @@ def _check_params(main: Function, params: Mapping[str, Any]) -> None:
                 )
 
 
+def _constant(name: str, value: Any) -> Constant:
+    try:
+        return value if isinstance(value, Constant) else const(value)
+    except (TypeError, ValueError):
+        raise RelayError(
+            f"the value of the parameter `%{name}` in `params` is no tensor, but of the type "
+            f"`{type(value).__name__}`"
+        ) from None
+
+
+def inlined(module: IRModule) -> IRModule:
+    """The module with the functions that `@main` calls in it, as far as they are not recursive."""
+    if len(module.functions) == 1:
+        return module
+    marked = module.copy()
+    for var, function in module.functions.items():
+        if var.name_hint != "main":
+            marked[var] = function.with_attr("Inline", 1)
+    return Inline()(marked)
+
+
 def prepared(module: IRModule, target: Target, opt_level: int) -> IRModule:
     """The module optimized for a target, its operators fused into primitive functions; with its types."""
     now = PassContext.current()
     config = {CONSTANTS_ONLY: True, **now.config}
     with PassContext(opt_level, now.required_pass, now.disabled_pass, now.instruments, config):
-        module = pipeline(fuse=False)(module)
+        module = pipeline(fuse=False)(inlined(RemoveUnusedFunctions()(module)))
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
             module = Sequential([layouts, FoldConstant(), EliminateCommonSubexpr()], name="layouts")(module)

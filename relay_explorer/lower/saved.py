@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 import tempfile
+import weakref
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
@@ -113,13 +115,13 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
         _result(told["result"]),
         int(told["arena"]),
     )
-    folder = tempfile.TemporaryDirectory(prefix="relay_explorer_")
+    folder = tempfile.mkdtemp(prefix="relay_explorer_")
     kernels = []
     for number, fields in enumerate(told["kernels"]):
         kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
         kernel.uses, kernel.cached = int(fields["uses"]), True
         if not kernel.on_host:
-            kernel.entry["path"] = archive.extract(f"kernels/{number}.so", folder.name)
+            kernel.entry["path"] = archive.extract(f"kernels/{number}.so", folder)
         kernels.append(kernel)
     constants = {}
     for number in program.constants:
@@ -130,7 +132,7 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
         array[...] = np.frombuffer(archive.read(f"constants/{number}"), slot.dtype).reshape(slot.shape)
         constants[number] = array
     made = Executable(program, kernels, constants, target)
-    made.files = folder
+    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     return made
 
 
