@@ -33,8 +33,8 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 	@$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not book and not notebook"
 
 # Tests that compare with PyTorch, themselves or through a helper, or build pages are for the main environment. So are those that try
-# rewriting on thousands of random programs: it knows nothing of NumPy's version or a notebook's.
-ONCE := property fuzz transform dataflow_pattern
+# rewriting on thousands of random programs: it knows nothing of NumPy's version or a notebook's. And those that compile: TVM is no part of Colab.
+ONCE := property fuzz transform dataflow_pattern lower
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" -k "not a_usual_mistake_is_named" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \

@@ -93,7 +93,7 @@ def _call(node: Any, depth: int) -> tuple[str, int]:
         index = ", ".join(_text(arg, depth + 1)[0] for arg in args[1:])
         return f"{args[0].op.name}[{index}]", _HIGHEST
     if name == "if_then_else":
-        return _choice(*args, depth), 0
+        return _choice(args[0], args[1], args[2], depth), 0
     return _applied(name, args, depth), _HIGHEST
 
 
