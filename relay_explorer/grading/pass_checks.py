@@ -78,8 +78,8 @@ class PassTask:
             if isinstance(value, Expr):
                 hint = "The result must be the whole function, not its body."
             return f"{type(value).__name__}: {value!r:.200}", hint
-        made = _with_main(module, value)
-        shown = _shown(made)
+        made = with_main(module, value)
+        shown = shown_text(made)
         astray = why_ill_formed(made)
         if astray is not None and well_formed(module):
             return shown, f"In what comes out, {astray.message}: its line stands in the wrong place."
@@ -93,7 +93,7 @@ class PassTask:
         if not structural_equal(main_of(old).checked_type, main_of(new).checked_type):
             return shown, f"The type was {main_of(old).checked_type} and is {main_of(new).checked_type} now."
         first, second = _value(module), _value(made)
-        if not _same(first, second):
+        if not same(first, second):
             return (
                 f"{shown}\nwhich gives {second!r:.200} in the place of {first!r:.200}",
                 "What comes out means something else: another value, or effects in another order.",
@@ -131,7 +131,8 @@ def _as_pass(name: str, answer: Anything) -> Pass:
     return made
 
 
-def _with_main(module: IRModule, function: Function) -> IRModule:
+def with_main(module: IRModule, function: Function) -> IRModule:
+    """The module with another `@main`."""
     functions = {**module.functions, module.get_global_var("main"): function}
     return IRModule(functions, module.type_definitions)
 
@@ -142,7 +143,8 @@ def _typed(module: IRModule) -> IRModule:
     return infer_types(module)
 
 
-def _shown(module: IRModule) -> str:
+def shown_text(module: IRModule) -> str:
+    """The program as feedback shows it, where it can be printed at all."""
     try:
         shown = text(module)
     except (RelayError, TypeError, AttributeError) as error:  # a broken result has no text
@@ -202,19 +204,19 @@ def _inputs(module: IRModule) -> list[Constant]:
     return found
 
 
-def _same(a: Anything, b: Anything) -> bool:
+def same(a: Anything, b: Anything) -> bool:
     """Whether two values are the same; functions are taken to be."""
     import numpy
 
     if isinstance(a, (numpy.ndarray, numpy.generic)) or isinstance(b, (numpy.ndarray, numpy.generic)):
-        same = type(a) is type(b) and a.dtype == b.dtype and a.shape == b.shape
-        return same and bool(numpy.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+        alike = type(a) is type(b) and a.dtype == b.dtype and a.shape == b.shape
+        return alike and bool(numpy.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
     if isinstance(a, tuple):
-        return isinstance(b, tuple) and len(a) == len(b) and all(map(_same, a, b))
+        return isinstance(b, tuple) and len(a) == len(b) and all(map(same, a, b))
     if hasattr(a, "constructor"):
-        same = getattr(b, "constructor", None) is not None
-        same = same and a.constructor.name_hint == b.constructor.name_hint
-        return same and all(map(_same, a.fields, b.fields))
+        alike = getattr(b, "constructor", None) is not None
+        alike = alike and a.constructor.name_hint == b.constructor.name_hint
+        return alike and all(map(same, a.fields, b.fields))
     if hasattr(a, "value"):
-        return hasattr(b, "value") and _same(a.value, b.value)
+        return hasattr(b, "value") and same(a.value, b.value)
     return isinstance(a, str) == isinstance(b, str) and (not isinstance(a, str) or a == b)
