@@ -25,7 +25,7 @@ from .widgets.host import Host, current
 if TYPE_CHECKING:
     from .widgets.rerun import Rerun
 
-VIEWS = ("ir", "types", "evaluation", "sharing", "fusion", "pipeline", "gradient", "partial")
+VIEWS = ("ir", "types", "evaluation", "sharing", "fusion", "pipeline", "gradient", "partial", "memory")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
@@ -147,12 +147,13 @@ def explore(
     computation as a graph, with `let`, and written out, each run for `args`), "fusion" (operators being
     grouped into kernels), "pipeline" (the program before and after each of `passes`; with `against`, beside
     others that it goes through), "gradient" (a function, beside each of its bindings what reverse-mode
-    differentiation adds for it, and what it keeps) or "partial" (partial evaluation: what is computed
-    beforehand, decision by decision, of which the first `limit` are kept, and what remains).
-    An inference is shown as "types" unless asked otherwise, an evaluation
-    (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an explorer gave ("link"),
-    without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer:
-    letters, digits, `-` and `_`, unique in its page.
+    differentiation adds for it, and what it keeps), "partial" (partial evaluation: what is computed
+    beforehand, decision by decision, of which the first `limit` are kept, and what remains) or "memory"
+    (where each value is stored, from when to when, under a plan made beforehand; with operators fused, names
+    freed where their scope ends, and in other orders). An inference is shown as "types" unless asked
+    otherwise, an evaluation (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an
+    explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses
+    call the explorer: letters, digits, `-` and `_`, unique in its page.
 
     An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
     one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
@@ -193,7 +194,7 @@ def _run(x: object, kind: str | None, args: Sequence[object], limit: int | None)
 
 
 def _view(x: object, kind: str | None, title: str, args: Sequence[object]) -> View:
-    if isinstance(x, Inference) and kind not in ("sharing", "fusion", "gradient"):
+    if isinstance(x, Inference) and kind not in ("sharing", "fusion", "gradient", "memory"):
         _fits(x.source)
         if kind == "ir":
             return _ir(x.source, title)
@@ -206,6 +207,8 @@ def _view(x: object, kind: str | None, title: str, args: Sequence[object]) -> Vi
         return _fusion(module, title)
     if kind == "gradient":
         return _gradient(module, title)
+    if kind == "memory":
+        return _memory(module, title)
     return _types(record(module), title) if kind == "types" else _ir(module, title)
 
 
@@ -253,6 +256,12 @@ def _gradient(module: IRModule, title: str) -> View:
     from .views.gradient import gradient_view
 
     return gradient_view(module, title or _title(module))
+
+
+def _memory(module: IRModule, title: str) -> View:
+    from .views.memory import memory_view
+
+    return memory_view(module, title or _title(module))
 
 
 def _partial(x: object, title: str, limit: int | None) -> View:

@@ -139,7 +139,7 @@ class StraightLine:
                 return self.of(node.tuple_value)[first : first + sizes[node.index]]
             case Let():
                 # The tensors of a name that nothing uses are wanted too.
-                if not isinstance(self._callee(node.value), Function):
+                if not isinstance(self.callee(node.value), Function):
                     self.of(node.value)
                 return self.of(node.body)
             case If():
@@ -149,7 +149,7 @@ class StraightLine:
         raise _unplanned(_WHAT.get(type(node).__name__, f"a {type(node).__name__}"), node)
 
     def _call(self, call: Call) -> tuple[int, ...]:
-        callee = self._callee(call.op)
+        callee = self.callee(call.op)
         if isinstance(callee, GlobalVar):
             raise _unplanned(
                 f"a call of `@{callee.name_hint}`, another function of the module", call, _INLINE
@@ -164,7 +164,7 @@ class StraightLine:
         self._operations[call] = Operation(call, reads, writes)
         return writes
 
-    def _callee(self, expr: Expr) -> Expr:
+    def callee(self, expr: Expr) -> Expr:
         while isinstance(expr, Var) and expr in self._values:
             expr = self._values[expr]
         return expr
@@ -179,7 +179,7 @@ class StraightLine:
         here: dict[Scope, list[Expr]] = {}
         for node in self._order:
             here.setdefault(home[node], []).append(node)
-            if isinstance(node, Let) and not isinstance(self._callee(node.value), Function):
+            if isinstance(node, Let) and not isinstance(self.callee(node.value), Function):
                 for number in self.of(node.value):
                     self.scopes.setdefault(number, []).append(opened[node][0])
         block: list[Operation] = []

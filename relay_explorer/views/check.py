@@ -61,6 +61,7 @@ def check(view: dict[str, Json]) -> list[str]:
     from .check_evaluation import check_evaluation
     from .check_fusion import check_fusion
     from .check_gradient import check_gradient
+    from .check_memory import check_memory
     from .check_partial import check_partial
     from .check_pipeline import check_pipeline
     from .check_sharing import check_sharing
@@ -68,7 +69,7 @@ def check(view: dict[str, Json]) -> list[str]:
     of_kind = {
         "ir": _check_ir, "types": _check_types, "evaluation": check_evaluation, "sharing": check_sharing,
         "fusion": check_fusion, "pipeline": check_pipeline, "gradient": check_gradient,
-        "partial": check_partial,
+        "partial": check_partial, "memory": check_memory,
     }.get(view["view"])  # fmt: skip
     if of_kind is None:
         return [f"an unknown view: {view['view']!r}"]
@@ -86,6 +87,7 @@ def check(view: dict[str, Json]) -> list[str]:
         "pipeline": "items",
         "gradient": "values",
         "partial": "items",
+        "memory": "values",
     }
     refs = len(view[named[view["view"]]])
     if view["view"] == "gradient":

@@ -13,6 +13,7 @@ from .evaluation_format import EvaluationView
 from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
 from .fusion_format import FusionView
 from .gradient_format import GradientView, Kept, Value
+from .memory_format import Life, MemoryView
 from .partial_format import PartialView
 from .pipeline_format import Fate, PipelineView
 from .sharing_format import Item, SharingView
@@ -146,6 +147,11 @@ def _notes(view: View) -> list[str]:
     elif isinstance(view, GradientView):
         for value in view.values:
             notes[value.row] = _differentiated(view, value)
+    elif isinstance(view, MemoryView):
+        for life in view.variants[0].lives:
+            if life.value >= 0 and view.values[life.value].row >= 0:
+                row_index = view.values[life.value].row
+                notes[row_index] += ("; " if notes[row_index] else "") + _stored(life)
     elif isinstance(view, SharingView):
         for form in view.forms:
             for item in form.items:
@@ -160,6 +166,11 @@ def _differentiated(view: GradientView, value: Value) -> str:
     if not value.given and value.kept:
         parts.append("its shape" if value.kept == Kept.SHAPE else f"kept: {counted(value.bytes, 'byte')}")
     return ", ".join(filter(None, parts))
+
+
+def _stored(life: Life) -> str:
+    """Where a value is, and how long."""
+    return f"b{life.buffer}, {counted(life.bytes, 'byte')}, steps {life.made} to {life.last}"
 
 
 def _measured(item: Item) -> str:
@@ -231,6 +242,8 @@ def _story(view: View) -> str:
             told, first = [step.say for step in view.variants[0].steps], 1
         case GradientView():
             told, first = [step.say for step in view.steps], 1
+        case MemoryView():
+            told, first = [step.say for step in view.variants[0].steps], 0
         case PartialView():
             told, first = [step.say for step in view.steps], 1
         case _:
