@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..ir.errors import RelayError
+from .threads import use_all_cores
 
 INSTALL = 'pip install "relay_explorer[compile]"'
 PINS = {"apache-tvm": "0.27.0", "apache-tvm-ffi": "0.1.14"}  # releases; any post-release of one will do
@@ -44,6 +45,7 @@ def _reason(name: str) -> str:
 def tvm() -> Any:
     """The module `tvm`."""
     versions()
+    use_all_cores()
     with _without_torch():
         import tvm
         import tvm.s_tir
@@ -58,6 +60,7 @@ def runtime() -> Any:
     `tvm()`, and is enough to run.
     """
     versions()
+    use_all_cores()
     with _without_torch():
         import tvm_ffi
     if "tvm" not in sys.modules:

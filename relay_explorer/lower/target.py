@@ -19,6 +19,7 @@ from typing import Any
 
 from ..ir.errors import RelayError
 from .require import tvm
+from .threads import cores
 
 _ARM = {"kind": "llvm", "mtriple": "aarch64-linux-gnu"}
 BOARDS: dict[str, dict[str, object]] = {
@@ -243,8 +244,7 @@ def _cores(options: Mapping[str, object]) -> int:
     named = options.get("num-cores")
     if isinstance(named, int):
         return named
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
+    return cores()
 
 
 def _host_caches() -> tuple[int, int]:
