@@ -1,9 +1,11 @@
 """Orders in which the operations of a block may be evaluated: each is legal, and needs its own memory.
 
 * `program`: as the program is written; a graph from its first operand on.
-* `depth first`: what the result needs, operand by operand, just before it: the order of `let` is passed over.
+* `depth first`: what the result needs, just before it is needed, whatever the order of `let`; of several
+  operands, the one with the longest way behind it first, so that nothing waits while it is gone.
 * `level by level`: everything as soon as its operands are there, as a machine with endless room would.
-* `greedy`: of all that could come next, what makes the memory in use grow least.
+* `greedy`: of all that could come next, what frees most; where nothing frees as much as it makes, the next
+  one of the order depth first.
 
 The branches of an `if` are ordered like blocks of their own, and the `if` is one operation around them. A
 view takes no memory and no time: where the order is changed, it comes right after what it is a view of.
@@ -68,10 +70,12 @@ def _program(block: _Block) -> list[Operation]:
 
 def _depth_first(block: _Block) -> list[Operation]:
     """From the result down; what it does not need comes last, in the order of the program."""
+    level = _level(block)
+    needs = [sorted(needed, key=lambda n: -level[n]) for needed in block.needs]
     order: list[int] = []
     seen: set[int] = set()
     for root in [*(block.maker[t] for t in block.result), *range(len(block.operations))]:
-        stack = [] if root in seen else [(root, iter(block.needs[root]))]
+        stack = [] if root in seen else [(root, iter(needs[root]))]
         seen.add(root)
         while stack:
             node, parts = stack[-1]
@@ -81,14 +85,20 @@ def _depth_first(block: _Block) -> list[Operation]:
                 stack.pop()
             elif part not in seen:
                 seen.add(part)
-                stack.append((part, iter(block.needs[part])))
+                stack.append((part, iter(needs[part])))
     return [block.operations[n] for n in order]
 
 
+def _level(block: _Block) -> list[int]:
+    """How many operations follow one another up to each, itself included."""
+    level: list[int] = []
+    for needs in block.needs:  # which stand before what needs them
+        level.append(1 + max((level[m] for m in needs), default=0))
+    return level
+
+
 def _levels(block: _Block) -> list[Operation]:
-    level = [0] * len(block.operations)
-    for n, needs in enumerate(block.needs):
-        level[n] = 1 + max((level[m] for m in needs), default=0)
+    level = _level(block)
     return [block.operations[n] for n in sorted(range(len(level)), key=lambda n: (level[n], n))]
 
 
@@ -97,8 +107,9 @@ def _greedy(block: _Block) -> list[Operation]:
 
 
 class _Greedy:
-    """List scheduling: of the operations whose operands are there, the one after which least is in use; of
-    equals, the first of the program. An operation's growth is what it makes less what it is the last to read.
+    """List scheduling. An operation's growth is what it makes less what it is the last to read: of those
+    whose operands are there, the one that shrinks the memory in use most comes next; where all grow it, the
+    first in the order depth first.
     """
 
     def __init__(self, block: _Block) -> None:
@@ -117,21 +128,27 @@ class _Greedy:
                     self.readers.setdefault(tensor, []).append(n)
         wanted = set(block.result)
         self.left = {t: len(readers) + (t in wanted) for t, readers in self.readers.items()}
-        self.ready: list[tuple[int, int]] = []
+        first = {op: rank for rank, op in enumerate(_depth_first(block))}
+        self.rank = [first[op] for op in block.operations]
+        self.ready: list[tuple[int, int, int]] = []  # growth, or 1 for any; place in the other order; number
 
     def order(self) -> list[Operation]:
         found = []
         for tensor, count in self.left.items():
             if count == 1:
                 self._one_left(tensor)
-        self.ready = [(self.growth[n], n) for n, waits in enumerate(self.waits) if not waits]
+        self.ready = [self._entry(n) for n, waits in enumerate(self.waits) if not waits]
         heapq.heapify(self.ready)
         while self.ready:
-            growth, n = heapq.heappop(self.ready)
-            if not self.done[n] and growth == self.growth[n]:
+            entry = heapq.heappop(self.ready)
+            n = entry[2]
+            if not self.done[n] and entry == self._entry(n):
                 found.append(self.block.operations[n])
                 self._take(n)
         return found
+
+    def _entry(self, n: int) -> tuple[int, int, int]:
+        return min(self.growth[n], 1), self.rank[n], n
 
     def _take(self, n: int) -> None:
         self.done[n] = True
@@ -143,7 +160,7 @@ class _Greedy:
         for user in self.users[n]:
             self.waits[user] -= 1
             if not self.waits[user]:
-                heapq.heappush(self.ready, (self.growth[user], user))
+                heapq.heappush(self.ready, self._entry(user))
 
     def _one_left(self, tensor: int) -> None:
         """Whoever reads a tensor last, frees it."""
@@ -151,7 +168,7 @@ class _Greedy:
             if not self.done[n]:
                 self.growth[n] -= self.sizes[tensor]
                 if not self.waits[n]:
-                    heapq.heappush(self.ready, (self.growth[n], n))
+                    heapq.heappush(self.ready, self._entry(n))
 
 
 SCHEDULES: dict[str, Callable[[_Block], list[Operation]]] = {

@@ -8,6 +8,7 @@ import pytest
 
 from relay_explorer import models, relay
 from relay_explorer.views.fusion_format import FusionMark, FusionView
+from relay_explorer.views.memory_format import MemoryView
 from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
 
 PAGE = "ch16_fusion"
@@ -39,7 +40,9 @@ def test_files_that_it_names_exist() -> None:
 def test_it_shows_nothing_but_explorers() -> None:
     shown = [value for value in executed(PAGE)[2] if value is not None]
     assert {type(value).__name__ for value in shown} == {"Explorer"}
-    assert list(explorers(PAGE)) == ["ch16-diamond", "ch16-block", "ch16-simpler", "ch16-resnet"]
+    assert list(explorers(PAGE)) == [
+        "ch16-diamond", "ch16-block", "ch16-simpler", "ch16-resnet", "ch16-memory",
+    ]  # fmt: skip
     assert len(cells(PAGE)) == len(executed(PAGE)[1])
 
 
@@ -191,6 +194,44 @@ def test_what_fusion_is_worth() -> None:
         assert pairs[name][0] == pairs[name][1]
     assert pairs["transformer"][1][1] > pairs["transformer"][0][1]
     assert pairs["transformer"][1][3] > pairs["transformer"][0][3]
+
+
+def test_what_is_inside_a_kernel_needs_no_place() -> None:
+    shown = explorers(PAGE)["ch16-memory"].view
+    assert isinstance(shown, MemoryView)
+    names_of_axes = [choices for _, choices in shown.axes]
+    assert [choices[1] for choices in names_of_axes[:2]] == ["fused", "at scope's end"]
+    first, fused, scoped = (shown.variants[shown.grid[n]] for n in (0, 8, 4))
+    picture = 4 * 64 * 56 * 56
+    assert (len(first.lives), len(fused.lives), len(fused.inside)) == (12, 2, 10)
+    assert first.totals.peak // picture == 2
+    assert fused.totals.peak // picture == 1
+    assert scoped.totals.arena == scoped.totals.total, "no buffer is used twice"
+    assert {"#rx-ch16-memory:plan=1.0.0", "#rx-ch16-memory:plan=0.1.0"} <= set(
+        re.findall(r"\]\(([^)]*ch16-memory[^)]*)\)", source(PAGE))
+    )
+
+
+def test_what_networks_need_at_once() -> None:
+    lines = output(PAGE, "def plan(module").splitlines()
+    found = {name: [float(n) for n in numbers] for name, *numbers in map(str.split, lines[1:-1])}
+    shrinks = {name: fused / apart for name, (_, apart, _, fused) in found.items()}
+    assert min(shrinks, key=lambda name: shrinks[name]) == "lstm"
+    worth = [line.split() for line in output(PAGE, "def moved_bytes").splitlines()[1:]]
+    traffic = {above[0]: float(line[-1]) / float(above[-2]) for above, line in zip(worth[::2], worth[1::2])}
+    assert all(shrinks[name] > traffic[name] for name in ("resnet18", "mobilenet", "squeezenet"))
+    deep = float(lines[-1].split()[-1])
+    _, apart, _, fused = found["lstm"]
+    assert fused < deep < 0.1 * apart, "most of the gain is there without fusion"
+    dense = [call for call in calls_of("lstm") if call == "nn.dense"]
+    assert calls_of("lstm")[: len(dense) // 2] == ["nn.dense"] * (len(dense) // 2)
+
+
+def calls_of(name: str) -> list[str]:
+    """The operators of a model, in the order of the program."""
+    typed = relay.transform.InferType()(models.load(name))["main"]
+    steps = relay.analysis.plan_memory(typed).steps
+    return [step.expr.op.name for step in steps if isinstance(step.expr, relay.Call)]
 
 
 def test_what_is_known_is_folded() -> None:
