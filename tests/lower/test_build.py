@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -231,7 +232,7 @@ def test_equal_functions_have_one_kernel() -> None:
 def test_a_kernel_at_every_level(exe: Executable) -> None:
     (kernel,) = exe.kernels
     assert kernel.source("relay").startswith("fn (%p0: Tensor[(2, 3), float32], ")
-    assert "sum over k < 3 of p0[i0, k] * p1[i1, k]" in kernel.source("te")
+    assert re.search(r"= sum over (\w+) < 3 of p0\[i0, \1\] \* p1\[i1, \1\]\n", kernel.source("te"))
     loops, scheduled = kernel.source("tir"), kernel.source("scheduled")
     assert "T.grid(2, 16, 3)" in loops
     assert loops != scheduled
@@ -333,7 +334,7 @@ def test_kernels_are_compiled_in_processes_of_their_own() -> None:
     done: dict[int, dict[str, Any]] = {}
     wrong = text.replace("relu", "no_such_operator")
     with pytest.raises(
-        RelayError, match="the kernel `wrong` cannot be compiled: there is no operator called"
+        RelayError, match="the kernel `wrong` cannot be compiled: there is no operator or constructor called"
     ):
         POOL.compile(
             [Request(text, "right", Target.of("cpu")), Request(wrong, "wrong", Target.of("cpu"))],
