@@ -13,7 +13,8 @@ from ..execute.graph import graph_program
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
-from ..ir.types import TensorType
+from ..ir.op import Op
+from ..ir.size import Size
 from ..ir.walk import post_order
 from ..text import astext
 from . import cache
@@ -23,6 +24,7 @@ from .executable import Executable
 from .host import needs_host
 from .kernel import Kernel, has_linker
 from .levels import kernel_name
+from .lowering import tensor_types
 from .pool import POOL, Request
 from .prepare import kernel_calls, planned, prepared, with_params
 from .target import Target
@@ -55,7 +57,7 @@ def build(
     module = prepared(with_params(mod, params), where, opt_level)
     plan = planned(module)
     calls = kernel_calls(plan)
-    kernels = make_kernels([function for _, function in calls], where, _Progress(quiet))
+    kernels = make_kernels([function for _, function in calls], where, Progress(quiet))
     distinct = list(dict.fromkeys(kernels))
     number = {kernel: k for k, kernel in enumerate(distinct)}
     program = graph_program(plan, {call: number[kernel] for (call, _), kernel in zip(calls, kernels)})
@@ -65,7 +67,7 @@ def build(
     return made
 
 
-def make_kernels(functions: Sequence[Function], target: Target, progress: _Progress) -> list[Kernel]:
+def make_kernels(functions: Sequence[Function], target: Target, progress: Progress) -> list[Kernel]:
     """A kernel for each primitive function; equal functions have the same."""
     by_function: dict[int, Kernel] = {}
     by_text: dict[str, Kernel] = {}
@@ -99,14 +101,14 @@ def _known(function: Function) -> dict[str, Any]:
     """
     if needs_host(function):
         return {"host": True, "function": function}
-    nodes = post_order(function)
-    own = any(getattr(n, "get_attr", None) and n.get_attr("FTVMCompute") is not None for n in nodes)  # type: ignore[attr-defined]
-    types = [n.checked_type for n in function.params]
-    named = any(isinstance(t, TensorType) and not t.is_static for t in types)
+    ops = [node for node in post_order(function) if isinstance(node, Op)]
+    own = any(op.get_attr("FTVMCompute") is not None for op in ops)
+    types = [t for p in function.params for t in tensor_types(p.checked_type)]
+    named = any(isinstance(size, Size) for t in types for size in t.shape)
     return {"function": function, "rule": "in this process"} if own or named else {}
 
 
-def _compile(kernels: Sequence[Kernel], target: Target, progress: _Progress) -> None:
+def _compile(kernels: Sequence[Kernel], target: Target, progress: Progress) -> None:
     """Fills in the entries of kernels: from the disk, or by compiling them."""
     missing = []
     for kernel in kernels:
@@ -123,7 +125,7 @@ def _compile(kernels: Sequence[Kernel], target: Target, progress: _Progress) -> 
             kernel.entry = {"rule": "in this process"}
         return
     requests = [Request(kernel.text, kernel.symbol, target) for kernel in missing]
-    if len(missing) <= FEW and "tvm" in sys.modules:
+    if (len(missing) <= FEW and "tvm" in sys.modules) or not sys.executable:
         for kernel, request in zip(missing, requests):
             kernel.entry = compiled(request.text, request.name, target)
         return
@@ -139,7 +141,7 @@ def _compile(kernels: Sequence[Kernel], target: Target, progress: _Progress) -> 
         progress.end()
 
 
-class _Progress:
+class Progress:
     """One line on the standard error, which grows while kernels are compiled."""
 
     def __init__(self, quiet: bool) -> None:

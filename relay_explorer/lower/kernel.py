@@ -11,7 +11,7 @@ from ..ir.expr import Function
 from ..ir.types import TensorType, TupleType
 from . import levels
 from .arrays import aligned, aligned_copy, is_aligned, tensor_maker
-from .compiling import function_of, generated, linker, scheduled
+from .compiling import function_of, generated, linker, output_sizes, scheduled
 from .lowering import tensor_types
 from .require import runtime
 from .schedules import Scheduled
@@ -186,12 +186,23 @@ class Kernel:
         self.run(*map(tensor, inputs), *map(tensor, outputs))
         return _nested(iter(outputs), self.function.body.checked_type)
 
+    @cached_property
+    def sizes(self) -> list[list[Any]] | None:
+        """How the sizes of its results follow from those of its arguments (see `lower.shapes`); None where
+        all are known.
+        """
+        if all(t.is_static for t in self.output_types):
+            return None
+        if "sizes" not in self.entry:
+            return output_sizes(self.scheduled.composed)
+        found: list[list[Any]] | None = self.entry["sizes"]
+        return found
+
     def _shapes(self, arrays: Any) -> list[tuple[int, ...]]:
-        programs = self.entry.get("sizes")
-        if programs is None:
+        if self.sizes is None:
             return [t.concrete_shape for t in self.output_types]
         given = [a.shape for a in arrays]
-        return [tuple([evaluated(size, given) for size in program]) for program in programs]
+        return [tuple([evaluated(size, given) for size in program]) for program in self.sizes]
 
     def __repr__(self) -> str:
         how = "on the host" if self.on_host else f"by {self.rule}, {self.size / 1024:.0f} KB"

@@ -86,17 +86,21 @@ class Pool:
         """Compiles all of them; what is done is told as soon as it is. Where one cannot be compiled, the rest
         is, and then a RelayError tells of it.
         """
-        with self.lock:  # one build at a time
-            self._grow(min(workers, len(requests)))
-            failed: list[tuple[Request, dict[str, Any]]] = []
-            with ThreadPoolExecutor(max(1, min(workers, len(requests)))) as threads:
-                asked = {threads.submit(self._ask, r): number for number, r in enumerate(requests)}
+        failed: list[tuple[Request, dict[str, Any]]] = []
+        count = min(workers, len(requests))
+        with self.lock, ThreadPoolExecutor(max(1, count)) as threads:  # one build at a time
+            self._grow(count)
+            asked = {threads.submit(self._ask, r): number for number, r in enumerate(requests)}
+            try:
                 for future in as_completed(asked):
                     number, answer = asked[future], future.result()
                     if "entry" in answer:
                         told(number, answer["entry"])
                     else:
                         failed.append((requests[number], answer))
+            except BaseException:  # an interrupt: what has begun is finished, the rest is left
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
         if failed:
             raise _error(*failed[0])
 

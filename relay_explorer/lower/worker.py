@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import Any
 
@@ -15,7 +16,8 @@ from ..ir.errors import RelayError
 
 
 def serve() -> None:
-    """Answers requests until there are none."""
+    """Answers requests until there are none. An interrupt is for the process that asks."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what TVM and LLVM print is no answer
     for line in sys.stdin:

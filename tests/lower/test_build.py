@@ -17,10 +17,13 @@ from relay_explorer import models, relay
 from relay_explorer.ir import Function, IRModule, TensorType, TupleType
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.op import Op
+from relay_explorer.ir.size import SizeVar
 from relay_explorer.lower import cache
+from relay_explorer.lower.build import Progress, make_kernels
 from relay_explorer.lower.executable import Executable
 from relay_explorer.lower.pool import POOL, Request
 from relay_explorer.lower.target import Target
+from relay_explorer.typing import infer_types
 
 X = np.arange(-3, 3, dtype="float32").reshape(2, 3)
 W = np.ones((16, 3), "float32")
@@ -376,3 +379,23 @@ def test_for_another_machine() -> None:
         f"error: the kernel `{exe.kernels[0].name}` is made for arm64 (cortex-a72), which this machine is "
         "not\nhelp: its code can be read: kernel.source('asm')"
     )
+
+
+# -- sizes that are not known
+
+
+def dense_rows(size: Any) -> Function:
+    x, w = relay.var("x", shape=(size, 3)), relay.var("w", shape=(16, 3))
+    return Function([x, w], relay.concatenate([relay.nn.dense(x, w), relay.nn.dense(x, w)], axis=0))
+
+
+@pytest.mark.parametrize("size", [relay.Any(), SizeVar("n")], ids=["any", "named"])
+def test_a_kernel_for_any_number_of_rows(size: Any) -> None:
+    """Such kernels are compiled, though the graph executor does not run them: what they give is as large as
+    what they are given makes it.
+    """
+    typed = infer_types(IRModule.from_expr(dense_rows(size).with_attr("Primitive", 1)))["main"]
+    (kernel,) = make_kernels([typed], Target.of("cpu"), Progress(quiet=True))
+    for rows in (1, 2, 5):
+        x = np.arange(3.0 * rows, dtype="float32").reshape(rows, 3)
+        np.testing.assert_array_equal(kernel(x, W), np.concatenate([x @ W.T] * 2))
