@@ -5,6 +5,7 @@ says; and the same with operators fused, names freed at the end of their scope, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from ..analysis.liveness import Step, StepKind
@@ -160,14 +161,17 @@ class _Builder:
         """A plan of the program, or of what the passes make of it."""
         if not fused and not scope:
             return self.base if order == "program" else plan_memory(self.code.function, order)
-        module = self.module
-        if fused:
-            module = FuseOps(1)(ToGraphNormalForm()(module))
+        module = self.fused if fused else self.module
         if scope and (fused or not self.has_let):
             module = ToANormalForm()(module)
         (function,) = infer_types(module).functions.values()
         assert isinstance(function, Function)
         return plan_memory(function, order, "scope" if scope else "last use")
+
+    @cached_property
+    def fused(self) -> IRModule:
+        """The function with its operators fused, as a graph: fusion does not look through `let`."""
+        return FuseOps(1)(ToGraphNormalForm()(self.module))
 
     def came_from(self, exprs: Iterable[Expr]) -> list[Expr]:
         """The expressions of the program from which those of a variant came."""

@@ -124,7 +124,8 @@ class MemoryExplorer {
       kinds, marks: MARKS, label: "step", profile: variant.live, valueText: (step) => `step ${step} of ${this.count - 1}: ${this.spoken(step)}`,
       onSeek: (step) => { this.transport.stop(); this.go(step); },
     });
-    fill(this.time, this.timeline.el);
+    const share = variant.peak / (this.count - 1);
+    fill(this.time, this.timeline.el, h("span", { class: "peak-mark", style: { left: `calc(9px + ${share} * (100% - 18px))` }, "aria-hidden": "true" }, h("span", { class: share > 0.85 ? "left" : "" }, "peak")));
     fill(this.legend, createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark, 1) }));
     this.drawChoices();
     drawTotals(this.totals, variant, model.variant(0));

@@ -21,9 +21,10 @@ export function drawChoices(el, model, chosen, choose, time) {
 export function drawTotals(el, variant, first) {
   const { peak, arena, total } = variant.totals;
   const most = Math.max(total, first.totals.total, 1);
+  const differs = (bytes, was) => size(bytes) !== size(was);
   const line = (word, bytes, what, was) => h("span", { class: "total", title: what },
-    h("span", { class: "word" }, word), h("span", { class: "meter", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * bytes) / most}%` } }), was !== bytes && h("u", { style: { left: `${(100 * was) / most}%` } })),
-    h("b", null, size(bytes)), was !== bytes && h("span", { class: "was" }, ` was ${size(was)}`));
+    h("span", { class: "word" }, word), h("span", { class: "meter", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * bytes) / most}%` } }), differs(bytes, was) && h("u", { style: { left: `${(100 * was) / most}%` } })),
+    h("b", null, size(bytes)), differs(bytes, was) && h("span", { class: "was" }, ` was ${size(was)}`));
   fill(el,
     line("peak", peak, "the most that is needed at once: no plan for this order takes less", first.totals.peak),
     line("buffers", arena, "what the buffers take together", first.totals.arena),

@@ -16,15 +16,16 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
   const tip = h("p", { class: "arena-tip", "aria-hidden": "true" });
   fill(pane, note, svg, tip);
   let shown = null;
+  let drawn = "";
   let layout = null;
-  let width = 0;
   let step = 0;
 
   function draw(variant = shown) {
     shown = variant;
-    width = svg.clientWidth;
-    const height = svg.clientHeight;
-    if (!width || !variant) return;
+    const [width, height] = [svg.clientWidth, svg.clientHeight];
+    const asked = `${variant?.index} ${width} ${height}`;
+    if (!width || !variant || asked === drawn) return;
+    drawn = asked;
     layout = arenaBoxes(variant, width - LABEL - 1, height - 2);
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("aria-label", `${variant.buffers.length} buffers of ${size(variant.totals.arena)}: ${variant.lives.length} values, one after another`);
@@ -74,7 +75,7 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
     if (life >= 0) onLife(life);
     else if (layout) onSeek(Math.max(0, Math.min(shown.steps.length - 1, Math.floor((event.clientX - svg.getBoundingClientRect().left - LABEL) / layout.column))));
   });
-  const sizes = new ResizeObserver(() => { if (svg.clientWidth !== width) draw(); });
+  const sizes = new ResizeObserver(() => draw());
   sizes.observe(svg);
   return { draw, seek, light, destroy: () => sizes.disconnect() };
 }
