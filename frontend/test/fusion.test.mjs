@@ -6,6 +6,7 @@ import { Damage, checkCommon } from "../src/core/check.js";
 import { checkFusion } from "../src/views/fusion_check.js";
 import { amount, size } from "../src/views/fusion_columns.js";
 import { share } from "../src/views/fusion_foot.js";
+import { functionView, regrouped } from "../src/views/fusion_functions.js";
 import { AGAIN, FIRST, SECOND, groupLanes, groupName, rowGroups, wholeKernel } from "../src/views/fusion_groups.js";
 import { layoutLanes, spanLanes } from "../src/views/fusion_lanes.js";
 import { createModel, difference, sameStep, startOf } from "../src/views/fusion_model.js";
@@ -18,7 +19,7 @@ const check = (view) => {
   checkCommon(view);
   checkFusion(view);
 };
-const model = (name) => createModel(load(name));
+const model = (name, chosen = 0) => createModel(functionView(load(name), chosen));
 const variantNamed = (m, name) => m.variant(m.view.variants.findIndex((v) => m.view.strings[v.name] === name));
 const titles = (m, nodes) => nodes.map((n) => m.title(n));
 
@@ -222,7 +223,7 @@ test("whatever is put in the place of a value, the view is refused or has a mode
   let refused = 0;
   for (const name of ["obstacle", "joined"]) {
     const text = JSON.stringify(load(name));
-    for (const path of leaves(load(name)).filter(([first]) => ["nodes", "patterns", "variants"].includes(first))) {
+    for (const path of leaves(load(name)).filter(([first]) => ["patterns", "functions"].includes(first))) {
       for (const value of [-2, 1e9, 0.5, "x", null, {}]) {
         const view = JSON.parse(text);
         let at = view;
@@ -235,8 +236,8 @@ test("whatever is put in the place of a value, the view is refused or has a mode
           refused += 1;
           continue;
         }
-        const m = createModel(view);
-        view.variants.forEach((data, i) => {
+        const m = createModel(functionView(view, 0));
+        m.view.variants.forEach((data, i) => {
           const variant = m.variant(i);
           treeLines(m, variant);
           startOf(variant);
@@ -247,4 +248,31 @@ test("whatever is put in the place of a value, the view is refused or has a mode
     }
   }
   assert.ok(refused > 4000, String(refused));
+});
+
+test("in the other order the rows of a kernel stand together, and every use after what it uses", () => {
+  const whole = load("apart");
+  const view = functionView(whole, 0);
+  const texts = (v) => v.program.rows.map(([, , tokens]) => tokens.filter((_, t) => t % 3 === 1).map((s) => whole.strings[s]).join("").split(" =")[0]);
+  assert.deepEqual(texts(view).slice(4, 7), ["%0", "%1", "%2"]);
+  const other = regrouped(view, 0);
+  assert.deepEqual(texts(other).slice(4, 7), ["%1", "%0", "%2"]);
+  const m = createModel(other);
+  const last = m.variant(0).groups.seek(m.view.variants[0].steps.length - 1);
+  assert.equal(groupLanes(m, last, 4).size, 0, "no kernel needs a lane of its own");
+  m.nodes.forEach(({ row, uses }) => uses.forEach((user) => assert.ok(row < 0 || row <= m.nodes[user].row)));
+  assert.equal(regrouped(functionView(load("diamond"), 0), 0).program.rows.length, load("diamond").program.rows.length);
+});
+
+test("a function's view names the nodes of that function only", () => {
+  const whole = load("called");
+  assert.deepEqual(whole.functions.map(({ name }) => whole.strings[name]), ["@main", "@step"]);
+  whole.functions.forEach(({ rows: [first, last] }, chosen) => {
+    const view = functionView(whole, chosen);
+    view.program.rows.forEach(([, , tokens], row) => {
+      const refs = tokens.filter((ref, t) => t % 3 === 2 && ref >= 0);
+      assert.ok(row >= first && row <= last ? refs.every((ref) => ref < view.nodes.length) : refs.length === 0);
+    });
+    assert.ok(createModel(view).items.every(({ row }) => row >= first && row <= last));
+  });
 });

@@ -83,13 +83,15 @@ def check(view: dict[str, Json]) -> list[str]:
         "types": "vars",
         "evaluation": "names",
         "sharing": "keys",
-        "fusion": "nodes",
+        "fusion": "functions",
         "pipeline": "items",
         "gradient": "values",
         "partial": "items",
         "memory": "values",
     }
     refs = len(view[named[view["view"]]])
+    if view["view"] == "fusion":  # a row's tokens name the nodes of its own function
+        refs = max((len(function["nodes"]) for function in view["functions"]), default=0)
     if view["view"] == "gradient":
         refs += len(view["lines"])
     nodes = len(view["nodes"]) if view["view"] == "ir" else 0

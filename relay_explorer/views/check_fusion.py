@@ -12,11 +12,26 @@ Json = Any
 
 
 def check_fusion(c: Checker, view: dict[str, Json]) -> None:
-    """Nodes stand in post-order; in every variant, the steps' merges lead to its kernels."""
+    """Nodes stand in post-order; in every variant, the steps' merges lead to its kernels, and its order of
+    the rows computes everything before it is used.
+    """
     known = {number for number, *_ in view["patterns"]}
     for _, letter, name, what in view["patterns"]:
         for text in (letter, name, what):
             c.text(text, "pattern")
+    c.need(bool(view["functions"]), "functions", "must not be empty")
+    taken = -1
+    for function in sorted(view["functions"], key=lambda f: tuple(f["rows"])):
+        first, last = function["rows"]
+        c.need(taken < first <= last < c.rows, "functions", f"rows {first} to {last} are another's")
+        taken = last
+    for function in view["functions"]:
+        _check_function(c, function, view["program"]["rows"], known)
+
+
+def _check_function(c: Checker, view: dict[str, Json], rows: Sequence[Json], known: set[int]) -> None:
+    for text in ("name", "summary"):
+        c.text(view[text], "function")
     count = len(view["nodes"])
     for number, node in enumerate(view["nodes"]):
         row, name, label, pattern, type_, size, uses, held, part, *alone = node
@@ -34,6 +49,28 @@ def check_fusion(c: Checker, view: dict[str, Json]) -> None:
     c.need(bool(view["variants"]), "variants", "must not be empty")
     for number, variant in enumerate(view["variants"]):
         _check_variant(c, f"variant {number}", variant, count, known)
+        if variant["order"]:
+            _check_order(c, f"variant {number}: order", variant["order"], view["nodes"], rows)
+
+
+def _check_order(
+    c: Checker, where: str, order: Sequence[int], nodes: Sequence[Json], rows: Sequence[Json]
+) -> None:
+    """Blocks stay whole, and what is used is computed before."""
+    c.need(sorted(order) == list(range(len(rows))), where, "does not have every row once")
+    if c.problems:
+        return
+    place = {row: at for at, row in enumerate(order)}
+    for number, row in enumerate(rows):
+        if row[4] >= 0:
+            same = [place[inner] - place[number] for inner in range(number, row[4] + 1)]
+            c.need(sorted(same) == list(range(len(same))), where, f"the block of row {number} is torn")
+            c.need(same[-1] == len(same) - 1, where, f"the block of row {number} does not end with its end")
+    for row, *_, uses, _held, _part, _read, _written, _flops in nodes:
+        for user in uses:
+            after = nodes[user][0]
+            if 0 <= row < after:
+                c.need(place[row] < place[after], where, f"row {after} comes before row {row}, which it uses")
 
 
 def _check_variant(c: Checker, where: str, variant: dict[str, Json], count: int, known: set[int]) -> None:

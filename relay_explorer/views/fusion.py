@@ -10,20 +10,24 @@ from typing import NamedTuple
 
 from ..analysis.cost import call_cost, nbytes
 from ..analysis.dataflow_graph import DataflowGraph, FlowNode
+from ..analysis.effects import effects
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
 from ..ir.show import short_type
+from ..ir.walk import post_order
 from ..transform.fusion_groups import Decision, Limits, Partition
 from ..typing import infer_types
 from . import fusion_say as say
-from .fusion_format import FusionMark, FusionNode, FusionStep, FusionView, Kernel, Variant
+from .fusion_format import FusedFunction, FusionMark, FusionNode, FusionStep, FusionView, Kernel, Variant
+from .fusion_order import Regrouping
 from .fusion_tally import Tally
 from .rows import ProgramRows, program_rows
 from .words import count, counted
 
 MOST_REFUSED = 4_000  # decisions that are shown, besides those that merge
+MOST_FUNCTIONS = 12
 _ASKED = (Call, Tuple, TupleGetItem)
 MOST_SUPPOSED = 3  # operators whose pattern is supposed to be another
 
@@ -37,21 +41,38 @@ class _Scenario(NamedTuple):
 
 
 def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "") -> FusionView:
-    """The view of `@main`'s fusion (of the first function, where there is no `@main`). Types are inferred;
-    the function is fused as it is, so that passes that should come before have to be run before.
+    """The view of the fusion of a module's functions that compute something; `@main` is shown first. Types
+    are inferred; functions are fused as they are, so that passes that should come before have to be run
+    before.
     """
     typed = infer_types(module)
-    functions = {var: f for var, f in typed.functions.items() if isinstance(f, Function)}
-    main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
-    if main is None:
+    functions = {var.name_hint: f for var, f in typed.functions.items() if isinstance(f, Function)}
+    if not functions:
         raise RelayError("the module has no function to be fused")
-    return _Builder(typed, functions[main]).view(limits or Limits(), title)
+    program = program_rows(typed)
+    regrouping = Regrouping(program, effects(typed))
+    names = sorted(functions, key=lambda name: name != "main")
+    busy = [name for name in names if any(map(_computes, post_order(functions[name])))] or names
+    found = [_Builder(program, regrouping, functions[name]) for name in busy[:MOST_FUNCTIONS]]
+    fused = [b.fused(f"@{name}", limits or Limits()) for name, b in zip(busy, found)]
+
+    def number(expr: Expr) -> int:
+        return next((b.graph[expr].index for b in found if expr in b.graph), -1)
+
+    return FusionView(
+        title=title or "fusion",
+        summary=fused[0].summary,
+        rows=program.filled(number),
+        patterns=say.PATTERNS,
+        functions=tuple(fused),
+    )
 
 
 class _Builder:
-    def __init__(self, module: IRModule, function: Function) -> None:
+    def __init__(self, program: ProgramRows, regrouping: Regrouping, function: Function) -> None:
         self.function = function
-        self.program: ProgramRows = program_rows(module)
+        self.program = program
+        self.regrouping = regrouping
         self.graph = DataflowGraph(function)
         self.base = [node.pattern for node in self.graph.nodes]
         self.bytes = [nbytes(node.expr._checked_type) for node in self.graph.nodes]
@@ -64,24 +85,19 @@ class _Builder:
             call_cost(node.expr).flops if isinstance(node.expr, Call) else 0 for node in self.graph.nodes
         ]
 
-    def view(self, limits: Limits, title: str) -> FusionView:
+    def fused(self, name: str, limits: Limits) -> FusedFunction:
+        """What the pass makes of the function, and would make of it under other limits."""
         asked = self._variant(_Scenario("as asked", limits, {}), asked=True)
         variants = [asked, *(self._variant(s) for s in self._what_if(limits, asked))]
-        return FusionView(
-            title=title or "fusion",
-            summary=self._summary(asked),
-            rows=self.program.filled(self._number),
-            nodes=tuple(map(self._node, self.graph.nodes)),
-            patterns=say.PATTERNS,
-            variants=tuple(variants),
-        )
+        first = last = self.program.row(self.function)
+        while self.program.source[last].end > last:
+            last = self.program.source[last].end
+        nodes = tuple(map(self._node, self.graph.nodes))
+        return FusedFunction(name, self._summary(asked), first, last, nodes, tuple(variants))
 
     def _row(self, expr: Expr) -> int:
         """The row that defines it: none for a constant that is written where it is used."""
         return -1 if isinstance(expr, Constant) else self.program.row(expr)
-
-    def _number(self, expr: Expr) -> int:
-        return self.graph[expr].index if expr in self.graph else -1
 
     def _node(self, node: FlowNode) -> FusionNode:
         expr = node.expr
@@ -146,8 +162,15 @@ class _Builder:
             scenario.name if not asked else f"level {scenario.limits.level}",
             _told(launches, traffic), tuple(changed),
             tuple(-1 if p is None else p for p in parents),
-            tuple(steps), tuple(kernels), launches, traffic,
+            tuple(steps), tuple(kernels), launches, traffic, self._order(kernels),
         )  # fmt: skip
+
+    def _order(self, kernels: Sequence[Kernel]) -> tuple[int, ...]:
+        """The rows with those of each kernel together."""
+        rows = [
+            (self._row(self.graph.nodes[n].expr), k) for k, made in enumerate(kernels) for n in made.nodes
+        ]
+        return self.regrouping.order({row: k for row, k in rows if row >= 0})
 
     def _steps(self, partition: Partition) -> list[FusionStep]:
         total = counted(sum(map(_computes, (n.expr for n in partition.graph.nodes))), "operator")

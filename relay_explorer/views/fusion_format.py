@@ -77,7 +77,9 @@ class Kernel(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """What the pass did under some limits. `launches` and `bytes` are before and after."""
+    """What the pass did under some limits. `launches` and `bytes` are before and after; `order` has the rows
+    of the program so that those of each kernel are together, () if they are.
+    """
 
     name: str
     say: Sentence
@@ -87,39 +89,59 @@ class Variant(NamedTuple):
     kernels: tuple[Kernel, ...]
     launches: tuple[int, int]
     bytes: tuple[int, int]
+    order: tuple[int, ...] = ()
+
+
+class FusedFunction(NamedTuple):
+    """A function of the module, its rows, and what the pass makes of it."""
+
+    name: str
+    summary: str
+    first: int
+    last: int
+    nodes: tuple[FusionNode, ...]
+    variants: tuple[Variant, ...]
 
 
 @dataclass(frozen=True)
 class FusionView(View):
-    """Operators being grouped into kernels, and what would be under other limits."""
+    """Operators being grouped into kernels, function by function, and what would be under other limits. The
+    function that is shown first is the first.
+    """
 
     kind: ClassVar[str] = "fusion"
-    nodes: tuple[FusionNode, ...]
     patterns: tuple[PatternWord, ...]
-    variants: tuple[Variant, ...]
+    functions: tuple[FusedFunction, ...]
+
+    @property
+    def nodes(self) -> tuple[FusionNode, ...]:
+        """Those of the first function."""
+        return self.functions[0].nodes
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """Those of the first function."""
+        return self.functions[0].variants
 
     def _fields(self, s: Interner) -> dict[str, Json]:
         return {
-            "nodes": [
-                [
-                    n.row,
-                    s(n.name),
-                    s(n.label),
-                    n.pattern,
-                    s(n.type),
-                    n.bytes,
-                    list(n.uses),
-                    int(n.held),
-                    s(n.part),
-                    n.read,
-                    n.written,
-                    n.flops,
-                ]
-                for n in self.nodes
-            ],
             "patterns": [[p.number, s(p.letter), s(p.name), s(p.what)] for p in self.patterns],
-            "variants": [_variant(v, s) for v in self.variants],
+            "functions": [_function(f, s) for f in self.functions],
         }
+
+
+def _function(f: FusedFunction, s: Interner) -> Json:
+    return {
+        "name": s(f.name), "summary": s(f.summary), "rows": [f.first, f.last],
+        "nodes": [
+            [
+                n.row, s(n.name), s(n.label), n.pattern, s(n.type), n.bytes, list(n.uses), int(n.held),
+                s(n.part), n.read, n.written, n.flops,
+            ]
+            for n in f.nodes
+        ],
+        "variants": [_variant(v, s) for v in f.variants],
+    }  # fmt: skip
 
 
 def _variant(v: Variant, s: Interner) -> Json:
@@ -135,4 +157,5 @@ def _variant(v: Variant, s: Interner) -> Json:
         ],
         "kernels": [[s(k.name), list(k.nodes), k.read, k.written, k.flops, k.result] for k in v.kernels],
         "totals": {"launches": list(v.launches), "bytes": list(v.bytes)},
+        "order": list(v.order),
     }  # fmt: skip

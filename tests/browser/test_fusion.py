@@ -10,7 +10,7 @@ from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser
 
-NAMES = ["diamond", "apart", "obstacle", "joined", "bound"]
+NAMES = ["diamond", "apart", "obstacle", "joined", "bound", "called"]
 view_of = Samples("fusion")
 
 
@@ -150,7 +150,7 @@ def test_the_cursor_finds_back_through_all_the_questions(open_view: Opener) -> N
     view = view_of("diamond")
     page = open_view(view)
     before = say(page)
-    for _ in view["variants"]:
+    for _ in view["functions"][0]["variants"]:
         press(page, "v")
     assert say(page) == before
     press(page, "v")
@@ -243,6 +243,38 @@ def test_on_a_phone_the_columns_are_tabs(open_view: Opener, system: str) -> None
     assert "tab=list" in state_of(page)
 
 
+def test_the_rows_of_a_kernel_come_together_when_asked(open_view: Opener) -> None:
+    page = open_view(view_of("apart"))
+    programs = page.locator(".fusion-grid .row .cell.code")
+    assert [text.split(" =")[0] for text in programs.all_inner_texts()[4:7]] == ["%0", "%1", "%2"]
+    press(page, "End", "g")
+    assert [text.split(" =")[0] for text in programs.all_inner_texts()[4:7]] == ["%1", "%0", "%2"]
+    expect(page.locator(".kernel-line")).to_have_count(0)
+    assert kernels(page)[:2] == ["dense 512 B", "dense·add·tanh·multiply·add"]
+    expect(page.locator("[aria-live=polite]").first).to_contain_text("The rows of each kernel are together")
+    again = open_view(view_of("apart"), fragment=state_of(page))
+    assert kernels(again) == kernels(page)
+    press(again, "v")  # nothing is fused: no rows belong together
+    expect(again.get_by_role("button", name="by kernel")).to_be_disabled()
+    press(page, "g")
+    expect(page.locator(".kernel-line").first).to_be_attached()
+    expect(open_view(view_of("diamond")).get_by_role("button", name="by kernel")).to_be_hidden()
+
+
+def test_a_function_of_the_module_is_chosen(open_view: Opener) -> None:
+    page = open_view(view_of("called"))
+    assert kernels(page)[0] == "multiply·exp"
+    page.get_by_label("function").select_option("@step")
+    assert "May %1 nn.dense be computed in the kernel of %2 add?" in say(page)
+    assert "fn=1" in state_of(page)
+    again = open_view(view_of("called"), fragment=state_of(page))
+    expect(again.get_by_label("function")).to_have_value("1")
+    assert "%1 nn.dense" in say(again)
+    press(again, "]")
+    expect(again.get_by_label("function")).to_have_value("0")
+    expect(again.locator("[aria-live=polite]").first).to_contain_text("@main: 2 operators become")
+
+
 def test_a_screen_reader_hears_the_decision(open_view: Opener) -> None:
     page = open_view(view_of("diamond"))
     expect(rx(page)).to_have_attribute("aria-label", "Fusion, decision by decision: diamond")
@@ -259,7 +291,7 @@ def test_a_screen_reader_hears_the_decision(open_view: Opener) -> None:
 def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
     view = view_of("diamond")
     page = open_view(view)
-    view["variants"][1]["dominators"][2] = 1
+    view["functions"][0]["variants"][1]["dominators"][2] = 1
     assert "damaged (variant 2: dominators)" in refusal(page, view)
 
 
@@ -270,6 +302,7 @@ def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
         ("diamond", 1280, ""), ("diamond", 390, ""), ("diamond", 1280, "what=4&pane=list"),
         ("apart", 800, "step=6&pane=tree"), ("joined", 390, "tab=list"),
         ("obstacle", 1000, "step=2&q=exp"), ("diamond", 390, "tab=uses"),
+        ("called", 1280, "fn=1&by=kernel"),
     ],
 )  # fmt: skip
 def test_axe_finds_nothing(
@@ -289,7 +322,7 @@ def test_axe_finds_nothing(
 def test_every_step_and_every_row_can_be_walked(open_view: Opener, name: str) -> None:
     view = view_of(name)
     page = open_view(view)
-    for what, variant in enumerate(view["variants"]):
+    for what, variant in enumerate(view["functions"][0]["variants"]):
         press(page, "Home")
         for number in range(1, len(variant["steps"]) + 1):
             assert page.locator(".count").inner_text() == f"{number} / {len(variant['steps'])}"

@@ -68,7 +68,25 @@ def @main(%x: Tensor[(4, 4), float32], %c: bool) {
 }
 """
 
-PROGRAMS = {"diamond": DIAMOND, "apart": APART, "obstacle": OBSTACLE, "joined": JOINED, "bound": BOUND}
+# Two functions that compute something, and one that does not.
+CALLED = """
+def @step(%x: Tensor[(4, 8), float32], %h: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32]) {
+  %0 = nn.dense(%x, %w, units=8);
+  %1 = nn.dense(%h, %w, units=8);
+  tanh(add(%0, %1))
+}
+def @main(%x: Tensor[(4, 8), float32], %h: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32]) {
+  let %next = @step(%x, %h, %w);
+  let %out = @step(%x, %next, %w);
+  exp(multiply(%out, 2f))
+}
+def @same(%x: float32) -> float32 { %x }
+"""
+
+PROGRAMS = {
+    "diamond": DIAMOND, "apart": APART, "obstacle": OBSTACLE, "joined": JOINED, "bound": BOUND,
+    "called": CALLED,
+}  # fmt: skip
 
 
 def sample(name: str) -> str:

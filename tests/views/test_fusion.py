@@ -167,3 +167,62 @@ def test_the_samples_of_the_front_end_are_what_python_gives(name: str) -> None:
     kept = (DATA / f"fusion_{name}.json").read_text(encoding="utf-8")
     assert kept == sample(name), "run `python -m tests.views.fusions`"
     assert check(json.loads(kept)) == []
+
+
+def places(rows: list[int], of: list[int]) -> list[int]:
+    return sorted(of.index(row) for row in rows)
+
+
+def test_rows_regrouped_by_kernel() -> None:
+    """Between the first product and the sum stands the second product, which is a kernel of its own."""
+    shown = view(PROGRAMS["apart"])
+    (variant, alone, *_) = shown.variants
+    assert [shown.rows[row].text.split(" =")[0] for row in variant.order[4:8]] == ["%1", "%0", "%2", "%3"]
+    assert alone.order == ()
+
+
+def test_regrouped_rows_of_a_model_are_together_and_legal() -> None:
+    shown = fusion_view(models.load("lstm"))
+    assert check(json.loads(shown.to_json())) == []
+    variant = shown.variants[0]
+    order = list(variant.order)
+    for kernel in variant.kernels:
+        own = places([shown.nodes[n].row for n in kernel.nodes if shown.nodes[n].row >= 0], order)
+        bindings = sorted(set(own))
+        assert bindings[-1] - bindings[0] == len(bindings) - 1
+
+
+def test_effects_keep_their_order() -> None:
+    text = """
+    def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32], %r: ref(Tensor[(4, 8), float32])) {
+      let %a = nn.dense(%x, %w, units=8);
+      let %b = ref_read(%r);
+      let %c = ref_write(%r, %x);
+      let %d = tanh(%a);
+      let %e = ref_read(%r);
+      (%b, %d, %e)
+    }
+    """
+    shown = view(text)
+    texts = [shown.rows[row].text for row in shown.variants[0].order or range(len(shown.rows))]
+    names = [line.split(":")[0].split(" =")[0] for line in texts if line.startswith("let")]
+    effects = [name for name in names if name[-1] in "bce"]
+    assert effects == ["let %b", "let %c", "let %e"]
+
+
+def test_a_torn_order_is_found() -> None:
+    shown = json.loads(sample("apart"))
+    order = shown["functions"][0]["variants"][0]["order"]
+    order[4], order[6] = order[6], order[4]
+    assert any("which it uses" in problem for problem in check(shown))
+    order[0], order[1] = order[1], order[0]
+    assert any("is torn" in problem or "does not end" in problem for problem in check(shown))
+
+
+def test_every_function_that_computes_can_be_chosen() -> None:
+    shown = view(PROGRAMS["called"])
+    assert [(f.name, f.summary) for f in shown.functions] == [
+        ("@main", "2 operators become 1 kernel, 50 % less memory traffic."),
+        ("@step", "4 operators become 2 kernels, 31 % less memory traffic."),
+    ]
+    assert shown.summary == shown.functions[0].summary

@@ -13,13 +13,15 @@ import { createTimeline } from "../core/timeline.js";
 import { createTransport } from "../core/transport.js";
 import { ON_ROWS, PANES, createAside } from "./fusion_aside.js";
 import { checkFusion } from "./fusion_check.js";
+import { choices } from "./fusion_choices.js";
 import { fusionColumns } from "./fusion_columns.js";
 import { createFinder } from "./fusion_find.js";
+import { functionView, regrouped } from "./fusion_functions.js";
 import { drawQuestions, drawTotals, whatIf } from "./fusion_foot.js";
 import { groupLanes, paint, rowGroups } from "./fusion_groups.js";
 import { bindings } from "./fusion_keys.js";
 import { MARKS, marksOf } from "./fusion_marks.js";
-import { createModel, sameStep, startOf } from "./fusion_model.js";
+import { createModel, startOf } from "./fusion_model.js";
 import { drawKernels, drawTree, drawWhy, patternList } from "./fusion_panes.js";
 import { createWires } from "./fusion_wires.js";
 import css from "./fusion.css";
@@ -37,12 +39,11 @@ export function mountFusion(root, view, ctx) {
 
 class FusionExplorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
-    this.model = createModel(view);
+    Object.assign(this, { root, ctx, whole: view });
+    this.function = 0;
+    this.grouped = false;
     this.what = 0;
-    this.step = startOf(this.variant);
-    this.entries = view.program.rows.map(() => ({ root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1, piece: false }));
-    this.groups = this.variant.groups.seek(0);
+    this.take();
     this.past = [];
     this.hover = -1;
     this.build();
@@ -62,6 +63,17 @@ class FusionExplorer {
     return this.variant.steps.length;
   }
 
+  /** Takes up the function that is chosen, with its rows in the order that is asked for. */
+  take() {
+    this.view = functionView(this.whole, this.function);
+    if (this.grouped) this.view = regrouped(this.view, this.what);
+    this.model = createModel(this.view);
+    this.step = startOf(this.variant);
+    this.entries = this.view.program.rows.map(() => ({ root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1, piece: false }));
+    this.groups = this.variant.groups.seek(0);
+    this.told = null;
+  }
+
   // --- building -------------------------------------------------------------------------------------
 
   build() {
@@ -76,8 +88,13 @@ class FusionExplorer {
     this.search = this.finder.search;
     this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
     const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
-    this.frame.bar.append(this.transport.el, this.time, this.counter,
-      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
+    const { functions } = this.whole;
+    this.chooser = functions.length > 1 && h("select", { class: "chooser", "aria-label": "function", onchange: () => this.choose(Number(this.chooser.value)) },
+      functions.map(({ name }, i) => h("option", { value: i, title: this.whole.strings[functions[i].summary] }, this.whole.strings[name])));
+    this.groupButton = button("by kernel", "the rows of each kernel together (g)", () => this.regroup(!this.grouped));
+    this.groupButton.removeAttribute("aria-label");
+    this.frame.bar.append(...(this.chooser ? [this.chooser] : []), this.transport.el, this.time, this.counter,
+      h("span", { class: "group tools" }, this.groupButton, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
     const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
     Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
     this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, beside.el);
@@ -126,6 +143,12 @@ class FusionExplorer {
     drawQuestions(this.questions, view, this.what, (what) => this.inquire(what));
     this.question.hidden = this.what === 0;
     fill(this.question, this.what > 0 && [h("span", null, whatIf(model.variant(0), variant)), h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is")]);
+    const order = this.whole.functions[this.function].variants[this.what].order.length > 0;
+    this.groupButton.hidden = !this.whole.functions.some(({ variants }) => variants.some(({ order: other }) => other.length > 0));
+    this.groupButton.disabled = !order;
+    this.groupButton.title = order ? "the rows of each kernel together (g)" : "the rows of each kernel are together";
+    this.groupButton.setAttribute("aria-pressed", String(this.grouped && order));
+    if (this.chooser) this.chooser.value = String(this.function);
     this.rows.el.style.setProperty("--kernel-lanes", variant.lanes);
     this.wires.moved();
   }
@@ -136,16 +159,20 @@ class FusionExplorer {
     const { query, scope, only } = this.search.state();
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, what: this.what || "", row: this.rows.selected >= 0 ? this.rows.selected : "", pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
+      fn: this.function || "", by: this.grouped ? "kernel" : "", step: this.step + 1, what: this.what || "", row: this.rows.selected >= 0 ? this.rows.selected : "", pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
       tab: this.narrow && tab !== "kernel" ? tab : "", q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "",
       fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
     };
   }
 
   restore(state) {
-    const what = integer(state.what, 0);
-    this.what = this.view.variants[what] ? what : 0;
-    this.suppose();
+    const [chosen, what] = [integer(state.fn, 0), integer(state.what, 0)];
+    const rows = this.rowsShown();
+    this.function = this.whole.functions[chosen] ? chosen : 0;
+    this.grouped = state.by === "kernel";
+    this.what = this.whole.functions[this.function].variants[what] ? what : 0;
+    if (rows === this.rowsShown()) this.suppose();
+    else this.rebuild();
     if (state.fold) this.rows.setFolded(parseList(state.fold));
     this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : "why");
     this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "kernel");
@@ -260,34 +287,6 @@ class FusionExplorer {
     if (!steps.length) return false;
     this.jump(steps.find((step) => step > this.step) ?? steps[0]);
     return true;
-  }
-
-  // --- what if --------------------------------------------------------------------------------------
-
-  /** Another variant, with the cursor at the same question where there is one. */
-  inquire(what) {
-    if (what === this.what || !this.view.variants[what]) return;
-    this.transport.stop();
-    // From where the reader last stood, not from where an earlier answer put the cursor.
-    const { anchor } = this;
-    const to = this.model.variant(what);
-    const step = anchor.what === what ? anchor.step : sameStep(this.model.variant(anchor.what), anchor.step, to);
-    // Focus on a button that is drawn anew would fall to the page.
-    const inside = this.question.contains(this.root.getRootNode().activeElement) || this.questions.contains(this.root.getRootNode().activeElement);
-    this.past.push({ step: this.step, what: this.what });
-    this.what = what;
-    this.suppose();
-    this.go(step, true, true);
-    this.anchor = anchor;
-    this.keepSteps();
-    if (this.finder.search.state().query) this.finder.search.run();
-    if (inside) (this.questions.querySelector('[aria-pressed="true"]') ?? this.root).focus({ preventScroll: true });
-    this.frame.announce(`${what > 0 ? this.question.querySelector("span").textContent : "As it is."} ${this.spoken(this.step)}`);
-    this.ctx.changed();
-  }
-
-  nextQuestion(by) {
-    this.inquire((this.what + by + this.view.variants.length) % this.view.variants.length);
   }
 
   // --- what is shown beside ------------------------------------------------------------------------
@@ -412,3 +411,5 @@ class FusionExplorer {
     this.frame.destroy();
   }
 }
+
+Object.assign(FusionExplorer.prototype, choices);

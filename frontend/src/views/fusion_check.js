@@ -10,6 +10,12 @@ export function checkFusion(view) {
   const text = (value) => isIndex(value, strings);
   const amount = (value) => Number.isFinite(value) && value >= 0;
   need(isListOf(view.patterns, (entry) => Array.isArray(entry) && Number.isInteger(entry[0]) && entry.length === 4 && entry.slice(1).every(text)), "patterns");
+  need(Array.isArray(view.functions) && view.functions.length > 0, "functions");
+  for (const entry of view.functions) checkFunction(entry ?? {}, { rows, text, amount });
+}
+
+function checkFunction(view, { rows, text, amount }) {
+  need(text(view.name) && text(view.summary) && isListOf(view.rows, (row) => isIndex(row, rows)) && view.rows.length === 2, "functions");
   need(Array.isArray(view.nodes), "nodes");
   const count = view.nodes.length;
   view.nodes.forEach((entry, i) => {
@@ -21,10 +27,10 @@ export function checkFusion(view) {
     need(isListOf(uses, (user) => isIndex(user, count)), where);
   });
   need(Array.isArray(view.variants) && view.variants.length > 0, "variants");
-  view.variants.forEach((variant, i) => checkVariant(variant ?? {}, `variant ${i + 1}`, { count, text, amount }));
+  view.variants.forEach((variant, i) => checkVariant(variant ?? {}, `variant ${i + 1}`, { count, rows, text, amount }));
 }
 
-function checkVariant({ name, say, patterns, dominators, steps, kernels, totals }, where, { count, text, amount }) {
+function checkVariant({ name, say, patterns, dominators, steps, kernels, totals, order }, where, { count, rows, text, amount }) {
   const sentence = (value) => isListOf(value, text);
   const node = (value) => isIndex(value, count);
   need(text(name) && sentence(say) && say.length > 0, where);
@@ -43,4 +49,6 @@ function checkVariant({ name, say, patterns, dominators, steps, kernels, totals 
   need(isListOf(kernels, kernel), `${where}: kernels`);
   const pair = (value) => isListOf(value, amount) && value.length === 2;
   need(Boolean(totals) && pair(totals.launches) && pair(totals.bytes), `${where}: totals`);
+  const whole = () => order.length === rows && new Set(order).size === rows;
+  need(isListOf(order, (row) => isIndex(row, rows)) && (order.length === 0 || whole()), `${where}: order`);
 }

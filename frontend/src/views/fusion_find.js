@@ -4,18 +4,22 @@ import { createSearch } from "../core/search.js";
 
 const SCOPES = [{ id: "all", label: "anywhere" }, { id: "op", label: "operators" }, { id: "pattern", label: "patterns" }, { id: "kernel", label: "kernels" }];
 
-/** The search of a FusionExplorer: `keep` is null or the set of the rows that are shown. */
+/** The search of a FusionExplorer: `keep` is null or the set of the rows that are shown; `renew()` after it has other rows. */
 export function createFinder(explorer) {
-  const { view, model } = explorer;
-  const { rows } = view.program;
-  const finder = { search: null, keep: null, matches: [], restore };
+  const finder = { search: null, keep: null, matches: [], restore, renew };
+  let texts = [];
   finder.search = createSearch({ scopes: SCOPES, placeholder: "find an operator, a pattern, a kernel", onChange: filter, onMove: move });
 
-  const texts = rows.map((row) => rowText(row, view.strings).toLowerCase());
+  function renew() {
+    const { view } = explorer;
+    texts = view.program.rows.map((row) => rowText(row, view.strings).toLowerCase());
+    if (finder.search.state().query) finder.search.run();
+  }
+  const here = (row) => explorer.model.onRow[row];
   const inside = {
-    op: (row) => model.onRow[row].map((n) => model.nodes[n].label),
-    pattern: (row) => model.onRow[row].map((n) => model.patterns.get(explorer.variant.pattern[n])?.name ?? ""),
-    kernel: (row) => model.onRow[row].map((n) => explorer.variant.kernels[explorer.variant.kernelOf[n]]?.name ?? ""),
+    op: (row) => here(row).map((n) => explorer.model.nodes[n].label),
+    pattern: (row) => here(row).map((n) => explorer.model.patterns.get(explorer.variant.pattern[n])?.name ?? ""),
+    kernel: (row) => here(row).map((n) => explorer.variant.kernels[explorer.variant.kernelOf[n]]?.name ?? ""),
   };
   const hit = (row, wanted, scope) => {
     const where = inside[scope] ? [scope] : Object.keys(inside);
@@ -24,7 +28,7 @@ export function createFinder(explorer) {
 
   function filter({ query, scope, only }) {
     const wanted = query.toLowerCase();
-    finder.matches = wanted ? rows.map((_, row) => row).filter((row) => hit(row, wanted, scope)) : [];
+    finder.matches = wanted ? texts.map((_, row) => row).filter((row) => hit(row, wanted, scope)) : [];
     finder.keep = only && wanted ? new Set(finder.matches) : null;
     explorer.rows.filter(finder.keep && ((row) => finder.keep.has(row)));
     explorer.rows.mark("match", wanted && !only ? finder.matches : []);
@@ -46,5 +50,6 @@ export function createFinder(explorer) {
     finder.search.set({ query: state.q, scope: state.in ?? "all", only: state.only === "1" });
     if (!state.q) finder.search.el.hidden = true;
   }
+  renew();
   return finder;
 }

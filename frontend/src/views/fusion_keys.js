@@ -19,6 +19,8 @@ export function bindings(explorer) {
     { keys: ["n", "N"], label: "next and previous refusal", run: (event) => explorer.nextMark(REFUSED, event.key === "n" ? 1 : -1) },
     { keys: ["m", "M"], label: "next and previous merge", run: (event) => explorer.nextMark(MERGED, event.key === "m" ? 1 : -1) },
     { keys: ["v", "V"], label: "next and previous what-if", run: (event) => explorer.nextQuestion(event.key === "v" ? 1 : -1) },
+    { keys: ["g"], label: "the rows of each kernel together, or as they are printed", run: () => explorer.regroup(!explorer.grouped) },
+    ...(explorer.whole.functions.length > 1 ? [{ keys: ["[", "]"], label: "the function before and after this one", run: (event) => explorer.nextFunction(event.key === "[" ? -1 : 1) }] : []),
     { keys: ["w"], label: "why: the way, the rule, what stands in the way", run: () => explorer.why() },
     { keys: ["t", "k"], label: "the tree of post-dominators, the list of kernels", run: (event) => explorer.showPane(event.key === "t" ? "tree" : "list") },
     { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along the program", run: (event) => explorer.rows.move(event.key === "ArrowDown" ? 1 : -1, row()) },
