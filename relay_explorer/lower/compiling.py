@@ -63,7 +63,7 @@ def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | N
     """Compiles a kernel into the cache, and gives its entry: `path` of the library, `rule`, `choice` and
     `candidates` of its schedule, `seconds` that this took, `sizes` (see `shapes`), `library` bytes.
 
-    A target that this machine cannot run gets an object file.
+    For a target that this machine cannot run it is an object file, for a GPU the source in CUDA C.
     """
     start = time.perf_counter()
     made = scheduled(function_of(text), name, target, choice)
@@ -97,6 +97,8 @@ def output_sizes(composed: Composed) -> list[list[Any]] | None:
 
 
 def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str]:
+    if target.kind == "cuda":
+        return str(executable.mod.imports[0].inspect_source()).encode(), ".cu"
     made = place / "kernel.o"
     executable.mod.write_to_file(str(made), "o")
     tool = linker()

@@ -150,7 +150,7 @@ class Kernel:
         if not self.target.runs_here:
             raise RelayError(
                 f"the kernel `{self.name}` is made for {self.target}, which this machine is not",
-                help=["its code can be read: kernel.source('asm')"],
+                help=[f"its code can be read: kernel.source({'cuda' if 'cuda' in self.levels else 'asm'!r})"],
             )
         if self.on_host:
             from .host import host_kernel

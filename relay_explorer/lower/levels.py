@@ -52,7 +52,7 @@ def machine(generated: Any, level: str, target: Target) -> str:
         )
     from importlib import import_module
 
-    nvcc = import_module("tvm.contrib.nvcc")
+    nvcc = import_module("tvm.support.nvcc")
     with target.tvm:
         made = nvcc.compile_cuda(source, target_format="ptx", arch=str(target.dict["arch"]), compiler="nvcc")
     return bytes(made).decode("utf-8", "replace")

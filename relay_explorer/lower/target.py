@@ -89,7 +89,8 @@ class Target:
 def _tvm_target(options: str) -> Any:
     found = json.loads(options)
     if found["kind"] == "cuda":
-        return tvm().target.Target(found, host={"kind": "llvm", "mcpu": _host_cpu()})
+        whole = {"max_shared_memory_per_block": 48 << 10, "max_num_threads": 1024, **found}
+        return tvm().target.Target(whole, host={"kind": "llvm", "mcpu": _host_cpu()})
     return tvm().target.Target(found)
 
 

@@ -381,6 +381,19 @@ def test_for_another_machine() -> None:
     )
 
 
+def test_for_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    exe = relay_explorer.build(layer(), {"kind": "cuda", "arch": "sm_80"})
+    (kernel,) = exe.kernels
+    assert "__global__" in kernel.source("cuda")
+    assert kernel.rule == "gpu"
+    assert [candidate["choice"]["rule"] for candidate in kernel.candidates][-1] == "Fallback"
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(RelayError, match="PTX needs NVIDIA's compiler nvcc, which is not on the PATH"):
+        kernel.source("ptx")
+    with pytest.raises(RelayError, match=r"is made for cuda \(sm_80\).*\n.*kernel.source\('cuda'\)"):
+        exe(X, W)
+
+
 # -- sizes that are not known
 
 

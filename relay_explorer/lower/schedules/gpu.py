@@ -1,0 +1,46 @@
+"""Kernels for a GPU, by TVM's own rules for it (dlight): products of matrices in tiles of shared memory,
+reductions by all threads of a block, everything else one element a thread.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from ..compose import Composed
+from ..require import tvm
+from ..target import Target
+from .scheduled import Candidate, Choice, Scheduled
+
+ORDER = {
+    "Matmul": "a product of matrices, in tiles",
+    "GEMV": "a matrix times a vector",
+    "Reduction": "a reduction with something before or after it",
+    "GeneralReduction": "several reductions of the same rows",
+    "Fallback": "anything",
+}
+
+
+def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
+    """By the first of the rules that takes the kernel."""
+    if target.kind != "cuda":
+        return None
+    for name in [choice["rule"]] if choice else ORDER:
+        made = _applied(name, composed, target)
+        if made is not None:
+            scheduled = made.mod["main"].with_attr("global_symbol", composed.name)
+            mod = tvm().IRModule({composed.name: scheduled})
+            candidates = tuple([Candidate({"rule": rule}, why) for rule, why in ORDER.items()])
+            return Scheduled(composed, mod, made.trace, "gpu", {"rule": name}, candidates)
+    return None
+
+
+def _applied(name: str, composed: Composed, target: Target) -> Any:
+    """TVM's schedule by one rule; None where the rule is for other kernels."""
+    rule = getattr(import_module("tvm.s_tir.dlight.gpu"), name)()
+    with target.tvm:
+        try:
+            made = rule.apply(composed.prim_func, target.tvm, False)
+        except (AssertionError, RuntimeError, ValueError, TypeError, AttributeError, IndexError):
+            return None  # it does not always look whether it can
+    return made[0] if isinstance(made, list) else made
