@@ -16,6 +16,10 @@ from figures import (
     fusion,
     goals,
     inference,
+    layouts,
+    numbering,
+    passes,
+    scales,
     sharing,
     stack,
     three_ways,
@@ -29,7 +33,7 @@ FIGURES = (
     goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
     bipartite.FIGURE, classes.FIGURE,
     forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE, sharing.FIGURE,
-    closed.FIGURE, fusion.FIGURE,
+    closed.FIGURE, passes.FIGURE, numbering.FIGURE, fusion.FIGURE, layouts.FIGURE, scales.FIGURE,
 )  # fmt: skip
 
 

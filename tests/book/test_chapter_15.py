@@ -34,7 +34,7 @@ def test_code_fits_the_column() -> None:
 def test_files_that_it_names_exist() -> None:
     files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
     files += re.findall(r"\{exercise\} (\S+)", source(PAGE))
-    assert len(files) == 6
+    assert len(files) == 7
     assert [f for f in files if not (BOOK.parent / f).is_file()] == []
 
 
