@@ -95,8 +95,9 @@ class Explorer:
         return self.to_dict()
 
     def _repr_html_(self) -> str:
-        make = page.element if current() is Host.BOOK else page.output
-        return make(self.view, self.name, self.state)
+        if current() is Host.BOOK:
+            return page.element(self.view, self.name, self.state, book=True)
+        return page.output(self.view, self.name, self.state)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from .views import picture

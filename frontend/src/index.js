@@ -12,12 +12,21 @@ function mountOne(host) {
   try {
     const data = host.querySelector('script[type="application/json"]');
     if (!data) throw new Error("This explorer has no data in the page.");
-    const explorer = mount(host, JSON.parse(data.textContent), { name, address, token: linked ?? host.dataset.state ?? "" });
+    const explorer = mount(host, JSON.parse(data.textContent), { name, address, token: linked ?? host.dataset.state ?? "", operators: operatorsOf(host) });
     explorers.set(name, { host, explorer });
     if (linked !== null) host.scrollIntoView({ block: "start" });
   } catch (error) {
     refuse(host, error);
     console.error(error);
+  }
+}
+
+/** What the page says about where operators are described; nothing, if that is no JSON. */
+function operatorsOf({ dataset }) {
+  try {
+    return JSON.parse(dataset.operators ?? "null");
+  } catch {
+    return null;
   }
 }
 

@@ -3,6 +3,7 @@ import { Damage, checkCommon } from "./core/check.js";
 import { h } from "./core/dom.js";
 import { formatHash, formatToken, parseHash, parseToken } from "./core/links.js";
 import { styleRoot } from "./core/style.js";
+import { setOperators } from "./core/operators.js";
 import { currentTheme, reducedMotion, watchTheme } from "./core/theme.js";
 import { createBus } from "./core/bus.js";
 import { VIEWS } from "./registry.js";
@@ -20,9 +21,9 @@ export function problem(view) {
 /**
  * Draws `view` in `host`'s shadow root. `options`: `name` (its address is `#rx-NAME:TOKEN`), `token` (state at
  * the start), `address` (whether the page's address may hold the state), `onState(token)` after each change.
- * `onAsk(question)` where a kernel can answer. Returns `{ token(), restore(token), tell(event, value), destroy() }`.
+ * `operators`: where a page describes operators, `{ name: address }`. `onAsk(question)` where a kernel can answer. Returns `{ token(), restore(token), tell(event, value), destroy() }`.
  */
-export function mount(host, view, { name = "", token = "", address = false, onState = () => {}, onAsk = null } = {}) {
+export function mount(host, view, { name = "", token = "", address = false, operators = null, onState = () => {}, onAsk = null } = {}) {
   const wrong = problem(view);
   if (wrong) throw new Error(wrong);
   const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -61,6 +62,7 @@ export function mount(host, view, { name = "", token = "", address = false, onSt
   };
   try {
     checkCommon(view);
+    setOperators(view, operators);
     drawn = VIEWS.get(view.view)(root, view, ctx);
   } catch (error) {
     stopTheme();

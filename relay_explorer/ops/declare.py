@@ -6,6 +6,8 @@ from ..ir.attrs import Attrs
 from ..ir.op import Compute, Flops, Op, OpPattern, Relation
 from .numeric import meaning
 
+DECLARED: set[str] = set()  # the package's own operators, which the book's reference has
+
 
 def declare(
     name: str,
@@ -36,6 +38,7 @@ def declare(
     """
     if family not in FAMILIES:
         raise ValueError(f"{name}: unknown family {family!r}; known are {', '.join(FAMILIES)}")
+    DECLARED.add(name)
     return Op.register(
         Op(
             name,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..ir.op import Op
+from .declare import DECLARED
 
 FOLDER = "reference"  # below the book's folder
 
@@ -22,3 +24,8 @@ def page(family: str) -> str:
 def address(op: Op) -> str:
     """The place of an operator in the built book, from the folder in which the chapters are."""
     return f"{page(op.family)}.html#{anchor(op.name)}"
+
+
+def addresses(names: Iterable[str]) -> dict[str, str]:
+    """The places of those of these operators that the reference has: not of a reader's own."""
+    return {name: address(Op.get(name)) for name in sorted(set(names) & DECLARED)}

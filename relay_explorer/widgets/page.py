@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from functools import cache
 from html import escape
 from pathlib import Path
 
-from ..views.format import View
+from ..ops.reference import addresses
+from ..views.format import TokenClass, View
 from ..views.picture import html as picture
 
 BUNDLE = Path(__file__).parent / "static" / "relay_explorer.js"
@@ -30,16 +32,23 @@ def script_json(text: str) -> str:
     return text.replace("<", "\\u003c")
 
 
-def element(view: View, name: str, state: str = "") -> str:
+def element(view: View, name: str, state: str = "", book: bool = False) -> str:
     """The explorer's element: its data, and the picture that is seen until the bundle draws. `name` is what
-    addresses call it.
+    addresses call it. In the `book`, operators lead to their places in its reference.
     """
-    data_state = f' data-state="{escape(state)}"' if state else ""
+    more = f' data-state="{escape(state)}"' if state else ""
+    if book:
+        more += f' data-operators="{escape(json.dumps(_operators(view), separators=(",", ":")))}"'
     return (
-        f'<div class="relay-explorer" id="rx-{escape(name)}"{data_state}>'
+        f'<div class="relay-explorer" id="rx-{escape(name)}"{more}>'
         f'<script type="application/json">{script_json(view.to_json())}</script>'
         f"{picture(view)}</div>"
     )
+
+
+def _operators(view: View) -> dict[str, str]:
+    """The places in the book's reference of the operators that a view's rows name."""
+    return addresses(t.text for row in view.rows for t in row.tokens if t.kind == TokenClass.OPERATOR)
 
 
 def output(view: View, name: str, state: str = "") -> str:

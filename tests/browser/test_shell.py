@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.pages import ORIGIN, Opener, Site, page_html
+from tests.browser.pages import ORIGIN, ROOT, Opener, Site, page_html
 
 pytestmark = pytest.mark.browser
 
@@ -298,3 +299,42 @@ def test_an_inference_without_steps_is_an_empty_one(open_view: Opener) -> None:
     page = open_view(f"Object.assign({WAITING}, {nothing})")
     expect(page.locator(".say")).to_have_text("No step of this inference was recorded.")
     expect(page.locator(".row")).to_have_count(9)
+
+
+REFERENCE = """async ([view, operators]) => {
+  const { mount } = await import("/relay_explorer/widgets/static/relay_explorer.js");
+  const host = document.createElement("div");
+  document.querySelector("main").append(host);
+  mount(host, view, { operators });
+  return [...host.shadowRoot.querySelectorAll("a.op")].map((a) => [a.textContent, a.getAttribute("href")]);
+}"""
+
+
+@pytest.mark.parametrize("kind", ["pipeline_small", "fusion_apart", "sharing_shared"])
+def test_operators_lead_to_where_they_are_described(open_view: Opener, kind: str) -> None:
+    view = json.loads((ROOT / f"frontend/test/data/{kind}.json").read_text("utf-8"))
+    page = open_view(view)
+    expect(page.locator("a.op")).to_have_count(0)
+    places = {
+        "exp": "reference/operators_arithmetic.html#op-exp",
+        "add": "reference/operators_arithmetic.html#op-add",
+        "tanh": "javascript:alert(1)//reference/operators_arithmetic.html#op-tanh",
+        "nn.dense": "https://elsewhere.test/reference/operators_matmul.html#op-nn-dense",
+    }
+    found = page.evaluate(REFERENCE, [view, places])
+    assert found
+    assert all(places[name] == href and name in ("exp", "add") for name, href in found)
+
+
+def test_a_link_of_a_row_is_followed_by_the_keyboard(open_view: Opener) -> None:
+    view = json.loads((ROOT / "frontend/test/data/pipeline_small.json").read_text("utf-8"))
+    page = open_view(view)
+    page.evaluate(REFERENCE, [view, {"exp": "reference/operators_arithmetic.html#op-exp"}])
+    link = page.locator("a.op").first
+    link.evaluate("(a) => a.setAttribute('href', '#followed')")
+    page.locator(".pipeline-grid .row").filter(has=page.locator("a.op")).first.click(
+        position={"x": 40, "y": 8}
+    )
+    expect(link).to_have_attribute("tabindex", "0")
+    link.press("Enter")
+    assert page.evaluate("location.hash") == "#followed"

@@ -87,6 +87,19 @@ def test_in_a_book_the_page_has_the_bundle(plain: None, monkeypatch: pytest.Monk
     assert "%0 = nn.conv2d(%data, %stem_conv_weight" in bundle["text/html"]
 
 
+def test_in_a_book_operators_lead_to_its_reference(plain: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_EXPLORER_BUNDLE", "shared")
+    made = explore("def @main(%x: Tensor[(2, 2), float32]) { nn.softmax(exp(%x)) }", view="types")
+    (host,) = [attrs for tag, attrs in Page(made._repr_html_()).tags if tag == "div"]
+    assert json.loads(host["data-operators"] or "") == {
+        "exp": "reference/operators_arithmetic.html#op-exp",
+        "nn.softmax": "reference/operators_activation.html#op-nn-softmax",
+    }
+    monkeypatch.delenv("RELAY_EXPLORER_BUNDLE")
+    (host,) = [attrs for tag, attrs in Page(made._repr_html_()).tags if tag == "div"]
+    assert "data-operators" not in host
+
+
 # Colab's ipykernel and ipywidgets are older than its Python and its traitlets.
 @pytest.mark.filterwarnings("ignore:Parsing dates involving a day of month:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:Deprecated in traitlets:DeprecationWarning")

@@ -17,6 +17,8 @@ export function bindKeys(node, bindings) {
   for (const binding of bindings) for (const key of binding.keys) table.set(key, binding);
   const listen = (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    // Enter on a link follows it.
+    if (event.key === "Enter" && event.target.closest?.("a[href]")) return;
     const binding = table.get(keyName(event));
     if (!binding) return;
     if (!binding.typing && event.target.closest?.(TYPING)) return;

@@ -1,6 +1,7 @@
 // The program as the axis: one row a binding, every other column aligned to it. A grid to assistive
 // technology; rows outside the window leave the page only in large programs.
 import { fill, h } from "./dom.js";
+import { tokenElement } from "./operators.js";
 import { DEPTH, END, KIND, TOKENS, enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
 
 const VIRTUAL_ABOVE = 2000;
@@ -52,7 +53,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   function token(list, i) {
     const value = strings[list[i + 1]];
     if (list[i] === 0 && list[i + 2] < 0) return value;
-    return h("span", { class: `t${list[i]}`, "data-ref": list[i + 2] >= 0 ? list[i + 2] : null }, value);
+    return tokenElement(strings, list[i], value, { class: `t${list[i]}`, "data-ref": list[i + 2] >= 0 ? list[i + 2] : null });
   }
 
   function make(row) {
@@ -169,7 +170,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
       if (!node) continue;
       node.setAttribute("aria-selected", String(on));
       node.tabIndex = on ? 0 : -1;
-      for (const inside of node.querySelectorAll(".cell:not(.code) button")) inside.tabIndex = on ? 0 : -1;
+      for (const inside of node.querySelectorAll(".cell:not(.code) button, a.op")) inside.tabIndex = on ? 0 : -1;
     }
     if (row >= 0) scrollTo(row);
     if (focus) mounted.get(row)?.focus({ preventScroll: true });
@@ -203,7 +204,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     const hit = at(event);
     if (!hit) return;
     if (hit.target.closest(".twist")) toggle(hit.row);
-    else if (!hit.target.closest("button")) select(hit.row, { focus: true, byReader: true });
+    else if (!hit.target.closest("button, a")) select(hit.row, { focus: true, byReader: true });
   });
   inner.addEventListener("dblclick", (event) => { const hit = at(event); if (hit) hooks.activate?.(hit.row); });
   inner.addEventListener("pointerover", (event) => { const hit = at(event); hooks.hover?.(hit); });

@@ -1,6 +1,7 @@
 // The panel that says everything about one expression, or about a group, or, with nothing chosen, about the whole.
 
 import { fill, h, s } from "../core/dom.js";
+import { operatorAddress } from "../core/operators.js";
 import { outlineText } from "../graph/shapes.js";
 import { KIND_NAMES } from "../graph/model.js";
 
@@ -38,12 +39,17 @@ export function createDetails({ model, totals, go, toggle }) {
   ];
   const facts = (rows) => h("dl", null, rows.filter(Boolean).map(([name, value, title]) => [h("dt", null, name), h("dd", { title: title ?? null }, value)]));
 
+  function reference(label) {
+    const href = operatorAddress(model.view.strings, label);
+    return href && [" ", h("a", { class: "reference", href }, "In the operator reference")];
+  }
+
   function ofNode(id) {
     const family = model.families[model.family(id)] ?? { name: "", shape: "rect", hue: "grey" };
     const name = model.name(id), label = model.label(id), uses = model.uses(id);
     return [
       h("div", { class: "head" }, familyMark(family), h("span", { class: "mono" }, label), name && name !== label ? h("span", { class: "soft mono" }, name) : null),
-      model.detail(id) ? h("p", null, model.detail(id)) : null,
+      model.detail(id) ? h("p", null, model.detail(id), reference(label)) : null,
       facts([
         ["family", family.name],
         ["type", h("code", null, model.type(id))],

@@ -1,5 +1,6 @@
 // The columns beside the program before: what became of the row, the program after, what it costs.
 import { fill, h } from "../core/dom.js";
+import { tokenElement } from "../core/operators.js";
 import { DEPTH } from "../core/rowmodel.js";
 import { amount, size } from "./fusion_columns.js";
 import { differing, tokensOf } from "./pipeline_align.js";
@@ -25,7 +26,7 @@ export function pipelineColumns(model, stage, folded, uses) {
     const fresh = before >= 0 && before !== row ? differing(tokensOf(view, before), tokens, model.related)[1] : [];
     const hidden = folded(i);
     fill(cell, hidden > 0 && h("span", { class: "folded-note" }, noteOf(hidden)),
-      tokens.map(({ kind, text, ref }, t) => (kind === 0 && ref < 0 ? text : h("span", { class: `t${kind}${fresh[t] ? " new-token" : ""}`, "data-ref": ref >= 0 ? ref : null }, text))));
+      tokens.map(({ kind, text, ref }, t) => (kind === 0 && ref < 0 ? text : tokenElement(view.strings, kind, text, { class: `t${kind}${fresh[t] ? " new-token" : ""}`, "data-ref": ref >= 0 ? ref : null }))));
   }
 
   const costs = { flops: { show: amount, most: 1 }, bytes: { show: size, most: 1 } };
@@ -65,5 +66,5 @@ export function markOld(model, { before, after }, cell) {
   const old = differing(tokens, tokensOf(model.view, after), model.related)[0];
   // Only tokens that have an element of their own can be marked; plain commas need no mark.
   const own = tokens.map((token, t) => ({ ...token, t })).filter(({ kind, ref }) => kind !== 0 || ref >= 0);
-  [...cell.querySelectorAll(":scope > span:not(.folded-note)")].forEach((node, k) => node.classList.toggle("old-token", Boolean(own[k] && old[own[k].t])));
+  [...cell.querySelectorAll(":scope > :is(span:not(.folded-note), a)")].forEach((node, k) => node.classList.toggle("old-token", Boolean(own[k] && old[own[k].t])));
 }

@@ -3,7 +3,7 @@
 export const following = {
   clicked(event) {
     const node = event.target.closest(".row");
-    if (!node || event.target.closest("button")) return;
+    if (!node || event.target.closest("button, a")) return;
     const ref = event.target.closest("[data-ref]");
     const { before, after } = this.stage.pairs[Number(node.dataset.row)];
     const { model } = this;
