@@ -70,21 +70,20 @@ def _score(channels: int, columns: int, most: int) -> float:
 
 def _row_tiles(composed: Composed, height: int, target: Target) -> list[int]:
     """How many rows of the result are computed before the next channels' weights are read: all, or as many as
-    have their data in the second-level cache.
+    have their data in the second-level cache. In the latter case tiles of rows are what the cores share, so
+    there must be enough of them.
     """
     anchor = composed.anchor
     assert anchor is not None
-    data, weight = anchor.call.args[0].checked_type, anchor.call.args[1].checked_type
-    size = 4 * product(sizes(data))
-    weights = 4 * product(sizes(weight))
+    data, weight = (4 * product(sizes(arg.checked_type)) for arg in anchor.call.args)
     room = target.caches[1] // 2
-    if size <= room or height < 4:
+    tasks = int(anchor.tensors[0].shape[0]) * height
+    fits = [r for r in divisors(height, max(1, height * room // data)) if tasks // r >= target.cores]
+    if data <= room or not fits or fits[0] == height:
         return [height]
-    fits = divisors(height, max(1, height * room // size))
-    rows = max(fits)
-    if weights > 8 * target.caches[1]:
-        return [height, rows]
-    return [rows, height]
+    if weight > 8 * target.caches[1]:  # they would be read from memory again and again
+        return [height, fits[0]]
+    return [fits[0], height]
 
 
 class _Convolution:

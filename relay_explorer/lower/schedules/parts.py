@@ -149,34 +149,37 @@ def plain_loops(sch: Any, block: Any, target: Target) -> None:
         return
     spatial = [loop for loop, kind in zip(loops, kinds) if kind == SPATIAL]
     reduced = [loop for loop, kind in zip(loops, kinds) if kind == REDUCED]
-    extents = static([sch.get(loop).extent for loop in spatial])
-    if not spatial or extents is None:
+    if not spatial:
         return
+    extents = [_known(sch.get(loop).extent) for loop in spatial]
     lanes = target.lanes(str(sch.get(block).writes[0].source.dtype))
-    vector = None
-    if not reduced:
-        spatial, vector = _flat_vector(sch, spatial, extents, lanes)
-    elif extents[-1] >= lanes and extents[-1] % lanes == 0:
-        *outer, last = spatial
-        wide, vector = sch.split(last, [None, lanes])
-        spatial = [*outer, wide]
-        sch.reorder(*spatial, *reduced, vector)
-    if product(extents) >= ROWS_AT_ONCE and target.cores > 1:
-        sch.parallel(sch.fuse(*spatial) if len(spatial) > 1 else spatial[0])
+    outer, vector = _split_vector(sch, spatial, extents, lanes, joined=not reduced)
+    if vector is not None and reduced:
+        sch.reorder(*outer, *reduced, vector)
+    large = None in extents or product([e or 1 for e in extents]) >= ROWS_AT_ONCE
+    if outer and large and target.cores > 1:
+        sch.parallel(sch.fuse(*outer) if len(outer) > 1 else outer[0])
     if vector is not None:
         sch.vectorize(vector)
 
 
-def _flat_vector(sch: Any, loops: list[Any], extents: tuple[int, ...], lanes: int) -> tuple[list[Any], Any]:
-    """The innermost loops as vectors: of the last axis, or the last ones joined, whichever divides."""
-    count = 0
-    for count in range(1, len(loops) + 1):
-        if product(extents[-count:]) % lanes == 0:
+def _known(extent: Any) -> int | None:
+    return int(extent) if hasattr(extent, "value") else None
+
+
+def _split_vector(
+    sch: Any, loops: list[Any], extents: list[int | None], lanes: int, joined: bool
+) -> tuple[list[Any], Any]:
+    """The outer loops, and one over a vector: of the last axis, or, where that does not divide and they may
+    be `joined`, of as many of the last ones as do. None where none does: LLVM makes what vectors it can.
+    """
+    for count in range(1, len(loops) + 1 if joined else 2):
+        last = extents[-count:]
+        total = product([e or 0 for e in last])
+        if total == 0:
             break
-    else:
-        count = len(loops)
-    inner = sch.fuse(*loops[-count:]) if count > 1 else loops[-1]
-    if product(extents[-count:]) <= lanes:
-        return (loops[:-count], inner) if len(loops) > count else ([sch.split(inner, [1, None])[0]], None)
-    outer, vector = sch.split(inner, [None, lanes])
-    return [*loops[:-count], outer], vector
+        if total % lanes == 0:
+            inner = sch.fuse(*loops[-count:]) if count > 1 else loops[-1]
+            wide, vector = sch.split(inner, [None, lanes])
+            return [*loops[:-count], wide], vector
+    return loops, None
