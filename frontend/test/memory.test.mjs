@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
 import { checkMemory } from "../src/views/memory_check.js";
+import { WINDOW, timeWindow } from "../src/views/memory_aside.js";
 import { arenaBoxes, createModel, sameStep } from "../src/views/memory_model.js";
 
 const folder = new URL("./data/", import.meta.url);
@@ -108,5 +109,22 @@ test("damaged data is refused with its place", () => {
     const view = load("block");
     damage(view);
     assert.throws(() => check(view), (error) => error instanceof Damage && error.message.includes(`(${where})`), where);
+  }
+});
+
+test("the steps beside the rows are a window around the one that is shown, which moves only near its edges", () => {
+  assert.deepEqual(timeWindow(0, 9, 10, false), { first: 0, span: 10 }, "all of a short run");
+  const first = timeWindow(0, 100, 300, false);
+  assert.deepEqual(first, { first: 100 - WINDOW / 2, span: WINDOW });
+  assert.deepEqual(timeWindow(first.first, 105, 300, false), first, "it stays");
+  assert.equal(timeWindow(first.first, 115, 300, false).first, 115 - WINDOW / 2);
+  assert.equal(timeWindow(first.first, 299, 300, false).first, 300 - WINDOW);
+  assert.deepEqual(timeWindow(first.first, 120, 300, true), { first: 0, span: 300 });
+});
+
+test("a plan is found again by its choices", () => {
+  for (const name of NAMES) {
+    const model = createModel(load(name));
+    model.view.variants.forEach((_, i) => assert.equal(model.at(model.choicesOf(i)), i));
   }
 });

@@ -73,7 +73,8 @@ class Operation:
 
 
 class StraightLine:
-    """The operations of a typed function, `block`, in the order of the program.
+    """The operations of a typed function, `block`, in the order of the program; `order` are its expressions
+    but for names, constants and functions, each after its parts.
 
     `tensors` are all tensors, by number; `of(expr)` are the numbers of those that an expression's value
     consists of; `result` those of the function's. `home` has the scope of each expression, `scopes` those in
@@ -88,13 +89,13 @@ class StraightLine:
         self.tensors: list[Tensor] = []
         self.scopes: dict[int, list[Scope]] = {}
         self._views = views
-        self._order = _order(function.body)
-        self._values = {node.var: node.value for node in self._order if isinstance(node, Let)}
+        self.order = _order(function.body)
+        self._values = {node.var: node.value for node in self.order if isinstance(node, Let)}
         self._of: dict[Expr, tuple[int, ...]] = {}
         self._operations: dict[Expr, Operation] = {}
         for param in function.params:
             self._of[param] = self._new(param, Origin.PARAMETER)
-        for node in self._order:
+        for node in self.order:
             self._of[node] = self._tensors(node)
         self.result = self.of(function.body)
         self.block = self._blocks()
@@ -177,7 +178,7 @@ class StraightLine:
         self.home, opened = self._homes(root)
         home = self.home
         here: dict[Scope, list[Expr]] = {}
-        for node in self._order:
+        for node in self.order:
             here.setdefault(home[node], []).append(node)
             if isinstance(node, Let) and not isinstance(self.callee(node.value), Function):
                 for number in self.of(node.value):
@@ -206,7 +207,7 @@ class StraightLine:
         """The innermost scope that holds all uses of each expression; the scopes that each opens."""
         home: dict[Expr, Scope] = {self.function.body: root}
         opened: dict[Expr, tuple[Scope, ...]] = {}
-        for node in reversed(self._order):  # what uses an expression stands after it
+        for node in reversed(self.order):  # what uses an expression stands after it
             scope = home[node]
             if isinstance(node, Let):
                 opened[node] = (Scope(scope),)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..analysis.liveness import Step, StepKind
 from ..analysis.schedules import SCHEDULES
 from ..analysis.storage import Choice, StoragePlan, plan_memory
-from ..analysis.straight_line import Origin
+from ..analysis.straight_line import Origin, StraightLine
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Var
 from ..ir.module import IRModule
@@ -63,8 +63,10 @@ class _Builder:
         self.base = plan_memory(function)
         self.code = self.base.code
         self.program: ProgramRows = program_rows(module)
-        self.known = {node for node in post_order(function) if not isinstance(node, Op)}
-        self.has_let = any(isinstance(node, Let) for node in self.known)
+        # What stands inside the kernels of a program that is fused already has no place.
+        names = [node.var for node in self.code.order if isinstance(node, Let)]
+        self.known = {*self.code.order, *names, *(tensor.expr for tensor in self.base.tensors)}
+        self.has_let = bool(names)
         self.variants: list[MemoryVariant] = []
         self.found: dict[object, int] = {}
 
@@ -88,6 +90,8 @@ class _Builder:
     def _summary(self, grid: Sequence[int], orders: int) -> str:
         first, fused = (self.variants[grid[n]] for n in (0, len(FREED) * orders))
         t = first.totals
+        if not first.lives:
+            return "Nothing is computed, so nothing has to be stored."
         text = (
             f"{counted(len(first.lives), 'value')} in {counted(len(first.buffers), 'buffer')}: at most "
             f"{say.sized(t.peak)} are needed at once, the buffers take {say.sized(t.arena)}, and a place of "
@@ -107,8 +111,9 @@ class _Builder:
         if name and len(self.code.of(tensor.expr)) > 1:
             name += f".{tensor.field}"
         return MemoryValue(
-            row, name, label(tensor.expr), short_type(tensor.type), tensor.bytes, _ORIGINS[tensor.origin]
-        )
+            row, name, what(self.code, tensor.expr), short_type(tensor.type), tensor.bytes,
+            _ORIGINS[tensor.origin],
+        )  # fmt: skip
 
     def _same(self) -> Iterator[tuple[int, int]]:
         """Rows that define no tensor of their own, but one that is another's: projections, views, names."""
@@ -189,6 +194,15 @@ class _Builder:
         return list(found)
 
 
+def what(code: StraightLine, expr: Expr) -> str:
+    """What an expression is: its operator, or those of its kernel."""
+    callee = code.callee(expr.op) if isinstance(expr, Call) else None
+    if not isinstance(callee, Function):
+        return "if" if isinstance(expr, If) else label(expr)
+    calls = [node for node in post_order(callee.body) if isinstance(node, Call)]
+    return "·".join(short(node.op.name) for node in calls if isinstance(node.op, Op)) or "kernel"
+
+
 class _Told(NamedTuple):
     """A plan on its way into the view."""
 
@@ -205,13 +219,12 @@ class _Told(NamedTuple):
             choice, life = plan.choices[tensor], plan.lives[tensor]
             assert choice is not None
             value = self.value(tensor)
-            name = self.builder.called(value) if value >= 0 else label(plan.tensors[tensor].expr)
             taken = -(-plan.tensors[tensor].bytes // plan.alignment) * plan.alignment
             before = numbers.get(choice.before, -1)
             lives.append(
                 Life(
                     value, life.made + 1, min(life.last, end) + 1, plan.places[tensor].buffer, taken,
-                    _RULES.index(choice.rule), before, name,
+                    _RULES.index(choice.rule), before, self.called(tensor),
                 )
             )  # fmt: skip
         return lives
@@ -232,6 +245,13 @@ class _Told(NamedTuple):
             values = self.builder.code.of(expr)
             return values[made.field] if made.field < len(values) else -1
         return -1
+
+    def called(self, tensor: int) -> str:
+        """What a sentence calls a tensor of the plan."""
+        value = self.value(tensor)
+        return (
+            self.builder.called(value) if value >= 0 else what(self.plan.code, self.plan.tensors[tensor].expr)
+        )
 
     def variant(self, lives: list[Life], chosen: Sequence[str], first: MemoryTotals | None) -> MemoryVariant:
         plan = self.plan
@@ -290,27 +310,13 @@ class _Told(NamedTuple):
         return list(found)
 
     def _label(self, step: Step) -> str:
-        kernel = self._kernel(step)
-        if kernel is None:
-            return "if" if isinstance(step.expr, If) else label(step.expr)
-        names = [
-            short(n.op.name) for n in post_order(kernel.body) if isinstance(n, Call) and isinstance(n.op, Op)
-        ]
-        return "·".join(names) or "kernel"
+        return what(self.plan.code, step.expr)
 
     def _name(self, step: Step) -> str:
         """What a sentence calls what a step makes."""
-        if self._kernel(step) is not None:
-            made = self.builder.program.name(next(iter(self.builder.came_from([step.expr])), step.expr))
-            return f"{made} {self._label(step)}" if made else self._label(step)
-        for expr in self.builder.came_from([step.expr]):
-            name = self.builder.program.name(expr)
-            return f"{name} {label(expr)}" if name else label(expr)
-        return label(step.expr)
-
-    def _read(self, step: Step) -> str:
-        value = self.value(step.reads[0])
-        return self.builder.called(value) if value >= 0 else label(self.plan.tensors[step.reads[0]].expr)
+        made = next(iter(self.builder.came_from([step.expr])), step.expr)
+        name, label_ = self.builder.program.name(made), self._label(step)
+        return f"{name} {label_}" if name else label_
 
     def _choices(self, step: Step) -> list[Choice]:
         return [c for t in step.writes if (c := self.plan.choices[t]) is not None]
@@ -331,19 +337,14 @@ class _Told(NamedTuple):
     def _say(self, step: Step, makes: Sequence[Life]) -> Sentence:
         name = self._name(step)
         if step.kind is StepKind.VIEW:
-            return say.view(name, self._read(step))
+            return say.view(name, self.called(step.reads[0]))
         if step.kind is StepKind.BRANCH:
-            return say.branch(self._read(step))
+            return say.branch(self.called(step.reads[0]))
         if step.kind is StepKind.COPY:
             return say.copied(name, step.branch, makes)
         choices = self._choices(step)
         if len(makes) != 1:
             return say.places(name, makes, sum(choice.before < 0 for choice in choices))
         (choice,) = choices
-        before = ""
-        if choice.before >= 0:
-            value = self.value(choice.before)
-            before = (
-                self.builder.called(value) if value >= 0 else label(self.plan.tensors[choice.before].expr)
-            )
+        before = self.called(choice.before) if choice.before >= 0 else ""
         return say.place(name, choice.rule, makes[0], before, choice.was, choice.size)

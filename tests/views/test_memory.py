@@ -146,6 +146,30 @@ def test_random_programs() -> None:
         assert check(shown.to_dict()) == []
 
 
+@pytest.mark.parametrize(
+    ("program", "stored"),
+    [
+        ("(%x: Tensor[(2), float32]) { %x }", []),
+        ("() { () }", []),
+        ("(%x: Tensor[(2, 3), float32]) { let %y = reshape(%x, newshape=[6]); (%y, %y) }", []),
+        ("(%x: Tensor[(0, 4), float32]) { tanh(%x) }", ["tanh"]),
+        ("(%x: (int8, (int8, bool))) { (negative(%x.1.0), %x.0) }", ["%2 negative"]),
+        ("(%x: Tensor[(2), float32]) { let %u = exp(%x); tanh(%x) }", ["%u exp", "tanh"]),
+        (
+            "(%x: float32) { let %f = fn (%p: float32, Primitive=1) { exp(tanh(%p)) };"
+            " let %y = %f(%x); %f(%y) }",
+            ["%y tanh·exp", "tanh·exp"],
+        ),
+    ],
+)
+def test_small_programs(program: str, stored: list[str]) -> None:
+    shown = memory_view(parse(f"def @main{program}"))
+    assert check(shown.to_dict()) == []
+    assert [life.name for life in shown.variants[0].lives] == stored
+    nothing = "Nothing is computed, so nothing has to be stored."
+    assert (shown.summary == nothing) == (not stored)
+
+
 def test_networks_and_a_gradient() -> None:
     """The way back needs what the way forward computed: twice the memory and more."""
     mlp = InferType()(models.load("mlp"))

@@ -9,9 +9,9 @@ import { createRows } from "../core/rows.js";
 import { sentence, sentenceText } from "../core/sentence.js";
 import { nextStep } from "../core/steps.js";
 import { addStyle } from "../core/style.js";
-import { createTabs } from "../core/tabs.js";
 import { createTimeline } from "../core/timeline.js";
 import { createTransport } from "../core/transport.js";
+import { ON_ROWS, PANES, WINDOW, createAside, timeWindow } from "./memory_aside.js";
 import { checkMemory } from "./memory_check.js";
 import { drawChoices, drawTotals } from "./memory_choices.js";
 import { memoryColumns } from "./memory_columns.js";
@@ -26,11 +26,6 @@ addStyle(css);
 
 const LINE = 30;
 const NARROW = 620;
-/** Steps that are shown beside the rows at most, and how near to their edge the step may come, unless all are asked for. */
-const WINDOW = 32;
-const EDGE = 6;
-const PANES = [{ id: "arena", label: "Arena" }, { id: "use", label: "In use" }];
-const ON_ROWS = [{ id: "life", label: "Lives" }, { id: "place", label: "Where" }];
 const KEYS = [[["←", "→"], "step"], [["p"], "peak"], [["v"], "other plan"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountMemory(root, view, ctx) {
@@ -103,16 +98,13 @@ class MemoryExplorer {
   }
 
   buildAside() {
-    this.panes = Object.fromEntries(PANES.map(({ id }) => [id, h("div", { class: `pane ${id}-pane`, tabindex: 0 })]));
-    this.tabs = createTabs({ label: "what to show beside the program", items: PANES.map((item) => ({ ...item, pane: this.panes[item.id] })), onSelect: (_, byReader) => { if (byReader) { this.drawPane(); this.ctx.changed(); } } });
-    this.narrowTabs = createTabs({ label: "what to show", className: "narrow", items: [...ON_ROWS, ...PANES], onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } } });
-    const onLife = (life) => this.visit(this.model.values[this.variant.lives[life].value]?.row ?? -1);
-    this.onLife = onLife;
+    const beside = createAside({ onPane: () => { this.drawPane(); this.ctx.changed(); }, onTab: (id) => { this.place(id); this.ctx.changed(); } });
+    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs, aside: beside.el });
+    this.onLife = (life) => this.visit(this.model.values[this.variant.lives[life].value]?.row ?? -1);
     this.arena = createArena(this.model, this.panes.arena, {
-      onLife, onSeek: (step) => { this.transport.stop(); this.go(step); },
+      onLife: this.onLife, onSeek: (step) => { this.transport.stop(); this.go(step); },
       onHover: (life) => { const value = life < 0 ? -1 : this.variant.lives[life].value; this.hovered(value, this.model.values[value]?.row ?? -1, life); },
     });
-    this.aside = h("div", { class: "aside" }, this.tabs.el, Object.values(this.panes));
   }
 
   /** What depends on the plan as a whole: the timeline, the marks, the bars, the sentence that tells what it is. */
@@ -151,13 +143,10 @@ class MemoryExplorer {
     this.ctx.changed();
   }
 
-  /** Which steps stand beside the rows: a window that moves when the step comes near its edge. */
   placeTime() {
-    const { style } = this.rows.el;
-    const span = this.whole ? this.count : Math.min(this.count, WINDOW);
-    const near = this.step - this.from < EDGE || this.from + span - this.step <= EDGE;
-    if (near || this.from + span > this.count) this.from = Math.max(0, Math.min(this.count - span, Math.round(this.step - span / 2)));
-    for (const [name, value] of [["first", this.from], ["span", span], ["step", this.step]]) style.setProperty(`--${name}`, String(value));
+    const { first, span } = timeWindow(this.from, this.step, this.count, this.whole);
+    this.from = first;
+    for (const [name, value] of [["first", first], ["span", span], ["step", this.step]]) this.rows.el.style.setProperty(`--${name}`, String(value));
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -309,16 +298,8 @@ class MemoryExplorer {
 
   /** The next plan that is another one. */
   nextPlan(by) {
-    const { axes, view } = { axes: this.model.axes, view: this.view };
-    const now = this.model.at(this.chosen);
-    const to = (now + by + view.variants.length) % view.variants.length;
-    let at = view.grid.indexOf(to);
-    const chosen = [];
-    for (const { choices } of [...axes].reverse()) {
-      chosen.unshift(at % choices.length);
-      at = Math.floor(at / choices.length);
-    }
-    this.choose(chosen);
+    const { variants } = this.view;
+    this.choose(this.model.choicesOf((this.model.at(this.chosen) + by + variants.length) % variants.length));
   }
 
   // --- what is shown beside ------------------------------------------------------------------------

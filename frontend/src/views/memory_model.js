@@ -20,6 +20,16 @@ export function createModel(view) {
     variant: (index) => (variants[index] ??= createVariant(model, view.variants[index], index)),
     /** The variant of a list of choices, one for each axis. */
     at: (choices) => view.grid[axes.reduce((sum, axis, i) => sum * axis.choices.length + choices[i], 0)],
+    /** The first choices that lead to a variant. */
+    choicesOf(variant) {
+      let at = view.grid.indexOf(variant);
+      const chosen = [];
+      for (const { choices } of [...axes].reverse()) {
+        chosen.unshift(at % choices.length);
+        at = Math.floor(at / choices.length);
+      }
+      return chosen;
+    },
     /** The value that a sentence calls so, where only one is called so. */
     named: unique(values, title),
   };
