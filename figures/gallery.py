@@ -18,6 +18,7 @@ from figures import (
     inference,
     layouts,
     numbering,
+    partial,
     passes,
     scales,
     sharing,
@@ -34,6 +35,7 @@ FIGURES = (
     bipartite.FIGURE, classes.FIGURE,
     forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE, sharing.FIGURE,
     closed.FIGURE, passes.FIGURE, numbering.FIGURE, fusion.FIGURE, layouts.FIGURE, scales.FIGURE,
+    partial.FIGURE,
 )  # fmt: skip
 
 

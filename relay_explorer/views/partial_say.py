@@ -112,9 +112,14 @@ class Speaker:
             )
         given = self.many(params, frame.args)
         if frame.call is None:
-            what = f" Its parameters, {listed(given, 1)}, are not known: they are" if given else " It takes"
-            end = " parameters of the residual program too." if given else " nothing."
-            return f"{{0}} is evaluated, as far as its data is known.{what}{end}", name, *given
+            given = [self.source.called(param) or "one" for param in params[:MOST]]
+            given += [f"{len(params) - MOST} more"] * (len(params) > MOST)
+            what = " It takes nothing."
+            if len(given) == 1:
+                what = " Its parameter {1} is not known: it is one of the residual program too."
+            elif given:
+                what = f" Its parameters {listed(given, 1)} are not known: the residual program has them too."
+            return f"{{0}} is evaluated, as far as its data is known.{what}", name, *given
         with_what = f" with {listed(given, 1)}" if given else ""
         if not frame.turn:
             remark = self._once("inlined")

@@ -89,9 +89,8 @@ def test_what_is_known_of_a_row_in_each_round() -> None:
 def test_every_decision_is_said_with_its_reason() -> None:
     told = said(view_of(TREE))
     assert told[0] == (
-        "@main is evaluated, as far as its data is known. Its parameters, %a, %b and %n, are "
-        "not known: they are "
-        "parameters of the residual program too."
+        "@main is evaluated, as far as its data is known. Its parameters %a, %b and %n are not known: the "
+        "residual program has them too."
     )
     assert told[1] == (
         "A cell is made, at run time too: %cell. But from here on it is known to hold %a. "

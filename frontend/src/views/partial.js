@@ -169,12 +169,13 @@ class PartialExplorer {
     for (let at = 0; at < model.split; at++) if (model.values[at].length) this.rows.update(at);
     this.tint();
     const bound = changes.filter(([kind, , , , , other]) => kind === "b" && other >= 0).map(([, , , , , other]) => other - model.split);
+    const there = (list) => list.filter((at) => this.remains.anchor(at) === at);
     const fresh = model.residual.map((_, at) => at).filter((at) => model.residual[at].born === this.step);
     this.rows.mark("now", row >= 0 ? [row] : []);
     this.rows.mark("block", block >= 0 ? [block] : []);
     this.grow();
-    this.remains.mark("fresh", fresh);
-    this.remains.mark("target", bound);
+    this.remains.mark("fresh", there(fresh));
+    this.remains.mark("target", there(bound));
     const to = [...fresh, ...bound].find((at) => this.isShown(at + model.split));
     if (to !== undefined) this.remains.scrollTo(to);
     this.frame.say.dataset.mark = MARKS[mark].id;
@@ -312,7 +313,7 @@ class PartialExplorer {
     this.rows.mark("hover", row >= 0 ? [row] : []);
     this.remains.mark("hover", out >= 0 ? [out] : []);
     this.rows.mark("linked", source >= 0 ? [source] : []);
-    this.remains.mark("linked", own >= 0 ? model.of[own] : []);
+    this.remains.mark("linked", own >= 0 ? model.of[own].filter((at) => this.remains.anchor(at) === at) : []);
     const lit = item && item.row < model.split ? [ref] : [];
     this.rows.light(lit);
     this.remains.light(item && item.row >= model.split ? [ref] : []);

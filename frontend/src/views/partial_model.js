@@ -2,6 +2,9 @@
 import { rowText } from "../core/rowmodel.js";
 import { EFFECT, STATES } from "./partial_marks.js";
 
+/** Kinds of rows that bind a value: `%0 = …`, `let %x = …`. */
+const BINDING = [3, 4];
+
 export function createModel(view) {
   const { strings, split } = view;
   const all = view.program.rows;
@@ -34,16 +37,26 @@ export function createModel(view) {
   const residual = [];
   for (let i = 0; i < view.residual.length; i += 3) {
     const [born, source, needed] = view.residual.slice(i, i + 3);
-    residual.push({ born, source, needed: needed === 1, frame: steps[born].frame, effect: 0 });
+    const binds = BINDING.includes(all[split + i / 3][0]);
+    residual.push({ born, source, binds, needed: needed === 1, frame: steps[born].frame, effect: 0 });
   }
-  // What must keep its order: the effects, numbered along the residual program.
-  let order = 0;
-  residual.forEach((entry, row) => { if (made.has(row) && steps[made.get(row)].mark === EFFECT) entry.effect = ++order; });
+  // What must keep its order: the effects, numbered along the residual program, and apart in each function that is written into it.
+  const home = (frame) => {
+    let at = frame;
+    while (!frames[at].asked && frames[at].caller >= 0) at = frames[at].caller;
+    return at;
+  };
+  const orders = new Map();
+  residual.forEach((entry, row) => {
+    if (!made.has(row) || steps[made.get(row)].mark !== EFFECT) return;
+    const at = home(steps[made.get(row)].frame);
+    orders.set(at, (orders.get(at) ?? 0) + 1);
+    entry.effect = orders.get(at);
+  });
   const of = all.slice(0, split).map(() => []);
   residual.forEach(({ source }, row) => { if (source >= 0) of[source].push(row); });
-  /** The rows of the residual program that bind something, by the step after which they are there. */
-  const isBinding = (row) => residual[row].source >= 0 && [3, 4].includes(all[split + row][0]);
-  const bindings = residual.map((_, row) => row).filter((row) => isBinding(row) && residual[row].needed);
+  /** The rows of the residual program that bind something that is needed. */
+  const bindings = residual.map((_, row) => row).filter((row) => residual[row].binds && residual[row].needed);
 
   const half = (from, to) => ({ strings, program: { rows: all.slice(from, to).map(([kind, depth, tokens, node, end]) => [kind, depth, tokens, node, end < 0 ? -1 : end - from]) } });
   const stepsOf = all.slice(0, split).map(() => []);

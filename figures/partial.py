@@ -1,0 +1,108 @@
+"""Partial evaluation: the calls that are done beforehand, and the lines that each leaves; drawn from a
+recorded run of the pass on the program of chapter 18.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from figures.canvas import Canvas, Figure
+from relay_explorer.text import parse
+from relay_explorer.views.partial import partial_view
+from relay_explorer.views.partial_format import PartialMark, PartialView
+
+WIDTH, HEIGHT = 480, 366
+LEFT, LINE, TOP, WIDE = 286, 31, 82, 88
+HUES = ("hue-grey", "hue-blue", "hue-teal", "hue-orange", "hue-orange", "hue-orange")
+PLACES = ((142, 80), (142, 150), (96, 228), (60, 306), (160, 306), (222, 228))
+PROGRAM = """
+type Phrase { Word(Tensor[(1, 4), float32]), Pair(Phrase, Phrase) }
+def @encode(%phrase: Phrase, %w: Tensor[(4, 8), float32]) -> Tensor[(1, 4), float32] {
+  match (%phrase) {
+    Word(%x) => { tanh(%x) },
+    Pair(%left, %right) => {
+      let %both = (@encode(%left, %w), @encode(%right, %w));
+      tanh(nn.dense(concatenate(%both, axis=1), %w))
+    },
+  }
+}
+def @main(%not: Tensor[(1, 4), float32], %bad: Tensor[(1, 4), float32],
+          %film: Tensor[(1, 4), float32], %w: Tensor[(4, 8), float32]) {
+  @encode(Pair(Pair(Word(%not), Word(%bad)), Word(%film)), %w)
+}
+"""
+
+
+class Run(NamedTuple):
+    """Of each call the constructor that it was given and the one that called it; of each line that remains
+    the operator and the call that left it.
+    """
+
+    given: list[str]
+    callers: list[int]
+    lines: list[tuple[int, str]]
+
+
+@cache
+def run() -> Run:
+    view: PartialView = partial_view(parse(PROGRAM))
+    given = []
+    for frame in view.frames:
+        text = next((b.text for b in view.steps[frame.begins].bound), "")
+        given.append(text if text.startswith("Word") else text.partition("(")[0])
+    lines = []
+    for step in view.steps:
+        if step.mark != PartialMark.KEPT:
+            continue
+        text = view.rows[step.bound[0].row].text
+        operator, _, args = text.partition(" = ")[2].rstrip(";").partition("(")
+        words = operator.removeprefix("nn.")
+        lines.append((step.frame, f"{words}({args}" if operator == "tanh" and "%x" not in args else words))
+    return Run(given, [frame.caller for frame in view.frames], lines)
+
+
+def draw(c: Canvas) -> None:
+    found = run()
+    c.box(7, 8, LEFT - 15, HEIGHT - 16, fill="panel", edge="edge")
+    c.text((LEFT - 1) / 2, 32, "Done beforehand", size=15, bold=True, anchor="middle")
+    c.text((LEFT - 1) / 2, 50, "the calls, and the tree", size=12.5, colour="soft", anchor="middle")
+    c.box(LEFT, 8, WIDTH - LEFT - 7, HEIGHT - 16, fill="panel", edge="edge")
+    middle = (LEFT + WIDTH - 7) / 2
+    c.text(middle, 32, "What remains", size=15, bold=True, anchor="middle")
+    c.text(middle, 50, "line by line", size=12.5, colour="soft", anchor="middle")
+    for number, caller in enumerate(found.callers):
+        if caller >= 0:
+            (x, y), (to, below) = PLACES[caller], PLACES[number]
+            c.line((x + (to - x) * 0.22, y + 19), (to, below - 21), edge="edge", arrow=True)
+    for number, (x, y) in enumerate(PLACES):
+        hue, name = HUES[number], "@encode" if number else "@main"
+        given = found.given[number] if number else "three words"
+        c.box(x - WIDE / 2, y - 19, WIDE, 38, fill=f"{hue}-fill", edge=hue, radius=9)
+        c.text(x, y - 3, name, size=12.5, mono=bool(number), bold=True, anchor="middle")
+        c.text(x, y + 12, given, size=11.5, mono=bool(number), anchor="middle")
+        if number:
+            _tag(c, x + WIDE / 2 - 4, y - 19, number)
+    for row, (number, text) in enumerate(found.lines):
+        y = TOP + LINE * row
+        c.box(
+            LEFT + 14, y - 13, WIDTH - LEFT - 36, 26, fill=f"{HUES[number]}-fill", edge=HUES[number], radius=6
+        )
+        _tag(c, LEFT + 33, y, number)
+        c.text(LEFT + 54, y + 5, text, size=13.5, mono=True)
+
+
+def _tag(c: Canvas, x: float, y: float, number: int) -> None:
+    c.circle(x, y, 9, fill="paper", edge=HUES[number])
+    c.text(x, y + 4.3, str(number), size=12, bold=True, anchor="middle")
+
+
+FIGURE = Figure(
+    "partial", WIDTH, HEIGHT, "Partial evaluation: calls done beforehand, and the lines that they leave",
+    """Two panels. Done beforehand: a tree of calls. main, for three words, calls encode on a Pair, number 1;
+    that calls encode on a Pair, number 2, and on the Word film, number 5; number 2 calls encode on the Words
+    not and bad, numbers 3 and 4. What remains: nine lines, each with the number of the call that left it.
+    Number 3: tanh of not. Number 4: tanh of bad. Number 2: concatenate, dense, tanh. Number 5: tanh of film.
+    Number 1: concatenate, dense, tanh.""",
+    draw,
+)  # fmt: skip

@@ -1,0 +1,182 @@
+"""Chapter 18: its cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.execute import record
+from relay_explorer.ir import Let, Match, Tuple
+from relay_explorer.views.partial_format import PartialMark, PartialView, State
+from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+
+PAGE = "ch18_partial_evaluation"
+
+
+def view(explorer: str) -> PartialView:
+    found = explorers(PAGE)[explorer].view
+    assert isinstance(found, PartialView)
+    return found
+
+
+def say(explorer: str, step: int) -> str:
+    """The sentence of a step, counted from 1 as readers and addresses do."""
+    template, *arguments = view(explorer).steps[step - 1].say
+    return template.format(*arguments)
+
+
+def test_code_fits_the_column() -> None:
+    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
+    assert [line for line in lines if len(line) > 76] == []
+
+
+def test_files_that_it_names_exist() -> None:
+    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
+    assert files
+    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
+
+
+def test_it_shows_nothing_but_explorers() -> None:
+    shown = [value for value in executed(PAGE)[2] if value is not None]
+    assert {type(value).__name__ for value in shown} == {"Explorer"}
+    assert list(explorers(PAGE)) == ["ch18-power", "ch18-phrases", "ch18-effects"]
+    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+
+
+def test_the_problem_is_one_of_three_small_kernels() -> None:
+    assert output(PAGE, "T = relay.transform").splitlines() == [
+        "encode [['tanh'], ['nn.dense', 'tanh'], ['concatenate']]", "main []",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("explorer", "step", "words"),
+    [
+        ("ch18-power", 3, "equal of %n = 3 and 0 is False"),
+        ("ch18-power", 4, "only the `else` branch is evaluated"),
+        ("ch18-power", 6, "%n was 3, and is less now"),
+        ("ch18-power", 18, "multiply has to wait: %x is not known"),
+        ("ch18-phrases", 4, "Pair is made: Pair(Word(%not), Word(%bad))."),
+        ("ch18-phrases", 8, "fits Pair(%left, %right)"),
+        ("ch18-phrases", 9, "is something inside that now"),
+        ("ch18-phrases", 34, "For 5 of them nothing asks any more"),
+        ("ch18-effects", 5, "%y = 3 and %y = 3 is 9"),
+        ("ch18-effects", 6, "**The write stays**"),
+        ("ch18-effects", 7, "is known to hold 9 here"),
+        ("ch18-effects", 10, "The first branch begins"),
+        ("ch18-effects", 16, "The `else` branch begins"),
+        ("ch18-effects", 19, "What it holds is not known here"),
+        ("ch18-effects", 21, "What it holds is not known here"),
+    ],
+)
+def test_steps_say_what_the_text_says_of_them(explorer: str, step: int, words: str) -> None:
+    assert words in say(explorer, step)
+    assert f"](#rx-{explorer}:step={step})" in source(PAGE)
+
+
+def test_every_step_that_it_links_to_is_tested() -> None:
+    linked = set(re.findall(r"#rx-(ch18-\w+):step=(\d+)", source(PAGE)))
+    assert len(linked) == 15
+    assert all(1 <= int(step) <= len(view(name).steps) for name, step in linked)
+
+
+def test_the_first_line_of_the_power_is_written_when_the_last_call_has_returned() -> None:
+    marks = [step.mark for step in view("ch18-power").steps]
+    assert marks.index(PartialMark.KEPT) == 17
+    assert marks[16] == PartialMark.RETURNED
+    rows = [bound.at for step in view("ch18-power").steps for bound in step.bound]
+    assert max(rows.count(row) for row in rows) == 4, "up to four times"
+
+
+def test_a_pair_of_unknown_words_is_known_in_part_and_tanh_is_there_three_times() -> None:
+    phrases = view("ch18-phrases")
+    assert phrases.steps[3].bound[0].state == State.PART
+    (row,) = [n for n, r in enumerate(phrases.rows[: phrases.split]) if r.text == "tanh(%x)"]
+    assert sum(kept.source == row for kept in phrases.residual) == 3
+    assert "both branches remain" in say("ch18-effects", 9)
+
+
+def test_both_branches_begin_with_the_same_store() -> None:
+    effects = view("ch18-effects")
+    held = {}
+    now: tuple[tuple[str, str], ...] = ()
+    for number, step in enumerate(effects.steps, 1):
+        now = step.cells.held if step.cells is not None else now
+        held[number] = now
+    assert held[10] == held[16] == (("%cell", "9"),)
+    assert held[18] == held[20] == ()
+
+
+def test_ours_and_the_real_pass_mean_the_same() -> None:
+    assert output(PAGE, "import numpy as np") == "True\n"
+    assert "the same: True" in output(PAGE, "specialize = T.Sequential")
+    ours = names(PAGE)["ours"]["main"]
+    found: list[relay.Expr] = []
+    relay.analysis.post_order_visit(ours, found.append)
+    assert not any(isinstance(expr, Match) for expr in found)
+    lines = [expr for expr in found if isinstance(expr, Let)]
+    assert len(lines) == 16
+    assert sum(isinstance(line.value, Tuple) for line in lines) == 2
+    assert "let %v4 = Pair(" in output(PAGE, "class Evaluator")
+    body = next(cell for cell in cells(PAGE) if cell.startswith("class Evaluator"))
+    assert len(body.splitlines()) < 52, "fewer than fifty lines, and two to run them"
+
+
+def test_words_go_into_the_kernel_of_the_concatenation() -> None:
+    made = output(PAGE, "for kernel in kernels(straight").splitlines()
+    assert sorted(made) == ["nn.dense tanh", "nn.dense tanh", "tanh concatenate", "tanh tanh concatenate"]
+
+
+def test_the_treelstm_becomes_a_graph() -> None:
+    printed = output(PAGE, "lstm = models.load")
+    assert "before: 0 operators in @main, 10 calls" in printed
+    assert ", 0 matches" in printed
+    before, after = map(
+        int, re.findall(r"(\d+) (?:before|after)", output(PAGE, "from relay_explorer.execute"))
+    )
+    assert before > after
+    assert f"{after} kernels" in printed
+    assert "the same: True" in output(PAGE, "from relay_explorer.execute")
+    params = names(PAGE)["lstm"]["main"].params[1:5]
+    weights = sum(math.prod(p.type_annotation.concrete_shape) for p in params)
+    assert weights / 32 == pytest.approx(10_000, rel=0.05)
+
+
+def test_one_pass_does_what_separate_ones_do_not() -> None:
+    assert "@scale" not in output(PAGE, "chained = relay.parse")
+    assert output(PAGE, "once = T.Sequential").count("@scale(") == 2
+    assert "@scale(3" in output(PAGE, "once = T.Sequential")
+
+
+def test_predictions_come_out_as_their_answers_say() -> None:
+    pick, cell, up, choice = [printed for code, printed in zip(cells(PAGE), executed(PAGE)[1], strict=True)
+                              if code.startswith("remains(")]  # fmt: skip
+    assert "exp(%x)" in pick
+    assert "fn (%y" not in pick
+    assert cell.count("ref_write") == 2
+    assert "ref_read" not in cell
+    assert up.count("@up(%x, 1)") == 1
+    assert "add(1f, %0)" in choice
+
+
+def test_growth_is_as_the_text_says() -> None:
+    counts = [int(line.split()[1]) for line in output(PAGE, 'FIB = """').splitlines()]
+    assert all(b / a > 4 for a, b in itertools.pairwise(counts))
+    operators, calls = map(int, re.findall(r"(\d+) (?:operators|calls)", output(PAGE, "config = {")))
+    assert operators < 60
+    assert calls > 0
+
+
+def test_there_are_as_many_trees_as_it_says() -> None:
+    ways = [1, 1]
+    for n in range(2, 12):
+        ways.append(sum(ways[k] * ways[n - k] for k in range(1, n)))
+    assert (ways[3], ways[4], ways[11]) == (2, 5, 16_796)
+
+
+def test_the_recorder_of_runs_is_the_one_that_it_uses() -> None:
+    assert names(PAGE)["record"] is record
