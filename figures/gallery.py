@@ -15,6 +15,7 @@ from figures import (
     frameworks,
     fusion,
     goals,
+    gradient,
     inference,
     layouts,
     numbering,
@@ -35,6 +36,7 @@ FIGURES = (
     bipartite.FIGURE, classes.FIGURE,
     forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE, sharing.FIGURE,
     closed.FIGURE, passes.FIGURE, numbering.FIGURE, fusion.FIGURE, layouts.FIGURE, scales.FIGURE,
+    gradient.FIGURE,
     partial.FIGURE,
 )  # fmt: skip
 
