@@ -58,10 +58,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     explore.add_argument(
         "--view",
-        choices=("ir", "types", "evaluation", "sharing", "fusion"),
+        choices=("ir", "types", "evaluation", "sharing", "fusion", "gradient", "partial", "memory"),
         default="ir",
         help="ir: text and graph; types: type inference, step by step; evaluation: a run of @main, step by "
-        "step; sharing: as a graph, with let and written out; fusion: kernels being formed (default: ir)",
+        "step; sharing: as a graph, with let and written out; fusion: kernels being formed; "
+        "gradient: what the way back adds; partial: what can be computed beforehand; memory: where each "
+        "value is stored, and how long (default: ir)",
     )
     explore.add_argument(
         "--arg",

@@ -116,6 +116,8 @@ def test_a_run_and_its_arguments(here: Path, capsys: Output) -> None:
     assert "%p:1:" in capsys.readouterr().err
     assert main(["explore", "lenet", "--view", "sharing", "--json"]) == 0
     assert "lenet-sharing.json: Evaluations of the same computation: " in capsys.readouterr().out
+    assert main(["explore", "lenet", "--view", "memory", "--json"]) == 0
+    assert "lenet-memory.json: 17 values in 4 buffers: at most 37.6 kB" in capsys.readouterr().out
 
 
 def test_the_models_are_listed(capsys: Output) -> None:
