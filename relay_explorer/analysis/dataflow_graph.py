@@ -27,6 +27,7 @@ from ..ir.expr import (
 from ..ir.op import Op, OpPattern
 from ..ir.types import Any, TensorType, TupleType, Type
 from ..ir.walk import children, post_order
+from .dominators import dominator_tree
 
 _IN_GRAPH = (Call, Constant, Tuple, TupleGetItem, Var, Let, If, Match, RefCreate, RefRead, RefWrite)
 _SIZED_BY_VALUES = frozenset(("arange", "argwhere", "unique", "full", "one_hot", "topk", "sparse_to_dense"))
@@ -158,44 +159,41 @@ def _is_dynamic(type_: Type) -> bool:
 
 
 class PostDominators:
-    """The tree of post-dominators of a data flow: for each node, where all its uses meet again.
+    """The post-dominators of a data flow: for each node, where all its uses meet again. It is the tree of
+    `dominators` from the place where all values that are held come together, back along the uses.
 
     `parent[k]` is the node that all ways from node `k` pass first, None where there is none (it is held, or
     its uses never meet); `pattern[k]` is the most opaque pattern of a use on the way there.
     """
 
     def __init__(self, graph: DataflowGraph) -> None:
-        count = len(graph.nodes)
-        self.parent: list[int | None] = [None] * count
-        self.pattern = [OpPattern.OPAQUE] * count
-        self.depth = [1] * count
-        for node in reversed(graph.nodes):  # what uses a node stands after it
-            if not node.held:
-                self._place(node)
+        nodes = graph.nodes
+        end = len(nodes)
+        sources: list[list[int]] = [[] for _ in nodes]
+        for node in nodes:
+            for user, _ in node.uses:
+                sources[user.index].append(node.index)
+        sources.append([node.index for node in nodes if node.held or not node.uses])
+        tree = dominator_tree(end, sources.__getitem__)
+        above = [tree.immediate(k) for k in range(end)]
+        self.parent = [None if at == end else at for at in above]
+        self.pattern = [OpPattern.OPAQUE] * end
+        for node in reversed(nodes):  # what uses a node stands after it
+            if self.parent[node.index] is not None:
+                self.pattern[node.index] = self._pattern(node)
 
-    def _place(self, node: FlowNode) -> None:
+    def _pattern(self, node: FlowNode) -> int:
+        """The most opaque pattern on the ways from a node to where they meet: of its uses, and of those on
+        the ways that lead on from its users, which the tree knows already.
+        """
         pattern = OpPattern.ELEMWISE
-        meeting: int | None = None
-        for number, (user, kind) in enumerate(node.uses):
-            if number == 0:
-                meeting = user.index
-            else:
-                meeting, passed = self._meet(meeting, user.index)
-                pattern = max(pattern, passed)
+        end = self.parent[node.index]
+        seen: set[int] = set()
+        for user, kind in node.uses:
             pattern = max(pattern, kind)
-        k = node.index
-        self.parent[k], self.pattern[k] = meeting, pattern
-        self.depth[k] = 1 if meeting is None else self.depth[meeting] + 1
-
-    def _meet(self, a: int | None, b: int | None) -> tuple[int | None, int]:
-        """Where two nodes' ways meet, and the most opaque pattern on the way."""
-        pattern = OpPattern.ELEMWISE
-        while a != b:
-            if a is None or b is None:
-                return None, pattern
-            down, up = self.depth[a], self.depth[b]
-            if down >= up:
-                pattern, a = max(pattern, self.pattern[a]), self.parent[a]
-            if up >= down:
-                pattern, b = max(pattern, self.pattern[b]), self.parent[b]
-        return a, pattern
+            at: int | None = user.index
+            while at != end and at is not None and at not in seen:
+                seen.add(at)
+                pattern = max(pattern, self.pattern[at])
+                at = self.parent[at]
+        return pattern
