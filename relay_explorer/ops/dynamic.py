@@ -187,6 +187,7 @@ def _dynamic(
         level=level,
         laxer_in_reference="It took shapes, counts and places of any element type.",
         gradient=_GRADIENTS.get(name, ""),
+        lowering="host",
     )
 
 

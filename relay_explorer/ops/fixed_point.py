@@ -113,6 +113,7 @@ _FIXED_POINT_MULTIPLY = declare(
     level=10,
     laxer_in_reference="It took elements of any type, and any multiplier and shift.",
     compute=_whole,
+    lowering="fixed_point.fixed_point_multiply",
 )
 _PER_AXIS = declare(
     "fixed_point_multiply_per_axis",
@@ -129,6 +130,7 @@ _PER_AXIS = declare(
     level=10,
     laxer_in_reference="It looked at the data's type alone.",
     compute=_each,
+    lowering="fixed_point.per_axis",
 )
 
 

@@ -111,6 +111,7 @@ def _declare_resize(axes: int, attrs: type[Attrs], canonical: str) -> Op:
         family="image",
         level=5,
         gradient="image.resized",
+        lowering=f"image.resize{axes}d",
     )
 
 
@@ -227,6 +228,7 @@ _CROP_AND_RESIZE = declare(
     level=5,
     laxer_in_reference="It did not look at the shapes of boxes and box_indices.",
     compute=_cropped,
+    lowering="image.crop_and_resize",
 )
 
 
@@ -282,6 +284,7 @@ _AFFINE_GRID = declare(
     family="image",
     level=5,
     compute=_affine,
+    lowering="image.affine_grid",
 )
 
 
@@ -350,6 +353,7 @@ _GRID_SAMPLE = declare(
     level=5,
     laxer_in_reference="It did not compare the grid's batch and coordinates with the data.",
     compute=_sampled,
+    lowering="image.grid_sample",
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any as Anything
 from ..ir.show import counted
 from .numeric import Array, along, np
 
-_SLACK = 1e-5  # a place this far below a whole number is that number; TVM's kernels allow for as much
+SLACK = 1e-5  # a place this far below a whole number is that number; TVM's kernels allow for as much
 
 
 def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, ...]) -> Array:
@@ -87,9 +87,9 @@ def _nearest(attrs: Anything, places: Array) -> Array:
     if method == "round_prefer_ceil":
         return np.floor(places + 0.5)
     if method == "floor":
-        return np.floor(places + _SLACK)
+        return np.floor(places + SLACK)
     if method == "ceil":
-        return np.ceil(places - _SLACK)
+        return np.ceil(places - SLACK)
     raise ValueError(f'rounding_method is "{method[:40]}", which is not known')
 
 

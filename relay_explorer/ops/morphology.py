@@ -93,6 +93,7 @@ _DILATION2D = declare(
     level=5,
     laxer_in_reference="It compared neither the channels nor the element types of data and window.",
     compute=_greatest,
+    lowering="image.dilation2d",
 )
 
 

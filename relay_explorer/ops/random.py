@@ -157,6 +157,7 @@ def _makes(
         pattern=OpPattern.OPAQUE,
         flops=flops,
         compute=compute,
+        lowering=f"random.{name}",
         family="creation",
         level=10,
     )

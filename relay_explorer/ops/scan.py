@@ -33,7 +33,7 @@ def _row(
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
         flops=flops, compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference,
-        gradient=gradient,
+        gradient=gradient, lowering=f"scan.{name}",
     )  # fmt: skip
 
 

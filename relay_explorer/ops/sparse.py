@@ -216,6 +216,7 @@ _SPARSE_TO_DENSE = declare(
     level=3,
     laxer_in_reference=_LAXER,
     compute=lambda attrs, *values: _densified(attrs.output_shape, *values),
+    lowering="sparse.sparse_to_dense",
 )
 _DYN_SPARSE_TO_DENSE = declare(
     "dyn.sparse_to_dense",
@@ -232,6 +233,7 @@ _DYN_SPARSE_TO_DENSE = declare(
     level=3,
     laxer_in_reference=_LAXER,
     compute=lambda attrs, indices, shape, *rest: _densified(numbers(shape), indices, *rest),
+    lowering="host",
 )
 _SPARSE_RESHAPE = declare(
     "sparse_reshape",
@@ -245,6 +247,7 @@ _SPARSE_RESHAPE = declare(
     level=3,
     laxer_in_reference="It did not compare the coordinates with the old shape.",
     compute=_moved,
+    lowering="sparse.sparse_reshape",
 )
 _SPARSE_FILL_EMPTY_ROWS = declare(
     "sparse_fill_empty_rows",
@@ -261,6 +264,7 @@ _SPARSE_FILL_EMPTY_ROWS = declare(
     level=3,
     laxer_in_reference="It compared none of its arguments with the others.",
     compute=_with_all_rows,
+    lowering="host",
 )  # fmt: skip
 
 

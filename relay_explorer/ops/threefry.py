@@ -11,22 +11,22 @@ from __future__ import annotations
 from .numeric import Array, np
 
 WORDS = 10
-_ROUNDS = 20
-_PARITY = 0x1BD11BDAA9FC1A22  # the constant that the words of a key are joined with
+ROUNDS = 20
+PARITY = 0x1BD11BDAA9FC1A22  # the constant that the words of a key are joined with
 # How far the second word of each pair is rotated, round by round, eight of them in turn.
-_ROTATIONS = ((14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22), (32, 32))
+ROTATIONS = ((14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22), (32, 32))
 _FIRST = 1 << 63  # the path's first bit
 
 
 def hashed(key: Array, counters: Array) -> Array:
     """Threefry-4x64-20 of `counters` (n, 4) under `key` (4), words of 64 bits: (n, 4)."""
-    schedule = [*key, np.bitwise_xor.reduce(key) ^ np.uint64(_PARITY)]
+    schedule = [*key, np.bitwise_xor.reduce(key) ^ np.uint64(PARITY)]
     a, b, c, d = counters.T.copy()
-    for turn in range(_ROUNDS // 4):
+    for turn in range(ROUNDS // 4):
         a, b, c, d = (word + schedule[(turn + n) % 5] for n, word in enumerate((a, b, c, d)))
         d = d + np.uint64(turn)
         for step in range(4):
-            left, right = _ROTATIONS[(4 * turn + step) % 8]
+            left, right = ROTATIONS[(4 * turn + step) % 8]
             a, c = a + b, c + d
             b, d = _rotated(d, right) ^ c, _rotated(b, left) ^ a  # the words change places
     return np.stack([a, b, c, d], -1)

@@ -163,6 +163,7 @@ _SLIDING_WINDOW = declare(
     level=3,
     compute=_slid,
     gradient="shape.moved",
+    lowering="windows.sliding_window",
 )
 _STFT = declare(
     "stft",
@@ -177,6 +178,7 @@ _STFT = declare(
     level=3,
     laxer_in_reference="It looked neither at the window's length nor at the element types.",
     compute=_framed,
+    lowering="windows.stft",
 )
 _DFT = declare(
     "dft",
@@ -190,6 +192,7 @@ _DFT = declare(
     family="other",
     level=3,
     compute=_transformed,
+    lowering="windows.dft",
 )
 
 

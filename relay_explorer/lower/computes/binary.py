@@ -50,7 +50,8 @@ def pairwise(value: Callable[[Value, Value], Value]) -> Lowering:
     return lower
 
 
-def _sum(x: Value, y: Value) -> Value:
+def plus(x: Value, y: Value) -> Value:
+    """The sum; of truth values, whether one is true."""
     return some([x, y]) if dtype_of(x) == "bool" else x + y
 
 
@@ -67,7 +68,7 @@ def _product(x: Value, y: Value) -> Value:
     return every([x, y]) if dtype_of(x) == "bool" else x * y
 
 
-add = pairwise(_sum)
+add = pairwise(plus)
 subtract = pairwise(_difference)
 multiply = pairwise(_product)
 maximum = pairwise(greater_of)
@@ -248,7 +249,7 @@ def where(call: Lowered) -> list[Tensor]:
 def bias_add(call: Lowered) -> list[Tensor]:
     x, bias = call.inputs
     axis = call.attrs.axis % len(x.shape)
-    return [stage(x.shape, lambda *i: _sum(x(*i), bias(i[axis])), call.name)]
+    return [stage(x.shape, lambda *i: plus(x(*i), bias(i[axis])), call.name)]
 
 
 def prelu(call: Lowered) -> list[Tensor]:

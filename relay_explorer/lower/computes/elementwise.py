@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 from ..lowering import Lowered, Lowering
 from .tensors import (
-    NARROW,
     Tensor,
     Value,
     cast,
@@ -29,6 +28,7 @@ from .tensors import (
     lesser_of,
     most,
     number,
+    real_type,
     select,
     some,
     stage,
@@ -54,8 +54,7 @@ def _real(function: Callable[[Value], Value]) -> Lowering:
 
     def value(x: Value) -> Value:
         dtype = dtype_of(x)
-        wide = "float32" if dtype in NARROW else dtype if is_float(dtype) else "float64"
-        return cast(function(cast(x, wide)), dtype)
+        return cast(function(cast(x, real_type(dtype))), dtype)
 
     return mapped(value)
 
@@ -201,7 +200,7 @@ def _bounded(bound: float, dtype: str) -> Value:
 # -- approximations, as FastMath puts them in
 
 
-def _fast_exp(x: Value) -> Value:
+def fast_exponential(x: Value) -> Value:
     """e^x as 2^n times a polynomial: n is x / ln 2 to the nearest, and what remains lies within ln 2 / 2.
     The relative error is below 3·10⁻⁷.
     """
@@ -231,10 +230,10 @@ def _fast_tanh(x: Value) -> Value:
     for coefficient in (-17 / 315, 2 / 15, -1 / 3, 1.0):
         total = total * square + number(coefficient, "float32")
     one, two = number(1, "float32"), number(2, "float32")
-    far = one - two / (_fast_exp(two * x) + one)
+    far = one - two / (fast_exponential(two * x) + one)
     return select(te.abs(x) < number(0.25, "float32"), x * total, far)
 
 
-fast_exp = _real(_fast_exp)
+fast_exp = _real(fast_exponential)
 fast_tanh = _real(_fast_tanh)
 fast_erf = _real(te.erf)

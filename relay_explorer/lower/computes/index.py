@@ -132,21 +132,6 @@ def unravel_index(call: Lowered) -> list[Tensor]:
     return [stage((rank, *indices.shape), value, call.name)]
 
 
-def invert_permutation(call: Lowered) -> list[Tensor]:
-    """Written place by place: TOPI has no such operator."""
-    x = call.inputs[0]
-    size, dtype = dims(x)[0], dtype_of(x)
-
-    def body(ins: Buffers, outs: Buffers) -> None:
-        (data,), (found,) = ins, outs
-        with each(size) as i:
-            found[i] = number(0, dtype)
-        with each(size) as i, when(_lies(data[i].astype("int64"), size)):
-            found[data[i]] = i.astype(dtype)
-
-    return loops([((size,), dtype)], [x], body, call.name)
-
-
 def _lies(index: Value, dim: Any) -> Value:
     return every([index >= 0, index < _size(dim)])
 

@@ -183,7 +183,7 @@ def variance(call: Lowered) -> list[Tensor]:
 
 
 @cache
-def _searcher(greater: bool, last: bool) -> Any:
+def searcher(greater: bool, last: bool) -> Any:
     """Finds (position, value) of the greatest or least value: the first of equal ones, or the last."""
 
     def better(a: Value, b: Value) -> Value:
@@ -210,7 +210,7 @@ def _position(greater: bool) -> Lowering:
         x, fold = call.inputs[0], Folded(call)
         if not fold.axes:
             return [stage(fold.shape, lambda *i: number(0, "int32"), call.name)]
-        find = _searcher(greater, call.attrs.select_last_index)
+        find = searcher(greater, call.attrs.select_last_index)
         found = stage(
             fold.shape,
             lambda *i: find((_as_int32(fold.place), _plain(x(*fold.index(i)))), axis=fold.over()),

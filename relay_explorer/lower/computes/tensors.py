@@ -43,6 +43,16 @@ def number(value: float, dtype: str) -> Value:
     return tirx.const(value, dtype)
 
 
+def converted(value: float, dtype: str) -> Value:
+    """A number of an attribute in another type, as NumPy's astype converts it."""
+    if is_float(dtype):
+        return number(value, dtype)
+    if dtype == "bool":
+        return number(bool(value), dtype)
+    whole = int(value) if abs(value) < 2**63 else 0
+    return number(whole if is_signed(dtype) else whole % 2 ** int(dtype[4:]), dtype)
+
+
 def known(dim: Any) -> int | None:
     """A size as an integer, or None where it is known only when the kernel runs."""
     if isinstance(dim, int):
@@ -144,11 +154,15 @@ def clamp(value: Value, low: Any, high: Any) -> Value:
 
 def least(dtype: str) -> Value:
     """The least number of a type, minus infinity where there is one."""
+    if dtype == "bool":
+        return number(False, "bool")
     return -tirx.infinity(dtype) if is_float(dtype) else tirx.min_value(dtype)
 
 
 def most(dtype: str) -> Value:
     """The greatest number of a type, infinity where there is one."""
+    if dtype == "bool":
+        return number(True, "bool")
     return tirx.infinity(dtype) if is_float(dtype) else tirx.max_value(dtype)
 
 
@@ -293,6 +307,11 @@ def reduce_axes(extents: Shape, name: str = "k") -> list[Any]:
 def sum_type(dtype: str) -> str:
     """The type that sums of `dtype` are kept in while they are added up; of truth values they are counted."""
     return "float32" if dtype in NARROW else "int32" if dtype == "bool" else dtype
+
+
+def real_type(dtype: str) -> str:
+    """The type in which functions of real numbers are computed for elements of `dtype`."""
+    return "float32" if dtype in NARROW else dtype if is_float(dtype) else "float64"
 
 
 def narrowed(total: Tensor, dtype: str, name: str) -> Tensor:

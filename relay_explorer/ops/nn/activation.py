@@ -171,6 +171,7 @@ def _softmax_op(
         family="activation",
         level=1,
         gradient=gradient,
+        lowering="softmax." + name.removeprefix("nn."),
     )
 
 

@@ -140,6 +140,7 @@ _SPACE_TO_BATCH = declare(
     laxer_in_reference=LAXER_BLOCKS,
     compute=_to_batch,
     gradient="shape.space_to_batch",
+    lowering="space.space_to_batch",
 )
 _BATCH_TO_SPACE = declare(
     "nn.batch_to_space_nd",
@@ -156,6 +157,7 @@ _BATCH_TO_SPACE = declare(
     laxer_in_reference=LAXER_BLOCKS,
     compute=_to_space,
     gradient="shape.moved",
+    lowering="space.batch_to_space",
 )
 
 

@@ -90,6 +90,7 @@ def _upsampling(name: str, axes: str, attrs: type[Attrs], description: str) -> O
         family="image",
         level=2,
         compute=_scaled(name, factors),
+        lowering="host",
     )
 
 
@@ -111,4 +112,5 @@ declare(
     family="shape",
     level=2,
     compute=_widened,
+    lowering="host",
 )

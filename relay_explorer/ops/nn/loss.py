@@ -76,6 +76,7 @@ def _cross_entropy_op(
         level=10,
         laxer_in_reference="It accepted targets of another element type.",
         gradient=gradient,
+        lowering="loss." + name.removeprefix("nn."),
     )
 
 
@@ -191,6 +192,7 @@ _NLL_LOSS = declare(
     laxer_in_reference="It compared only the number of the targets' axes, and accepted any reduction.",
     compute=_likelihood,
     gradient="loss.nll_loss",
+    lowering="loss.nll_loss",
 )
 
 

@@ -110,6 +110,7 @@ _FIFO_BUFFER = declare(
     level=3,
     laxer_in_reference="It accepted data of another element type.",
     compute=_moved_on,
+    lowering="pad.fifo_buffer",
 )
 
 
@@ -221,6 +222,7 @@ _CORRELATION = declare(
     level=2,
     laxer_in_reference="It did not compare the images' types, and accepted borders larger than the images.",
     compute=_compared,
+    lowering="correlation.correlation",
 )
 
 

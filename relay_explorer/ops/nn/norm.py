@@ -123,6 +123,7 @@ _BATCH_NORM = declare(
     level=1,
     compute=_batch_normed,
     gradient="normalize.batch_norm",
+    lowering="norm.batch_norm",
 )
 
 
@@ -211,6 +212,7 @@ def _norm(
         level=1,
         laxer_in_reference=laxer,
         gradient=gradient,
+        lowering="norm." + name.removeprefix("nn."),
     )
 
 
@@ -332,6 +334,7 @@ _DROPOUT = declare(
     laxer_in_reference="It accepted any rate.",
     compute=lambda attrs, x: (x, np.ones_like(x)),
     gradient="normalize.dropout",
+    lowering="norm.dropout",
 )
 
 

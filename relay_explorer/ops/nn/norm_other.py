@@ -75,6 +75,7 @@ _LRN = declare(
     laxer_in_reference="It accepted an axis that the data does not have.",
     compute=_lrn,
     gradient="normalize.lrn",
+    lowering="norm.lrn",
 )
 
 
@@ -97,6 +98,7 @@ _L2_NORMALIZE = declare(
     laxer_in_reference="It accepted axes that the data does not have.",
     compute=_l2_normed,
     gradient="normalize.l2_normalize",
+    lowering="norm.l2_normalize",
 )
 
 

@@ -103,6 +103,7 @@ _PAD = declare(
     laxer_in_reference="It did not look at the type of the value, nor at the mode.",
     compute=_surrounded,
     gradient="shape.pad",
+    lowering="pad.pad",
 )
 
 
@@ -163,6 +164,7 @@ _MIRROR_PAD = declare(
     laxer_in_reference="It accepted more padding than there are elements to mirror, and any mode.",
     compute=lambda attrs, x: np.pad(x, attrs.pad_width, attrs.mode.lower()),
     gradient="shape.moved",
+    lowering="pad.mirror_pad",
 )
 
 
@@ -216,6 +218,7 @@ _DILATE = declare(
     laxer_in_reference="It accepted strides that are not positive.",
     compute=_spaced,
     gradient="shape.dilate",
+    lowering="pad.dilate",
 )
 
 

@@ -118,6 +118,7 @@ def _declare(kind: str, axes: str, attrs: type[Attrs]) -> Op:
         level=2,
         laxer_in_reference=_LAXER,
         gradient="pooling.pool2d" if n == 2 else f"pooling.{kind}_pool{n}d",
+        lowering="pool.maximum" if kind == "max" else "pool.mean",
     )
 
 
@@ -307,6 +308,7 @@ def _declare_grad(kind: str, attrs: type[Attrs], formula: str) -> Op:
         level=2,
         laxer_in_reference="It did not compare the gradient's shape with the pool's output.",
         gradient="pooling.avg_pool2d_grad" if kind == "avg" else "",
+        lowering="pool.maximum_grad" if kind == "max" else "pool.mean_grad",
     )
 
 

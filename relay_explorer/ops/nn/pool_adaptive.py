@@ -57,7 +57,7 @@ def _sized(name: str, axes: str) -> Relation:
         data = tensor(data, 0, "data")
         places = spatial_places(attrs, axes, len(data.shape))
         shape: list[Dim] = list(data.shape)
-        for place, size in zip(places, _sizes(attrs, len(axes)), strict=False):
+        for place, size in zip(places, asked_sizes(attrs, len(axes)), strict=False):
             shape[place] = size
         reporter.assign(out, TensorType.of(tuple(shape), data.dtype))
         return True
@@ -65,7 +65,7 @@ def _sized(name: str, axes: str) -> Relation:
     return Relation(name, rule, "{out} = {0} with the asked size")
 
 
-def _sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
+def asked_sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
     """The asked sizes, one an axis; none where the data's size stays."""
     sizes: tuple[int, ...] = (1,) if isinstance(attrs, GlobalPool2DAttrs) else attrs.output_size
     if len(sizes) not in (0, 1, axes):
@@ -96,10 +96,11 @@ def _adaptive(kind: str, axes: str, attrs: type[Attrs]) -> Op:
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=flops_per_input,
-        compute=resized_to(kind, axes, _sizes),
+        compute=resized_to(kind, axes, asked_sizes),
         family="pooling",
         level=10,
         gradient=f"pooling.adaptive_{'maximum' if kind == 'max' else 'mean'}",
+        lowering=f"pool.adaptive_{kind}",
     )
 
 
@@ -121,10 +122,11 @@ def _global(kind: str) -> Op:
         attrs=GlobalPool2DAttrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=flops_per_input,
-        compute=resized_to(kind, "HW", _sizes),
+        compute=resized_to(kind, "HW", asked_sizes),
         family="pooling",
         level=2,
         gradient=f"pooling.adaptive_{'maximum' if kind == 'max' else 'mean'}",
+        lowering=f"pool.adaptive_{kind}",
     )
 
 

@@ -120,6 +120,7 @@ def _upsampling(name: str, description: str, attrs: type[Attrs], relation: Relat
         level=2,
         laxer_in_reference="It accepted any method, and factors that are not positive.",
         gradient="image.resized",
+        lowering="image." + name.removeprefix("nn."),
     )
 
 
@@ -278,6 +279,7 @@ _DEPTH_TO_SPACE = declare(
     laxer_in_reference=LAXER_BLOCKS,
     compute=_from_depth,
     gradient="shape.moved",
+    lowering="space.depth_to_space",
 )
 _SPACE_TO_DEPTH = declare(
     "nn.space_to_depth",
@@ -292,6 +294,7 @@ _SPACE_TO_DEPTH = declare(
     laxer_in_reference=LAXER_BLOCKS,
     compute=_to_depth,
     gradient="shape.moved",
+    lowering="space.space_to_depth",
 )
 
 

@@ -143,6 +143,7 @@ _SPARSE_DENSE = declare(
     level=1,
     laxer_in_reference="It did not compare the three arrays of the sparse matrix with each other.",
     compute=_multiplied,
+    lowering="sparse.sparse_dense",
 )
 _SPARSE_ADD = declare(
     "nn.sparse_add",
@@ -156,6 +157,7 @@ _SPARSE_ADD = declare(
     level=1,
     laxer_in_reference="It did not compare the three arrays of the sparse matrix with each other.",
     compute=lambda attrs, x, values, indices, indptr: x + _unpacked(values, indices, indptr, x.shape[1]),
+    lowering="sparse.sparse_add",
 )
 _SPARSE_TRANSPOSE = declare(
     "nn.sparse_transpose",
@@ -170,6 +172,7 @@ _SPARSE_TRANSPOSE = declare(
     level=1,
     laxer_in_reference="It did not compare the three arrays of the sparse matrix with each other.",
     compute=_turned,
+    lowering="sparse.sparse_transpose",
 )
 
 

@@ -25,6 +25,7 @@ def suppresses(
         f"vision.{name}", description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
         pattern=OpPattern.OPAQUE, flops=no_flops, compute=compute, family="image", level=5,
         laxer_in_reference=laxer_in_reference,
+        lowering=f"nms.{name}",
     )  # fmt: skip
 
 

@@ -131,6 +131,7 @@ _MULTIBOX_PRIOR = declare(
     level=5,
     laxer_in_reference="It did not look at the numbers of its attributes.",
     compute=_anchors,
+    lowering="regions.multibox_prior",
     gradient="elementwise.none",
 )
 _MULTIBOX_TRANSFORM_LOC = declare(
@@ -149,6 +150,7 @@ _MULTIBOX_TRANSFORM_LOC = declare(
     family="image",
     level=5,
     compute=_detected,
+    lowering="regions.multibox_transform_loc",
 )
 
 

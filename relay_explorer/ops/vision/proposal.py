@@ -51,7 +51,7 @@ def _proposal(attrs: ProposalAttrs, cls_prob: Type, bbox_pred: Type, im_info: Ty
     return TensorType.of((times(p.shape[0], attrs.rpn_post_nms_top_n), 5), p.dtype)
 
 
-def _anchor(ratio: float, scale: float, stride: int) -> tuple[float, float, float, float]:
+def first_anchor(ratio: float, scale: float, stride: int) -> tuple[float, float, float, float]:
     """The anchor around the first cell: its sides are whole pixels of the unscaled one, times `scale`."""
     width = math.floor(math.sqrt(math.floor(stride * stride / ratio)) + 0.5)
     height = math.floor(width * ratio + 0.5)
@@ -73,7 +73,7 @@ def _regions(attrs: ProposalAttrs, scores: Array, moves: Array, info: Array) -> 
     """Boxes and scores of one image, cell by cell; what is not to be looked at scores -1."""
     rows, columns = scores.shape[1:]
     stride, (high, wide, scale) = attrs.feature_stride, info.tolist()
-    first = [_anchor(ratio, size, stride) for ratio in attrs.ratios for size in attrs.scales]
+    first = [first_anchor(ratio, size, stride) for ratio in attrs.ratios for size in attrs.scales]
     shift = np.stack(np.meshgrid(np.arange(columns), np.arange(rows)) * 2, -1) * stride
     anchors = (shift[:, :, None] + np.array(first)).reshape(-1, 4)
     by_cell = moves.reshape(len(first), 4, rows, columns).transpose(2, 3, 0, 1).reshape(-1, 4)
@@ -118,6 +118,7 @@ _PROPOSAL = declare(
     level=5,
     laxer_in_reference="It compared neither the anchors nor the cells of cls_prob and bbox_pred.",
     compute=_proposed,
+    lowering="regions.proposal",
 )
 
 

@@ -174,6 +174,7 @@ _ROI_ALIGN = declare(
     level=5,
     laxer_in_reference="It did not check that a region has 5 numbers.",
     compute=_aligned,
+    lowering="regions.roi_align",
 )
 _ROI_POOL = declare(
     "vision.roi_pool",
@@ -188,6 +189,7 @@ _ROI_POOL = declare(
     level=5,
     laxer_in_reference="It did not check that a region has 5 numbers.",
     compute=_greatest,
+    lowering="regions.roi_pool",
 )
 _YOLO_REORG = declare(
     "vision.yolo_reorg",
@@ -202,6 +204,7 @@ _YOLO_REORG = declare(
     laxer_in_reference="It rounded down where the blocks do not divide an axis.",
     compute=_reordered,
     gradient="shape.moved",
+    lowering="space.yolo_reorg",
 )
 
 

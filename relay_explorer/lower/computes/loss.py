@@ -1,0 +1,71 @@
+"""Losses: how far predictions are from targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..lowering import Lowered, Lowering
+from .index import inside
+from .tensors import (
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    number,
+    real_type,
+    reduce_axes,
+    select,
+    stage,
+    te,
+    tirx,
+)
+
+
+def _agreement(logarithm: Callable[[Value], Value]) -> Lowering:
+    """The mean over examples of targets times logarithms of predictions, negated."""
+
+    def lower(call: Lowered) -> list[Tensor]:
+        predictions, targets = call.inputs
+        dtype = dtype_of(targets)
+        real, (examples, classes) = real_type(dtype), dims(predictions)
+        n, c = reduce_axes([examples, classes])
+
+        def total() -> Value:
+            found = logarithm(cast(predictions(n, c), real)) * cast(targets(n, c), real)
+            return te.sum(found, axis=[n, c])
+
+        sums = stage((), total, f"{call.name}_sum")
+        count = number(examples, real) if isinstance(examples, int) else cast(examples, real)
+        return [stage((), lambda: cast(-sums() / count, dtype), call.name)]
+
+    return lower
+
+
+cross_entropy = _agreement(te.log)
+cross_entropy_with_logits = _agreement(lambda x: x)
+
+
+def nll_loss(call: Lowered) -> list[Tensor]:
+    """A target that is no class counts as the nearest one; one that is ignored weighs 0."""
+    predictions, targets, weights = call.inputs
+    attrs, dtype = call.attrs, dtype_of(predictions)
+    real, classes = real_type(dtype), dims(predictions)[1]
+
+    def weight(*i: Value) -> Value:
+        ignored = tirx.EQ(targets(*i), number(attrs.ignore_index, dtype_of(targets)))
+        return select(ignored, number(0, real), cast(weights(inside(targets(*i), classes)), real))
+
+    def loss(*i: Value) -> Value:
+        chosen = cast(predictions(i[0], inside(targets(*i), classes), *i[1:]), real)
+        return number(0, real) - chosen * weight(*i)
+
+    shape = dims(targets)
+    if attrs.reduction == "none":
+        return [stage(shape, lambda *i: cast(loss(*i), dtype), call.name)]
+    k, m = reduce_axes(shape), reduce_axes(shape, "m")
+    total = stage((), lambda: te.sum(loss(*k), axis=k), f"{call.name}_sum")
+    if attrs.reduction == "sum":
+        return [stage((), lambda: cast(total(), dtype), call.name)]
+    weighed = stage((), lambda: te.sum(weight(*m), axis=m), f"{call.name}_weight")
+    return [stage((), lambda: cast(total() / weighed(), dtype), call.name)]
