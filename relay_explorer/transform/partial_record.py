@@ -6,6 +6,7 @@ The evaluator that makes the residual program is the one that is observed. A rec
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any as Anything
@@ -164,12 +165,14 @@ class Observer:
 
 @dataclass
 class Recorder(Observer):
-    """Keeps what happens in the first `limit` events, and counts all."""
+    """Keeps what happens in the first `limit` events, and counts all; `inlined` are calls done in place."""
 
     limit: int = LIMIT
     events: list[Event] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     total: int = 0
+    counts: Counter[type[Event]] = field(default_factory=Counter)
+    inlined: int = 0
 
     def __post_init__(self) -> None:
         self.now: Frame | None = None
@@ -186,6 +189,7 @@ class Recorder(Observer):
 
     def _add(self, kind: type[Event], at: Expr, known: Known | None, *rest: Anything) -> None:
         self.total += 1
+        self.counts[kind] += 1
         if self.total > self.limit:
             return
         assert self.now is not None
@@ -222,6 +226,7 @@ class Recorder(Observer):
         before: Measure, now: Measure,
     ) -> None:  # fmt: skip
         function: Function = static.function
+        self.inlined += call is not None
         turn = self.turns.get(id(function), 0)
         self.turns[id(function)] = turn + 1
         frame = Frame(len(self.frames), static, itself, tuple(args), call, self.now, turn, self.total)

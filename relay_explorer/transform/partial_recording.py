@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..ir.errors import RelayError
@@ -17,7 +18,8 @@ from .to_a_normal_form import ToANormalForm
 @dataclass(frozen=True)
 class PartialEvaluation:
     """A recorded partial evaluation of `@{entry}` of `module`. `normal` is the program in A-normal form that
-    was evaluated, `residual` the function that remains. `events` are the first of `total`, and the last.
+    was evaluated, `residual` the function that remains. `events` are the first of `total`, and the last;
+    `counts` how many there were of each kind, and `inlined` how many calls were done in place.
     """
 
     module: IRModule
@@ -27,6 +29,8 @@ class PartialEvaluation:
     events: tuple[Event, ...]
     frames: tuple[Frame, ...]
     total: int
+    counts: Mapping[type[Event], int]
+    inlined: int
 
     @property
     def left_out(self) -> int:
@@ -49,4 +53,6 @@ def record_partial_evaluation(mod: IRModule, entry: str = "main", limit: int = L
     residual = Evaluator(normal, most, recorder).residual(var, function)
     recorder.finished(residual)
     events, frames = tuple(recorder.events), tuple(recorder.frames)
-    return PartialEvaluation(mod, normal, var, residual, events, frames, recorder.total)
+    return PartialEvaluation(
+        mod, normal, var, residual, events, frames, recorder.total, recorder.counts, recorder.inlined
+    )

@@ -254,15 +254,10 @@ class _Builder:
         return PartialStep(PartialMark.GAP, -1, self._number(event.frame), say)
 
     def _totals(self) -> PartialTotals:
-        events = self.run.events
-
-        def many(*kinds: type[Event]) -> int:
-            return sum(isinstance(event, kinds) for event in events)
-
-        inlined = sum(isinstance(e, Entered) and e.frame.call is not None for e in events)
+        run, counts = self.run, self.run.counts
         return PartialTotals(
-            self.run.total, many(Computed), many(Decided), inlined, len(self.residual.lets),
-            self.residual.alive,
+            run.total, counts.get(Computed, 0), counts.get(Decided, 0), run.inlined,
+            len(self.residual.lets), self.residual.alive,
         )  # fmt: skip
 
     def _summary(self, totals: PartialTotals) -> str:

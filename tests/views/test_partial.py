@@ -7,6 +7,7 @@ import json
 import pytest
 
 from relay_explorer import explore
+from relay_explorer.grading.generate import generate
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.module import IRModule
 from relay_explorer.models.tree_lstm import tree_lstm
@@ -14,6 +15,7 @@ from relay_explorer.text import parse
 from relay_explorer.transform import PassContext
 from relay_explorer.views import partial, picture
 from relay_explorer.views.check import check
+from relay_explorer.views.format import RowKind
 from relay_explorer.views.partial import partial_view
 from relay_explorer.views.partial_format import PartialMark, PartialView, State
 from tests.views.partials import DATA, PROGRAMS, STAYS, TREE, sample
@@ -152,6 +154,7 @@ def test_a_gap_stands_for_what_is_left_out() -> None:
     view = partial_view(parse(PROGRAMS["power"]), limit=12)
     assert view.gap == (12, 12)
     assert "Here 12 steps are left out: the first 12 of 25 are recorded." in said(view)
+    assert view.totals == view_of(PROGRAMS["power"]).totals, "totals are those of the whole run"
     assert max(kept.born for kept in view.residual) == len(view.steps) - 1
 
 
@@ -196,3 +199,15 @@ def test_what_cannot_be_shown_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     with PassContext(config={"relay.PartialEvaluate.max_bindings": 50}):
         view = partial_view(parse(long))
     assert any("as long as it may become" in line for line in said(view))
+
+
+@pytest.mark.parametrize("seed", range(0, 24, 3))
+def test_random_programs_have_views(seed: int) -> None:
+    """Every step is told, and every binding that is needed is there when the step that made it is."""
+    view = partial_view(generate(seed, size=40, closed=seed % 2 == 0).module)
+    assert check(view.to_dict()) == []
+    assert all(said(view))
+    last = len(view.steps) - 1
+    rows = zip(view.rows[view.split :], view.residual, strict=True)
+    late = [row.text for row, kept in rows if kept.needed and row.kind == RowKind.LET and kept.born == last]
+    assert late == []

@@ -34,8 +34,8 @@ export function residualColumns(model) {
     draw(row, cell) {
       const { frame, binds, needed, effect } = model.residual[row];
       if (!binds) return void fill(cell);
-      const { name, turn } = model.frames[frame];
-      fill(cell, h("span", { class: "maker" }, name, turn > 0 && h("span", { class: "soft" }, ` round ${turn}`)), !needed && h("span", { class: "soft" }, " not needed"),
+      const { name, turn } = model.frames[frame] ?? { name: "", turn: 0 };
+      fill(cell, frame < 0 && h("span", { class: "soft" }, "left out"), h("span", { class: "maker" }, name, turn > 0 && h("span", { class: "soft" }, ` round ${turn}`)), !needed && h("span", { class: "soft" }, " not needed"),
         effect > 0 && h("span", { class: "order s-effect", title: `effect ${effect}: it stays in this order` }, h("i", { "aria-hidden": "true" }, STATES[3].sign), h("span", { class: "sr" }, "effect "), String(effect)));
     },
   }];

@@ -38,7 +38,9 @@ export function createModel(view) {
   for (let i = 0; i < view.residual.length; i += 3) {
     const [born, source, needed] = view.residual.slice(i, i + 3);
     const binds = BINDING.includes(all[split + i / 3][0]);
-    residual.push({ born, source, binds, needed: needed === 1, frame: steps[born].frame, effect: 0 });
+    // Of what was made in the part that is left out nobody knows the frame.
+    const frame = view.gap && born >= view.gap[0] ? -1 : steps[born].frame;
+    residual.push({ born, source, binds, needed: needed === 1, frame, effect: 0 });
   }
   // What must keep its order: the effects, numbered along the residual program, and apart in each function that is written into it.
   const home = (frame) => {
