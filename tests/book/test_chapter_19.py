@@ -1,0 +1,162 @@
+"""Chapter 19: its cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from relay_explorer.views.gradient_format import GradientView, Kept
+from relay_explorer.views.gradient_say import FORMULAS
+from tests.book.chapters import BOOK, CELL, cells, executed, explorers, output, source
+
+PAGE = "ch19_gradients"
+
+
+def view(explorer: str) -> GradientView:
+    found = explorers(PAGE)[explorer].view
+    assert isinstance(found, GradientView)
+    return found
+
+
+def say(explorer: str, step: int) -> str:
+    """The sentence of a step, counted from 1 as readers and addresses do."""
+    template, *arguments = view(explorer).steps[step - 1].say
+    return template.format(*arguments)
+
+
+def test_code_fits_the_column() -> None:
+    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
+    assert [line for line in lines if len(line) > 76] == []
+
+
+def test_files_that_it_names_exist() -> None:
+    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
+    assert files
+    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
+
+
+def test_it_shows_nothing_but_explorers() -> None:
+    shown = [value for value in executed(PAGE)[2] if value is not None]
+    assert {type(value).__name__ for value in shown} == {"Explorer"}
+    assert list(explorers(PAGE)) == ["ch19-layer", "ch19-lenet"]
+    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (2, "%d_loss, is **one**"),
+        (4, "it hands %g2 and %g3 to %e subtract"),
+        (5, "%d_e is the **sum** of what comes back"),
+        (7, "**%y tanh** in reverse"),
+    ],
+)
+def test_steps_say_what_the_text_says_of_them(step: int, words: str) -> None:
+    assert words in say("ch19-layer", step)
+    assert f"](#rx-ch19-layer:step={step})" in source(PAGE)
+
+
+# -- the problem, the idea
+
+
+def test_no_step_is_right_and_the_smallest_is_worst() -> None:
+    slopes = [float(n) for n in re.findall(r"slope +(-?[\d.]+)", output(PAGE, "import numpy as np"))]
+    exact = float(output(PAGE, "theirs =").split()[-1])
+    errors = [abs(slope - exact) for slope in slopes]
+    assert min(errors) > 1e-6
+    assert errors[0] > 0.1
+    assert errors[-1] > 0.1
+
+
+def test_rules_of_the_table_are_those_of_the_package() -> None:
+    rows = re.findall(r"^\| `y = ([^`]+)` \| (.+?) \|", source(PAGE), re.M)
+    assert len(rows) == 6
+    told = dict(rows)
+    assert FORMULAS["elementwise.tanh"] == told["tanh(x)"].strip("`") == "dx = dy · (1 − y²)"
+    assert FORMULAS["products.dense"] == told["nn.dense(x, w)"].replace("`", "") == "dx = dy w, dw = dyᵀ x"
+
+
+def test_the_layer_keeps_what_the_figure_marks() -> None:
+    kept = {v.name: v.kept for v in view("ch19-layer").values if not v.given and v.kept}
+    assert kept == {"%y": Kept.NUMBERS, "%e": Kept.NUMBERS, "%q": Kept.SHAPE}
+
+
+def test_lenet_takes_twice_the_arithmetic_back() -> None:
+    shown = view("ch19-lenet")
+    assert shown.backward.flops / shown.forward.flops == pytest.approx(2, abs=0.05)
+    pictures = [v.bytes for v in shown.values if v.kept == Kept.NUMBERS and not v.given]
+    assert pictures[0] == max(pictures)
+    assert any(v.label == "nn.relu" for v in shown.values)
+
+
+# -- build it
+
+
+def test_both_transformations_agree() -> None:
+    printed = output(PAGE, "theirs =")
+    assert printed.count("True") == 4
+    assert "False" not in printed
+
+
+def test_derivatives_agree_with_difference_quotients_and_a_hasty_rule_does_not() -> None:
+    offs = [float(n) for n in re.findall(r"off by (\S+)", output(PAGE, "def wider"))]
+    assert len(offs) == 7
+    assert max(offs) < 1e-8
+    assert float(output(PAGE, "def hasty").split()[-1]) > 0.1
+
+
+def test_other_passes_simplify_the_way_back() -> None:
+    counts = [int(n) for n in re.findall(r"(\d+) operators", output(PAGE, "P = relay.transform"))]
+    assert counts[1] - counts[2] == 1
+    assert "broadcast_to_like" in output(PAGE, "P = relay.transform").splitlines()[3]
+    assert "broadcast_to(" in output(PAGE, "P = relay.transform").splitlines()[4]
+    (left,) = re.findall(r"(\d+) operators", output(PAGE, "derived = simplified"))
+    assert int(left) < counts[2]
+
+
+def test_derivatives_of_derivatives() -> None:
+    rows = [line.split()[-3:] for line in output(PAGE, "def slope").splitlines()]
+    half = [float(row[1]) for row in rows]
+    y = half[0]
+    assert half[1:] == pytest.approx([1 - y**2, -2 * y * (1 - y**2), (6 * y**2 - 2) * (1 - y**2)], abs=1e-4)
+
+
+def test_a_recursion_is_refused_and_then_followed() -> None:
+    assert "not through a call of a function" in output(PAGE, "power =")
+    assert re.findall(r"slope ([\d.]+)", output(PAGE, "def with_cells")) == ["0.0", "1.0", "12.0", "192.0"]
+
+
+def test_partial_evaluation_leaves_neither_cells_nor_closures() -> None:
+    assert "ref(" in output(PAGE, "shortest =")
+    left = output(PAGE, "cube =")
+    assert not re.search(r"ref|fn \(\)|@|if ", left)
+    assert re.findall(r"(\d+) operators", output(PAGE, "print(cost(straight")) == ["13", "4"]
+    assert output(PAGE, "lazy =").splitlines()[0].split() == ["Raw", "One", "Zero"]
+
+
+def test_the_tree_lstm_learns_its_sentences() -> None:
+    losses = [float(n) for n in re.findall(r"loss ([\d.]+)", output(PAGE, "vectors ="))]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < 0.2
+    assert output(PAGE, "read =").count("right") == 5
+    assert "@pair_grad" in output(PAGE, "from relay_explorer.models.tree_lstm")
+
+
+# -- predictions, limits
+
+
+def test_predictions() -> None:
+    assert output(PAGE, 'for op in ("exp"').splitlines() == ["['%a', '%b']", "[]", "['%a']"]
+    found = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'both_ways("%x * %x + %x"'))]
+    assert found == [7, 108, 2]
+    corner = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'both_ways("nn.relu'))]
+    assert corner == [0, 1, 1, 0, 0, 0]
+    branch = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, "both_ways(\n"))]
+    assert branch == [2, 5]
+
+
+def test_memory_for_one_example() -> None:
+    rows = output(PAGE, 'for name in ("lenet", "resnet18", "lstm")').splitlines()
+    assert len(rows) == 3
+    assert all(2 <= float(row.split()[-2]) <= 2.5 for row in rows), rows
