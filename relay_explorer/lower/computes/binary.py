@@ -2,13 +2,12 @@
 
 Where TVM differs from Relay:
 
-* its `/` of integers, `truncdiv` and `floordiv` by 0, and of the least integer by -1, stop the process on
-  many machines; here the first gives 0 and the second wraps, as NumPy does (by 0 the interpreter raises an
-  error);
-* its `floormod` of floating-point numbers is C's `fmod` on some targets; Relay's is x - y ⌊x / y⌋;
-* its `power` of integers goes through floating-point numbers; here it is a product of squares (where it
-  is beyond the type's range, what is left of it may not be what NumPy leaves);
-* a shift by as many bits as there are, or more, is anything in TVM; here, as in NumPy, the bits are gone.
+* a division of integers by 0 ends the process, on many machines also that of the least integer by -1; here
+  the first gives 0 and the second wraps, as in NumPy (the interpreter raises an error where one divides by
+  0);
+* its `fmod` has no code for processors, and its `power` refuses integers;
+* a shift by as many bits as there are, or more, is what the machine makes of it: 3 << 40 is 768 on x86.
+  Here, as in NumPy, the bits are gone.
 """
 
 from __future__ import annotations
@@ -232,7 +231,7 @@ logical_xor = pairwise(_differ)
 
 
 def where(call: Lowered) -> list[Tensor]:
-    """TOPI's `where` wants a condition of truth values; Relay's may be any number."""
+    """The condition may be of any type: it holds where it is not 0."""
     c, x, y = call.inputs
     shape = broadcast_shape(dims(c), dims(x), dims(y))
 

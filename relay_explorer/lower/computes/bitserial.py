@@ -1,7 +1,7 @@
 """Products of numbers of a few bits.
 
-TOPI packs bits first and counts those that two words share; its weights come packed, Relay's do not. Here the
-numbers that the bits stand for are multiplied, which a vector unit does as fast.
+TOPI packs bits and counts those that two words share. Here the numbers that the bits stand for are
+multiplied; the result is the same.
 """
 
 from __future__ import annotations

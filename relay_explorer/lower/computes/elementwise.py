@@ -1,12 +1,10 @@
 """Operators that work on each element by itself.
 
-Where TOPI differs from Relay:
+Where TVM differs from Relay, whose functions of integers are computed in float64 and lose the fraction:
 
-* its `round` is Relay's (halves go to the even neighbour), but its `floor`, `ceil`, `round` and `trunc`
-  refuse integers, which Relay leaves as they are;
-* functions of real numbers refuse integers; Relay computes in float64 and drops the fraction;
-* TVM's `max` and `min` give either argument where one is NaN; NumPy's, and so Relay's, give NaN;
-* `rsqrt` is an instruction on some targets, of twelve bits only; here it is 1 / sqrt.
+* its `exp`, `sin` and `sigmoid` of integers cannot be compiled, and its `sqrt` of them is float32;
+* of half-precision numbers it knows some functions (`exp`) and not others (`acos`, `erf`);
+* its `max(x, y)` gives `y` where one of the two is NaN; NumPy's, and so Relay's, gives NaN.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Integers times a factor that is held as a fraction of 31 bits and a power of two.
-
-TVM's `q_multiply_shift` rounds as Relay does; with a shift to the left it saturates on some processors, where
-Relay's result wraps. Here the product is written out, so all give the same bits.
-"""
+"""Integers times a factor that is held as a fraction of 31 bits and a power of two: exact, in 64 bits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Operators on images: resizing, cutting out, sampling at computed places.
 
-TOPI computes where to read in float32, and so chooses another neighbour now and then; here, as in Relay's
-meaning, places and weights are float64.
+As in Relay's meaning, places and weights are float64: in float32 a place that lies between two elements, or
+on one, may come to lie elsewhere, and another neighbour is read.
 """
 
 from __future__ import annotations

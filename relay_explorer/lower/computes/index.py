@@ -1,9 +1,8 @@
 """Operators that take elements by their indices, or put elements at indices.
 
-TOPI reads wherever an index says, also outside of the tensor, except in `take`'s modes "clip" and "wrap".
-Here no kernel reads or writes outside: a negative index counts from the end, as in NumPy, and one that is
-out of range is brought in where it is read, and left out where it is written (the interpreter raises an
-error).
+TOPI reads wherever an index says, except in `take`'s modes "clip" and "wrap". Here no kernel reads or writes
+outside of a tensor: a negative index counts from the end, as in NumPy, and one that is out of range is
+brought in where it is read, and left out where it is written (the interpreter raises an error).
 """
 
 from __future__ import annotations
@@ -174,7 +173,7 @@ def _scattered(call: Lowered, count: Shape, at: Any, how: str) -> list[Tensor]:
 
 
 def scatter_elements(call: Lowered) -> list[Tensor]:
-    """TOPI's lets several threads write at once; here the last of equal indices wins, as in NumPy."""
+    """Of equal indices the last wins, as in NumPy."""
     x = call.inputs[0]
     axis = call.attrs.axis % len(x.shape)
 

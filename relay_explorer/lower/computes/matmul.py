@@ -1,8 +1,4 @@
-"""Matrix products, and sums of products over named axes.
-
-TOPI's `dense` takes matrices only, where Relay's data may have any number of leading axes; its `batch_matmul`
-and Relay's agree, a batch of 1 serving all.
-"""
+"""Matrix products, and sums of products over named axes. Products of narrow types are added up in wider ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Non-maximum suppression: of boxes that overlap much, only the best stays.
 
-Each step asks what the ones before it have left, so these kernels are loops. TOPI's versions return other
-shapes than Relay's operators, and sort by the runtime's library.
+Each step asks what the ones before it have left, so these kernels are loops.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Normalizations, and dropout, as in inference.
 
-TOPI computes a variance as the mean of squares less the square of the mean, which cancels; here, as in
-Relay's meaning, it is the mean of squared differences. Sums are kept in float32 (float64 for float64).
+Sums are kept in float32, in float64 for float64 and integers; Relay's meaning in NumPy adds all up in
+float64.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operators that put elements around or between those of a tensor.
 
 TOPI's `pad` takes the value as a number; Relay's is an argument of the program. TOPI's reflection reaches
-only once across the data; NumPy's, and so Relay's, as often as it takes.
+once across the data; NumPy's, and so Relay's, as often as it takes.
 """
 
 from __future__ import annotations

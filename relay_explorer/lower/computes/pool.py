@@ -1,7 +1,7 @@
 """Pools and their gradients, in any layout.
 
-TOPI's maximum loses NaN; its mean counts wrongly where windows are dilated and stick out; its gradients are
-for two layouts. What surrounds the data is a stage of its own, and only where there is any.
+TOPI's maximum loses NaN, and its gradients know no dilation. What surrounds the data is a stage of its own,
+and only where there is any.
 """
 
 from __future__ import annotations

@@ -11,9 +11,7 @@ from .tensors import Tensor, Value, dims, every, guarded, known, number, select,
 
 
 def strided_slice(call: Lowered) -> list[Tensor]:
-    """Bounds are brought into the axis as Python does it; TOPI agrees but for strides below 0 in size
-    mode.
-    """
+    """Bounds are brought into the axis as Python does it."""
     x = call.inputs[0]
     starts: list[Any] = [0] * len(x.shape)
     steps = [1] * len(x.shape)
@@ -64,7 +62,7 @@ def slice_like(call: Lowered) -> list[Tensor]:
 def strided_set(call: Lowered) -> list[Tensor]:
     """Bounds are data: each element asks whether it lies in the box, and reads the value there.
 
-    The values are read at places that the box has; TOPI reads beyond them where the box is larger.
+    The values are read at places that they have, also where the box is larger.
     """
     x, v, begin, end, strides = call.inputs
 

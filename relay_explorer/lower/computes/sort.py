@@ -1,8 +1,7 @@
 """Sorting and searching.
 
-TOPI calls the runtime's `tvm.contrib.sort`, whose order of equal elements and of NaN is that of the C++
-library, and which a program without TVM's runtime does not have. Here a merge sort is written out: equal
-elements keep their order, and NaN is the greatest number, as in NumPy.
+TOPI calls the runtime's `tvm.contrib.sort`, which a program without TVM's runtime does not have. Here a
+merge sort is written out: equal elements keep their order, and NaN is the greatest number, as in NumPy.
 """
 
 from __future__ import annotations

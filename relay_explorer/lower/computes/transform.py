@@ -121,7 +121,7 @@ def squeeze(call: Lowered) -> list[Tensor]:
 
 
 def layout_transform(call: Lowered) -> list[Tensor]:
-    """TOPI pads where a block does not divide an axis; Relay's relation refuses that."""
+    """Blocks divide the axes: Relay's relation refuses others."""
     attrs = call.attrs
     canonical = "".join(letter for letter, _ in parse_layout(attrs.src_layout) if letter.isupper())
     view = View(call.inputs[0], layout_map(attrs.src_layout, canonical))

@@ -1,6 +1,6 @@
 """Operators that move a window over a tensor without reducing it, and Fourier transforms.
 
-TOPI's transforms multiply angles up in float32; here the multiple is brought below n as an integer first, and
+TOPI multiplies angles up in the data's type; here the multiple is brought below n as an integer first, and
 the angle is float64, so that long transforms keep their precision.
 """
 
