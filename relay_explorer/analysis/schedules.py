@@ -1,6 +1,6 @@
 """Orders in which the operations of a block may be evaluated: each is legal, and needs its own memory.
 
-* `program`: as the program is written; a graph from its first operand on.
+* `program`: as the interpreter evaluates it: `let` by `let`, a graph from its first operand on.
 * `depth first`: what the result needs, just before it is needed, whatever the order of `let`; of several
   operands, the one with the longest way behind it first, so that nothing waits while it is gone.
 * `level by level`: everything as soon as its operands are there, as a machine with endless room would.

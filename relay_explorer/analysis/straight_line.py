@@ -315,6 +315,7 @@ def _flat(type_: Type, expr: Expr) -> Iterator[TensorType]:
 
 _INLINE = "inline it first: relay_explorer.transform.Inline, PartialEvaluate"
 _WHAT = {
+    "Constructor": "a constructor of a data type",
     "Match": "a `match`",
     "RefCreate": "a reference",
     "RefRead": "a reference",

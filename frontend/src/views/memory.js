@@ -65,7 +65,7 @@ class MemoryExplorer {
   build() {
     const { view, ctx, model } = this;
     this.frame = createFrame(this.root, { title: view.title, what: "Memory, step by step", summary: view.summary });
-    this.time = h("span", { class: "grow" });
+    this.time = h("span", { class: "grow memory-time" });
     this.counter = h("span", { class: "count" });
     this.legend = h("span", null);
     this.plan = h("p", { class: "plan", hidden: true });
