@@ -48,10 +48,10 @@ def _step(rewrite: Rewrite, before: Origins, after: Origins, writer: _Writer) ->
     elif rewrite.how:
         became = writer.named(rewrite.after)
     else:
-        became = writer.text(rewrite.after, alone=len(rewrite.before) == 1)
+        became = writer.result(rewrite.after, rewrite.before)
     first = rewrite.before[0] if len(rewrite.before) == 1 else None
     if first is not None and rewrite.after is not None and writer.text(first) == became:
-        was, became = writer.named(first, rewrite.after), writer.text(rewrite.after, True, first)
+        was, became = writer.named(first, rewrite.after), writer.text(rewrite.after, first)
     return RewriteStep(
         rewrite.rule, rewrite.name, rewrite.path, rewrite.line, old, new, was, rewrite.how, became
     )
@@ -78,16 +78,18 @@ class _Writer:
 
     def named(self, expr: Expr, beside: Expr | None = None) -> str:
         """An expression with its name: `%3 = add(%1, %2)`."""
-        name, text = self._name(expr), self.text(expr, beside=beside)
+        name, text = self._name(expr), self.text(expr, beside)
         return f"{name} = {text}" if name and name != text else text
 
-    def text(self, expr: Expr, alone: bool = False, beside: Expr | None = None) -> str:
-        """An expression written out at its top; with `alone`, one that the program has a name for is that
-        name. What differs from the attributes of `beside` is written too.
+    def result(self, made: Expr, before: Sequence[Expr]) -> str:
+        """What took the place of others: by its name, where it is another value of the program."""
+        name = self._name(made)
+        return name if name and all(name != self._name(expr) for expr in before) else self.text(made)
+
+    def text(self, expr: Expr, beside: Expr | None = None) -> str:
+        """An expression written out at its top; what differs from the attributes of `beside` is written
+        too.
         """
-        name = self.given(expr) if alone and expr in self.before.items else None
-        if name is not None and beside is None:
-            return name
         text = self._text(expr, DEEPEST) + _attributes(expr, beside)
         return text if len(text) <= LONGEST else text[: LONGEST - 1] + _CUT
 

@@ -48,6 +48,7 @@ def test_it_shows_nothing_but_explorers() -> None:
 
 def test_links_lead_to_the_stages_that_they_name() -> None:
     found = re.findall(r"\[`?([\w ]+)`?\]\(#rx-([\w-]+):stage=(\d+)(?:&pipe=(\d))?\)", source(PAGE))
+    found = [link for link in found if link[0] != "moves nothing"]
     assert len(found) == 4
     for words, explorer, stage, pipe in found:
         linked = stages(explorer, int(pipe or 0))[int(stage)]
@@ -107,6 +108,27 @@ def test_the_other_order_leaves_a_multiplication() -> None:
     assert first[-1].totals.operators + 1 == second[-1].totals.operators
 
 
+def test_the_end_programs_differ_in_the_multiplication() -> None:
+    shown = view("ch14-order")
+    assert shown.ends is not None
+    rows = [(before, after) for before, after, _ in shown.ends.align if before < 0 or after < 0]
+    ((none, after),) = rows
+    assert none == -1
+    assert "multiply(" in shown.rows[after].text
+    assert "](#rx-ch14-order:ends=1)" in source(PAGE)
+
+
+def test_links_lead_to_the_rewrites_that_they_name() -> None:
+    found = re.findall(r"\(#rx-ch14-small:stage=(\d)&rw=(\d)\)", source(PAGE))
+    rewrites = [stages("ch14-small")[int(stage)].rewrites for stage, _ in found]
+    assert [(int(stage), len(told)) for (stage, _), told in zip(found, rewrites)] == [(4, 1), (6, 2)]
+    assert rewrites[0][0].was.startswith("%seen = mean")
+    assert [told.rule for told in rewrites[1]] == [
+        "A layer gives scaled channels if its weight is scaled.",
+        "A product is what it multiplies, with the scale in the weights.",
+    ]
+
+
 def test_two_passes_make_resnet_worse_for_the_moment() -> None:
     found = stages("ch14-resnet")
     moved = [stage.totals.bytes for stage in found]
@@ -128,6 +150,11 @@ def test_two_passes_make_resnet_worse_for_the_moment() -> None:
 
 def test_the_sweep_leaves_its_input_alone() -> None:
     assert output(PAGE, "class Sweep") == "True False\n"
+
+
+def test_the_readers_own_pass_is_followed() -> None:
+    said = output(PAGE, "from relay_explorer.ir.rewrites import recorded")
+    assert said == "Unused.visit_let: A `let` that nobody uses is its body.\n  found %seen\n"
 
 
 def test_random_programs_break_the_sweep_and_never_try_the_roots() -> None:

@@ -79,6 +79,19 @@ def test_what_each_pass_does_to_the_layer() -> None:
     assert (folded.operators - shared.operators, shared.operators - swept.operators) == (2, 3)
 
 
+def test_folding_needs_seven_rewrites_and_sharing_two() -> None:
+    _, folded, shared, _ = view("ch15-layer").stages
+    assert (folded.told, shared.told) == (7, 2)
+    assert folded.rewrites[5].rule == "An `if` whose condition is known is the branch that is taken."
+    made = [rewrite.became for rewrite in folded.rewrites[:6]]
+    assert made[:5] == ["8f", "0.125f", "True", "8f", "0.125f"]
+    assert [rewrite.was for rewrite in folded.rewrites[1:6:3]] == [
+        "%scale = divide(1f, 8f)",
+        "%7 = divide(1f, 8f)",
+    ]
+    assert [rewrite.became for rewrite in shared.rewrites] == ["%0", "%a"]
+
+
 def test_a_divide_can_be_followed_to_the_constant() -> None:
     found = view("ch15-layer")
     divides = [n for n, item in enumerate(found.items) if item.label == "divide" and item.stage == 0]

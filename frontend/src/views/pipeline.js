@@ -275,6 +275,7 @@ class PipelineExplorer {
     if (!on) return this.go(this.pipe, this.at);
     this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
     this.comparing = true;
+    if (this.paneTabs.selected === PANES[0].id) this.paneTabs.select("totals");
     this.show();
     this.frame.announce(sentenceText(this.stage.say, this.view.strings));
     this.ctx.changed();

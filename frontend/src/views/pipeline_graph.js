@@ -31,7 +31,9 @@ export function createGraphPane(model, { onPick, onHover }) {
     const { bounds } = known();
     const room = scroller.clientWidth - 2 * PAD;
     if (room <= 0) return false;
-    scale ||= Math.max(0.62, Math.min(1, room / Math.max(1, bounds.w)));
+    // All of it, where it can still be read then.
+    const whole = Math.min(1, room / Math.max(1, bounds.w), (scroller.clientHeight - 3 * PAD) / Math.max(1, bounds.h));
+    scale ||= Math.max(0.62, whole);
     return true;
   }
 

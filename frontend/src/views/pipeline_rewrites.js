@@ -36,7 +36,7 @@ export function drawRewrites(pane, { stage, tree, at, onGo }) {
     if (!before || before.rule !== rewrite.rule || before.line !== rewrite.line || before.name !== rewrite.name) {
       items = h("ol", { start: i + 1, class: "steps" });
       const where = rewrite.path ? sourceLink(tree, rewrite.path, rewrite.line) : rewrite.line > 0 && h("span", { class: "soft" }, `line ${rewrite.line} of its cell or file`);
-      list.append(h("p", { class: "rule" }, plain(rewrite.rule || "A rule without words."), " ", h("span", { class: "where" }, h("code", { class: "soft" }, rewrite.name), where)), items);
+      list.append(h("p", { class: "rule" }, rewrite.rule ? plain(rewrite.rule) : h("code", null, rewrite.name), " ", h("span", { class: "where" }, rewrite.rule && h("code", { class: "soft" }, rewrite.name), where)), items);
     }
     const made = rewrite.became ? h("code", { class: "became" }, rewrite.became) : h("span", { class: "soft" }, "nothing");
     items.append(h("li", null, h("button", { class: "entry", type: "button", "aria-current": i === at ? "step" : null, onclick: () => onGo(i) },

@@ -26,6 +26,13 @@ export function createStrip(model, onGo) {
   const el = h("div", { class: `strips${frames.length > 1 ? " several" : ""}`, role: "group", "aria-label": "passes" }, frames.map((list, pipe) =>
     h("div", { class: "strip" }, frames.length > 1 && h("span", { class: "strip-name" }, model.pipelines[pipe].name), h("ol", { class: "film", "aria-label": model.pipelines[pipe].name }, list.map(({ item }) => item)))));
 
+  /** Only the film moves, never the page. */
+  function bring(chosen) {
+    const film = chosen.closest(".film");
+    const [a, b] = [film.getBoundingClientRect(), chosen.getBoundingClientRect()];
+    if (b.left < a.left || b.right > a.right) film.scrollLeft += b.left - a.left - (a.width - b.width) / 2;
+  }
+
   /** `names[pipe][at]`: how the followed expression is called there ("" where it is not), or null when none is followed. */
   function draw({ pipe, at, names, only, ends }) {
     el.classList.toggle("only", only);
@@ -39,11 +46,7 @@ export function createStrip(model, onGo) {
       fill(tick, name ? h("code", null, name) : "not here");
       set(button, "title", `${stage.name}: ${changesInWords(stage)}${stage.what ? `\n${stage.what}` : ""}`);
     }));
-    const chosen = frames[pipe][ends ? frames[pipe].length - 1 : at].button;
-    const film = chosen.closest(".film");
-    // Only the film moves, never the page.
-    const [a, b] = [film.getBoundingClientRect(), chosen.getBoundingClientRect()];
-    if (b.left < a.left || b.right > a.right) film.scrollLeft += b.left - a.left - (a.width - b.width) / 2;
+    for (const chosen of ends ? frames.map((list) => list.at(-1).button) : [frames[pipe][at].button]) bring(chosen);
   }
   return { el, draw, focus: (pipe, at) => frames[pipe][at].button.focus({ preventScroll: true }) };
 }
