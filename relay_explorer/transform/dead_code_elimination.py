@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from ..analysis.purity import Purity
-from ..ir.expr import Constant, Expr, Function, Let, RefCreate, RefRead, Var
+from ..ir.adt import Constructor
+from ..ir.expr import Call, Constant, Expr, Function, Let, RefCreate, RefRead, Var
 from ..ir.module import IRModule
+from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.walk import children, free_vars, post_order, rebuild
 from .function_pass import FunctionPass, rewritten
@@ -14,7 +16,8 @@ from .infrastructure import PassContext
 
 
 class DeadCodeElimination(FunctionPass):
-    """Leaves out a `let` whose variable is not used, if computing its value has no effect.
+    """Leaves out a `let` whose variable is not used, if computing its value has no effect. One whose value
+    reads what somebody else reads later, too, stays where something writes: there, it is read first.
 
     `inline_once` also puts a value in the place of a variable that is used once. `ignore_impurity` leaves
     out effects as well.
@@ -34,40 +37,51 @@ class DeadCodeElimination(FunctionPass):
         for var, function in mod.functions.items():
             if isinstance(function, Function) and "Compiler" not in function.attrs:
                 effects = set() if self.ignore_impurity else purity.effects(function)
-                made = _without_dead(function, effects)
+                made = _without_dead(function, effects, purity.anywhere and not self.ignore_impurity)
                 if self.inline_once:
                     made = _inlined_once(made, purity.effects(made), purity.anywhere)
                 new[var] = rewritten(function, made)
         return new
 
 
-def _without_dead(root: Expr, effects: set[Expr]) -> Expr:
-    """`root` without the `let`s that are not needed: marked from the result on, then swept."""
+def _without_dead(root: Expr, effects: set[Expr], writes: bool) -> Expr:
+    """`root` without the `let`s that are not needed: marked from the result on, then swept. `writes`: there
+    are effects somewhere, so that it matters when a cell is read.
+    """
+    order = post_order(root)
     lets: dict[Var, list[Let]] = {}
-    for node in post_order(root):
+    for node in order:
         if isinstance(node, Let):
             lets.setdefault(node.var, []).append(node)
+    reading = {id(node) for node in order if writes and _may_read(node)}
     live: set[int] = set()
     seen: set[int] = set()
     pending = [root]
     while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Let):
-            pending.append(node.body)
-            if node.value in effects:
-                live.add(id(node))
-                pending.append(node.value)
-        elif isinstance(node, Var):
-            for let in lets.get(node, ()):
-                live.add(id(let))
-                pending.append(let.value)
-        else:
-            pending += children(node)
+        while pending:
+            node = pending.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if isinstance(node, Let):
+                pending.append(node.body)
+                if node.value in effects:
+                    live.add(id(node))
+                    pending.append(node.value)
+            elif isinstance(node, Var):
+                for let in lets.get(node, ()):
+                    live.add(id(let))
+                    pending.append(let.value)
+            else:
+                pending += children(node)
+        later = reading & seen
+        if later:
+            first = [let for same in lets.values() for let in same if id(let) in seen and id(let) not in live]
+            first = [let for let in first if any(id(node) in later for node in post_order(let.value))]
+            live.update(map(id, first))
+            pending += [let.value for let in first]
     memo: dict[int, Expr] = {}
-    for node in post_order(root):
+    for node in order:
         if id(node) not in seen and not isinstance(node, Var):
             continue  # in what is left out
         if isinstance(node, Let) and id(node) not in live:
@@ -76,6 +90,13 @@ def _without_dead(root: Expr, effects: set[Expr]) -> Expr:
         else:
             memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
     return memo[id(root)]
+
+
+def _may_read(node: Expr) -> bool:
+    """Whether evaluating a node, apart from its parts, may make or read a cell."""
+    if isinstance(node, Call):
+        return not isinstance(node.op, (Op, Constructor))
+    return isinstance(node, (RefCreate, RefRead))
 
 
 def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from relay_explorer.execute import Interpreter
+from relay_explorer.text import parse
 from relay_explorer.transform import DeadCodeElimination
+from relay_explorer.typing import infer_types
 from tests.transform.golden import check
 
 
@@ -91,5 +94,56 @@ def test_but_not_into_a_function() -> None:
       %0 = %f(1f);
       %1 = %f(2f);
       (%0, %1)
+    }
+    """)  # fmt: skip
+
+
+def test_what_is_read_before_a_write_is_read_there() -> None:
+    """The first user of a shared read says when it happens, although nobody needs that user."""
+    text = """
+    def @main() {
+      let %r = ref(1);
+      %0 = ref_read(%r);
+      let %a = (%0, 1);
+      let %u = ref_write(%r, 2);
+      %0
+    }
+    """
+    check(DeadCodeElimination(), text, """
+    def @main() -> int32 {
+      let %r: ref(int32) = ref(1);
+      %0 = ref_read(%r);
+      let %a: (int32, int32) = (%0, 1);
+      let %u: () = ref_write(%r, 2);
+      %0
+    }
+    """)  # fmt: skip
+    program = infer_types(parse(text))
+    swept = DeadCodeElimination()(program)
+    assert [int(Interpreter(module).call("main", [])) for module in (program, swept)] == [1, 1]
+
+
+def test_a_cell_that_a_dead_tuple_shares_is_made_there() -> None:
+    """Else it would be made anew in each call of the function that uses it."""
+    check(DeadCodeElimination(), """
+    def @main() {
+      %0 = ref(1);
+      let %a = (%0, 1);
+      let %f = fn () { let %u = ref_write(%0, ref_read(%0) + 1); ref_read(%0) };
+      let %b = %f();
+      %f()
+    }
+    """, """
+    def @main() -> int32 {
+      %0 = ref(1);
+      let %a: (ref(int32), int32) = (%0, 1);
+      let %f: fn () -> int32 = fn () -> int32 {
+        %1 = ref_read(%0);
+        %2 = add(%1, 1);
+        let %u: () = ref_write(%0, %2);
+        ref_read(%0)
+      };
+      let %b: int32 = %f();
+      %f()
     }
     """)  # fmt: skip
