@@ -78,10 +78,14 @@ def _drawn(view: View) -> Iterator[Line]:
 
 
 def _evaluated(view: PartialView) -> Iterator[Line]:
-    """The program with what is known of it; then what remains of it, without what nothing asks for."""
+    """The program with what is known of it, up to half of the picture; then what remains of it, without what
+    nothing asks for.
+    """
     notes = _notes(view)
-    yield from _folded(view.rows[: view.split], notes[: view.split])
-    yield _remark(0, "")
+    program = list(_folded(view.rows[: view.split], notes[: view.split]))
+    shown = program if len(program) <= MOST_ROWS // 2 else program[: MOST_ROWS // 2]
+    yield from shown
+    yield _remark(0, f"… {len(program) - len(shown):,} more rows" if len(shown) < len(program) else "")
     yield _remark(0, "What remains:")
     kept = [number for number, row in enumerate(view.residual, view.split) if row.needed]
     yield from _folded([view.rows[number] for number in kept], [notes[number] for number in kept])

@@ -153,6 +153,9 @@ def test_a_state_is_an_address(open_view: Opener) -> None:
 def test_a_phone_shows_one_at_a_time(open_view: Opener) -> None:
     page = open_view(view_of("tree"), width=390, fragment="#rx-test:step=30")
     expect(page.locator(".side-remains")).to_be_hidden()
+    expect(page.locator(".newest")).to_have_text("what remains: nothing new")
+    press(page, "n")
+    expect(page.locator(".newest")).to_have_text("what remains: let %x10 = add(%x9, 2.718282f);")
     for tab, shown in (("What remains", ".side-remains"), ("Calls", ".calls"), ("Cells", ".work")):
         page.get_by_role("tab", name=tab).click()
         expect(page.locator(shown)).to_be_visible()

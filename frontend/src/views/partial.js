@@ -39,6 +39,7 @@ class PartialExplorer {
     this.step = view.start;
     this.owner = this.model.owner(this.step);
     this.all = false;
+    this.signs = [];
     this.keep = [null, null];
     this.past = [];
     this.build();
@@ -75,7 +76,8 @@ class PartialExplorer {
     this.panes = { calls: h("section", { class: "pane", tabindex: 0, "aria-label": "calls done in place" }), store: h("section", { class: "pane", tabindex: 0, "aria-label": "cells, and what is done" }) };
     this.tabs = createTabs({ label: "what to show", className: "narrow", items: TABS, onSelect: (id, byReader) => { this.body?.setAttribute("data-on", id); if (byReader) { this.drawPanes(); ctx.changed(); } } });
     this.allButton = h("button", { class: "link all", type: "button", onclick: () => this.setAll(!this.all) });
-    this.body = h("div", { class: "partial-body", "data-on": "program" },
+    this.newest = h("p", { class: "newest" });
+    this.body = h("div", { class: "partial-body", "data-on": "program" }, this.newest,
       h("div", { class: "side side-program" }, this.rows.el), h("div", { class: "side side-remains" }, this.remains.el), h("div", { class: "panes" }, this.panes.calls, this.panes.store));
     this.frame.body.append(this.search.el, this.tabs.el, this.body);
     this.legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark([mark], 1) });
@@ -166,7 +168,7 @@ class PartialExplorer {
       this.rows.reveal(row);
       this.rows.scrollTo(block > row ? block : row);
     }
-    for (let at = 0; at < model.split; at++) if (model.values[at].length) this.rows.update(at);
+    this.refresh();
     this.tint();
     const bound = changes.filter(([kind, , , , , other]) => kind === "b" && other >= 0).map(([, , , , , other]) => other - model.split);
     const there = (list) => list.filter((at) => this.remains.anchor(at) === at);
@@ -178,6 +180,9 @@ class PartialExplorer {
     this.remains.mark("target", there(bound));
     const to = [...fresh, ...bound].find((at) => this.isShown(at + model.split));
     if (to !== undefined) this.remains.scrollTo(to);
+    // On a phone what remains is behind a tab: the line that is new stands above the program.
+    const line = fresh.find((at) => model.residual[at].binds && this.isShown(at + model.split));
+    fill(this.newest, h("span", { class: "soft" }, "what remains: "), line === undefined ? "nothing new" : h("code", null, model.text(line + model.split)));
     this.frame.say.dataset.mark = MARKS[mark].id;
     fill(this.frame.say, sentence(say, view.strings));
     text(this.counter, `${this.step + 1} / ${this.count}`);
@@ -186,6 +191,18 @@ class PartialExplorer {
     if (quiet) return;
     this.frame.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
     this.ctx.changed();
+  }
+
+  /** Draws what stands beside the rows for which it is something else than before. */
+  refresh() {
+    const { model } = this;
+    for (let row = 0; row < model.split; row++) {
+      if (!model.values[row].length) continue;
+      const sign = model.sign(row, this.owner[row], this.step);
+      if (this.signs[row] === sign) continue;
+      this.signs[row] = sign;
+      this.rows.update(row);
+    }
   }
 
   /** How much is known of each row's value where it is evaluated now; of the others, over all their evaluations. */

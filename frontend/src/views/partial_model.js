@@ -91,6 +91,11 @@ export function createModel(view) {
       for (const state of seen.values()) counts[state] += 1;
       return counts;
     },
+    /** What a row's cell shows after `step`, in short: the same sign, the same picture. */
+    sign(row, owner, step) {
+      const value = owner >= 0 ? this.value(row, owner, step) : null;
+      return `${value ? value.at : -1} ${value?.at === step} ${this.tally(row, step)}`;
+    },
     cells: (step) => cells.findLast(({ at }) => at <= step)?.held ?? [],
     /** What a frame was given: its parameters' values. */
     given(frame) {
