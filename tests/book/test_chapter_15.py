@@ -228,3 +228,7 @@ def test_algebra_that_it_says_is_not_done() -> None:
     run = relay.create_executor(mod=module).evaluate()
     with np.errstate(invalid="ignore"):
         assert all(np.isnan(field.numpy()) for field in run(np.float32("inf")))
+
+
+def test_a_dead_let_that_says_when_a_cell_is_read() -> None:
+    assert output(PAGE, "early = relay.parse") == "1.0 as it is, 3.0 after ours, 1.0 after the package's\n"
