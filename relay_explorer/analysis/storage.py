@@ -7,6 +7,8 @@ smaller is left for a tensor that fits it better. This is how TVM's graph execut
 `GraphPlanMemory`, tvm/src/relay/backend/graph_plan_memory.cc (0.14).
 
 What a step reads is there until it is over, so that no operator overwrites its own arguments.
+
+Instead of whole buffers, tensors can be given stretches of addresses (`packing.py`), which takes less.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..ir.expr import Expr, Function
 from .liveness import Lifetime, Liveness, Step
+from .packing import packed
 from .straight_line import Origin, StraightLine, Tensor
 
 RANGE = 16
@@ -52,6 +56,7 @@ RULES = {
     "same": "a free buffer is just as large",
     "larger": "of the free buffers that are large enough, it is the smallest",
     "grown": "no free buffer is large enough, so the largest of them grows",
+    "packed": "it lies as low as what lives at the same time allows, the larger ones first",
 }
 
 
@@ -102,7 +107,7 @@ class StoragePlan:
     @property
     def arena(self) -> int:
         """What the buffers take together."""
-        return sum(buffer.size for buffer in self.buffers)
+        return max((buffer.offset + buffer.size for buffer in self.buffers), default=0)
 
     @property
     def total(self) -> int:
@@ -127,12 +132,14 @@ def plan_memory(
     reuse: bool = True,
     views: bool = True,
     alignment: int = ALIGNMENT,
+    addresses: bool = False,
 ) -> StoragePlan:
     """A plan for a function whose types are known, of operators, kernels, tuples, `let` and `if`.
 
     `schedule` is one of `analysis.SCHEDULES`; `lifetimes` is "last use" or "scope" (names are freed where
     their scope ends); without `reuse` every tensor has a buffer of its own; without `views` a reshape is a
-    copy. Offsets and sizes of buffers are multiples of `alignment`, a power of two.
+    copy. Offsets and sizes of buffers are multiples of `alignment`, a power of two. With `addresses`, each
+    tensor has a buffer of its own, and buffers that are in use at different times may overlap.
 
     A RelayError says what of a program cannot be planned; a ValueError is for types that are not known and
     choices that do not exist.
@@ -140,7 +147,9 @@ def plan_memory(
     if alignment < 1 or alignment & (alignment - 1):
         raise ValueError(f"an alignment is a power of two, not {alignment!r}")
     known = Liveness(function, schedule, lifetimes, views)
-    made = _Planner(known, reuse, alignment)
+    made = _Planner(known, reuse and not addresses, alignment)
+    if addresses and reuse:
+        made.pack()
     return StoragePlan(
         known.code, schedule, lifetimes, alignment, tuple(known.steps), tuple(known.lives), made.places(),
         tuple(made.choices), made.buffers(), tuple(made.live),
@@ -158,6 +167,7 @@ class _Planner:
         self.choices: list[Choice | None] = [None] * len(known.tensors)
         self.free: list[tuple[int, int]] = []  # size and number, in order
         self.live: list[int] = []  # bytes in use during each step
+        self.offsets: list[int] = []  # of each buffer, where they do not stand one after another
         ends: list[list[int]] = [[] for _ in known.steps]
         for number, life in enumerate(known.lives):
             if life.made >= 0 and life.last < len(known.steps):
@@ -195,12 +205,21 @@ class _Planner:
         self.of[tensor] = buffer
         self.had[buffer].append(tensor)
 
+    def pack(self) -> None:
+        """Buffers of one tensor each, which may overlap."""
+        sizes = {had[0]: size for had, size in zip(self.had, self.sizes)}
+        offsets = packed(sizes, {tensor: self.known.lives[tensor] for tensor in sizes})
+        self.offsets = [offsets[tensor] for tensor in sizes]
+        for tensor, size in sizes.items():
+            self.choices[tensor] = Choice("packed", -1, 0, size, size)
+
     def buffers(self) -> tuple[Buffer, ...]:
-        found, offset = [], 0
-        for number, size in enumerate(self.sizes):
-            found.append(Buffer(number, offset, size, tuple(self.had[number])))
-            offset += size
-        return tuple(found)
+        """The buffers, one after another unless they have been packed."""
+        offsets = self.offsets or [0, *accumulate(self.sizes)]
+        return tuple(
+            Buffer(number, offset, size, tuple(had))
+            for number, (offset, size, had) in enumerate(zip(offsets, self.sizes, self.had))
+        )
 
     def places(self) -> tuple[Place, ...]:
         offsets = [buffer.offset for buffer in self.buffers()]

@@ -10,6 +10,7 @@ import pytest
 from relay_explorer import models, relay
 from relay_explorer.analysis import SCHEDULES, StoragePlan, plan_memory
 from relay_explorer.analysis.liveness import LIFETIMES, StepKind
+from relay_explorer.analysis.storage import RULES
 from relay_explorer.analysis.straight_line import Origin
 from relay_explorer.execute.code import Block, Kind, compile_function
 from relay_explorer.ir import Call, Expr, Function, IRModule, Op, RelayError, Tuple, Var
@@ -279,8 +280,41 @@ def test_random_programs_run_in_their_buffers(schedule: str) -> None:
             plan = _agrees(function, seed % 2 == 0, schedule=schedule, lifetimes=lifetimes)
             assert plan.peak <= plan.arena <= plan.total
             rules |= {c.rule for c in plan.choices if c}
-        _agrees(function, seed % 2 == 1, schedule=schedule, views=seed % 3 > 0, alignment=1 << seed % 8)
-    assert rules == {"first", "same", "larger", "grown"}
+        other = {"views": seed % 3 > 0, "alignment": 1 << seed % 8, "addresses": seed % 4 > 1}
+        plan = _agrees(function, seed % 2 == 1, schedule=schedule, **other)
+        assert plan.peak <= plan.arena <= plan.total
+        rules |= {c.rule for c in plan.choices if c}
+    assert rules == set(RULES) - {"alone"}
+
+
+def test_stretches_of_addresses_take_less_than_buffers() -> None:
+    """A small tensor does not keep a large place."""
+    text = """
+    def @main(%x: Tensor[(4, 16), float32]) {
+      let %a = tanh(%x);
+      let %s = sum(%a, axis=[0]);
+      let %t = exp(%s);
+      let %b = negative(%x);
+      add(sum(%b, axis=[0]), %t)
+    }
+    """
+    whole, stretches = (plan_memory(typed(text), addresses=packed) for packed in (False, True))
+    assert told(whole)[2:5] == [
+        "exp: 2-5, buffer 0, larger",
+        "negative: 3-4, buffer 1, grown",
+        "sum: 4-5, buffer 2, first",
+    ]
+    assert (whole.peak, whole.arena, stretches.arena) == (384, 576, 384)
+    # In the order in which they are made: the large ones lie at 0, the small ones above them.
+    assert [(b.offset, b.size) for b in stretches.buffers] == [
+        (0, 256), (256, 64), (320, 64), (0, 256), (256, 64), (0, 64),
+    ]  # fmt: skip
+    assert {c.rule for c in stretches.choices if c} == {"packed"}
+    function = infer_types(FuseOps(1)(models.load("squeezenet")))["main"]
+    peak, buffers, addresses = (
+        plan_memory(function).peak, plan_memory(function).arena, plan_memory(function, addresses=True).arena
+    )  # fmt: skip
+    assert (peak, addresses, buffers) == (5_971_968, 5_971_968, 9_362_368)
 
 
 def test_forms_of_one_program_run_in_their_buffers() -> None:
