@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ("import_time", "inference", "interpreter", "explorer_layout")
+BENCHMARKS = ("import_time", "inference", "interpreter", "explorer_layout", "partial_evaluation")
 
 
 def main(names: list[str]) -> None:

@@ -1,0 +1,82 @@
+"""Partial evaluation of a TreeLSTM whose sentence is known, against the sentence's length; and what recording
+it costs.
+
+python -m benchmarks.partial_evaluation
+"""
+
+from __future__ import annotations
+
+import gc
+from functools import partial
+
+from benchmarks.common import alternate, report, table
+from relay_explorer import models, relay
+from relay_explorer.ir import IRModule
+from relay_explorer.transform import ToANormalForm
+from relay_explorer.transform.partial_evaluate import MOST_BINDINGS, Evaluator
+from relay_explorer.transform.partial_record import LIMIT, Recorder
+from relay_explorer.typing import infer_types
+
+WORDS = (4, 16, 64, 256)
+
+
+def sentence(words: int) -> IRModule:
+    """The model, reading sentences of so many unknown words, paired in the middle."""
+    lstm = models.load("tree_lstm")
+    weights = lstm["main"].params[1:]
+
+    def tree(first: int, last: int) -> str:
+        if last - first == 1:
+            return f"Word(%word{first})"
+        middle = (first + last) // 2
+        return f"Pair({tree(first, middle)}, {tree(middle, last)})"
+
+    declared = [f"%word{n}: Tensor[(1, 300), float32]" for n in range(words)]
+    declared += [f"%{p.name_hint}: {p.type_annotation}" for p in weights]
+    given = ", ".join([tree(0, words), *(f"%{p.name_hint}" for p in weights)])
+    text = lstm.astext().replace("def @main(", "def @mood(")
+    return relay.parse(f"{text}\ndef @main({', '.join(declared)}) {{ @mood({given}) }}")
+
+
+def evaluate(module: IRModule, recorder: Recorder | None) -> int:
+    """The pass on `@main` alone, its normal form made beforehand; how many lines remain."""
+    main = module.get_global_var("main")
+    evaluator = Evaluator(module, MOST_BINDINGS, *(() if recorder is None else (recorder,)))
+    evaluator.residual(main, module[main])
+    return evaluator.bindings
+
+
+def main() -> None:
+    rows = []
+    for words in WORDS:
+        module = infer_types(ToANormalForm()(sentence(words)))
+        bindings = evaluate(module, None)
+        gc.collect()
+        times = alternate(
+            {
+                "plain": partial(evaluate, module, None),
+                "recorded": lambda module=module: evaluate(module, Recorder(LIMIT)),
+                "all of it": lambda module=module: evaluate(module, Recorder(10**9)),
+            },
+            rounds=9,
+        )
+        plain, recorded, whole = (min(times[name]) for name in times)
+        rows.append(
+            (
+                f"{words:,}", f"{bindings:,}", f"{plain * 1e3:.1f} ms", f"{plain / bindings * 1e6:.1f} µs",
+                f"{recorded / plain:.2f}×", f"{whole / plain:.2f}×",
+            )
+        )  # fmt: skip
+    headings = [
+        "words",
+        "lines that remain",
+        "evaluation, best of 9",
+        "a line",
+        f"recording {LIMIT:,} events",
+        "all",
+    ]
+    report("partial_evaluation.md", table(headings, rows))
+
+
+if __name__ == "__main__":
+    main()
