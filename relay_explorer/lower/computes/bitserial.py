@@ -12,7 +12,7 @@ from ...ops.nn.layout import layout_map
 from ...ops.nn.sliding import sides
 from ..lowering import Lowered
 from .convolution import places, surrounded
-from .tensors import Tensor, Value, View, cast, dims, laid_out, number, reduce_axes, stage, te, tirx
+from .tensors import Tensor, Value, View, cast, dims, laid_out, number, reduce_axes, stage, sum_over, tirx
 
 
 def _few_bits(x: Value, bits: int) -> Value:
@@ -40,7 +40,7 @@ def conv2d(call: Lowered) -> list[Tensor]:
 
     def value(n: Value, o: Value, i: Value, j: Value) -> Value:
         seen = _few_bits(padded(n, c, i * down + u, j * across + v), attrs.activation_bits)
-        return te.sum(seen * _weight(weight(o, c, u, v), attrs), axis=[c, u, v])
+        return sum_over(seen * _weight(weight(o, c, u, v), attrs), [c, u, v])
 
     total = laid_out((data.shape[0], weight.shape[0], *sizes), layout, value, f"{call.name}_sums")
     return [stage(total.shape, lambda *i: cast(total(*i), dtype), call.name)]
@@ -52,7 +52,7 @@ def dense(call: Lowered) -> list[Tensor]:
     (k,) = reduce_axes([dims(x)[1]])
 
     def value(n: Value, j: Value) -> Value:
-        return te.sum(_few_bits(x(n, k), attrs.data_bits) * _weight(weight(j, k), attrs), axis=k)
+        return sum_over(_few_bits(x(n, k), attrs.data_bits) * _weight(weight(j, k), attrs), [k])
 
     total = stage((dims(x)[0], dims(weight)[0]), value, f"{call.name}_sums")
     return [stage(total.shape, lambda *i: cast(total(*i), dtype), call.name)]
@@ -71,6 +71,6 @@ def bitpack(call: Lowered) -> list[Tensor]:
         element = x(*at[:axis], at[axis] * width + k, *at[axis + 1 :]).astype("int64")
         bit = tirx.bitwise_and(element >> i[plane].astype("int64"), number(1, "int64"))
         place = number(width - 1, attrs.pack_type) - k.astype(attrs.pack_type)
-        return te.sum(bit.astype(attrs.pack_type) << place, axis=k)
+        return sum_over(bit.astype(attrs.pack_type) << place, [k])
 
     return [stage(shape, value, call.name)]

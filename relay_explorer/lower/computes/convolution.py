@@ -33,6 +33,7 @@ from .tensors import (
     remainder,
     select,
     stage,
+    sum_over,
     sum_type,
     te,
 )
@@ -118,7 +119,7 @@ def _convolved(call: Lowered, data: View, weight: View, out_layout: LayoutMap) -
     return added_up(
         (data.shape[0], channels, *sizes),
         out_layout,
-        lambda *i: te.sum(term(*i), axis=[c, *u]),
+        lambda *i: sum_over(term(*i), [c, *u]),
         dtype,
         call.name,
     )
@@ -154,7 +155,7 @@ def transposed(call: Lowered) -> list[Tensor]:
         return _product(apart(n, channel, *at), weight(channel, output, *turned), sum_type(dtype))
 
     shape = (data.shape[0], each * groups, *sizes)
-    return [added_up(shape, out_layout, lambda *i: te.sum(term(*i), axis=[c, *u]), dtype, call.name)]
+    return [added_up(shape, out_layout, lambda *i: sum_over(term(*i), [c, *u]), dtype, call.name)]
 
 
 def _apart(call: Lowered, data: View, weight: View) -> tuple[list[Any], View]:
@@ -200,7 +201,7 @@ def weight_gradient(call: Lowered) -> list[Tensor]:
 
     shape = (grad.shape[1], inputs, *attrs.kernel_size)
     layout = layout_map(attrs.out_layout, "OIHW")
-    return [added_up(shape, layout, lambda *at: te.sum(term(*at), axis=[n, i, j]), dtype, call.name)]
+    return [added_up(shape, layout, lambda *at: sum_over(term(*at), [n, i, j]), dtype, call.name)]
 
 
 def deformable(call: Lowered) -> list[Tensor]:
@@ -233,7 +234,7 @@ def deformable(call: Lowered) -> list[Tensor]:
         return _product(samples(n, channel, i, j, u, v), read(o, c, u, v), sum_type(dtype))
 
     shape = (data.shape[0], channels, *sizes)
-    return [added_up(shape, out_layout, lambda *at: te.sum(term(*at), axis=[c, u, v]), dtype, call.name)]
+    return [added_up(shape, out_layout, lambda *at: sum_over(term(*at), [c, u, v]), dtype, call.name)]
 
 
 def between(image: Callable[[Value, Value], Value], place: tuple[Value, Value], extents: Shape) -> Value:

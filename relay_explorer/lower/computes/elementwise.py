@@ -17,7 +17,6 @@ from .tensors import (
     Tensor,
     Value,
     cast,
-    clamp,
     dtype_of,
     every,
     greater_of,
@@ -182,7 +181,7 @@ def clip(call: Lowered) -> list[Tensor]:
         low, high = (number(bool(min(max(int(v), 0), 1)), "bool") for v in (attrs.a_min, attrs.a_max))
         return [stage(x.shape, lambda *i: lesser_of(greater_of(x(*i), low), high), call.name)]
     low, high = (_bounded(bound, dtype) for bound in (attrs.a_min, attrs.a_max))
-    return [stage(x.shape, lambda *i: clamp(x(*i), low, high), call.name)]
+    return [stage(x.shape, lambda *i: te.min(te.max(x(*i), low), high), call.name)]
 
 
 def _bounded(bound: float, dtype: str) -> Value:

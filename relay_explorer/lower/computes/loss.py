@@ -17,6 +17,7 @@ from .tensors import (
     reduce_axes,
     select,
     stage,
+    sum_over,
     te,
     tirx,
 )
@@ -31,11 +32,11 @@ def _agreement(logarithm: Callable[[Value], Value]) -> Lowering:
         real, (examples, classes) = real_type(dtype), dims(predictions)
         n, c = reduce_axes([examples, classes])
 
-        def total() -> Value:
+        def all_of_them() -> Value:
             found = logarithm(cast(predictions(n, c), real)) * cast(targets(n, c), real)
-            return te.sum(found, axis=[n, c])
+            return sum_over(found, [n, c])
 
-        sums = stage((), total, f"{call.name}_sum")
+        sums = stage((), all_of_them, f"{call.name}_sum")
         count = number(examples, real) if isinstance(examples, int) else cast(examples, real)
         return [stage((), lambda: cast(-sums() / count, dtype), call.name)]
 
@@ -64,8 +65,8 @@ def nll_loss(call: Lowered) -> list[Tensor]:
     if attrs.reduction == "none":
         return [stage(shape, lambda *i: cast(loss(*i), dtype), call.name)]
     k, m = reduce_axes(shape), reduce_axes(shape, "m")
-    total = stage((), lambda: te.sum(loss(*k), axis=k), f"{call.name}_sum")
+    total = stage((), lambda: sum_over(loss(*k), k), f"{call.name}_sum")
     if attrs.reduction == "sum":
         return [stage((), lambda: cast(total(), dtype), call.name)]
-    weighed = stage((), lambda: te.sum(weight(*m), axis=m), f"{call.name}_weight")
+    weighed = stage((), lambda: sum_over(weight(*m), m), f"{call.name}_weight")
     return [stage((), lambda: cast(total() / weighed(), dtype), call.name)]

@@ -1,4 +1,6 @@
-"""Matrix products, and sums of products over named axes. Products of narrow types are added up in wider ones."""
+"""Matrix products, and sums of products over named axes. Products of narrow types are added up in
+wider ones.
+"""
 
 from __future__ import annotations
 

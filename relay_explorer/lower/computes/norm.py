@@ -24,6 +24,7 @@ from .tensors import (
     real_type,
     reduce_axes,
     stage,
+    sum_over,
     te,
     tirx,
 )
@@ -72,11 +73,11 @@ def _normalized(
     count = product(folded)
     many = number(max(count, 1), real) if isinstance(count, int) else cast(tirx.max(count, 1), real)
     k, m = reduce_axes(folded), reduce_axes(folded, "m")
-    total = stage(shape, lambda *i: te.sum(cast(read(*i, *k), real), axis=k), f"{call.name}_sum")
+    total = stage(shape, lambda *i: sum_over(cast(read(*i, *k), real), k), f"{call.name}_sum")
 
     def square(*i: Value) -> Value:
         apart = cast(read(*i, *m), real) - total(*i) / many
-        return te.sum(apart * apart, axis=m)
+        return sum_over(apart * apart, m)
 
     squares = stage(shape, square, f"{call.name}_squares")
 
@@ -138,7 +139,7 @@ def lrn(call: Lowered) -> list[Tensor]:
     def square(*i: Value) -> Value:
         at = i[axis] + k - attrs.size // 2
         here = cast(x(*i[:axis], at, *i[axis + 1 :]), real)
-        return te.sum(guarded(every([at >= 0, at < channels]), here * here, number(0, real)), axis=k)
+        return sum_over(guarded(every([at >= 0, at < channels]), here * here, number(0, real)), [k])
 
     squares = stage(x.shape, square, f"{call.name}_squares")
 
@@ -161,7 +162,7 @@ def l2_normalize(call: Lowered) -> list[Tensor]:
     def square(*i: Value) -> Value:
         at = {**axes, **dict(zip(kept, i, strict=True))}
         here = cast(x(*[at[axis] for axis in range(rank)]), real)
-        return te.sum(here * here, axis=list(axes.values())) if axes else here * here
+        return sum_over(here * here, list(axes.values()))
 
     squares = stage([sizes[axis] for axis in kept], square, f"{call.name}_squares")
 

@@ -34,6 +34,7 @@ from .tensors import (
     reduce_axes,
     remainder,
     stage,
+    sum_over,
     sum_type,
     te,
     tirx,
@@ -133,7 +134,7 @@ class Pool:
             inside += [offset >= 0, window[axis] < count]
             inside += [remainder(offset, stride) == 0] * (stride != 1)
         found = visit(window, within)
-        return te.sum(guarded(every(inside), found, number(0, dtype_of(found))), axis=within)
+        return sum_over(guarded(every(inside), found, number(0, dtype_of(found))), within)
 
 
 def lowest(dtype: str) -> Value:
@@ -155,10 +156,10 @@ def mean(call: Lowered) -> list[Tensor]:
     data = pool.surrounded(number(0, dtype))
     within = reduce_axes([size for size, _, _ in pool.windows])
 
-    def total(*i: Value) -> Value:
-        return te.sum(cast(data(*pool.seen(i, within)), sum_type(dtype)), axis=within)
+    def window_sum(*i: Value) -> Value:
+        return sum_over(cast(data(*pool.seen(i, within)), sum_type(dtype)), within)
 
-    sums = stage(pool.shape(), total, f"{call.name}_sum")
+    sums = stage(pool.shape(), window_sum, f"{call.name}_sum")
     return [stage(pool.shape(), lambda *i: share(sums(*i), pool.elements(i), dtype), call.name)]
 
 
@@ -182,7 +183,7 @@ def maximum_grad(call: Lowered) -> list[Tensor]:
 
     found = stage(
         pool.shape(),
-        lambda *i: searcher(True, False)((place(within), data(*pool.seen(i, within))), axis=within),
+        lambda *i: searcher(True, False)((place(within), data(*pool.seen(i, within))), within),
         f"{call.name}_places",
     )[0]
 
@@ -234,7 +235,7 @@ def _adaptive(kind: str) -> Lowering:
         if kind == "max":
             return [stage(shape, lambda *i: greatest(seen(*i), within), call.name)]
         wide = sum_type(dtype)
-        sums = stage(shape, lambda *i: te.sum(cast(seen(*i), wide), axis=within), f"{call.name}_sum")
+        sums = stage(shape, lambda *i: sum_over(cast(seen(*i), wide), within), f"{call.name}_sum")
 
         def count(i: Sequence[Value]) -> Value:
             return product([span.count(i[axis]) for axis, span in zip(axes, spans, strict=True)])

@@ -24,6 +24,7 @@ from .tensors import (
     reduce_axes,
     some,
     stage,
+    sum_over,
     te,
     tirx,
     unravel,
@@ -214,7 +215,7 @@ def multinomial(call: Lowered) -> list[Tensor]:
     (c,) = reduce_axes([classes])
 
     def below(*i: Value) -> Value:
-        return te.sum(cast(sums(*i[:-1], c) <= unit(*i), "int32"), axis=c)
+        return sum_over(cast(sums(*i[:-1], c) <= unit(*i), "int32"), [c])
 
     counts = stage(shape, below, f"{call.name}_below")
     last = int64(classes).astype("int32")

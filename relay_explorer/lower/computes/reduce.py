@@ -10,6 +10,7 @@ Where TOPI differs from Relay:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -28,10 +29,12 @@ from .tensors import (
     is_float,
     is_nan,
     is_signed,
+    known,
     least,
     lesser_of,
     most,
     number,
+    over_nothing,
     product,
     ravel,
     select,
@@ -86,22 +89,38 @@ class Folded:
         return list(self.axes.values())
 
 
+_COMBINED: dict[str, Any] = {
+    "all": lambda a, b: tirx.all(a, b),
+    "any": lambda a, b: tirx.any(a, b),
+    "prod": lambda a, b: a * b,
+    "max": greater_of,
+    "min": lesser_of,
+}
+_IDENTITIES: dict[str, Any] = {
+    "all": lambda dtype: number(True, dtype),
+    "any": lambda dtype: number(False, dtype),
+    "prod": lambda dtype: number(1, dtype),
+    "max": least,
+    "min": most,
+}
+
+
 @cache
 def _reducer(name: str) -> Any:
     """The reduction of that name, with the value that changes nothing."""
-    combine, identity = {
-        "all": (lambda a, b: tirx.all(a, b), lambda dtype: number(True, dtype)),
-        "any": (lambda a, b: tirx.any(a, b), lambda dtype: number(False, dtype)),
-        "prod": (lambda a, b: a * b, lambda dtype: number(1, dtype)),
-        "max": (greater_of, least),
-        "min": (lesser_of, most),
-    }[name]
-    return te.comm_reducer(combine, identity, name=name)
+    return te.comm_reducer(_COMBINED[name], _IDENTITIES[name], name=name)
+
+
+def _folded(name: str, value: Value, axes: Sequence[Any]) -> Value:
+    """A reduction over axes; over an empty one what changes nothing."""
+    if over_nothing(axes):
+        return _IDENTITIES[name](dtype_of(value))
+    return _reducer(name)(value, axis=list(axes))
 
 
 def greatest(value: Value, axes: Sequence[Any]) -> Value:
     """The greatest of all values over `axes`; NaN where one is NaN."""
-    return _reducer("max")(value, axis=list(axes))
+    return _folded("max", value, axes)
 
 
 def _fold(name: str, of_truths: str) -> Lowering:
@@ -111,8 +130,8 @@ def _fold(name: str, of_truths: str) -> Lowering:
         x, fold = call.inputs[0], Folded(call)
         if not fold.axes:
             return [stage(fold.shape, lambda *i: x(*fold.index(i)), call.name)]
-        reducer = _reducer(of_truths if dtype_of(x) == "bool" else name)
-        return [stage(fold.shape, lambda *i: reducer(x(*fold.index(i)), axis=fold.over()), call.name)]
+        kind = of_truths if dtype_of(x) == "bool" else name
+        return [stage(fold.shape, lambda *i: _folded(kind, x(*fold.index(i)), fold.over()), call.name)]
 
     return lower
 
@@ -140,10 +159,9 @@ def prod(call: Lowered) -> list[Tensor]:
     dtype = dtype_of(x)
     if dtype == "bool" or dtype not in NARROW or not fold.axes:
         return list(_fold("prod", "all")(call))
-    times = _reducer("prod")
     wide = stage(
         fold.shape,
-        lambda *i: times(x(*fold.index(i)).astype("float32"), axis=fold.over()),
+        lambda *i: _folded("prod", x(*fold.index(i)).astype("float32"), fold.over()),
         f"{call.name}_wide",
     )
     return [stage(fold.shape, lambda *i: wide(*i).astype(dtype), call.name)]
@@ -153,6 +171,8 @@ def per(total: Value, count: Any) -> Value:
     """`total` of so many elements, divided by their number; of integers the whole part."""
     dtype = dtype_of(total)
     if is_float(dtype):
+        if known(count) == 0:
+            return number(math.nan, dtype)
         return total / (number(count, dtype) if isinstance(count, int) else count.astype(dtype))
     wide = "int64" if is_signed(dtype) else "uint64"
     whole = number(count, wide) if isinstance(count, int) else count.astype(wide)

@@ -220,9 +220,9 @@ def ravel(index: Index, shape: Shape) -> Value:
 
 
 def unravel(place: Value, shape: Shape) -> list[Value]:
-    """The index of a place in row-major order."""
+    """The index of a place in row-major order. (Where an extent is 0 there is no place.)"""
     index: list[Value] = []
-    for dim in reversed(shape[1:]):
+    for dim in [1 if known(dim) == 0 else dim for dim in reversed(shape[1:])]:
         index.insert(0, te.indexmod(place, dim))
         place = te.indexdiv(place, dim)
     return [place, *index] if shape else []
@@ -321,10 +321,21 @@ def narrowed(total: Tensor, dtype: str, name: str) -> Tensor:
     return stage(total.shape, lambda *i: cast(total(*i), dtype), f"{name}_narrowed")
 
 
+def sum_over(value: Value, axes: Sequence[Any]) -> Value:
+    """The sum of `value` over axes; over none it is `value` itself, and over an empty one 0."""
+    if not axes:
+        return value
+    return number(0, dtype_of(value)) if over_nothing(axes) else te.sum(value, axis=list(axes))
+
+
+def over_nothing(axes: Sequence[Any]) -> bool:
+    """Whether one of the axes is empty. TVM's loops would then leave the result as it was in memory."""
+    return any(known(axis.dom.extent) == 0 for axis in axes)
+
+
 def summed(shape: Shape, body: Callable[..., Value], axes: Sequence[Any], dtype: str, name: str) -> Tensor:
     """The sum over `axes` of `body`, of `dtype`; of truth values, whether one is true."""
     wide = sum_type(dtype)
     if not axes:
         return stage(shape, lambda *i: cast(body(*i), dtype), name)
-    total = stage(shape, lambda *i: te.sum(cast(body(*i), wide), axis=list(axes)), name)
-    return narrowed(total, dtype, name)
+    return narrowed(stage(shape, lambda *i: sum_over(cast(body(*i), wide), axes), name), dtype, name)

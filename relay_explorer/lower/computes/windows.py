@@ -22,6 +22,7 @@ from .tensors import (
     quotient,
     reduce_axes,
     stage,
+    sum_over,
     te,
 )
 
@@ -67,7 +68,7 @@ def stft(call: Lowered) -> list[Tensor]:
         weight = guarded(inside, cast(window(k - before), REAL), number(0, REAL))
         angle = _angle(frequency, k, n)
         wave = te.if_then_else(part == 0, te.cos(angle), -te.sin(angle))
-        return te.sum(weight * cast(x(*batch, frame * attrs.hop_length + k), REAL) * wave, axis=k)
+        return sum_over(weight * cast(x(*batch, frame * attrs.hop_length + k), REAL) * wave, [k])
 
     shape = (*dims(x)[:-1], rows, frames, 2)
     total = stage(shape, value, f"{call.name}_sum")
@@ -91,7 +92,7 @@ def dft(call: Lowered) -> list[Tensor]:
             cos, sin = te.cos(angle), te.sin(angle)
             if not call.attrs.inverse:
                 sin = -sin  # e to the power of minus the angle
-            return te.sum(a * sin + b * cos if imaginary else a * cos - b * sin, axis=k)
+            return sum_over(a * sin + b * cos if imaginary else a * cos - b * sin, [k])
 
         total = stage(shape, value, f"{call.name}_{'imaginary' if imaginary else 'real'}")
         return stage(shape, lambda *i: cast(total(*i) * scale, dtype), call.name)
