@@ -61,6 +61,13 @@ class SpecializeTask(PassTask):
         if got or not isinstance(value, Function):
             return got, hint
         made = with_main(module, value)
+        there = {name for f in module.functions.values() for name in operators(_function(f))}
+        other = next((name for name in operators(value) if name not in there), None)
+        if other is not None:
+            return (
+                f"{shown_text(made)}\nin which there is a call of {other}, and none in the program",
+                "What is not known stays as it is written: only what is known is computed.",
+            )
         for numbers in INPUTS:
             given = numbers[: len(function.params)]
             (first, work), (second, now) = _ran(module, given), _ran(made, given)
@@ -81,6 +88,11 @@ class SpecializeTask(PassTask):
                     "evaluated once, and the same object stands wherever the variable did; or keep a `let`.",
                 )
         return "", ""
+
+
+def _function(function: Expr) -> Function:
+    assert isinstance(function, Function)
+    return function
 
 
 def _ran(module: IRModule, numbers: tuple[int, ...]) -> tuple[Anything, Counter[str]]:

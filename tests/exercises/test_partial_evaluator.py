@@ -123,6 +123,13 @@ WRONG = {
           "            new = relay.Call(call.op, args, call.attrs)\n")],
         "once", "more often than before",
     ),
+    "another operator": Mistake(
+        [("            return (constant and evaluate(new)) or new\n",
+          "            if call.op.name == 'negative' and not constant:\n"
+          "                return relay.subtract(relay.const(0), args[0])\n"
+          "            return (constant and evaluate(new)) or new\n")],
+        "arithmetic", "stays as it is written",
+    ),
     "in place": Mistake(
         [("            new = relay.Call(call.op, args, call.attrs)\n",
           "            call.args = tuple(args); new = call\n")],
