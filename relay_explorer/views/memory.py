@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
-from ..analysis.liveness import Step, StepKind
+from ..analysis.liveness import Lifetime, Step, StepKind
+from ..analysis.packing import packed
 from ..analysis.schedules import SCHEDULES
 from ..analysis.storage import Choice, StoragePlan, plan_memory
 from ..analysis.straight_line import Origin, StraightLine
@@ -38,6 +40,7 @@ from .rows import ProgramRows, program_rows
 from .words import counted
 
 MOST_IN_EVERY_ORDER = 1_000  # steps; longer programs are planned in their own order only
+MOST_PAIRS = 3_000_000  # of values that live at one time, in all steps
 _ORIGINS = {Origin.COMPUTED: 0, Origin.PARAMETER: 1, Origin.CONSTANT: 2}
 _RULES = tuple(say.RULES)
 KERNELS = ("one an operator", "fused")
@@ -203,6 +206,19 @@ def what(code: StraightLine, expr: Expr) -> str:
     return "·".join(short(node.op.name) for node in calls if isinstance(node.op, Op)) or "kernel"
 
 
+def _packed(plan: StoragePlan, lives: Sequence[Life]) -> int | None:
+    """What the tensors would take as stretches of addresses; None where too many live together to ask."""
+    together = [0] * (len(plan.steps) + 3)
+    for life in lives:
+        together[life.made] += 1
+        together[life.last + 1] -= 1
+    if sum(count**2 for count in accumulate(together)) > MOST_PAIRS:
+        return None
+    sizes = {number: life.bytes for number, life in enumerate(lives)}
+    offsets = packed(sizes, {number: Lifetime(life.made, life.last) for number, life in enumerate(lives)})
+    return max((offset + sizes[number] for number, offset in offsets.items()), default=0)
+
+
 class _Told(NamedTuple):
     """A plan on its way into the view."""
 
@@ -256,7 +272,7 @@ class _Told(NamedTuple):
     def variant(self, lives: list[Life], chosen: Sequence[str], first: MemoryTotals | None) -> MemoryVariant:
         plan = self.plan
         outside = sum(t.bytes for t in plan.tensors if t.origin is not Origin.COMPUTED)
-        totals = MemoryTotals(plan.peak, plan.arena, plan.total, outside)
+        totals = MemoryTotals(plan.peak, plan.arena, plan.total, outside, _packed(plan, lives))
         numbers = self._numbers()
         stored = {life.value for life in lives}
         inside: dict[int, int] = {}
@@ -281,7 +297,9 @@ class _Told(NamedTuple):
                     tuple(frees), tuple(values),
                 )
             )  # fmt: skip
-        steps.append(MemoryStep(MemoryMark.END, "", say.end(totals, len(plan.buffers))))
+        result = tuple(dict.fromkeys(v for t in plan.result if (v := self.value(t)) >= 0))
+        ended = say.end(totals, len(plan.buffers))
+        steps.append(MemoryStep(MemoryMark.END, "", ended, values=result))
         left = sum(lives[n].bytes for n in ends[-1])
         return MemoryVariant(
             say.variant(chosen, totals, first or totals, len(inside)), tuple(steps), tuple(lives),

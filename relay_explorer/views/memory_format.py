@@ -64,13 +64,15 @@ class MemoryStep(NamedTuple):
 
 class MemoryTotals(NamedTuple):
     """Bytes: the most in use at once, what the buffers take together, what would be taken if none were used
-    twice; and what parameters and constants take outside of the buffers.
+    twice; what parameters and constants take outside of the buffers; and what stretches of addresses would
+    take instead of whole buffers (None where that is not known).
     """
 
     peak: int
     arena: int
     total: int
     outside: int
+    packed: int | None
 
 
 class MemoryVariant(NamedTuple):

@@ -99,11 +99,15 @@ def begin(outside: int, steps: int) -> Sentence:
 
 
 def end(totals: MemoryTotals, buffers: int) -> Sentence:
+    packed = totals.packed
+    better = packed is not None and sized(packed) != sized(totals.arena)
+    less = "\nIf values could lie anywhere, and not only in whole buffers, {3} would do." if better else ""
     return (
         f"The result is there. At most {{0}} were needed at once. {counted(buffers, 'buffer')}, {{1}} "
         "together, held everything, one value after another; a place of its own for each would have taken "
-        "**{2}**.",
+        f"**{{2}}**.{less}",
         sized(totals.peak), sized(totals.arena), sized(totals.total),
+        *([sized(packed)] if packed is not None and better else []),
     )  # fmt: skip
 
 

@@ -42,5 +42,5 @@ function checkVariant({ say, steps, lives, buffers, live, inside, totals }, wher
     need(isIndex(mark, MARKS.length) && text(label) && sentence(told) && lists, `${where}: step ${i + 1}`);
   });
   need(isListOf(inside, Number.isInteger) && inside.length % 2 === 0 && inside.every((n, i) => isIndex(n, i % 2 ? steps.length : count)), `${where}: inside`);
-  need(Boolean(totals) && TOTALS.every((name) => amount(totals[name])), `${where}: totals`);
+  need(Boolean(totals) && TOTALS.every((name) => amount(totals[name])) && (totals.packed === null || amount(totals.packed)), `${where}: totals`);
 }

@@ -17,9 +17,9 @@ export function drawChoices(el, model, chosen, choose, time) {
     })))), time && h("span", { class: "choice", role: "group", "aria-label": "steps shown" }, h("span", { class: "axis-name" }, "steps"), h("span", { class: "group" }, zoom(false, "around this one"), zoom(true, "all"))));
 }
 
-/** The three sizes, one below the other as bars, each with its share of the largest. */
+/** The sizes, one below the other as bars, each with its share of the largest. */
 export function drawTotals(el, variant, first) {
-  const { peak, arena, total } = variant.totals;
+  const { peak, packed, arena, total } = variant.totals;
   const most = Math.max(total, first.totals.total, 1);
   const differs = (bytes, was) => size(bytes) !== size(was);
   const line = (word, bytes, what, was) => h("span", { class: "total", title: what },
@@ -27,6 +27,7 @@ export function drawTotals(el, variant, first) {
     h("b", null, size(bytes)), differs(bytes, was) && h("span", { class: "was" }, ` was ${size(was)}`));
   fill(el,
     line("peak", peak, "the most that is needed at once: no plan for this order takes less", first.totals.peak),
+    packed !== null && line("by address", packed, "what would do if a value could lie anywhere, and not only in a whole buffer: the largest first, each as low as it fits", first.totals.packed ?? packed),
     line("buffers", arena, "what the buffers take together", first.totals.arena),
     line("a place each", total, "what it would take if no buffer were used again", first.totals.total));
 }

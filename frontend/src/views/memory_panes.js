@@ -38,7 +38,7 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
       paths.set(tint, `${paths.get(tint) ?? ""}M${(LABEL + x + gap / 2).toFixed(1)} ${(y + 1.5).toFixed(1)}h${Math.max(0.6, w - gap).toFixed(1)}v${Math.max(0.8, tall - 1).toFixed(1)}h${(-Math.max(0.6, w - gap)).toFixed(1)}z`);
       const room = Math.floor((w - 8) / CHAR);
       const short = name.split(" ")[0];
-      if (tall >= 13 && room >= Math.min(2, short.length)) labels.push(s("text", { x: LABEL + x + 5, y: y + Math.min(tall / 2 + 4.5, 16) + 0.5 }, name.length <= room ? name : short.length <= room ? short : `${short.slice(0, room - 1)}…`));
+      if (tall >= 13 && room >= short.length) labels.push(s("text", { x: LABEL + x + 5, y: y + Math.min(tall / 2 + 4.5, 16) + 0.5 }, name.length <= room ? name : short));
     });
     const bands = layout.bands.map(({ y, h: tall }, i) => [
       s("rect", { class: "band", x: LABEL, y: y + 1.5, width: width - LABEL - 1, height: Math.max(0.8, tall - 1) }),
