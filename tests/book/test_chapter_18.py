@@ -180,3 +180,9 @@ def test_there_are_as_many_trees_as_it_says() -> None:
 
 def test_the_recorder_of_runs_is_the_one_that_it_uses() -> None:
     assert names(PAGE)["record"] is record
+
+
+def test_what_the_program_does_is_counted() -> None:
+    done = names(PAGE)["operators"](names(PAGE)["straight"]["main"])
+    assert (done.count("tanh"), done.count("concatenate"), done.count("nn.dense")) == (5, 2, 2)
+    assert "five `tanh`s, two `concatenate`s and two dense layers" in source(PAGE)
