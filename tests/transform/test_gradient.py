@@ -8,6 +8,7 @@ tensors of its own.
 
 from __future__ import annotations
 
+import re
 from textwrap import dedent
 from typing import Any as Anything
 
@@ -22,6 +23,7 @@ from relay_explorer.ir import (
     Function,
     GlobalVar,
     IRModule,
+    Let,
     post_order,
     structural_equal,
 )
@@ -31,6 +33,8 @@ from relay_explorer.transform import (
     FirstOrderGradient,
     gradient,
 )
+from relay_explorer.transform.first_order_gradient import differentiated
+from relay_explorer.transform.gradient import typed_normal
 from relay_explorer.typing import infer_types
 
 MODES = ("first_order", "higher_order")
@@ -99,6 +103,43 @@ def test_derivatives_are_called_after_what_they_are_by() -> None:
     ).astext()
     assert "let %d_scaled" in text
     assert "let %d_weight" in text
+
+
+def test_each_name_is_there_once_and_that_of_a_derivative_tells_of_what() -> None:
+    text = derived("def @main(%x: float32) { exp(sin(%x) * %x) }", "first_order").astext()
+    bound = re.findall(r"let %(\w+)", text)
+    assert bound == ["x1", "x2", "x3", "d_x3", "d_x2", "d_x1", "g", "g1", "g2", "d_x", "g3", "g4"]
+
+
+def test_what_goes_back_comes_from_the_operator_whose_rule_it_is() -> None:
+    module = infer_types(
+        module_of("def @main(%x: float32) { let %y = tanh(%x); let %z = multiply(%y, %y); %z }")
+    )
+    main = module["main"]
+    assert isinstance(main, Function)
+    sources = {id(n): str(n.op) for n in post_order(main) if isinstance(n, Call)}
+
+    def source(expr: Expr) -> str:
+        """The operator of the program that an expression of its derivative came from."""
+        while expr.origin and id(expr) not in sources:
+            expr = expr.origin[0]
+        return sources.get(id(expr), "")
+
+    made = gradient(main, mode="first_order")
+    found = [(n.var.name_hint, source(n.value)) for n in post_order(made) if isinstance(n, Let)][::-1]
+    assert [(name, op) for name, op in found if op] == [
+        ("y", "tanh"), ("z", "multiply"), ("g", "multiply"), ("g", "multiply"), ("d_y", "tanh"),
+        ("g", "tanh"), ("g", "tanh"), ("g", "tanh"), ("d_x", "tanh"),
+    ]  # fmt: skip
+
+
+def test_nothing_is_recorded_unless_asked() -> None:
+    function = typed_normal(infer_types(module_of("def @main(%x: float32) { %x * %x }"))["main"], None)  # type: ignore[arg-type]  # a function
+    assert differentiated(function).visits == ()
+    product, x = differentiated(function, record=True).visits
+    assert (product.came, x.came) == ((None,), (product.node, product.node))
+    assert [str(e.op) for e in x.sums if isinstance(e, Call)] == ["add"]
+    assert len(product.given) == len(product.made) == 2
 
 
 def test_what_does_not_lead_to_the_result_is_not_differentiated() -> None:
