@@ -242,7 +242,7 @@ def operations(tensors: Sequence[Anything]) -> list[Anything]:
 
 
 def _prim_func(name: str, arguments: list[Anything]) -> Anything:
-    """The loops of tensors. A single block without loops, which TVM takes for the root, gets one around it."""
+    """The loops of tensors. A block without loops, which TVM takes for the root, gets one around it."""
     made = tvm().te.create_prim_func(arguments).with_attr("global_symbol", name)
     s_tir = tvm().s_tir
     if isinstance(made.body, s_tir.SBlockRealize) and made.body.block.name_hint != "root":
@@ -261,7 +261,7 @@ def _with_blocks(name: str, stages: list[Stage], arguments: list[Anything]) -> l
     by_op: dict[Anything, tuple[str, ...]] = {}
     for op in operations(arguments):
         if not isinstance(op, tvm().te.PlaceholderOp):
-            by_op[op] = tuple([next(names) for _ in range(_block_count(op))])
+            by_op[op] = tuple([next(names) for _ in range(block_count(op))])
     return [replace(s, blocks=tuple([b for op in s.ops for b in by_op.get(op, ())])) for s in stages]
 
 
@@ -272,7 +272,8 @@ def block_names(schedule: Anything, name: str) -> list[str]:
     return [str(schedule.get(block).name_hint) for block in schedule.get_child_blocks(root)]
 
 
-def _block_count(op: Anything) -> int:
+def block_count(op: Anything) -> int:
+    """How many blocks TVM makes of an operation."""
     te = tvm().te
     if not isinstance(op, te.ComputeOp):
         return 1

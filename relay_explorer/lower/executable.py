@@ -70,7 +70,7 @@ class Executable:
                 ) from problem
         return self._executor
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Runs the program. Arguments of the wrong number, shape or element type are a RelayError.
 
         A large array that kernels can read where it lies is not copied; others are.
@@ -81,7 +81,7 @@ class Executable:
             executor.run()
             return executor.result()
 
-    def run(self, **named: Any) -> Any:
+    def run(self, /, **named: Any) -> Any:
         """Runs the program on arguments by name."""
         return self(**named)
 

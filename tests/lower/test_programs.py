@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import relay_explorer
+from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
-from relay_explorer.ir import Call, IRModule
+from relay_explorer.ir import Call, Function, IRModule
 from relay_explorer.models.dqn import dqn
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.lstm import lstm
@@ -95,3 +96,12 @@ def test_random_programs(seed: int) -> None:
     """With branches, tuples, names and shared values, fused and not."""
     module = IRModule.from_expr(random_function(seed))
     check(module, opt_level=3 if seed else 0, bind=False, seed=seed)
+
+
+def test_what_is_computed_within_what_stays_bounded() -> None:
+    """Written as one expression, this has 3 ** 40 terms."""
+    x = relay.var("x", shape=(4,))
+    value: Any = x
+    for _ in range(40):
+        value = relay.tanh(value) * value
+    check(IRModule.from_expr(Function([x], value)), bind=False)

@@ -11,6 +11,7 @@ from ...ir.op import OpPattern
 from ..compose import Composed, block_names
 from ..require import tvm
 from ..target import Target
+from .growth import Growth
 
 SPATIAL, REDUCED = 0, 2  # TVM's numbers of the kinds of a block's axes
 PARALLEL_FROM = (
@@ -27,6 +28,7 @@ class Plan:
         self.target = target
         self.sch = tvm().s_tir.Schedule(composed.mod)
         self.sch.work_on(composed.name)
+        self.growth = Growth(composed)
 
     def block(self, name: str) -> Any:
         return self.sch.get_sblock(name)
@@ -60,17 +62,21 @@ class Plan:
 
     # -- the blocks around an anchor
 
-    def epilogue(self, anchor: str) -> str:
-        """The last of the element-wise blocks that follow `anchor`, with all in between computed within it. A
-        copy of the anchor's result where none follows, so that there is always a block that takes the
-        result out of the registers.
+    def epilogue(self, anchor: str, copy: bool = True) -> str:
+        """The last of the element-wise blocks that follow `anchor`, with all in between computed within it.
+        Where none follows, a copy of the anchor's result, so that there is always a block that takes the
+        result out of the registers; `anchor` itself without `copy`.
         """
         chain = [anchor]
         while (following := self._elementwise_user(chain[-1])) is not None:
+            if len(chain) > 1:
+                if not self.growth.bounded(chain[-1], [following]):
+                    break
+                self.growth.inlined(chain[-1], [following])
             chain.append(following)
         for name in chain[1:-1]:
             self.sch.compute_inline(self.block(name))
-        if len(chain) == 1:
+        if len(chain) == 1 and copy:
             self.sch.cache_write(self.block(anchor), 0, "local")
             return self.users(anchor)[0]
         return chain[-1]
@@ -99,10 +105,14 @@ class Plan:
             self.try_inline(name)
 
     def try_inline(self, name: str) -> bool:
+        users = self.users(name)
+        if not self.growth.bounded(name, users):
+            return False
         try:
             self.sch.compute_inline(self.block(name))
         except tvm().s_tir.ScheduleError:
             return False  # several outputs, or no plain loop: it stays a stage
+        self.growth.inlined(name, users)
         return True
 
     # -- loops
