@@ -127,8 +127,9 @@ class PipelineExplorer {
     rows.el.classList.add("pipeline-grid");
     rows.el.classList.toggle("first", stage.before < 0);
     this.lanesDrawn = createLanes(this.uses, rows, LINE);
-    this.columns();
+    // Before the columns: with them the rows are drawn, once.
     rows.setFolded(this.tight ? [...blocks.keys()] : []);
+    this.columns();
     MARKS.forEach(({ id }, mark) => rows.mark(id, stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].mark === mark)));
     rows.mark("void", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].before < 0));
     rows.mark("ended", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].after < 0));
@@ -344,7 +345,7 @@ class PipelineExplorer {
     const { model, pipe, at } = this;
     const { rewrites, told } = this.stage;
     this.paneTabs.button("rewrites").textContent = rewrites.length ? `Rewrites ${told.toLocaleString("en")}` : "Rewrites";
-    drawRewrites(this.panes.rewrites, { stage: this.stage, tree: model.tree, at: this.rewrite, onGo: (to) => this.goRewrite(to) });
+    if (!this.panes.rewrites.hidden) drawRewrites(this.panes.rewrites, { stage: this.stage, tree: model.tree, at: this.rewrite, onGo: (to) => this.goRewrite(to) });
     const stop = () => {
       this.followItem(-1);
       this.root.focus({ preventScroll: true });
@@ -360,7 +361,10 @@ class PipelineExplorer {
   place() {
     const on = this.tabs.selected;
     this.body.dataset.on = on;
-    if (this.narrow && PANES.some(({ id }) => id === on)) this.paneTabs.select(on);
+    if (this.narrow && PANES.some(({ id }) => id === on)) {
+      this.paneTabs.select(on);
+      this.drawPanes();
+    }
     this.columns();
     this.mark();
   }

@@ -3,6 +3,8 @@ import { fill, h } from "../core/dom.js";
 import { sentence } from "../core/sentence.js";
 import { counted } from "./fusion_columns.js";
 
+/** Of more rewrites than these, only so many are drawn at a time. */
+const CHUNK = 120;
 const PATH = /^[\w][\w./-]*$/;
 
 /** A file of the package, and a line of it, as a link to where the project's source is shown; as text where that is not known. */
@@ -30,9 +32,14 @@ export function drawRewrites(pane, { stage, tree, at, onGo }) {
   const head = h("p", { class: "heading stepping" }, h("span", null, `Inside ${stage.name}: ${counted(told, rewrites.some(({ how }) => how) ? "step" : "rewrite")}`),
     h("span", { class: "group" }, step("previous rewrite (R)", "‹", at < 0 ? -1 : at - 1), step("next rewrite (r)", "›", at + 1)));
   const list = h("div", { class: "rewrites" });
+  const from = Math.floor(Math.max(0, at) / CHUNK) * CHUNK;
+  const to = Math.min(rewrites.length, from + CHUNK);
+  const more = (text, index) => h("button", { class: "link more", type: "button", onclick: () => onGo(index) }, text);
+  if (from > 0) list.append(more(`‹ ${from - CHUNK + 1} to ${from}`, from - 1));
   let items = null;
-  rewrites.forEach((rewrite, i) => {
-    const before = rewrites[i - 1];
+  rewrites.slice(from, to).forEach((rewrite, k) => {
+    const i = from + k;
+    const before = k > 0 ? rewrites[i - 1] : null;
     if (!before || before.rule !== rewrite.rule || before.line !== rewrite.line || before.name !== rewrite.name) {
       items = h("ol", { start: i + 1, class: "steps" });
       const where = rewrite.path ? sourceLink(tree, rewrite.path, rewrite.line) : rewrite.line > 0 && h("span", { class: "soft" }, `line ${rewrite.line} of its cell or file`);
@@ -42,6 +49,7 @@ export function drawRewrites(pane, { stage, tree, at, onGo }) {
     items.append(h("li", null, h("button", { class: "entry", type: "button", "aria-current": i === at ? "step" : null, onclick: () => onGo(i) },
       h("span", { class: "n" }, String(i + 1)), h("span", null, h("code", { class: "was" }, rewrite.was), h("span", { class: "how" }, ` ${rewrite.how || "→"} `), made))));
   });
+  if (to < rewrites.length) list.append(more(`${to + 1} to ${Math.min(rewrites.length, to + CHUNK)} ›`, to));
   fill(pane, head, list, told > rewrites.length && h("p", { class: "soft" }, `The first ${rewrites.length.toLocaleString("en")} are listed.`));
   const now = pane.querySelector("[aria-current]");
   const [a, b] = [pane.getBoundingClientRect(), now?.getBoundingClientRect()];
