@@ -8,6 +8,7 @@ import pytest
 
 from relay_explorer.views.gradient_format import GradientView, Kept
 from relay_explorer.views.gradient_say import FORMULAS
+from relay_explorer.views.pipeline_format import Fate
 from tests.book.chapters import BOOK, CELL, cells, executed, explorers, output, source
 
 PAGE = "ch19_gradients"
@@ -39,7 +40,7 @@ def test_files_that_it_names_exist() -> None:
 def test_it_shows_nothing_but_explorers() -> None:
     shown = [value for value in executed(PAGE)[2] if value is not None]
     assert {type(value).__name__ for value in shown} == {"Explorer"}
-    assert list(explorers(PAGE)) == ["ch19-layer", "ch19-lenet"]
+    assert list(explorers(PAGE)) == ["ch19-layer", "ch19-lenet", "ch19-pipeline"]
     assert len(cells(PAGE)) == len(executed(PAGE)[1])
 
 
@@ -113,6 +114,18 @@ def test_other_passes_simplify_the_way_back() -> None:
     assert "broadcast_to(" in output(PAGE, "P = relay.transform").splitlines()[4]
     (left,) = re.findall(r"(\d+) operators", output(PAGE, "derived = simplified"))
     assert int(left) < counts[2]
+
+
+def test_the_pipeline_shows_where_the_way_back_came_from() -> None:
+    shown = explorers(PAGE)["ch19-pipeline"].view
+    fates = [[mark for _, _, mark in stage.align if mark != Fate.KEPT] for stage in shown.stages[1:]]
+    assert fates[0].count(Fate.REMOVED) == 1  # the result row
+    assert set(fates[0]) == {Fate.ADDED, Fate.REMOVED}
+    assert [len([m for m in marks if m == Fate.REWRITTEN]) for marks in fates[2:]] == [1, 1]
+    added = [item for item in shown.items if item.stage == 1 and item.label == "broadcast_to_like"]
+    assert [shown.items[n].label for item in added for n in item.came_from] == ["sum"]
+    stages = {int(n) for n in re.findall(r"#rx-ch19-pipeline:stage=(\d)", source(PAGE))}
+    assert stages == {1, 3, 4} <= set(range(len(shown.stages)))
 
 
 def test_derivatives_of_derivatives() -> None:
