@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..ir.expr import Expr, GlobalVar
 from ..ir.module import IRModule
+from ..ir.rewrites import tell
 from ..ir.walk import post_order
 from .infrastructure import Pass, PassContext
 
@@ -31,4 +32,7 @@ class RemoveUnusedFunctions(Pass):
             if isinstance(function, Expr):
                 pending += [node for node in post_order(function) if isinstance(node, GlobalVar)]
         kept = {var: f for var, f in mod.functions.items() if var in used}
+        for var, function in mod.functions.items():
+            if var not in used and isinstance(function, Expr):
+                tell("No entry point needs it, directly or not.", var, None, function)
         return IRModule(kept, mod.type_definitions, mod.attrs)

@@ -9,6 +9,7 @@ import pytest
 
 from relay_explorer import dataflow_pattern as dfp
 from relay_explorer import transform as passes
+from relay_explorer.dataflow_pattern import is_op, wildcard
 from relay_explorer.ir.expr import Call, Constant, Expr
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.rewrites import Recording, listening, recorded, tell
@@ -144,6 +145,25 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
             "Where two layouts meet, the tensor is laid anew.",
             "The operator gets the layout that is wanted of it.",
             "Where two layouts meet, the tensor is laid anew.",
+        ],
+    ),
+    (
+        passes.RemoveUnusedFunctions(),
+        "def @main(%x: float32) { exp(%x) } def @other(%x: float32) { %x }",
+        ["No entry point needs it, directly or not."],
+    ),
+    (
+        passes.MergeComposite([("dsp.layer", is_op("tanh")(is_op("exp")(wildcard())))]),
+        "def @main(%x: float32) { tanh(exp(%x)) }",
+        ["What matches the pattern is a function of its own, called in its place."],
+    ),
+    (
+        passes.ToMixedPrecision(),
+        CONVOLUTION,
+        [
+            "Where two element types meet, the value is cast, once.",
+            "Where two element types meet, the value is cast, once.",
+            "An operator that is quicker in the short type is computed in it.",
         ],
     ),
 ]
