@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -118,6 +119,24 @@ def test_more_operators_and_fewer_kernels() -> None:
     assert before.launches[1] > after.launches[1]
     small = min(after.kernels, key=lambda kernel: kernel.written)
     assert small.written == 4 * 64
+
+
+def test_rows_of_resnets_kernels_come_together() -> None:
+    """Some kernels have other rows between theirs; in the order that the link asks for, none has."""
+    shown = view("ch16-resnet")
+    variant = shown.variants[0]
+
+    def apart(order: Sequence[int]) -> int:
+        place = {row: at for at, row in enumerate(order)}
+        found = 0
+        for kernel in variant.kernels:
+            rows = {place[shown.nodes[n].row] for n in kernel.nodes if shown.nodes[n].row >= 0}
+            found += max(rows) - min(rows) >= len(rows)
+        return found
+
+    assert apart(range(len(shown.rows))) > 0
+    assert apart(variant.order) == 0
+    assert "](#rx-ch16-resnet:by=kernel)" in source(PAGE)
 
 
 def test_resnet_has_twenty_small_kernels_and_poolings_that_stay_alone() -> None:
