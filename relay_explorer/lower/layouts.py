@@ -17,9 +17,12 @@ from ..ir.types import TensorType
 from ..ir.walk import post_order
 from ..ops.nn.layout import layout_map
 from ..transform.alter_op_layout import AlterOpLayout
+from ..transform.typed_rewrite import call
 from .target import Target
 
 SMALLEST = 4  # elements of a block: in smaller ones, most of a vector would be idle
+TILE = 4  # results of a tile of Winograd's algorithm, in each direction
+TILES = 12  # from so many tiles on it wins: each weight that it must read, four for one, is used as often
 DTYPES = ("float32", "float64")
 
 
@@ -74,6 +77,8 @@ class _Rules:
             return None
         if groups == 1 and channels < lanes and isinstance(inputs[0], Var):
             within = 1  # the program's own input is read as it comes
+        if within > 1 and groups == 1 and _is_known(inputs[1]) and _takes_tiles(attrs, weight, out):
+            return _winograd(attrs, inputs, (within, block), weight)
         return _conv("nn.contrib_conv2d_NCHWc", attrs, inputs, (within, within, block), weight)
 
     def dense(
@@ -134,3 +139,31 @@ def _conv(
         out_layout=f"NCHW{outputs}c",
     )
     return Call(op, inputs, op.attrs_class(**values))
+
+
+def _takes_tiles(attrs: Attrs, weight: TensorType, out: TensorType) -> bool:
+    """Whether Winograd's algorithm is possible, and faster: for kernels of 3 × 3 that move by 1."""
+    size = layout_map(attrs["kernel_layout"], "OIHW").forward(weight.shape, 1, "the weight")[2:]
+    layout = attrs["out_layout"] or attrs["data_layout"]
+    batch, _, height, width = layout_map(layout, "NCHW").forward(out.shape, 0, "the result")
+    assert isinstance(batch, int)
+    assert isinstance(height, int)
+    assert isinstance(width, int)
+    tiles = batch * -(-height // TILE) * -(-width // TILE)
+    return size == (3, 3) and set(attrs["strides"]) == set(attrs["dilation"]) == {1} and tiles >= TILES
+
+
+def _winograd(attrs: Attrs, inputs: list[Expr], blocks: tuple[int, int], weight: TensorType) -> Call:
+    """A convolution by Winograd's algorithm, with `blocks` of data and output channels."""
+    plain = inputs[1]
+    if attrs["kernel_layout"] != "OIHW":
+        plain = call("layout_transform", plain, src_layout=attrs["kernel_layout"], dst_layout="OIHW")
+    made = call("nn.contrib_conv2d_winograd_weight_transform", plain, tile_size=TILE)
+    layout = f"HWOI{blocks[1]}o"
+    packed = call("layout_transform", made, src_layout="HWOI", dst_layout=layout)
+    values = {name: value for name, value in attrs.items() if name not in ("channels", "kernel_size")}
+    values.update(
+        kernel_size=(3, 3), data_layout=f"NCHW{blocks[0]}c", kernel_layout=layout,
+        out_layout=f"NCHW{blocks[1]}c", tile_size=TILE,
+    )  # fmt: skip
+    return call("nn.contrib_conv2d_winograd_without_weight_transform", inputs[0], packed, **values)

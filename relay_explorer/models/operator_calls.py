@@ -177,6 +177,10 @@ NEURAL: list[Example] = [
         data_layout="NCHW4c",
         kernel_layout="OIHW1i4o",
     ),
+    nn.contrib_conv2d_winograd_weight_transform(t(8, 4, 3, 3, name="w"), 4),
+    nn.contrib_conv2d_winograd_without_weight_transform(
+        IMAGE, t(6, 6, 8, 4, name="u"), 4, padding=1, kernel_size=3
+    ),
     nn.contrib_dense_pack(X, t(2, 6, 4, name="w"), weight_layout="NC4n"),
     nn.bitpack(ints(2, 32), bits=2, bit_axis=0),
     nn.bitserial_conv2d(ints(1, 4, 8, 8), ints(6, 4, 3, 3, name="w"), channels=6, activation_bits=2),

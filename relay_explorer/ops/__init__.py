@@ -15,7 +15,7 @@ FAMILIES = (
     "index", "scan", "sort", "image", "morphology", "dynamic", "contract", "sparse", "windows", "fixed_point",
     "random", "annotation",
     "nn.activation", "nn.bitserial", "nn.conv", "nn.conv_transpose", "nn.conv_other", "nn.dense", "nn.loss",
-    "nn.misc", "nn.packed",
+    "nn.misc", "nn.packed", "nn.winograd",
     "nn.norm", "nn.norm_other", "nn.pad", "nn.pool", "nn.pool_adaptive", "nn.space", "nn.batch_space",
     "nn.sparse", "nn.dynamic",
     "vision.multibox", "vision.nms", "vision.nms_by_class", "vision.roi", "vision.proposal",

@@ -14,8 +14,6 @@ _QUANTIZED = "quantized operators (level 11) are a dialect of their own, which i
 _MARKS = "it marks a program for one of TVM's passes, and computes nothing"
 
 LEFT_OUT: dict[str, str] = {
-    "nn.contrib_conv2d_winograd_weight_transform": _KERNELS.format(instead="nn.conv2d"),
-    "nn.contrib_conv2d_winograd_without_weight_transform": _KERNELS.format(instead="nn.conv2d"),
     "nn.contrib_conv2d_winograd_nnpack_weight_transform": _KERNELS.format(instead="nn.conv2d"),
     "nn.contrib_conv2d_winograd_nnpack_without_weight_transform": _KERNELS.format(instead="nn.conv2d"),
     "nn.contrib_conv2d_gemm_weight_transform": _KERNELS.format(instead="nn.conv2d"),

@@ -59,19 +59,19 @@ def convolution(call: Lowered) -> list[Any]:
     te = tvm().te
     attrs = call.attrs
     out_layout = attrs.out_layout or attrs.data_layout
-    channels, height, width = _shape(attrs.kernel_layout, "OIHW", call.inputs[1])[1:]
-    data = _padded(call)
+    channels, height, width = shape_of(attrs.kernel_layout, "OIHW", call.inputs[1])[1:]
+    data = padded(call)
     block = factor_of(attrs.data_layout, "C")
     block = block if channels % block == 0 else 1
     extents = {"rc": channels // block, "rh": height, "rw": width, "ri": block}
     used = [name for name, n in extents.items() if n > 1] or ["rc"]
     axes = {name: te.reduce_axis((0, extents[name]), name) for name in used}
     rc, rh, rw, ri = [axes.get(name, 0) for name in extents]
-    inputs = _shape(attrs.data_layout, "NCHW", call.inputs[0])[1]
-    outputs = _shape(out_layout, "NCHW", call.out_shape)[1]
+    inputs = shape_of(attrs.data_layout, "NCHW", call.inputs[0])[1]
+    outputs = shape_of(out_layout, "NCHW", call.out_shape)[1]
 
     def value(*at: Any) -> Any:
-        place = _place(out_layout, at)
+        place = place_of(out_layout, at)
         first = _first_channel(place["C"], inputs, outputs, attrs.groups, block)
         within = {"O": place["C"], "I": Split(rc, ri, block), "H": rh, "W": rw}
         seen = {
@@ -105,7 +105,7 @@ def _first_channel(place: Split, inputs: int, outputs: int, groups: int, block: 
     return Split(group * (each // block), 0, block)
 
 
-def _place(layout: str, at: Sequence[Any]) -> dict[str, Any]:
+def place_of(layout: str, at: Sequence[Any]) -> dict[str, Any]:
     """From subscripts in a layout to a place on each axis; that of the channels is a Split."""
     by_letter = {letter: index for (letter, _), index in zip(parse_layout(layout), at)}
     found: dict[str, Any] = {}
@@ -115,21 +115,23 @@ def _place(layout: str, at: Sequence[Any]) -> dict[str, Any]:
     return found
 
 
-def _shape(layout: str, canonical: str, tensor: Any) -> list[int]:
+def shape_of(layout: str, canonical: str, tensor: Any) -> list[int]:
     shape = tensor.shape if hasattr(tensor, "shape") else tensor
     return [int(d) for d in layout_map(layout, canonical).forward([int(d) for d in shape], 0, "it")]  # type: ignore[arg-type]
 
 
-def _padded(call: Lowered) -> Any:
-    """The data with zeros around its rows and columns."""
+def padded(call: Lowered, least: tuple[int, int] = (0, 0)) -> Any:
+    """The data with zeros around its rows and columns, and after them up to `least` of each."""
     te, tirx = tvm().te, tvm().tirx
     data, attrs = call.inputs[0], call.attrs
-    top, left, bottom, right = _sides(attrs.padding)
-    if not any((top, left, bottom, right)):
-        return data
+    top, left, bottom, right = sides(attrs.padding)
     letters = [letter for letter, _ in parse_layout(attrs.data_layout)]
     rows, columns = letters.index("H"), letters.index("W")
     shape = [int(d) for d in data.shape]
+    bottom = max(bottom, least[0] - shape[rows] - top)
+    right = max(right, least[1] - shape[columns] - left)
+    if not any((top, left, bottom, right)):
+        return data
     wide = list(shape)
     wide[rows] += top + bottom
     wide[columns] += left + right
@@ -148,7 +150,7 @@ def _padded(call: Lowered) -> Any:
     return te.compute(wide, value, name=f"{call.name}_pad")
 
 
-def _sides(padding: Sequence[int]) -> tuple[int, int, int, int]:
+def sides(padding: Sequence[int]) -> tuple[int, int, int, int]:
     """Top, left, bottom, right."""
     values = [int(p) for p in padding]
     values = values * 4 if len(values) == 1 else values * 2 if len(values) == 2 else values

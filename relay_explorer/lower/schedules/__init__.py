@@ -17,7 +17,7 @@ from ..compose import Composed
 from ..target import Target
 from .scheduled import Candidate, Choice, Scheduled
 
-RULES = ("gpu", "blocked", "depthwise", "dense", "reduction", "fallback")
+RULES = ("gpu", "blocked", "winograd", "depthwise", "dense", "reduction", "fallback")
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled:

@@ -44,7 +44,7 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
     tiles = []
     for columns in divisors(width, most):
         for channels in divisors(blocks, min(4, most // columns)):
-            tiles.append((_score(channels, columns, most), channels, columns))
+            tiles.append((tile_score(channels, columns, most), channels, columns))
     tiles.sort(reverse=True)
     found = []
     for _, channels, columns in tiles[:3]:
@@ -62,7 +62,7 @@ def sums_in_registers(target: Target) -> int:
     return registers * 5 // 8
 
 
-def _score(channels: int, columns: int, most: int) -> float:
+def tile_score(channels: int, columns: int, most: int) -> float:
     """Multiply-adds for each load. Fewer sums than it takes cycles until one is ready would wait."""
     held = channels * columns
     return held / (channels + columns) * min(1.0, held / (0.6 * most))

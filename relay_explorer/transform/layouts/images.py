@@ -17,6 +17,14 @@ def convolution(question: Question) -> Answer:
     return InferCorrectLayoutOutput([data, kernel], [result], attrs)
 
 
+def transformed(question: Question) -> Answer:
+    """A convolution whose weight is made for it: that lies as it does."""
+    answer = convolution(question)
+    assert answer is not None
+    kernel = answer.input_layouts[1] if question.new is None else question.new[1]
+    return answer._replace(input_layouts=[answer.input_layouts[0], kernel])
+
+
 def dense(question: Question) -> Answer:
     return InferCorrectLayoutOutput([Layout("NC"), Layout("NC")], [Layout("NC")], question.attrs)
 

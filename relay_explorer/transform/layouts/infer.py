@@ -42,6 +42,7 @@ RULES: dict[str, Rule] = {
     "nn.deformable_conv2d": images.convolution,
     "nn.contrib_conv2d_NCHWc": images.convolution,
     "nn.contrib_depthwise_conv2d_NCHWc": images.convolution,
+    "nn.contrib_conv2d_winograd_without_weight_transform": images.transformed,
     "nn.contrib_dense_pack": images.dense_pack,
     "nn.dense": images.dense,
     "nn.upsampling": images.resize,
