@@ -12,11 +12,13 @@ from ..ir.bind import bind_params_by_name
 from ..ir.errors import Note, RelayError
 from ..ir.expr import Call, Constant, Expr, Function, Let, Var, const
 from ..ir.module import IRModule
+from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType
 from ..ir.walk import post_order
+from ..transform.dynamic_to_static import DynamicToStatic
 from ..transform.eliminate_common_subexpr import EliminateCommonSubexpr
 from ..transform.fold_constant import FoldConstant
-from ..transform.fuse_ops import FuseOps
+from ..transform.fuse_ops import PATTERNS, FuseOps
 from ..transform.infer_type import InferType
 from ..transform.infrastructure import PassContext, Sequential
 from ..transform.inline import Inline
@@ -25,6 +27,7 @@ from ..transform.remove_unused_functions import RemoveUnusedFunctions
 from ..transform.scale_axes import CONSTANTS_ONLY
 from ..typing import check_types, infer_types
 from .layouts import blocked_layouts
+from .lowering import lowering_of
 from .target import Target
 
 
@@ -93,13 +96,22 @@ def inlined(module: IRModule) -> IRModule:
 def prepared(module: IRModule, target: Target, opt_level: int) -> IRModule:
     """The module optimized for a target, its operators fused into primitive functions; with its types."""
     now = PassContext.current()
-    config = {CONSTANTS_ONLY: True, **now.config}
+    module = inlined(RemoveUnusedFunctions()(module))
+    if any(op.name.startswith("dyn.") for op in _operators(module)):
+        module = DynamicToStatic()(module)
+    # What runs on the host would take all that is fused with it there.
+    alone = {op.name: OpPattern.OPAQUE for op in _operators(module) if lowering_of(op) is None}
+    config = {CONSTANTS_ONLY: True, PATTERNS: alone, **now.config}
     with PassContext(opt_level, now.required_pass, now.disabled_pass, now.instruments, config):
-        module = pipeline(fuse=False)(inlined(RemoveUnusedFunctions()(module)))
+        module = pipeline(fuse=False)(module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
             module = Sequential([layouts, FoldConstant(), EliminateCommonSubexpr()], name="layouts")(module)
         return infer_types(FuseOps()(InferType()(module)))
+
+
+def _operators(module: IRModule) -> set[Op]:
+    return {node for f in module.functions.values() for node in post_order(f) if isinstance(node, Op)}
 
 
 def planned(module: IRModule, schedule: str = "program") -> StoragePlan:

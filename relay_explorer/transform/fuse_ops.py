@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..analysis.dataflow_graph import DataflowGraph
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
@@ -16,6 +18,8 @@ _RESHAPES = frozenset(
     ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape", "dyn.reshape")
 )
 
+PATTERNS = "relay.FuseOps.patterns"
+
 
 class FuseOps(Pass):
     """Wraps groups of operators in functions with the attribute `Primitive`: each becomes one kernel.
@@ -23,7 +27,8 @@ class FuseOps(Pass):
     `fuse_opt_level` 0 puts every operator into a function of its own; 1 and more fuse (-1: as the context's
     level says). The options `relay.FuseOps.max_depth` (256) and `relay.max_function_args` (no limit) of the
     context bound the nodes and the arguments of one kernel. `relay.FuseOps.link_params` keeps constants
-    inside.
+    inside. `relay.FuseOps.patterns` supposes other patterns than operators have, by their names: a compiler
+    that cannot compute one in a loop calls it opaque.
     """
 
     name = "FuseOps"
@@ -36,9 +41,10 @@ class FuseOps(Pass):
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         limits = self.limits(ctx)
         new = infer_types(mod)
+        link, patterns = ctx.config.get("relay.FuseOps.link_params", False), ctx.config.get(PATTERNS)
         for var, function in new.functions.items():
             if isinstance(function, Function):
-                new[var] = fuse(function, limits, bool(ctx.config.get("relay.FuseOps.link_params", False)))
+                new[var] = fuse(function, limits, bool(link), patterns)
         return new
 
     def limits(self, ctx: PassContext) -> Limits:
@@ -47,11 +53,16 @@ class FuseOps(Pass):
         return Limits(level, depth, int(ctx.config.get("relay.max_function_args", 0)))
 
 
-def fuse(function: Function, limits: Limits, link_params: bool = False) -> Function:
+def fuse(
+    function: Function,
+    limits: Limits,
+    link_params: bool = False,
+    patterns: Mapping[str, int] | None = None,
+) -> Function:
     """The function, whose types are known, with its operators fused."""
     if "Primitive" in function.attrs:
         return function
-    partition = Partition(DataflowGraph(function), limits, record=listening())
+    partition = Partition(DataflowGraph(function, patterns), limits, record=listening())
     for decision in partition.decisions or ():
         _tell(partition, decision)
     made = _Kernels(partition, link_params).rewritten(function)

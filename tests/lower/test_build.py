@@ -269,9 +269,9 @@ def test_a_kernel_of_an_operator_without_lowering_runs_on_the_host() -> None:
     op = Op.get("nn.relu")
     before, op.lowering = op.lowering, "host"
     try:
-        exe = relay_explorer.build(Function([x], relay.nn.relu(x)))
-        assert [kernel.on_host for kernel in exe.kernels] == [True]
-        np.testing.assert_array_equal(exe(X), np.maximum(X, 0))
+        exe = relay_explorer.build(Function([x], relay.nn.relu(x + x) - x))
+        assert [kernel.on_host for kernel in exe.kernels] == [False, True, False]  # fused with nothing
+        np.testing.assert_array_equal(exe(X), np.maximum(2 * X, 0) - X)
     finally:
         op.lowering = before
 
