@@ -1,0 +1,252 @@
+"""Schedules: whatever the shapes, a scheduled kernel gives what its operators mean; each class of kernel gets
+the schedule that is made for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relay_explorer import relay
+from relay_explorer.execute.interpreter import Interpreter
+from relay_explorer.ir import Call, Expr, Function, IRModule, Op, Var
+from relay_explorer.ir.walk import post_order
+from relay_explorer.lower.compiling import generated, scheduled
+from relay_explorer.lower.layouts import block_of, blocked_layouts
+from relay_explorer.lower.lowering import tensor_types
+from relay_explorer.lower.require import tvm
+from relay_explorer.lower.schedules import Scheduled
+from relay_explorer.lower.target import Target
+from relay_explorer.relay import const
+from relay_explorer.transform.optimize import optimize
+from relay_explorer.typing import infer_types
+
+nn = relay.nn
+
+
+def t(name: str, *shape: int, dtype: str = "float32") -> Var:
+    return relay.var(name, shape=shape, dtype=dtype)
+
+
+def values(shape: tuple[int, ...], dtype: str, seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    return (rng.standard_normal(shape) if "float" in dtype else rng.integers(-5, 5, shape)).astype(dtype)
+
+
+def function(body: Expr) -> Function:
+    params = [node for node in post_order(body) if isinstance(node, Var)]
+    found = infer_types(IRModule.from_expr(Function(params, body)))["main"]
+    assert isinstance(found, Function)
+    return found
+
+
+def laid_out(body: Expr, target: str = "cpu") -> list[Function]:
+    """The kernels of a program whose first parameter is its input, the others known."""
+    main = function(body)
+    params = {
+        p.name_hint: values(p.checked_type.concrete_shape, p.checked_type.dtype, n)
+        for n, p in enumerate(main.params)
+        if n
+    }
+    module, _ = optimize(
+        IRModule.from_expr(main), params=params, level=3, layouts=blocked_layouts(Target.of(target))
+    )
+    return [node for node in post_order(module["main"].body) if isinstance(node, Function)]
+
+
+def check(kernel: Function, error: float = 1e-4) -> Scheduled:
+    """Compiles one kernel, runs it, and compares with the interpreter."""
+    target = Target.of("cpu")
+    made = scheduled(kernel, "kernel", target)
+    plain = function(Function(kernel.params, kernel.body).body)
+    order = {p.name_hint: p for p in plain.params}
+    given = {
+        p.name_hint: values(p.checked_type.concrete_shape, p.checked_type.dtype, n)
+        for n, p in enumerate(kernel.params)
+    }
+    module = IRModule.from_expr(plain)
+    call = Call(module.get_global_var("main"), [const(given[name]) for name in order])
+    wanted = Interpreter(module).evaluate(call)
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    arrays = [tvm().runtime.tensor(given[p.name_hint]) for p in kernel.params]
+    types = tensor_types(plain.body.checked_type)
+    results = [tvm().runtime.tensor(np.full(s.concrete_shape, 7, s.dtype)) for s in types]
+    generated(made)["kernel"](*arrays, *results)
+    for result, want in zip(results, wanted, strict=True):
+        found = result.numpy()
+        assert np.abs(found - want).max(initial=0) <= error * max(1.0, np.abs(want).max(initial=0))
+    return made
+
+
+# inputs, outputs, height, width, kernel, stride, padding, batch, dilation, groups, and the schedule
+CONVOLUTIONS: list[tuple[Any, ...]] = [
+    (32, 32, 5, 14, 3, 1, (1, 1), 1, 1, 1, "blocked"),
+    (16, 48, 7, 7, 1, 1, (0, 0), 2, 1, 1, "blocked"),
+    (3, 32, 23, 17, 7, 2, (3, 3), 1, 1, 1, "blocked"),
+    (32, 16, 13, 11, 3, 2, (0, 1, 2, 1), 1, 1, 1, "blocked"),
+    (24, 40, 8, 8, 3, 1, (2, 2), 1, 2, 1, "blocked"),
+    (32, 64, 8, 6, 3, 1, (1, 1), 1, 1, 2, "blocked"),
+    (64, 64, 40, 40, 3, 2, (1, 1), 1, 1, 1, "blocked"),
+    (64, 64, 40, 40, 3, 1, (1, 1), 1, 1, 1, "winograd"),
+    (16, 48, 9, 14, 3, 1, (1, 1), 1, 1, 1, "winograd"),
+    (32, 16, 12, 8, 3, 1, (0, 1, 2, 1), 2, 1, 1, "winograd"),
+    (24, 8, 17, 16, 3, 1, (2, 2), 1, 1, 1, "winograd"),
+    (4, 12, 5, 29, 5, 1, (2, 2), 1, 1, 1, "blocked"),
+    (32, 32, 9, 14, 3, 1, (1, 1), 2, 1, 32, "depthwise"),
+    (16, 16, 11, 13, 5, 2, (2, 1, 0, 2), 1, 1, 16, "depthwise"),
+    (24, 24, 6, 7, 3, 1, (2, 2), 1, 2, 24, "depthwise"),
+    (8, 8, 6, 7, 7, 1, (3, 3), 1, 1, 8, "depthwise"),
+    (16, 16, 6, 7, 1, 1, (0, 0), 1, 1, 16, "reduction"),
+    (5, 7, 9, 9, 3, 1, (1, 1), 1, 1, 1, "reduction"),
+    (6, 12, 7, 9, 3, 2, (1, 1), 1, 1, 6, "reduction"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS, ids=str)
+def test_convolutions_of_any_shape(case: tuple[Any, ...]) -> None:
+    inputs, outputs, height, width, size, stride, padding, batch, dilation, groups, rule = case
+    y = nn.conv2d(
+        t("x", batch, inputs, height, width),
+        t("w", outputs, inputs // groups, size, size),
+        strides=stride, padding=padding, dilation=dilation, groups=groups,
+        channels=outputs, kernel_size=(size, size),
+    )  # fmt: skip
+    kernels = laid_out(nn.relu(nn.bias_add(y, t("b", outputs))))
+    made = [check(kernel) for kernel in kernels]
+    assert rule in [m.rule for m in made]
+
+
+def test_a_residual_is_added_in_the_registers_and_a_new_layout_comes_after() -> None:
+    x = t("x", 1, 32, 7, 7)
+    y = nn.relu(nn.bias_add(nn.conv2d(x, t("w", 32, 32, 3, 3), padding=(1, 1)), t("b", 32)))
+    y = nn.relu(relay.add(nn.conv2d(y, t("v", 32, 32, 1, 1)), x))
+    made = [check(kernel) for kernel in laid_out(nn.batch_flatten(y))]
+    assert [m.rule for m in made if m.rule == "blocked"] == ["blocked"] * 2
+    assert all("local" in str(m.prim_func) for m in made if m.rule == "blocked")
+
+
+@pytest.mark.parametrize(
+    ("lead", "features", "units", "rule"),
+    [((1,), 50, 48, "dense"), ((6,), 33, 40, "dense"), ((2, 5), 16, 64, "dense"), ((), 12, 32, "dense"),
+     ((7,), 20, 18, "reduction"), ((1,), 64, 10, "reduction"), ((3,), 1, 16, "reduction")],
+)  # fmt: skip
+def test_dense_layers_of_any_shape(lead: tuple[int, ...], features: int, units: int, rule: str) -> None:
+    y = nn.dense(t("x", *lead, features), t("w", units, features))
+    made = [check(kernel) for kernel in laid_out(nn.relu(relay.add(y, t("b", units))))]
+    assert [m.rule for m in made] == [rule]
+
+
+BLOCKS = t("x", 2, 2, 9, 7, 16)
+REDUCTIONS: dict[str, Expr] = {
+    "maximum of windows in blocks": nn.max_pool2d(BLOCKS, (3, 3), (2, 2), padding=(1, 1), layout="NCHW16c"),
+    "mean of windows": nn.avg_pool2d(t("x", 1, 5, 9, 7), (2, 3), (2, 1), padding=(1, 0, 0, 1)),
+    "mean of a channel": nn.global_avg_pool2d(BLOCKS, layout="NCHW16c"),
+    "softmax": nn.softmax(t("x", 3, 5, 20)),
+    "softmax of the middle": nn.softmax(t("x", 3, 20, 5), axis=1),
+    "of all": relay.sum(t("x", 4, 24)),
+    "of all, odd": relay.max(t("x", 3, 7)),
+    "along the last axis": relay.sum(relay.multiply(t("x", 9, 64), t("y", 9, 64)), 1),
+    "along the first axis": relay.mean(t("x", 33, 48), 0),
+    "of integers": relay.sum(t("x", 5, 32, dtype="int32"), 1),
+    "batches, transposed": nn.batch_matmul(t("x", 2, 33, 32), t("y", 2, 16, 32)),
+    "batches, transposed, long": nn.batch_matmul(t("x", 2, 3, 320), t("y", 2, 5, 320)),
+    "batches": nn.batch_matmul(t("x", 2, 10, 12), t("y", 2, 12, 24), transpose_b=False),
+    "a matrix": nn.matmul(t("x", 7, 30), t("y", 30, 21)),
+    "channels last": nn.conv2d(
+        t("x", 1, 6, 5, 8), t("y", 3, 3, 8, 16), data_layout="NHWC", kernel_layout="HWIO", padding=(1, 1)
+    ),
+    "three axes": nn.conv3d(t("x", 1, 3, 4, 5, 6), t("y", 4, 3, 2, 2, 2)),
+    "two results after it": nn.relu(relay.add(nn.dense(t("x", 3, 16), t("y", 8, 16)), t("z", 8))),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_whichever_way_the_data_lies(name: str) -> None:
+    made = check(function(REDUCTIONS[name]))
+    assert made.rule == "reduction"
+    assert all(candidate.why for candidate in made.candidates)
+
+
+def test_where_no_other_schedule_is_for_a_kernel() -> None:
+    x = t("x", 4, 37, 12)
+    made = check(function(relay.tanh(relay.add(x, relay.exp(x)))))
+    assert made.rule == "fallback"
+    assert "T.vectorized(16)" in str(made.prim_func) or Target.of("cpu").lanes() != 16
+    odd = check(function(relay.negative(t("x", 3, 37))))
+    several = check(function(relay.split(t("x", 4, 6), 2, 1).astuple()))
+    assert odd.rule == several.rule == "fallback"
+
+
+def test_every_candidate_gives_the_same() -> None:
+    y = nn.conv2d(t("x", 1, 32, 12, 12), t("w", 64, 32, 3, 3), padding=(1, 1), strides=2)
+    (kernel,) = [k for k in laid_out(nn.relu(y)) if "conv2d" in str(k)]
+    target = Target.of("cpu")
+    first = scheduled(kernel, "kernel", target)
+    assert first.choice == first.candidates[0].choice
+    assert len(first.candidates) > 1
+    x, w = (values(p.checked_type.concrete_shape, "float32", n) for n, p in enumerate(kernel.params))
+    shape = tuple([int(d) for d in first.composed.outputs[0].shape])
+    found = []
+    for candidate in first.candidates:
+        made = scheduled(kernel, "kernel", target, candidate.choice)
+        assert made.choice == candidate.choice
+        out = tvm().runtime.tensor(np.zeros(shape, "float32"))
+        generated(made)["kernel"](tvm().runtime.tensor(x), tvm().runtime.tensor(w), out)
+        found.append(out.numpy())
+    assert all(np.allclose(found[0], other, atol=1e-4) for other in found)
+
+
+def test_a_schedule_tells_its_steps() -> None:
+    y = nn.conv2d(t("x", 1, 16, 8, 8), t("w", 16, 16, 1, 1))
+    (kernel,) = [k for k in laid_out(nn.relu(y)) if "conv2d" in str(k)]
+    steps = "\n".join(scheduled(kernel, "kernel", Target.of("cpu")).steps)
+    for primitive in ("split", "reorder", "compute_at", "set_scope", "unroll", "vectorize", "decompose"):
+        assert primitive in steps
+
+
+@pytest.mark.parametrize(
+    ("channels", "lanes", "block"),
+    [(64, 16, 16), (24, 16, 8), (20, 16, 4), (18, 16, 1), (7, 16, 1), (64, 8, 8), (12, 4, 4), (3, 4, 1)],
+)
+def test_the_widest_block_that_divides_the_channels(channels: int, lanes: int, block: int) -> None:
+    assert block_of(channels, lanes) == block
+
+
+def names(kernels: list[Function]) -> list[str]:
+    return [node.op.name for kernel in kernels for node in post_order(kernel) if isinstance(node, Call)
+            and isinstance(node.op, Op)]  # fmt: skip
+
+
+def two_layers() -> Expr:
+    y = nn.relu(nn.conv2d(t("x", 1, 3, 8, 8), t("w", 16, 3, 3, 3)))
+    return nn.max_pool2d(nn.conv2d(y, t("v", 32, 16, 1, 1)), (2, 2))
+
+
+def of_integers() -> Expr:
+    return nn.conv2d(t("x", 1, 16, 8, 8, dtype="int32"), t("w", 16, 16, 3, 3, dtype="int32"))
+
+
+def of_ten_channels() -> Expr:
+    return nn.conv2d(t("x", 1, 16, 8, 8), t("w", 10, 16, 3, 3))
+
+
+def of_unknown_weight() -> Expr:
+    x = t("x", 16, 16)
+    return nn.dense(x, nn.relu(x))
+
+
+PACKED = "nn.contrib_conv2d_NCHWc"
+LAID_OUT: list[tuple[Callable[[], Expr], list[str]]] = [
+    (two_layers, ["layout_transform", "nn.max_pool2d", PACKED, PACKED, "nn.relu"]),
+    (of_integers, ["nn.conv2d"]),
+    (of_ten_channels, ["nn.conv2d"]),
+    (of_unknown_weight, ["nn.dense", "nn.relu"]),
+]
+
+
+@pytest.mark.parametrize(("build", "wanted"), LAID_OUT)
+def test_what_is_laid_out_in_blocks(build: Callable[[], Expr], wanted: list[str]) -> None:
+    assert sorted(names(laid_out(build()))) == sorted(wanted)
