@@ -5,6 +5,7 @@ body of a `@main` whose parameters are what the part uses; the smallest first.
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any as Anything
@@ -155,6 +156,6 @@ def snapshot(expr: Expr) -> list[tuple[Anything, ...]]:
 
 
 def text(module: IRModule) -> str:
-    """The program as feedback shows it."""
-    shown = module.astext(show_meta_data=False).strip()
+    """The program as feedback shows it: without types in comments, also where they are known."""
+    shown = re.sub(r" /\* ty=[^*]* \*/", "", module.astext(show_meta_data=False)).strip()
     return shown.removeprefix('#[version = "0.0.5"]').strip()

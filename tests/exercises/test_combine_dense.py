@@ -138,3 +138,4 @@ def test_the_program_is_shown_before_and_after() -> None:
     assert feedback.picture.view.kind == "pipeline"
     assert feedback.failure is not None
     assert len(feedback.failure.case.splitlines()) <= 8
+    assert "ty=" not in feedback.failure.case + feedback.failure.got
