@@ -23,7 +23,7 @@ def build(root: Path = ROOT) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [sys.executable, *_COMMAND],
         cwd=root,
-        env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(root)},
+        env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(root), "RELAY_EXPLORER_QUIET": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

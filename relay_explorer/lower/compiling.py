@@ -65,6 +65,7 @@ def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | N
 
     For a target that this machine cannot run it is an object file, for a GPU the source in CUDA C.
     """
+    tvm()
     start = time.perf_counter()
     made = scheduled(function_of(text), name, target, choice)
     executable = generated(made)

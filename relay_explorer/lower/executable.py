@@ -29,7 +29,8 @@ class Executable:
         exe.run(x=…, y=…)   by name: NumPy arrays, numbers, or whatever hands its memory over by DLPack
 
     The result is a NumPy array of its own, or a tuple of them. `kernels` are its kernels, `target` what they
-    are made for, `mod` the optimized program (None where it was loaded), `seconds` how long building it took.
+    are made for, `mod` the optimized program (None where it was loaded), `text` the same as text, `seconds`
+    how long building it took.
     """
 
     def __init__(
@@ -46,12 +47,18 @@ class Executable:
         self.target = target
         self.mod = mod
         self.seconds = 0.0
+        self._text = ""
         self._executor: GraphExecutor | None = None
 
     @property
     def inputs(self) -> list[Input]:
         """The parameters: name, type, and the numbers of their tensors."""
         return list(self.program.inputs)
+
+    @property
+    def text(self) -> str:
+        """The optimized program as Relay: calls of kernels, each written out where it is called first."""
+        return self._text if self.mod is None else str(self.mod)
 
     @property
     def executor(self) -> GraphExecutor:

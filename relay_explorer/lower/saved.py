@@ -64,6 +64,7 @@ def _description(exe: Executable) -> dict[str, Any]:
         "inputs": program.inputs,
         "result": program.result,
         "arena": program.arena,
+        "text": exe.text,
         "kernels": [_kernel(kernel) for kernel in exe.kernels],
     }
 
@@ -132,6 +133,7 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
         array[...] = np.frombuffer(archive.read(f"constants/{number}"), slot.dtype).reshape(slot.shape)
         constants[number] = array
     made = Executable(program, kernels, constants, target)
+    made._text = str(told["text"])
     weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     return made
 

@@ -360,6 +360,8 @@ def test_saved_and_loaded(exe: Executable, tmp_path: Path) -> None:
     loaded = relay_explorer.load(path)
     np.testing.assert_array_equal(loaded(X), EXPECTED)
     assert loaded.program == bound.program
+    assert loaded.text == bound.text
+    assert "Primitive=1" in bound.text
     assert [k.text for k in loaded.kernels] == [k.text for k in bound.kernels]
     assert loaded.kernels[0].source("te") == bound.kernels[0].source("te")
     whole = path.read_bytes()
