@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
 import { checkGradient } from "../src/views/gradient_check.js";
 import { changedRows } from "../src/views/gradient_columns.js";
+import { addedOperators, forwardEdges, graphWindow, keptEdges } from "../src/views/gradient_graph.js";
 import { createModel, keeping } from "../src/views/gradient_model.js";
 
 const folder = new URL("./data/", import.meta.url);
@@ -75,6 +76,23 @@ test("between two steps only the rows in question are drawn again", () => {
   const all = changedRows(m, 0, m.steps.length - 1).size;
   assert.ok(changedRows(m, 10, 11).size < all / 3);
   assert.deepEqual([...changedRows(m, 5, 9)].sort(), [...changedRows(m, 9, 5)].sort());
+});
+
+test("the two graphs: who uses whom, what is added, what is kept in between", () => {
+  const m = model("fork");
+  const place = new Map(m.items.map(({ node }, i) => [node, i]));
+  const name = (v) => m.values[v].name;
+  assert.deepEqual(forwardEdges(m, place).map(({ source, user, span }) => [name(source), name(user), span]), [["%a", "%b", 1], ["%a", "%c", 2], ["%b", "%d", 2], ["%c", "%d", 1], ["%d", "%x1", 1]]);
+  assert.equal(addedOperators(m, valueNamed(m, "%b")), "multiply ×2, collapse_sum_like");
+  assert.equal(addedOperators(m, valueNamed(m, "%d")), "");
+  assert.deepEqual(keptEdges(m, place).map(({ value, from, to }) => [name(value), from, to]), [["%a", 0, 0], ["%a", 0, 1], ["%c", 2, 2]]);
+});
+
+test("of a long program the graphs show what is around the visited one", () => {
+  const items = Array.from({ length: 100 }, (_, node) => ({ node }));
+  assert.deepEqual(graphWindow(items.slice(0, 30), 3), { from: 0, to: 30 });
+  assert.deepEqual(graphWindow(items, 50), { from: 30, to: 70 });
+  assert.deepEqual([graphWindow(items, 2), graphWindow(items, 99), graphWindow(items, -1)], [{ from: 0, to: 40 }, { from: 60, to: 100 }, { from: 0, to: 40 }]);
 });
 
 test("damage is refused with its place", () => {

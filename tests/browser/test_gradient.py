@@ -99,6 +99,7 @@ def test_the_use_that_is_gone_back_is_marked_with_its_head(open_view: Opener) ->
 
 def test_the_panes(open_view: Opener) -> None:
     page = open_view(view_of("layer"))
+    press(page, "w")
     why = page.locator(".pane:visible")
     expect(why).to_contain_text("What it uses of the forward pass")
     expect(why).to_contain_text("kept, 12 B")
@@ -108,6 +109,23 @@ def test_the_panes(open_view: Opener) -> None:
     expect(kept.nth(0)).to_contain_text("last needed by %y tanh")
     expect(kept.nth(1)).to_have_class("now")
     kept.nth(0).locator("button").click()
+    expect(page.locator(".row[aria-selected=true] .cell.code")).to_have_text("let %y = tanh(%z);")
+
+
+def test_the_two_graphs_and_what_is_kept_between_them(open_view: Opener) -> None:
+    page = open_view(view_of("layer"))
+    graph = page.locator(".pane:visible")
+    expect(graph.locator(".box.forward")).to_have_text(
+        ["%h dense", "%z bias_add", "%y tanh", "%e subtract", "%q multiply", "%loss sum"]
+    )
+    expect(graph.locator(".box.back")).to_have_count(6)
+    expect(graph.locator(".box.now")).to_have_count(2)
+    expect(graph.locator(".edge.back.hot")).to_have_count(2)  # the line and its head
+    expect(graph.locator(".edge.keeps.now")).to_have_count(2)
+    press(page, "End")
+    expect(graph.locator(".edge.keeps.freed")).to_have_count(4)
+    expect(graph.locator(".box.later")).to_have_count(0)
+    graph.get_by_role("button", name="multiply ×2, subtract: the way back through %y tanh").click()
     expect(page.locator(".row[aria-selected=true] .cell.code")).to_have_text("let %y = tanh(%z);")
 
 

@@ -14,6 +14,7 @@ import { createTransport } from "../core/transport.js";
 import { checkGradient } from "./gradient_check.js";
 import { changedRows, gradientColumns } from "./gradient_columns.js";
 import { createFinder } from "./gradient_find.js";
+import { drawGraph } from "./gradient_graph.js";
 import { bindings } from "./gradient_keys.js";
 import { MARKS } from "./gradient_marks.js";
 import { createModel } from "./gradient_model.js";
@@ -25,7 +26,7 @@ addStyle(css);
 
 const LINE = 26;
 const NARROW = 620;
-const KEYS = [[["←", "→"], "step"], [["s"], "sum"], [["r"], "rule"], [["w"], "why"], [["k"], "kept"], [["/"], "find"], [["?"], "keys"]];
+const KEYS = [[["←", "→"], "step"], [["s"], "sum"], [["r"], "rule"], [["g"], "graphs"], [["w"], "why"], [["k"], "kept"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountGradient(root, view, ctx) {
   checkGradient(view);
@@ -110,7 +111,7 @@ class GradientExplorer {
     const { query, scope, only } = this.search.state();
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, row: this.rows.selected >= 0 ? this.rows.selected : "", pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
+      step: this.step + 1, row: this.rows.selected >= 0 ? this.rows.selected : "", pane: this.tabs.selected === PANES[0].id ? "" : this.tabs.selected,
       tab: this.narrow && tab !== "added" ? tab : "", q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "",
       fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
     };
@@ -118,7 +119,7 @@ class GradientExplorer {
 
   restore(state) {
     if (state.fold) this.rows.setFolded(parseList(state.fold));
-    this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : "why");
+    this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : PANES[0].id);
     this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "added");
     this.go(integer(state.step, this.model.start + 1) - 1, true, true);
     this.finder.restore(state);
@@ -233,7 +234,7 @@ class GradientExplorer {
 
   drawPane() {
     const id = this.pane();
-    const draw = { why: drawWhy, kept: drawKept }[id];
+    const draw = { why: drawWhy, graph: drawGraph, kept: drawKept }[id];
     draw(this.model, this.panes[id], this.step, (v) => this.visit(this.model.values[v].row));
   }
 
@@ -274,6 +275,7 @@ class GradientExplorer {
     }
     this.wires.moved();
     this.wire();
+    if (this.pane() === "graph") this.drawPane();
   }
 
   /** A name in a sentence lights its row and leads there; that of a derivative, where it stands. */

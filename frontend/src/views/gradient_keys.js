@@ -19,6 +19,7 @@ export function bindings(explorer) {
     { keys: ["s", "S"], label: "next and previous sum", run: (event) => explorer.nextMark(SUM, event.key === "s" ? 1 : -1) },
     { keys: ["r", "R"], label: "next and previous rule of an operator", run: (event) => explorer.nextMark(RULE, event.key === "r" ? 1 : -1) },
     { keys: ["w"], label: "why: what came, the rule, what goes on", run: () => explorer.showPane("why") },
+    { keys: ["g"], label: "the two graphs", run: () => explorer.showPane("graph") },
     { keys: ["k"], label: "the list of what is kept", run: () => explorer.showPane("kept") },
     { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along the program", run: (event) => explorer.rows.move(event.key === "ArrowDown" ? 1 : -1, row()) },
     { keys: ["Enter"], label: "on a row: the step that comes to it", run: (event) => (onButton(event) ? false : explorer.ask(row())) },

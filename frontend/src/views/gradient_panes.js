@@ -6,7 +6,7 @@ import { lineCode } from "./gradient_columns.js";
 import { NUMBERS } from "./gradient_marks.js";
 import { keeping } from "./gradient_model.js";
 
-export const PANES = [{ id: "why", label: "Why" }, { id: "kept", label: "Kept" }];
+export const PANES = [{ id: "graph", label: "Graphs" }, { id: "why", label: "Why" }, { id: "kept", label: "Kept" }];
 export const ON_ROWS = [{ id: "added", label: "Way back" }, { id: "keep", label: "Kept" }, { id: "uses", label: "Uses" }];
 /** The columns that a tab on a phone shows. */
 export const COLUMNS = { added: ["added"], keep: ["kept", "whole"], uses: ["uses"] };
