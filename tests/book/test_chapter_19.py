@@ -172,4 +172,4 @@ def test_predictions() -> None:
 def test_memory_for_one_example() -> None:
     rows = output(PAGE, 'for name in ("lenet", "resnet18", "lstm")').splitlines()
     assert len(rows) == 3
-    assert all(2 <= float(row.split()[-2]) <= 2.5 for row in rows), rows
+    assert all(2 <= float(row.split()[-4]) <= 2.5 for row in rows), rows
