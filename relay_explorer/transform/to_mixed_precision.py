@@ -166,9 +166,9 @@ class _Converter:
                 self.pinned.add(var)  # a function that calls itself
                 continue
             new = self.memo.get(value, value)
-            type_ = new.checked_type
+            type_ = new._checked_type  # a name of the module has none of its own: its type stays
             self.memo[var] = var
-            if type_ != var.checked_type:
+            if type_ is not None and type_ != var.checked_type:
                 self.memo[var] = _typed(Var(var.name_hint, type_, var.span), type_, var)
         return self.memo.get(part, part)
 

@@ -307,3 +307,12 @@ def test_an_image_network() -> None:
     ]
     wide, narrow = (create_executor(mod=m).evaluate()(*values).numpy() for m in (module, made))
     np.testing.assert_allclose(wide, narrow, rtol=2e-2, atol=2e-3)
+
+
+def test_a_variable_that_is_a_function_of_the_module_keeps_its_type() -> None:
+    text = """
+    def @double(%x: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] { add(%x, %x) }
+    def @main(%x: Tensor[(2, 2), float32]) { let %f = @double; %f(nn.dense(%x, %x, units=2)) }
+    """
+    made = ToMixedPrecision()(parse(text))
+    assert str(infer_types(made)["main"].checked_type).endswith("-> Tensor[(2, 2), float32]")
