@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -198,6 +199,14 @@ def test_the_picture_has_derivatives_and_what_is_kept() -> None:
     text = picture.text(view(LAYER))
     assert any(row.endswith("%d_e, kept: 12 bytes") for row in text.splitlines())
     assert "<li>%q multiply in reverse: given %d_q" in picture.html(view(LAYER))
+
+
+def test_it_is_a_live_widget_and_one_file(tmp_path: Path) -> None:
+    shown = explore(LAYER, view="gradient", live=True, state="step=6", name="mine")
+    assert shown.widget().state == shown.state == "step=6"
+    saved = explore(LAYER, view="gradient", title="layer").save(tmp_path / "layer").read_text("utf-8")
+    assert '"view":"gradient"' in saved
+    assert "http://" not in saved.replace("http://www.w3.org", "")
 
 
 @pytest.mark.parametrize("name", NAMES)
