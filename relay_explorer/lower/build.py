@@ -19,7 +19,7 @@ from ..ir.walk import post_order
 from ..text import astext
 from . import cache
 from .arrays import aligned_copy
-from .compiling import compiled
+from .compiling import SEARCH, compiled
 from .executable import Executable
 from .host import needs_host
 from .kernel import Kernel, has_linker
@@ -40,12 +40,16 @@ def build(
     opt_level: int = 3,
     *,
     quiet: bool = False,
+    search: bool = False,
 ) -> Executable:
     """Compiles `@main` of a module, or a function.
 
     `target` is "cpu" (this machine), "arm64" or a board's name, "cuda", a dictionary of TVM's, or a target
     string as old code had it; `params` are values for parameters of `@main`, by name, and become part of the
     program; `opt_level` is that of the passes, 0 to 4, and from 3 on layers are laid out for the target.
+
+    With `search`, kernels are tried in several tilings on this machine, and the fastest are taken; without,
+    the tiling is computed, and two builds give the same.
 
     Kernels are compiled side by side and kept on disk (see `lower.cache`), so that a second build is fast.
     Progress is shown on the standard error, unless `quiet` or RELAY_EXPLORER_QUIET is set.
@@ -57,7 +61,8 @@ def build(
     module = prepared(with_params(mod, params), where, opt_level)
     plan = planned(module)
     calls = kernel_calls(plan)
-    kernels = make_kernels([function for _, function in calls], where, Progress(quiet))
+    functions = [function for _, function in calls]
+    kernels = make_kernels(functions, where, Progress(quiet), SEARCH if search else None)
     distinct = list(dict.fromkeys(kernels))
     number = {kernel: k for k, kernel in enumerate(distinct)}
     program = graph_program(plan, {call: number[kernel] for (call, _), kernel in zip(calls, kernels)})
@@ -67,8 +72,15 @@ def build(
     return made
 
 
-def make_kernels(functions: Sequence[Function], target: Target, progress: Progress) -> list[Kernel]:
-    """A kernel for each primitive function; equal functions have the same."""
+def make_kernels(
+    functions: Sequence[Function],
+    target: Target,
+    progress: Progress,
+    choice: dict[str, Any] | None = None,
+) -> list[Kernel]:
+    """A kernel for each primitive function; equal functions have the same. `choice` is that of their
+    schedules, or SEARCH.
+    """
     by_function: dict[int, Kernel] = {}
     by_text: dict[str, Kernel] = {}
     names: Counter[str] = Counter()
@@ -85,7 +97,7 @@ def make_kernels(functions: Sequence[Function], target: Target, progress: Progre
     found = [by_function[id(function)] for function in functions]
     for kernel in found:
         kernel.uses += 1
-    _compile([k for k in by_text.values() if not k.entry], target, progress)
+    _compile([k for k in by_text.values() if not k.entry], target, progress, choice)
     return found
 
 
@@ -108,11 +120,13 @@ def _known(function: Function) -> dict[str, Any]:
     return {"function": function, "rule": "in this process"} if own or named else {}
 
 
-def _compile(kernels: Sequence[Kernel], target: Target, progress: Progress) -> None:
+def _compile(
+    kernels: Sequence[Kernel], target: Target, progress: Progress, choice: dict[str, Any] | None
+) -> None:
     """Fills in the entries of kernels: from the disk, or by compiling them."""
     missing = []
     for kernel in kernels:
-        found = cache.get(cache.key(kernel.text, target))
+        found = cache.get(cache.key(kernel.text, target, choice))
         if found is None:
             missing.append(kernel)
         else:
@@ -124,10 +138,10 @@ def _compile(kernels: Sequence[Kernel], target: Target, progress: Progress) -> N
         for kernel in missing:
             kernel.entry = {"rule": "in this process"}
         return
-    requests = [Request(kernel.text, kernel.symbol, target) for kernel in missing]
+    requests = [Request(kernel.text, kernel.symbol, target, choice) for kernel in missing]
     if (len(missing) <= FEW and "tvm" in sys.modules) or not sys.executable:
         for kernel, request in zip(missing, requests):
-            kernel.entry = compiled(request.text, request.name, target)
+            kernel.entry = compiled(request.text, request.name, target, choice)
         return
     progress.begin(len(kernels), len(missing))
 

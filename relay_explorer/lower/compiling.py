@@ -21,6 +21,7 @@ from .schedules import Choice, Scheduled, schedule
 from .shapes import sizes_program
 from .target import Target
 
+SEARCH = {"search": True}  # in place of a choice
 COMPILERS = ("cc", "gcc", "clang")
 
 
@@ -63,11 +64,12 @@ def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | N
     """Compiles a kernel into the cache, and gives its entry: `path` of the library, `rule`, `choice` and
     `candidates` of its schedule, `seconds` that this took, `sizes` (see `shapes`), `library` bytes.
 
-    For a target that this machine cannot run it is an object file, for a GPU the source in CUDA C.
+    For a target that this machine cannot run it is an object file, for a GPU the source in CUDA C. With
+    SEARCH as the `choice`, candidates are tried (see `search`).
     """
     tvm()
     start = time.perf_counter()
-    made = scheduled(function_of(text), name, target, choice)
+    made = _found(text, name, target, choice)
     executable = generated(made)
     with tempfile.TemporaryDirectory() as place:
         library, ending = _library(executable, Path(place), target)
@@ -80,6 +82,14 @@ def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | N
         "bytes": len(library),
     }
     return cache.put(cache.key(text, target, choice), library, ending, entry)
+
+
+def _found(text: str, name: str, target: Target, choice: Mapping[str, Any] | None) -> Scheduled:
+    if choice != SEARCH:
+        return scheduled(function_of(text), name, target, choice)
+    from .search import searched
+
+    return searched(function_of(text), name, target)
 
 
 def described(made: Scheduled) -> dict[str, Any]:

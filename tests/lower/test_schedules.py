@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir import Call, Expr, Function, IRModule, Op, Var
@@ -19,6 +20,7 @@ from relay_explorer.lower.layouts import block_of, blocked_layouts
 from relay_explorer.lower.lowering import tensor_types
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.schedules import Scheduled
+from relay_explorer.lower.search import searched
 from relay_explorer.lower.target import Target
 from relay_explorer.relay import const
 from relay_explorer.transform.optimize import optimize
@@ -197,6 +199,30 @@ def test_every_candidate_gives_the_same() -> None:
         generated(made)["kernel"](tvm().runtime.tensor(x), tvm().runtime.tensor(w), out)
         found.append(out.numpy())
     assert all(np.allclose(found[0], other, atol=1e-4) for other in found)
+
+
+def test_a_search_times_the_candidates_and_takes_the_fastest() -> None:
+    y = nn.conv2d(t("x", 1, 16, 6, 12), t("w", 32, 16, 1, 1))
+    (kernel,) = [k for k in laid_out(nn.relu(y)) if "conv2d" in str(k)]
+    made = searched(kernel, "kernel", Target.of("cpu"))
+    times = [candidate.seconds for candidate in made.candidates]
+    assert len(times) > 1
+    assert all(seconds is not None and seconds > 0 for seconds in times)
+    assert made.choice == min(made.candidates, key=lambda c: c.seconds or 0).choice
+    nothing = searched(function(relay.tanh(t("x", 3, 5))), "kernel", Target.of("cpu"))
+    assert nothing.rule == "fallback"
+
+
+def test_what_a_search_finds_is_kept() -> None:
+    program = Function([x := t("x", 6, 24)], nn.relu(nn.dense(x, const(np.ones((48, 24), "float32")))))
+    plain, found, again = (relay_explorer.build(program, search=search) for search in (False, True, True))
+    (kernel,) = found.kernels
+    assert kernel.rule == "dense"
+    assert all(candidate["seconds"] for candidate in kernel.candidates)
+    assert again.kernels[0].cached
+    assert again.kernels[0].choice == kernel.choice
+    data = values((6, 24), "float32", 0)
+    assert np.allclose(np.asarray(plain(data)), np.asarray(found(data)), atol=1e-5)
 
 
 def test_a_schedule_tells_its_steps() -> None:
