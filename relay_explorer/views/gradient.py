@@ -59,7 +59,7 @@ class _Builder:
         self._tell(forward, held, other)
         return GradientView(
             title=title or "gradient",
-            summary=say.summary(forward.calls, backward.calls, held),
+            summary=say.summary(forward.calls, backward.calls, held, self.parts.exact),
             rows=self.parts.rows(),
             values=tuple(values),
             lines=tuple(self.parts.lines),
@@ -102,7 +102,7 @@ class _Builder:
             self._tell_visit(visit)
         zeros = [n for n, (_, role) in enumerate(self.parts.owners) if role == Role.ZEROS]
         of = [self.parts.values[v].name for v in dict.fromkeys(self.parts.owners[n][0] for n in zeros)]
-        told = say.ended(held, shapes.values, of)
+        told = say.ended(held, shapes.values, of, self.parts.exact)
         self._add(
             GradientMark.END,
             -1,

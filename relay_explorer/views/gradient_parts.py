@@ -12,6 +12,7 @@ from ..ir.expr import Call, Constant, Expr, Function, Let, Tuple, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import short_type
+from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order
 from ..text import rows as printed
 from ..transform.first_order_gradient import Derivation
@@ -214,6 +215,14 @@ class Parts:
             )  # fmt: skip
         return found
 
+    @cached_property
+    def exact(self) -> bool:
+        """Whether the sizes of all that is kept are known before the program runs."""
+        types = [p.checked_type for p in self.params] + [
+            self.typed[k].checked_type for k in range(self.made.forward)
+        ]
+        return all(_is_static(t) for t, how in zip(types, self.kept, strict=True) if how == Kept.NUMBERS)
+
     def held(self, lines: Iterable[int]) -> set[int]:
         """The computed values whose numbers these lines use."""
         uses = (use for line in lines for use in self.lines[line].uses if use.how == Kept.NUMBERS)
@@ -270,6 +279,12 @@ def _bindings(body: Expr) -> list[tuple[Var, Expr]]:
 def _free(value: Expr) -> Iterable[Expr]:
     """The variables of a bound value; those in its blocks too."""
     return [node for node in post_order(value) if isinstance(node, Var)]
+
+
+def _is_static(type_: Type) -> bool:
+    if isinstance(type_, TupleType):
+        return all(map(_is_static, type_.fields))
+    return not isinstance(type_, TensorType) or type_.is_static
 
 
 def _trimmed(tokens: Sequence[Token]) -> tuple[Token, ...]:

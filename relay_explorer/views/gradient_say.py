@@ -201,11 +201,11 @@ def arrived(value: str, line: str, sources: Sequence[str]) -> Sentence:
     return (f"{{0}} is a parameter: {what}{by}.", value, line, *sources)
 
 
-def ended(kept: tuple[int, int], shapes: int, zeros: Sequence[str]) -> Sentence:
+def ended(kept: tuple[int, int], shapes: int, zeros: Sequence[str], exact: bool = True) -> Sentence:
     values, size = kept
     told = "All derivatives are there. For them "
     if values:
-        told += f"the forward pass kept **{counted(values, 'value')}, {counted(size, 'byte')}**"
+        told += f"the forward pass kept **{counted(values, 'value')}, {_bytes(size, exact)}**"
     else:
         told += "**nothing** was kept of the forward pass"
     told += f"; of {counted(shapes, 'other value')} only the shape was needed." if shapes else "."
@@ -217,9 +217,14 @@ def ended(kept: tuple[int, int], shapes: int, zeros: Sequence[str]) -> Sentence:
     return (told, *zeros)
 
 
-def summary(forward: int, backward: int, kept: tuple[int, int]) -> str:
+def _bytes(size: int, exact: bool) -> str:
+    """A size; that of which an extent is not known counts it as 1."""
+    return counted(size, "byte") if exact else f"at least {counted(size, 'byte')}"
+
+
+def summary(forward: int, backward: int, kept: tuple[int, int], exact: bool = True) -> str:
     values, size = kept
-    held = f"{counted(values, 'value')} ({counted(size, 'byte')})" if values else "nothing"
+    held = f"{counted(values, 'value')} ({_bytes(size, exact)})" if values else "nothing"
     return (
         f"{counted(forward, 'operator')} forward, {count(backward)} back. "
         f"Of the forward pass, {held} must be kept for the way back."

@@ -153,6 +153,12 @@ def test_a_result_that_moves_with_nothing() -> None:
     assert check(shown.to_dict()) == []
 
 
+def test_sizes_that_are_not_known_are_lower_bounds() -> None:
+    shown = view("def @main(%x: Tensor[(?, 3), float32]) { sum(tanh(%x)) }")
+    assert shown.summary.endswith("1 value (at least 12 bytes) must be kept for the way back.")
+    assert "kept **1 value, at least 12 bytes**" in told(shown)[-1]
+
+
 def test_functions_are_refused_with_what_to_do() -> None:
     with pytest.raises(RelayError, match=r"not through a call of a function(.|\n)*PartialEvaluate or Inline"):
         explore("def @main(%x: float32) { let %f = fn (%v: float32) { exp(%v) }; %f(%x) }", view="gradient")
