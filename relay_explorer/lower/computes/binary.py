@@ -5,6 +5,9 @@ Where TVM differs from Relay:
 * a division of integers by 0 ends the process, on many machines also that of the least integer by -1; here
   the first gives 0 and the second wraps, as in NumPy (the interpreter raises an error where one divides by
   0);
+* its code generator promises LLVM that sums, differences and products of 32 and 64 bits do not overflow;
+  where they do, what comes out is what the machine gives (it wraps, as NumPy does) unless LLVM made use of
+  the promise;
 * its `fmod` has no code for processors, and its `power` refuses integers;
 * a shift by as many bits as there are, or more, is what the machine makes of it: 3 << 40 is 768 on x86.
   Here, as in NumPy, the bits are gone.
@@ -21,6 +24,7 @@ from .tensors import (
     Value,
     broadcast_shape,
     cast,
+    differs,
     dims,
     dtype_of,
     element,
@@ -220,7 +224,7 @@ def _plain(x: Value) -> Value:
 
 
 equal = pairwise(lambda x, y: _plain(x) == _plain(y))
-not_equal = pairwise(lambda x, y: _plain(x) != _plain(y))
+not_equal = pairwise(lambda x, y: differs(_plain(x), _plain(y)))
 less = pairwise(lambda x, y: _plain(x) < _plain(y))
 less_equal = pairwise(lambda x, y: _plain(x) <= _plain(y))
 greater = pairwise(lambda x, y: _plain(x) > _plain(y))

@@ -4,7 +4,8 @@ Where TVM differs from Relay, whose functions of integers are computed in float6
 
 * its `exp`, `sin` and `sigmoid` of integers cannot be compiled, and its `sqrt` of them is float32;
 * of half-precision numbers it knows some functions (`exp`) and not others (`acos`, `erf`);
-* its `max(x, y)` gives `y` where one of the two is NaN; NumPy's, and so Relay's, gives NaN.
+* its `max(x, y)` gives `y` where one of the two is NaN, where NumPy's, and so Relay's, gives NaN; its `x !=
+  y` is false there, and its simplifier takes `x != x` for false: only `isnan` finds NaN.
 """
 
 from __future__ import annotations

@@ -44,9 +44,9 @@ def dense(call: Lowered) -> list[Tensor]:
 def matmul(call: Lowered) -> list[Tensor]:
     a, b = call.inputs
     attrs, of_a, of_b = call.attrs, dims(a), dims(b)
-    lead, inner = (*of_a[:-2], of_a[-1]), of_a[-2]
-    if not attrs.transpose_a:
-        lead, inner = of_a[:-1], of_a[-1]
+    lead, inner = of_a[:-1], of_a[-1]
+    if attrs.transpose_a:
+        lead, inner = (*of_a[:-2], of_a[-1]), of_a[-2]
 
     def pair(k: Value, *i: Value) -> tuple[Value, Value]:
         left = a(*i[:-2], k, i[-2]) if attrs.transpose_a else a(*i[:-1], k)
@@ -71,9 +71,9 @@ def batch_matmul(call: Lowered) -> list[Tensor]:
 
 
 def einsum(call: Lowered) -> list[Tensor]:
-    """Relay's operator names every axis by a letter; TOPI's also knows an ellipsis."""
+    """Every axis has a letter; an ellipsis has been spelled out."""
     tensors = call.inputs[0]
-    terms, result = equation_terms(call.attrs.equation)
+    terms, result = equation_terms(call.attrs.equation, [len(dims(x)) for x in tensors])
     sizes: dict[str, Any] = {}
     for term, x in zip(terms, tensors, strict=True):
         for letter, dim in zip(term, dims(x), strict=True):

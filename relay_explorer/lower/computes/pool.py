@@ -228,7 +228,7 @@ def _adaptive(kind: str) -> Lowering:
             at, inside = list(i), []
             for axis, u, span in zip(axes, within, spans, strict=True):
                 at[axis] = span.start(i[axis]) + u
-                inside += [at[axis] < span.end(i[axis])] * (not span.even)
+                inside += [] if span.even else [at[axis] < span.end(i[axis])]
             neutral = least(dtype) if kind == "max" else number(0, dtype)
             return guarded(every(inside), x(*at), neutral) if inside else x(*at)
 
@@ -246,7 +246,7 @@ def _adaptive(kind: str) -> Lowering:
 
 
 class _Span:
-    """How an axis of `extent` elements is divided into `count_` windows."""
+    """How an axis of `extent` elements is divided into `windows`."""
 
     def __init__(self, extent: Any, windows: Any) -> None:
         self.extent, self.windows = extent, windows

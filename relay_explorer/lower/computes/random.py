@@ -1,6 +1,7 @@
 """Random numbers as functions of a key: Threefry, bit for bit as `ops.threefry` defines it.
 
-TOPI has had no Threefry since Relay left TVM.
+TOPI has had no Threefry since Relay left TVM. TVM's code generator promises LLVM that no sum of 64 bits
+overflows; these do, on purpose, and LLVM would make of them what it likes. So they are added in halves.
 """
 
 from __future__ import annotations
@@ -37,6 +38,14 @@ def word(value: int) -> Value:
     return tirx.bitwise_or(high << number(32, "uint64"), low) if value >= 2**63 else number(value, "uint64")
 
 
+def _wrapped(a: Value, b: Value) -> Value:
+    """The sum modulo 2⁶⁴, of two sums that cannot overflow."""
+    low_bits, half = word(2**32 - 1), word(32)
+    low = tirx.bitwise_and(a, low_bits) + tirx.bitwise_and(b, low_bits)
+    high = (a >> half) + (b >> half) + (low >> half)
+    return tirx.bitwise_or(high << half, tirx.bitwise_and(low, low_bits))
+
+
 def _hash(key: Any, counter: Any) -> None:
     """Threefry-4x64-20 of the four words in `counter`, in their place, under the first four of `key`."""
     schedule = local(5, "uint64")
@@ -47,12 +56,12 @@ def _hash(key: Any, counter: Any) -> None:
     mixed = local(2, "uint64")
     for turn in range(ROUNDS // 4):
         for n in range(4):
-            counter[n] = counter[n] + schedule[(turn + n) % 5]
-        counter[3] = counter[3] + word(turn)
+            counter[n] = _wrapped(counter[n], schedule[(turn + n) % 5])
+        counter[3] = _wrapped(counter[3], word(turn))
         for step in range(4):
             left, right = ROTATIONS[(4 * turn + step) % 8]
-            counter[0] = counter[0] + counter[1]
-            counter[2] = counter[2] + counter[3]
+            counter[0] = _wrapped(counter[0], counter[1])
+            counter[2] = _wrapped(counter[2], counter[3])
             mixed[0] = tirx.bitwise_xor(_rotated(counter[3], right), counter[2])
             mixed[1] = tirx.bitwise_xor(_rotated(counter[1], left), counter[0])
             counter[1], counter[3] = mixed[0], mixed[1]  # the words change places
@@ -100,7 +109,7 @@ def _generate(call: Lowered, count: int, name: str) -> tuple[Tensor, Tensor]:
         (given,), (after, words) = ins, outs
         key, counter = _copied(given), local(4, "uint64")
         full, opened = local(1, "bool"), local(1, "bool")
-        full[0] = key[7] >= word(2**64 - 1) - word(count)
+        full[0] = key[7] >= word(2**64 - 1 - count)
         opened[0] = _open(key)
         with when(every([full[0], opened[0]])):
             _lengthened(key, _copied(given), one=True)
@@ -111,10 +120,10 @@ def _generate(call: Lowered, count: int, name: str) -> tuple[Tensor, Tensor]:
             _rehash(key, counter)
         with each((count + 3) // 4) as block:
             for n in range(4):
-                counter[n] = key[4 + n] + block.astype("uint64")
+                counter[n] = _wrapped(key[4 + n], block.astype("uint64"))
             with when(block >= count // 4):  # the last block, of which less than all is used
                 for n in range(4):
-                    counter[n] = key[4 + n] + word(count // 4 * 4 if n == 3 else 0)
+                    counter[n] = _wrapped(key[4 + n], word(count // 4 * 4 if n == 3 else 0))
             _hash(key, counter)
             for n in range(4):
                 with when(block * 4 + n < count):
@@ -122,7 +131,7 @@ def _generate(call: Lowered, count: int, name: str) -> tuple[Tensor, Tensor]:
         for n in range(WORDS):
             after[n] = key[n]
         after[6] = word(0)
-        after[7] = key[7] + word(count // 4 * 4 + 4 if count % 4 else count)
+        after[7] = _wrapped(key[7], word(count // 4 * 4 + 4 if count % 4 else count))
 
     made = loops([((WORDS,), "uint64"), ((count,), "uint64")], [call.inputs[0]], body, name)
     return made[0], made[1]

@@ -95,10 +95,21 @@ def cast(value: Value, dtype: str) -> Value:
     if before == dtype:
         return value
     if dtype == "bool":
-        return tirx.NE(value, number(0, before))
+        return differs(value, number(0, before))
     if before == "bool" and dtype in NARROW:
         return value.astype("float32").astype(dtype)
+    if is_float(before) and dtype in _SMALL:  # so that what is beyond the type wraps, as in NumPy
+        return value.astype(_SMALL[dtype]).astype(dtype)
     return value.astype(dtype)
+
+
+_SMALL = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
+
+
+def differs(a: Value, b: Value) -> Value:
+    """Whether two values differ. NaN differs from everything, which TVM's `!=` denies."""
+    apart = tirx.NE(a, b)
+    return some([apart, is_nan(a), is_nan(b)]) if is_float(dtype_of(a)) else apart
 
 
 def select(condition: Value, yes: Value, no: Value) -> Value:
@@ -126,7 +137,7 @@ def some(conditions: Sequence[Value]) -> Value:
 
 
 def is_nan(value: Value) -> Value:
-    return tirx.NE(value, value)  # only NaN differs from itself
+    return te.isnan(value)  # TVM takes `x != x` for false
 
 
 def greater_of(a: Value, b: Value) -> Value:
