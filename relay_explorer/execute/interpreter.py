@@ -16,6 +16,7 @@ from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import counted
+from ..ir.span import Span
 from ..ops.numeric import quiet
 from ..typing.exhaustive import missing_case, show_pattern
 from .code import Block, ClauseCode, Code, Instruction, Kind, compile_function
@@ -96,9 +97,7 @@ class Interpreter:
             except MemoryError:
                 depth = len(waiting)
                 waiting.clear()
-                raise ExecutionError(
-                    f"the memory is used up, with calls nested {depth:,} deep", help=[_ENDLESS]
-                ) from None
+                raise used_up(depth) from None
 
     def _loop(self, callee: Value, args: tuple[Value, ...], waiting: list[Waiting]) -> Value:
         observer, budget, clock = self.observer, Budget(), time.perf_counter
@@ -141,7 +140,7 @@ class Interpreter:
                             observer.made(instruction, frame)
                         continue
                     if clock() > budget.next_look and (taken := budget.overdrawn()) is not None:
-                        raise _too_much(instruction, taken, len(waiting))
+                        raise too_much(instruction.node.span, _called(instruction), taken, len(waiting))
                     code, next_frame = self._enter(function, tuple(values), instruction)
                     next_block = code.block
                     if observer is not None:
@@ -153,7 +152,7 @@ class Interpreter:
                 if not tail:
                     waiting.append((block, at, frame, target))
                     if len(waiting) > DEEPEST_STACK:
-                        raise _too_deep(instruction, len(waiting))
+                        raise too_deep(instruction.node.span, _called(instruction), len(waiting))
                 block, at, frame = next_block, 0, next_frame
         except (RelayError, TypeError, AttributeError, IndexError, ValueError) as problem:
             at_fault = block.instructions[at - 1]
@@ -230,16 +229,8 @@ class Interpreter:
         raise self._unmatched(instruction, value)
 
     def _unmatched(self, instruction: Instruction, value: Value) -> ExecutionError:
-        patterns = [clause.pattern for clause in instruction.detail]
-        clauses = ", ".join(f"`{show_pattern(pattern)}`" for pattern in patterns[:MOST_CLAUSES])
-        more = f" and {len(patterns) - MOST_CLAUSES} more" if len(patterns) > MOST_CLAUSES else ""
-        missing = missing_case(patterns, self.module)
-        return ExecutionError(
-            f"no clause of the match fits {show(value)}",
-            instruction.node.span,
-            [Note(f"the match has clauses for {clauses}{more}" if patterns else "the match has no clauses")],
-            [f"add a clause for {missing}, or for `_`, which fits all"] if missing is not None else [],
-        )
+        note, help = no_clause([clause.pattern for clause in instruction.detail], self.module)
+        return unmatched(value, instruction.node.span, note, help)
 
 
 # What the loop asks for at every instruction, by a name of its own: a member looked up in its class costs as
@@ -249,17 +240,24 @@ _OPERATOR, _CALL, _IF = Kind.OPERATOR, Kind.CALL, Kind.IF
 _ENDLESS = "does the recursion end? A loop that returns the call itself needs no stack"
 
 
-def _too_deep(at: Instruction, depth: int) -> ExecutionError:
-    return ExecutionError(f"{_nested(depth - 1)}; the last is {_called(at)}", at.node.span, help=[_ENDLESS])
+def too_deep(span: Span | None, called: str, depth: int) -> ExecutionError:
+    """The error of too many callers that wait; `called` is the function of the last call."""
+    return ExecutionError(f"{_nested(depth - 1)}; the last is {called}", span, help=[_ENDLESS])
 
 
-def _too_much(at: Instruction, taken: int, depth: int) -> ExecutionError:
+def too_much(span: Span | None, called: str, taken: int, depth: int) -> ExecutionError:
+    """The error of a run that has taken too many bytes."""
     return ExecutionError(
         f"the program has taken {taken / 2**20:,.0f} MiB of memory, over half of what was free",
-        at.node.span,
-        [Note(f"{_nested(depth)}; the last is {_called(at)}")],
+        span,
+        [Note(f"{_nested(depth)}; the last is {called}")],
         [_ENDLESS if depth > 1000 else "does the loop end, and must it keep all that it makes?"],
     )
+
+
+def used_up(depth: int) -> ExecutionError:
+    """The error of a run for which Python has no memory left."""
+    return ExecutionError(f"the memory is used up, with calls nested {depth:,} deep", help=[_ENDLESS])
 
 
 def _ill_typed(at: Instruction, problem: Exception) -> ExecutionError:
@@ -276,8 +274,28 @@ def _nested(depth: int) -> str:
 
 
 def _called(at: Instruction) -> str:
-    callee = at.node.op if isinstance(at.node, Call) else None
+    return called(at.node.op if isinstance(at.node, Call) else None)
+
+
+def called(callee: Expr | None) -> str:
+    """How an error says which function a call is of."""
     return f"of `@{callee.name_hint}`" if isinstance(callee, GlobalVar) else "of a function without a name"
+
+
+def no_clause(patterns: Sequence[Pattern], module: IRModule) -> tuple[str, str]:
+    """What is said where no pattern fits: which there are, and one that would do (empty: there is none)."""
+    clauses = ", ".join(f"`{show_pattern(pattern)}`" for pattern in patterns[:MOST_CLAUSES])
+    more = f" and {len(patterns) - MOST_CLAUSES} more" if len(patterns) > MOST_CLAUSES else ""
+    missing = missing_case(patterns, module)
+    note = f"the match has clauses for {clauses}{more}" if patterns else "the match has no clauses"
+    return note, f"add a clause for {missing}, or for `_`, which fits all" if missing is not None else ""
+
+
+def unmatched(value: Value, span: Span | None, note: str, help: str) -> ExecutionError:
+    """The error of a match without a clause for a value."""
+    return ExecutionError(
+        f"no clause of the match fits {show(value)}", span, [Note(note)], [help] if help else []
+    )
 
 
 def _tuple(at: Instruction, frame: Frame) -> Value:

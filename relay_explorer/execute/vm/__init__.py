@@ -1,0 +1,13 @@
+"""The virtual machine: bytecode, a compiler from Relay to it, and what runs it."""
+
+from __future__ import annotations
+
+from .bytecode import KernelCode, VMFunction, VMProgram
+from .compiler import compile_module
+from .prepare import compile_program
+from .text import parse_program, program_text
+
+__all__ = [
+    "KernelCode", "VMFunction", "VMProgram", "compile_module", "compile_program", "parse_program",
+    "program_text",
+]  # fmt: skip

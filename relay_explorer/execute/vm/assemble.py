@@ -1,0 +1,237 @@
+"""From instructions over as many registers as one likes to a function's code: what is not needed goes, memory
+and registers are used again.
+
+All jumps go forward, so that one look backwards over the instructions says what is needed, and the stretch
+from a register's first to its last mention is where it lives.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
+
+from .bytecode import (
+    AllocADT,
+    AllocClosure,
+    AllocStorage,
+    AllocTensor,
+    AllocTuple,
+    GetField,
+    Goto,
+    If,
+    Instruction,
+    InvokePacked,
+    LoadConst,
+    LoadConsti,
+    Move,
+    ReadRef,
+    ReshapeTensor,
+    ShapeFunc,
+    Switch,
+    ends,
+    read,
+    targets,
+    written,
+)
+
+_PURE = (
+    Move, LoadConst, LoadConsti, AllocStorage, AllocTensor, ReshapeTensor, AllocTuple, AllocADT, AllocClosure,
+    GetField, ReadRef,
+)  # fmt: skip
+
+
+class Line(NamedTuple):
+    """An instruction, whose targets are labels, of the block `block`; `source` is what it computes."""
+
+    instruction: Instruction
+    block: int
+    source: Any = None
+
+
+def assembled(
+    lines: Sequence[Line], labels: Mapping[int, int], pinned: int
+) -> tuple[list[Instruction], list[Any], int]:
+    """The instructions, what each computes, and how many registers they take. `labels` says where in `lines`
+    a label stands; the first `pinned` registers stay as they are.
+    """
+    kept = _needed(lines, labels)
+    kept = _without_idle_jumps(lines, kept, labels)
+    merged = _shared_storage([(n, lines[n]) for n in kept])
+    kept = [
+        n
+        for n in kept
+        if not (isinstance(lines[n].instruction, AllocStorage) and written(lines[n].instruction)[0] in merged)
+    ]
+    renamed = {n: _renamed(lines[n].instruction, merged) if merged else lines[n].instruction for n in kept}
+    kept = _without_moves(renamed, kept, sorted(labels.values()))
+    registers, count = _registers([renamed[n] for n in kept], pinned)
+    places = _places(kept, len(lines))
+    code = [_renamed(_retargeted(renamed[n], labels, places), registers) for n in kept]
+    return code, [lines[n].source for n in kept], count
+
+
+def _needed(lines: Sequence[Line], labels: Mapping[int, int]) -> list[int]:
+    """The numbers of the lines that control reaches, and whose results are used or which do something."""
+    reached = [False] * (len(lines) + 1)
+    reached[0] = True
+    for number, line in enumerate(lines):
+        if reached[number]:
+            reached[number + 1] |= not ends(line.instruction)
+            for label in targets(line.instruction):
+                reached[labels[label]] = True
+    used: set[int] = set()
+    kept = []
+    for number in range(len(lines) - 1, -1, -1):
+        instruction = lines[number].instruction
+        if not reached[number] or (isinstance(instruction, _PURE) and written(instruction)[0] not in used):
+            continue
+        used.update(read(instruction))
+        kept.append(number)
+    kept.reverse()
+    return kept
+
+
+def _without_idle_jumps(lines: Sequence[Line], kept: list[int], labels: Mapping[int, int]) -> list[int]:
+    """The lines without jumps to what comes next anyway."""
+    found: list[int] = []
+    following = len(lines)  # the next line that is kept
+    for number in reversed(kept):
+        instruction = lines[number].instruction
+        if isinstance(instruction, Goto) and labels[instruction.target] <= following:
+            continue
+        found.append(number)
+        following = number
+    found.reverse()
+    return found
+
+
+def _places(kept: Sequence[int], count: int) -> list[int]:
+    """By the number of a line: the place of the first line from there on that is kept."""
+    places = [len(kept)] * (count + 1)
+    at = len(kept) - 1
+    for number in range(count, -1, -1):
+        while at >= 0 and kept[at] >= number:
+            at -= 1
+        places[number] = at + 1
+    return places
+
+
+def _retargeted(instruction: Instruction, labels: Mapping[int, int], places: Sequence[int]) -> Instruction:
+    def place(label: int) -> int:
+        return places[labels[label]]
+
+    match instruction:
+        case Goto():
+            return Goto(place(instruction.target))
+        case If():
+            return replace(instruction, otherwise=place(instruction.otherwise))
+        case Switch():
+            cases = tuple([(name, place(label)) for name, label in instruction.cases])
+            otherwise = place(instruction.otherwise) if instruction.otherwise >= 0 else -1
+            return replace(instruction, cases=cases, otherwise=otherwise)
+    return instruction
+
+
+def _renamed(instruction: Instruction, names: Mapping[int, int]) -> Instruction:
+    """The instruction on other registers."""
+    changed: dict[str, Any] = {}
+    for part in fields(instruction):
+        value = getattr(instruction, part.name)
+        if part.type == "Register":
+            changed[part.name] = names.get(value, value)
+        elif part.type in ("Registers", "Results"):
+            changed[part.name] = tuple([names.get(register, register) for register in value])
+    return replace(instruction, **changed) if changed else instruction
+
+
+def _without_moves(code: dict[int, Instruction], kept: list[int], entries: Sequence[int]) -> list[int]:
+    """The lines without those moves that copy what the instruction before has just made, for nobody else: it
+    writes where the move would. `entries` are the lines that are jumped to, in order.
+    """
+    uses: dict[int, int] = {}
+    for number in kept:
+        for register in read(code[number]):
+            uses[register] = uses.get(register, 0) + 1
+    found: list[int] = []
+    for number in kept:
+        move, before = code[number], found[-1] if found else -1
+        apart = bisect(entries, before) < bisect(entries, number)
+        if isinstance(move, Move) and uses[move.source] == 1 and not apart and before >= 0:
+            made = code[before]
+            if written(made) == (move.source,) and move.to not in read(made):
+                code[before] = _renamed(made, {move.source: move.to})
+                continue
+        found.append(number)
+    return found
+
+
+# -- memory
+
+
+def _shared_storage(lines: Sequence[tuple[int, Line]]) -> dict[int, int]:
+    """Storages that others take the place of. A tensor's memory is free after its last use, if nothing but
+    kernels of this activation has seen it; another tensor of the same block, which is computed later, may
+    lie there.
+    """
+    last: dict[int, int] = {}
+    escaped: set[int] = set()
+    defined: set[int] = set()
+    for number, line in lines:
+        instruction = line.instruction
+        for register in read(instruction):
+            last[register] = number
+            if not isinstance(instruction, (InvokePacked, ShapeFunc, If)):
+                escaped.add(register)
+        for register in written(instruction):
+            if register in defined:
+                escaped.add(register)  # the result of several branches
+            defined.add(register)
+    sizes: dict[int, int] = {}
+    free: dict[int, list[int]] = {}  # by block
+    ending: dict[int, list[tuple[int, int]]] = {}  # by line: the storages that become free after it
+    merged: dict[int, int] = {}
+    for number, line in lines:
+        instruction = line.instruction
+        if isinstance(instruction, AllocStorage):
+            sizes[instruction.to] = instruction.size
+        elif isinstance(instruction, AllocTensor) and instruction.to not in escaped:
+            here = free.setdefault(line.block, [])
+            storage, size = instruction.storage, sizes[instruction.storage]
+            fitting = [s for s in here if sizes[s] >= size]
+            if fitting:
+                found = min(fitting, key=sizes.__getitem__)
+                here.remove(found)
+                merged[storage] = storage = found
+            end = last.get(instruction.to, number)
+            ending.setdefault(end, []).append((line.block, storage))
+        for block, storage in ending.pop(number, ()):
+            free.setdefault(block, []).append(storage)
+    return merged
+
+
+# -- registers
+
+
+def _registers(code: Sequence[Instruction], pinned: int) -> tuple[dict[int, int], int]:
+    """A register for each that was asked for, used again after its last mention; and how many these are."""
+    last: dict[int, int] = {}
+    for number, instruction in enumerate(code):
+        for register in (*written(instruction), *read(instruction)):
+            last[register] = number
+    names = {register: register for register in range(pinned)}
+    free: list[int] = []
+    count = pinned
+    for number, instruction in enumerate(code):
+        for register in written(instruction):
+            if register not in names:
+                if free:
+                    names[register] = free.pop()
+                else:
+                    names[register] = count
+                    count += 1
+        for register in dict.fromkeys((*written(instruction), *read(instruction))):
+            if register >= pinned and last[register] == number:
+                free.append(names[register])
+    return names, count

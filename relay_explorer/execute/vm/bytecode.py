@@ -1,0 +1,402 @@
+"""The virtual machine's code: a program whose functions are lists of instructions over registers.
+
+It is a register machine in the manner of Relay's own virtual machine (Nimble, arXiv 2006.03031): every
+activation of a function has registers of its own, which hold any value: tensors, tuples, constructed values,
+closures, cells. Parameters come in the first registers, what a closure captured in those after them. All
+jumps go forward: a loop is a tail call, which takes the caller's place.
+
+    r    a register     k   a kernel of the program     c   a constant of the program     @f  a function
+
+What an instruction writes comes first. See `text` for how it is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import ClassVar
+
+from ...ir.adt import TypeData
+from ...ir.expr import Expr, Function
+from ...ir.module import IRModule
+from ...ir.ndarray import NDArray
+from ...ir.span import Span
+
+# How `text` writes a field, and how the compiler finds the registers in it, follows from these names.
+Register = int
+Registers = tuple[int, ...]
+Results = tuple[int, ...]  # registers that are written
+Constant = int
+Kernel = int
+Target = int  # the number of an instruction
+Name = str  # of a function
+Shape = tuple[int, ...]
+Cases = tuple[tuple[str, int], ...]  # constructors, and where to go on for each
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """Base of all instructions. A field `to` is the register that is written."""
+
+    mnemonic: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Move(Instruction):
+    """Copies a register; values are shared."""
+
+    mnemonic: ClassVar[str] = "move"
+    to: Register
+    source: Register
+
+
+@dataclass(frozen=True, slots=True)
+class LoadConst(Instruction):
+    """A tensor of the program's constants."""
+
+    mnemonic: ClassVar[str] = "load_const"
+    to: Register
+    constant: Constant
+
+
+@dataclass(frozen=True, slots=True)
+class LoadConsti(Instruction):
+    """A whole number or a truth value, as a tensor of rank 0."""
+
+    mnemonic: ClassVar[str] = "load_consti"
+    to: Register
+    value: int
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllocStorage(Instruction):
+    """Memory of `size` bytes, at an address that kernels can take."""
+
+    mnemonic: ClassVar[str] = "alloc_storage"
+    to: Register
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class AllocTensor(Instruction):
+    """A tensor at the beginning of a storage, not filled. Another one may have been there, which nobody reads
+    any more.
+    """
+
+    mnemonic: ClassVar[str] = "alloc_tensor"
+    to: Register
+    storage: Register
+    shape: Shape
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllocTensorReg(Instruction):
+    """A tensor in memory of its own, of the shape that a register has (see ShapeFunc), not filled."""
+
+    mnemonic: ClassVar[str] = "alloc_tensor_reg"
+    to: Register
+    shape: Register
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReshapeTensor(Instruction):
+    """The elements of a tensor under another shape, in the same memory."""
+
+    mnemonic: ClassVar[str] = "reshape_tensor"
+    to: Register
+    source: Register
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeFunc(Instruction):
+    """The shapes of a kernel's results for arguments of these shapes; the arguments are not read."""
+
+    mnemonic: ClassVar[str] = "shape_func"
+    to: Results
+    kernel: Kernel
+    arguments: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class InvokePacked(Instruction):
+    """Runs a kernel, which reads the tensors `arguments` and fills the tensors `results`. A kernel's
+    arguments and results that are tuples are given tensor by tensor, depth first.
+    """
+
+    mnemonic: ClassVar[str] = "invoke_packed"
+    kernel: Kernel
+    arguments: Registers
+    results: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class InvokeHost(Instruction):
+    """Runs a kernel whose results' sizes are found by computing them: it makes its results itself."""
+
+    mnemonic: ClassVar[str] = "invoke_host"
+    to: Results
+    kernel: Kernel
+    arguments: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class AllocTuple(Instruction):
+    """A tuple."""
+
+    mnemonic: ClassVar[str] = "alloc_tuple"
+    to: Register
+    parts: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class AllocADT(Instruction):
+    """A value that a constructor of a data type makes."""
+
+    mnemonic: ClassVar[str] = "alloc_adt"
+    to: Register
+    type: str
+    constructor: str
+    parts: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class AllocClosure(Instruction):
+    """A function with values for what it captures."""
+
+    mnemonic: ClassVar[str] = "alloc_closure"
+    to: Register
+    function: Name
+    captured: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class GetField(Instruction):
+    """A field of a tuple or of a constructed value, counted from 0."""
+
+    mnemonic: ClassVar[str] = "get_field"
+    to: Register
+    source: Register
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(Instruction):
+    """Goes on where the constructor of a value says. `otherwise` is for those that are not named; -1 where
+    there are none.
+    """
+
+    mnemonic: ClassVar[str] = "switch"
+    source: Register
+    type: str
+    cases: Cases
+    otherwise: Target
+
+
+@dataclass(frozen=True, slots=True)
+class If(Instruction):
+    """Goes on with the next instruction where a tensor of rank 0 is true, at `otherwise` where it is not."""
+
+    mnemonic: ClassVar[str] = "if"
+    condition: Register
+    otherwise: Target
+
+
+@dataclass(frozen=True, slots=True)
+class Goto(Instruction):
+    """Goes on at another instruction, further down."""
+
+    mnemonic: ClassVar[str] = "goto"
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke(Instruction):
+    """Calls a function of the program: its arguments, and after them what it captures."""
+
+    mnemonic: ClassVar[str] = "invoke"
+    to: Register
+    function: Name
+    arguments: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class InvokeClosure(Instruction):
+    """Calls a closure."""
+
+    mnemonic: ClassVar[str] = "invoke_closure"
+    to: Register
+    closure: Register
+    arguments: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class TailInvoke(Instruction):
+    """Goes on with another function in the place of this one: what it returns, this one returns."""
+
+    mnemonic: ClassVar[str] = "tail_invoke"
+    function: Name
+    arguments: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class TailInvokeClosure(Instruction):
+    """The same for a closure."""
+
+    mnemonic: ClassVar[str] = "tail_invoke_closure"
+    closure: Register
+    arguments: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class NewRef(Instruction):
+    """A new mutable cell."""
+
+    mnemonic: ClassVar[str] = "new_ref"
+    to: Register
+    value: Register
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRef(Instruction):
+    """What a cell holds."""
+
+    mnemonic: ClassVar[str] = "read_ref"
+    to: Register
+    ref: Register
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRef(Instruction):
+    """Puts a value into a cell."""
+
+    mnemonic: ClassVar[str] = "write_ref"
+    ref: Register
+    value: Register
+
+
+@dataclass(frozen=True, slots=True)
+class Ret(Instruction):
+    """The function's value."""
+
+    mnemonic: ClassVar[str] = "ret"
+    result: Register
+
+
+@dataclass(frozen=True, slots=True)
+class Fatal(Instruction):
+    """No clause of a match fits the value: an error, with a note, and a help if it is not empty."""
+
+    mnemonic: ClassVar[str] = "fatal"
+    value: Register
+    note: str
+    help: str
+
+
+INSTRUCTIONS: dict[str, type[Instruction]] = {
+    kind.mnemonic: kind
+    for kind in (
+        Move, LoadConst, LoadConsti, AllocStorage, AllocTensor, AllocTensorReg, ReshapeTensor, ShapeFunc,
+        InvokePacked, InvokeHost, AllocTuple, AllocADT, AllocClosure, GetField, Switch, If, Goto, Invoke,
+        InvokeClosure, TailInvoke, TailInvokeClosure, NewRef, ReadRef, WriteRef, Ret, Fatal,
+    )
+}  # fmt: skip
+
+
+def written(instruction: Instruction) -> Registers:
+    """The registers that an instruction writes. The tensors that InvokePacked fills are made before it."""
+    to = getattr(instruction, "to", ())
+    return to if isinstance(to, tuple) else (to,)
+
+
+def read(instruction: Instruction) -> Registers:
+    """The registers that an instruction reads, in order."""
+    found: list[int] = []
+    for part in fields(instruction):
+        if part.name != "to" and part.type == "Register":
+            found.append(getattr(instruction, part.name))
+        elif part.type == "Registers":
+            found += getattr(instruction, part.name)
+    return tuple(found)
+
+
+def targets(instruction: Instruction) -> tuple[Target, ...]:
+    """Where an instruction may go on, besides the next one."""
+    match instruction:
+        case Goto():
+            return (instruction.target,)
+        case If():
+            return (instruction.otherwise,)
+        case Switch():
+            found = [target for _, target in instruction.cases]
+            return (*found, instruction.otherwise) if instruction.otherwise >= 0 else tuple(found)
+    return ()
+
+
+def ends(instruction: Instruction) -> bool:
+    """Whether control never goes on with the next instruction."""
+    return isinstance(instruction, (Goto, Switch, Ret, Fatal, TailInvoke, TailInvokeClosure))
+
+
+@dataclass(frozen=True)
+class VMFunction:
+    """The code of a function. Its first registers are `params`, the next `captured` are what a closure of it
+    holds.
+
+    `types` are the types of the parameters and of the result, as text. `spans` and `sources` say of each
+    instruction where it stands in the program's text, and which expression of the optimized program it
+    computes; a program that was loaded has no `sources`.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    types: tuple[str, ...]
+    captured: int
+    registers: int
+    code: tuple[Instruction, ...]
+    spans: tuple[Span | None, ...] = field(default=(), compare=False, repr=False)
+    sources: tuple[Expr | None, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """A primitive function: what a kernel computes. `text` says all of it, and equal kernels have equal
+    texts; `host` says that the sizes of its results are found only by computing them (see InvokeHost).
+    """
+
+    name: str
+    text: str
+    host: bool = False
+    made_of: Function | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def function(self) -> Function:
+        """The function, with its types."""
+        from ...text import parse_expr
+        from ...typing import infer_types
+
+        if self.made_of is not None:
+            return self.made_of
+        found = parse_expr(self.text)
+        assert isinstance(found, Function)
+        return infer_types(IRModule.from_expr(found))["main"]
+
+
+@dataclass(frozen=True)
+class VMProgram:
+    """A whole program: functions by name, the kernels, constants and data types that their code names by
+    number or name.
+    """
+
+    functions: dict[str, VMFunction]
+    kernels: tuple[KernelCode, ...] = ()
+    constants: tuple[NDArray, ...] = ()
+    types: tuple[TypeData, ...] = ()
+
+    def __str__(self) -> str:
+        from .text import program_text
+
+        return program_text(self)

@@ -1,0 +1,36 @@
+"""A program made ready for the virtual machine: checked, optimized, and its operators fused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...ir.bind import bind_params_by_name
+from ...ir.expr import Expr
+from ...ir.module import IRModule
+from ...transform.fuse_ops import FuseOps
+from ...transform.infer_type import InferType
+from ...transform.infrastructure import PassContext
+from ...transform.optimize import pipeline
+from ...typing import check_types, infer_types
+from .bytecode import VMProgram
+from .compiler import compile_module
+
+
+def prepared(module: IRModule, opt_level: int = 3) -> IRModule:
+    """The module optimized for any machine, with its types."""
+    now = PassContext.current()
+    with PassContext(opt_level, now.required_pass, now.disabled_pass, now.instruments, now.config):
+        return infer_types(FuseOps()(InferType()(pipeline(fuse=False)(module))))
+
+
+def compile_program(
+    mod: IRModule | Expr, params: Mapping[str, object] | None = None, opt_level: int = 3
+) -> VMProgram:
+    """The bytecode of a module, or of a function as its `@main`; `params` are values for parameters of
+    `@main`, by name, and become part of the program. A TypeInferenceError where the types are wrong.
+    """
+    module = IRModule.from_expr(mod).copy()
+    if params:
+        module["main"] = bind_params_by_name(module["main"], params)
+    check_types(module)
+    return compile_module(prepared(module, opt_level))

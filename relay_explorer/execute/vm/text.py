@@ -1,0 +1,330 @@
+"""Bytecode as text, and text as bytecode.
+
+    type List[A] { Cons(A, List[A]), Nil, }
+
+    const c0: float32 (2) = 1.0, 2.0
+
+    kernel k0 add:
+      fn (%p0: Tensor[(2), float32], %p1: Tensor[(2), float32]) …
+
+    fn @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32], 0 captured, 4 registers:
+       0  load_const r1, c0
+       1  alloc_storage r2, 8
+       2  alloc_tensor r3, r2, (2), float32
+       3  invoke_packed k0, (r0, r1), (r3)
+       4  ret r3
+
+After `->` stands the number of the instruction to go on with. What follows `#` is a remark. Constants of more
+than MOST_VALUES elements are written without their data.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+from ...ir.adt import TypeData
+from ...ir.errors import ParseError
+from ...ir.module import IRModule
+from ...ir.ndarray import NDArray
+from ...ir.span import Source, Span
+from ...text import parse, show
+from .bytecode import INSTRUCTIONS, Instruction, KernelCode, VMFunction, VMProgram
+
+MOST_VALUES = 16
+
+_PLAIN = re.compile(r"[A-Za-z_][\w.$]*")
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<name>@(?:[A-Za-z_][\w.$]*|"(?:[^"\\]|\\.)*"))"""
+    r"""|(?P<place>[rck]\d+\b)|(?P<number>-?\d+\b)|(?P<word>[A-Za-z_][\w.$]*)|(?P<sign>->|[(){},:])|(?P<end>\#.*)?$)"""
+)
+
+
+# -- writing
+
+
+def program_text(program: VMProgram, remarks: bool = True) -> str:
+    """A program; `remarks` say of each instruction where it stands in the program that was compiled."""
+    parts = [type_text(data) for data in program.types]
+    parts += [f"const c{n}: {_constant(data)}" for n, data in enumerate(program.constants)]
+    parts += [
+        f"kernel k{n} {_name(k.name)}{' on the host' if k.host else ''}:\n{_indented(k.text)}"
+        for n, k in enumerate(program.kernels)
+    ]
+    parts += [function_text(function, remarks) for function in program.functions.values()]
+    return "\n\n".join(parts) + "\n"
+
+
+def function_text(function: VMFunction, remarks: bool = True) -> str:
+    """A function."""
+    params = ", ".join(f"%{_name(p)}: {t}" for p, t in zip(function.params, function.types))
+    head = (
+        f"fn @{_name(function.name)}({params}) -> {function.types[-1]}, {function.captured} captured, "
+        f"{function.registers} registers:"
+    )
+    spans = function.spans if remarks and len(function.spans) == len(function.code) else ()
+    lines = []
+    for number, instruction in enumerate(function.code):
+        line = f"{number:4}  {instruction_text(instruction)}"
+        span = spans[number] if spans else None
+        lines.append(f"{line:60}  # {span}" if span is not None else line)
+    return "\n".join([head, *lines])
+
+
+def instruction_text(instruction: Instruction) -> str:
+    """An instruction: its name, and its parts in order."""
+    parts = [_WRITERS[part.type](getattr(instruction, part.name)) for part in fields(instruction)]
+    return f"{instruction.mnemonic} {', '.join(parts)}"
+
+
+def type_text(data: TypeData) -> str:
+    """A data type, as Relay declares it."""
+    return show(IRModule({}, {data.header: data})).strip()
+
+
+def _registers(registers: Sequence[int]) -> str:
+    return f"({', '.join(f'r{r}' for r in registers)})"
+
+
+def _name(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else json.dumps(name)
+
+
+def _cases(cases: Sequence[tuple[str, int]]) -> str:
+    return f"{{{', '.join(f'{_name(name)} -> {target}' for name, target in cases)}}}"
+
+
+_WRITERS: dict[Any, Callable[[Any], str]] = {
+    "Register": lambda r: f"r{r}",
+    "Registers": _registers,
+    "Results": _registers,
+    "Constant": lambda c: f"c{c}",
+    "Kernel": lambda k: f"k{k}",
+    "Target": lambda t: f"-> {t}" if t >= 0 else "-> none",
+    "Name": lambda name: f"@{_name(name)}",
+    "Shape": lambda shape: f"({', '.join(map(str, shape))})",
+    "Cases": _cases,
+    "str": _name,
+    "int": str,
+}
+
+
+def _constant(data: NDArray) -> str:
+    head = f"{data.dtype} ({', '.join(map(str, data.shape))})"
+    values = data.values() if len(data.data) <= MOST_VALUES * 8 else []
+    return f"{head} = {', '.join(map(repr, values))}" if 0 < len(values) <= MOST_VALUES else head
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+# -- reading
+
+
+def parse_program(text: str, constants: Sequence[NDArray] = ()) -> VMProgram:
+    """The program that a text is. `constants` are the program's, where the text does not have their data.
+    A ParseError names the line that is wrong.
+    """
+    return _Reader(text, constants).program()
+
+
+class _Reader:
+    """Reads line by line: a part begins where a line is not indented."""
+
+    def __init__(self, text: str, constants: Sequence[NDArray]) -> None:
+        self.source = Source("bytecode", text)
+        self.lines = text.splitlines()
+        self.given = constants
+        self.at = 0
+        self.tokens: list[tuple[str, str]] = []
+
+    def program(self) -> VMProgram:
+        functions: dict[str, VMFunction] = {}
+        kernels: list[KernelCode] = []
+        constants: list[NDArray] = []
+        types: list[str] = []
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if not line.strip() or line.startswith("#"):
+                self.at += 1
+            elif line.startswith("type "):
+                types.append(self._until_blank())
+            elif line.startswith("const "):
+                constants.append(self._constant(len(constants)))
+            elif line.startswith("kernel "):
+                kernels.append(self._kernel())
+            elif line.startswith("fn @"):
+                function = self._function()
+                functions[function.name] = function
+            else:
+                raise self._wrong("a part begins with `type`, `const`, `kernel` or `fn @`")
+        declared = parse("\n".join(types)).type_definitions if types else {}
+        return VMProgram(functions, tuple(kernels), tuple(constants), tuple(declared.values()))
+
+    def _wrong(self, message: str) -> ParseError:
+        number = min(self.at, len(self.lines) - 1) + 1
+        length = len(self.source.line(number))
+        return ParseError(message, Span(self.source, number, number, 1, length + 1))
+
+    def _until_blank(self) -> str:
+        """The lines up to an empty one, or one that begins a part."""
+        first = self.at
+        self.at += 1
+        while self.at < len(self.lines) and (self.lines[self.at][:1] in (" ", "}")):
+            self.at += 1
+        return "\n".join(self.lines[first : self.at])
+
+    def _constant(self, number: int) -> NDArray:
+        found = re.fullmatch(r"const c(\d+): (\w+) \(([\d, ]*)\)(?: = (.*))?", self.lines[self.at])
+        if found is None or int(found[1]) != number:
+            raise self._wrong(f"a constant is `const c{number}: float32 (2, 3) = …`")
+        self.at += 1
+        shape = tuple([int(size) for size in found[3].split(",") if size.strip()])
+        if found[4] is None:
+            if number >= len(self.given):
+                self.at -= 1
+                raise self._wrong(f"the data of the constant c{number} are not in the text: give `constants`")
+            return self.given[number]
+        read: Callable[[str], Any] = (
+            (lambda word: word == "True") if found[2] == "bool" else float if "float" in found[2] else int
+        )
+        try:
+            return NDArray.from_list([read(word.strip()) for word in found[4].split(",")], shape, found[2])
+        except ValueError as problem:
+            self.at -= 1
+            raise self._wrong(f"these are no values for the constant: {problem}") from None
+
+    def _kernel(self) -> KernelCode:
+        found = re.fullmatch(r'kernel k\d+ ([A-Za-z_][\w.$]*|"[^"]*")( on the host)?:', self.lines[self.at])
+        if found is None:
+            raise self._wrong("a kernel is `kernel k0 name:`, and its function in the lines below")
+        text = "\n".join([line[2:] for line in self._until_blank().splitlines()[1:]])
+        name = json.loads(found[1]) if found[1].startswith('"') else found[1]
+        return KernelCode(name, text, found[2] is not None)
+
+    # -- functions
+
+    def _function(self) -> VMFunction:
+        found = re.fullmatch(
+            r"fn @([\w.$]+|\"(?:[^\"\\]|\\.)*\")\((.*)\) -> (.*), (\d+) captured, (\d+) registers:",
+            self.lines[self.at],
+        )
+        if found is None:
+            raise self._wrong("a function is `fn @name(%x: type) -> type, 0 captured, 1 registers:`")
+        names, types = self._params(found[2])
+        self.at += 1
+        code: list[Instruction] = []
+        while self.at < len(self.lines) and self.lines[self.at][:1] == " ":
+            code.append(self._instruction(len(code)))
+            self.at += 1
+        name = json.loads(found[1]) if found[1].startswith('"') else found[1]
+        return VMFunction(name, tuple(names), (*types, found[3]), int(found[4]), int(found[5]), tuple(code))
+
+    def _params(self, text: str) -> tuple[list[str], list[str]]:
+        """Names and types: a parameter begins with `%` after a comma outside of brackets."""
+        names, types = [], []
+        for part in re.split(r", (?=%)", text) if text else []:
+            name, _, type_ = part[1:].partition(": ") if part[1:2] != '"' else (*_quoted(part[1:]),)
+            names.append(json.loads(name) if name.startswith('"') else name)
+            types.append(type_)
+        return names, types
+
+    def _instruction(self, number: int) -> Instruction:
+        self.tokens = list(reversed(self._split(self.lines[self.at])))
+        if self._next("number") != str(number):
+            raise self._wrong(f"this is instruction {number}: its line begins with that number")
+        mnemonic = self._next("word")
+        kind = INSTRUCTIONS.get(mnemonic)
+        if kind is None:
+            raise self._wrong(f"there is no instruction `{mnemonic}`")
+        values = []
+        for k, part in enumerate(fields(kind)):
+            if k:
+                self._expect(",")
+            values.append(self._value(str(part.type)))
+        if self.tokens:
+            raise self._wrong(f"`{mnemonic}` has {len(values)} parts, and here are more")
+        return kind(*values)
+
+    def _split(self, line: str) -> list[tuple[str, str]]:
+        found, at = [], 0
+        while at < len(line):
+            token = _TOKEN.match(line, at)
+            if token is None:
+                raise self._wrong(f"{line[at : at + 20].strip()!r} cannot be read")
+            if token.lastgroup in (None, "end"):
+                break
+            found.append((str(token.lastgroup), token[str(token.lastgroup)]))
+            at = token.end()
+        return found
+
+    def _next(self, kind: str) -> str:
+        found, text = self.tokens.pop() if self.tokens else ("end", "the end of the line")
+        if found != kind:
+            raise self._wrong(f"here a {kind} must stand, and not {text}")
+        return text
+
+    def _expect(self, sign: str) -> None:
+        found = self._next("sign")
+        if found != sign:
+            raise self._wrong(f"here `{sign}` must stand, and not `{found}`")
+
+    def _value(self, kind: str) -> Any:
+        match kind:
+            case "Register" | "Constant" | "Kernel":
+                return self._place(kind[0].lower())
+            case "Registers" | "Results":
+                return tuple(self._list("(", ")", lambda: self._place("r")))
+            case "Shape":
+                return tuple(self._list("(", ")", lambda: int(self._next("number"))))
+            case "Cases":
+                return tuple(self._list("{", "}", lambda: (self._word(), self._target())))
+            case "Target":
+                return self._target()
+            case "Name":
+                name = self._next("name")[1:]
+                return json.loads(name) if name.startswith('"') else name
+            case "int":
+                return int(self._next("number"))
+        return self._word()
+
+    def _place(self, letter: str) -> int:
+        text = self._next("place")
+        if text[0] != letter:
+            raise self._wrong(f"here `{letter}` and a number must stand, and not `{text}`")
+        return int(text[1:])
+
+    def _target(self) -> int:
+        self._expect("->")
+        if self.tokens and self.tokens[-1] == ("word", "none"):
+            self.tokens.pop()
+            return -1
+        return int(self._next("number"))
+
+    def _word(self) -> str:
+        if self.tokens and self.tokens[-1][0] == "string":
+            return str(json.loads(self._next("string")))
+        if self.tokens and self.tokens[-1][0] == "place":  # a constructor may be called `r1`
+            return self._next("place")
+        return self._next("word")
+
+    def _list(self, opening: str, closing: str, read: Callable[[], Any]) -> list[Any]:
+        self._expect(opening)
+        found: list[Any] = []
+        while self.tokens and self.tokens[-1] != ("sign", closing):
+            if found:
+                self._expect(",")
+            found.append(read())
+        self._expect(closing)
+        return found
+
+
+def _quoted(text: str) -> tuple[str, str, str]:
+    """A name in quotation marks, and what follows the colon after it."""
+    found = re.match(r'"(?:[^"\\]|\\.)*"', text)
+    assert found is not None
+    return found[0], ": ", text[found.end() + 2 :]
