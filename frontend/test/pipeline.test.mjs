@@ -6,7 +6,7 @@ import { Damage, checkCommon } from "../src/core/check.js";
 import { visibleRows } from "../src/core/rowmodel.js";
 import { alignedView, differing, stretches, tokensOf } from "../src/views/pipeline_align.js";
 import { checkPipeline } from "../src/views/pipeline_check.js";
-import { ADDED, KEPT, MOVED, REMOVED, REWRITTEN } from "../src/views/pipeline_marks.js";
+import { ADDED, KEPT, MOVED, REMOVED, REWRITTEN, wordOf } from "../src/views/pipeline_marks.js";
 import { createModel } from "../src/views/pipeline_model.js";
 import { assignSlots, createPlaces, graphItems } from "../src/views/pipeline_slots.js";
 
@@ -216,4 +216,5 @@ test("a pipeline's ends are a stage that stands after the other's", () => {
   assert.deepEqual(m.ends.titles, ["the passes: after EliminateCommonSubexpr", "against: after FoldConstant"]);
   assert.ok(m.ends.pairs.every(({ mark }) => mark === KEPT));
   assert.equal(model("small").ends, null);
+  assert.deepEqual([ADDED, REMOVED].map((mark) => [wordOf(m.ends, mark), wordOf(m.stages[1], mark)]), [["only second", "added"], ["only first", "removed"]]);
 });

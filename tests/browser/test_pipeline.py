@@ -280,6 +280,8 @@ def test_the_graph_and_the_rows_follow_one_expression(open_view: Opener) -> None
     expect(page.locator(".flow-node.is-kin .flow-label")).to_have_text("nn.relu")
     row(page, "%biased").locator(".c-after").hover()
     expect(page.locator(".flow-node.is-hover")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".flow-node.is-hover .flow-label")).to_have_text("multiply")
 
 
 def test_lanes_can_be_left_out(open_view: Opener) -> None:

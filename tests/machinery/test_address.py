@@ -68,6 +68,10 @@ def test_a_change_reaches_what_is_derived(monkeypatch: pytest.MonkeyPatch) -> No
         _project.raw_address("figures/svg/a.svg")
         == "https://github.com/someone/else/raw/v9/figures/svg/a.svg"
     )
+    assert (
+        _project.source_address("relay_explorer/a.py", 7)
+        == "https://github.com/someone/else/blob/v9/relay_explorer/a.py#L7"
+    )
     assert "git+https://github.com/someone/else@v9" in _project.install_cell()
 
 

@@ -16,7 +16,7 @@ import { createFinder } from "./pipeline_find.js";
 import { following } from "./pipeline_follow.js";
 import { inside } from "./pipeline_inside.js";
 import { bindings } from "./pipeline_keys.js";
-import { KEPT, MARKS, MOVED } from "./pipeline_marks.js";
+import { KEPT, MARKS, MOVED, wordOf } from "./pipeline_marks.js";
 import { createModel } from "./pipeline_model.js";
 import { drawChanges, drawHistory, drawTotals } from "./pipeline_panes.js";
 import { drawRewrites, plain, sourceLink } from "./pipeline_rewrites.js";
@@ -122,7 +122,7 @@ class PipelineExplorer {
     this.rows = rows = createRows({
       view: aligned, label: `${view.title}: ${before ? `before and after ${stage.name}` : stage.name}`, title: stage.titles?.[0] ?? (before ? `before${before === "as given" ? "" : `: after ${before}`}` : stage.name), note: (_, hidden) => noteOf(hidden),
       columns: pipelineColumns(model, stage, (i) => (rows?.folded.has(i) ? blocks.get(i) - i : 0), usesColumn(model, this.uses, (row) => this.visit(row))),
-      hooks: { select: (_, byReader) => byReader && this.ctx.changed(), hover: (hit) => this.hovered(hit), activate: (i) => this.followRow(i), layout: () => this.redrawn() },
+      hooks: { select: (row, byReader) => byReader && this.chosen(row), hover: (hit) => this.hovered(hit), activate: (i) => this.followRow(i), layout: () => this.redrawn() },
     });
     rows.el.classList.add("pipeline-grid");
     rows.el.classList.toggle("first", stage.before < 0);
@@ -321,7 +321,7 @@ class PipelineExplorer {
     const from = this.rows.selected;
     const to = by > 0 ? starts.find((i) => i > from) ?? starts[0] : starts.findLast((i) => from < 0 || i < from) ?? starts.at(-1);
     this.visit(to);
-    this.frame.announce(`${MARKS[pairs[to].mark].word}: ${this.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`);
+    this.frame.announce(`${wordOf(this.stage, pairs[to].mark)}: ${this.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`);
   }
 
   /** Brings a row into the window and selects it. */

@@ -4,7 +4,7 @@ import { tokenElement } from "../core/operators.js";
 import { DEPTH } from "../core/rowmodel.js";
 import { amount, size } from "./fusion_columns.js";
 import { differing, tokensOf } from "./pipeline_align.js";
-import { MARKS, MOVED } from "./pipeline_marks.js";
+import { MARKS, MOVED, wordOf } from "./pipeline_marks.js";
 
 /** `uses` is the column of the lanes; `folded(i)` tells how many rows the folded block at row `i` hides, or 0. */
 export function pipelineColumns(model, stage, folded, uses) {
@@ -12,8 +12,8 @@ export function pipelineColumns(model, stage, folded, uses) {
   const { pairs } = stage;
 
   function mark(i, cell) {
-    const { id, sign, word } = MARKS[pairs[i].mark];
-    fill(cell, h("span", { class: `sign s-${id}`, "aria-hidden": "true" }, sign), h("span", { class: id === "kept" ? "sr" : "word" }, word));
+    const { id, sign } = MARKS[pairs[i].mark];
+    fill(cell, h("span", { class: `sign s-${id}`, "aria-hidden": "true" }, sign), h("span", { class: id === "kept" ? "sr" : "word" }, wordOf(stage, pairs[i].mark)));
   }
 
   function after(i, cell) {

@@ -21,6 +21,17 @@ export const following = {
     return true;
   },
 
+  /** The reader went to a row: its value is lit in the graph too. */
+  chosen(row) {
+    const pair = this.stage.pairs[row];
+    if (pair) {
+      const item = this.model.main(pair.after >= 0 ? pair.after : pair.before);
+      this.point(item, -1);
+      this.graph.look([item]);
+    }
+    this.ctx.changed();
+  },
+
   followItem(item) {
     if (item === this.follow) return;
     this.setFollow(item);

@@ -1,7 +1,7 @@
 // The graph pane: the values of the stage that is shown, each where it was in the stage before; what is gone is there once more, as a ghost.
 import { path } from "d3-path";
 import { fill, h, s } from "../core/dom.js";
-import { ADDED, COMPUTED, KEPT, MARKS, MOVED, REMOVED, REWRITTEN } from "./pipeline_marks.js";
+import { ADDED, COMPUTED, KEPT, MARKS, MOVED, REMOVED, REWRITTEN, wordOf } from "./pipeline_marks.js";
 import { createPlaces, graphItems, short } from "./pipeline_slots.js";
 
 /** More nodes than these are not drawn. */
@@ -113,7 +113,7 @@ export function createGraphPane(model, { onPick, onHover }) {
     ];
     const w = width[at];
     const text = (key, tx, value, anchor = "middle") => s("text", { class: key, x: tx, y: height / 2, "text-anchor": anchor }, value);
-    const title = `${model.title(i)}${mark === KEPT ? "" : `: ${MARKS[mark].word}`}${number ? `, in kernel ${number}` : ""}`;
+    const title = `${model.title(i)}${mark === KEPT ? "" : `: ${wordOf(state.stage, mark)}`}${number ? `, in kernel ${number}` : ""}`;
     return s("g", { class: names.filter(Boolean).join(" "), "data-item": i, transform: `translate(${x[at] - w / 2} ${y[at]})` },
       s("title", null, title), s("rect", { width: w, height, rx: part === COMPUTED ? 6 : 13 }), text("flow-label", w / 2, short(label)),
       MARKS[mark].sign && s("text", { class: `flow-sign s-${MARKS[mark].id}`, x: 4, y: -3 }, MARKS[mark].sign),
@@ -143,7 +143,7 @@ export function createGraphPane(model, { onPick, onHover }) {
     if (!again) shown = occupants(state);
     const here = [...shown.values()];
     const counts = MARKS.map((_, mark) => here.filter((entry) => entry.mark === mark).length);
-    const told = MARKS.map(({ word }, mark) => (mark > 0 && counts[mark] ? `, ${counts[mark]} ${word}` : "")).join("");
+    const told = MARKS.map((_, mark) => (mark > 0 && counts[mark] ? `, ${counts[mark]} ${wordOf(next.stage, mark)}` : "")).join("");
     svg.setAttribute("aria-label", `graph of ${here.filter(({ ghost }) => !ghost).length} values${told}; the rows say the same in words`);
     paint();
   }

@@ -1,7 +1,7 @@
 // The panes below the rows: the life of one expression, and the totals of every stage.
 import { fill, h } from "../core/dom.js";
 import { amount, counted, size } from "./fusion_columns.js";
-import { MARKS, TOTALS } from "./pipeline_marks.js";
+import { MARKS, TOTALS, wordOf } from "./pipeline_marks.js";
 
 const MOST_NAMES = 4;
 
@@ -79,6 +79,6 @@ export function drawTotals(model, pane, { pipe, at, onGo }) {
 
 /** What the pass that is shown changed, as buttons that go to the next such row. */
 export function drawChanges(el, stage, onMark) {
-  const buttons = stage.counts.map((n, mark) => (mark > 0 && n > 0 ? h("button", { type: "button", title: `go to the next row that was ${MARKS[mark].word}`, onclick: () => onMark(mark) }, h("span", { class: `sign s-${MARKS[mark].id}`, "aria-hidden": "true" }, MARKS[mark].sign), MARKS[mark].word, " ", h("span", { class: "n" }, String(n))) : null));
+  const buttons = stage.counts.map((n, mark) => (mark > 0 && n > 0 ? h("button", { type: "button", title: `go to the next row: ${wordOf(stage, mark)}`, onclick: () => onMark(mark) }, h("span", { class: `sign s-${MARKS[mark].id}`, "aria-hidden": "true" }, MARKS[mark].sign), wordOf(stage, mark), " ", h("span", { class: "n" }, String(n))) : null));
   fill(el, buttons, stage.gone.length > 0 && h("span", { class: "soft" }, `${counted(stage.gone.length, "expression")} became nothing`));
 }
