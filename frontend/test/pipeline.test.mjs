@@ -216,5 +216,5 @@ test("a pipeline's ends are a stage that stands after the other's", () => {
   assert.deepEqual(m.ends.titles, ["the passes: after EliminateCommonSubexpr", "against: after FoldConstant"]);
   assert.ok(m.ends.pairs.every(({ mark }) => mark === KEPT));
   assert.equal(model("small").ends, null);
-  assert.deepEqual([ADDED, REMOVED].map((mark) => [wordOf(m.ends, mark), wordOf(m.stages[1], mark)]), [["only second", "added"], ["only first", "removed"]]);
+  assert.deepEqual([ADDED, REMOVED].map((mark) => [wordOf(m.ends, mark), wordOf(m.stages[1], mark)]), [["only right", "added"], ["only left", "removed"]]);
 });

@@ -9,7 +9,7 @@ export const MARKS = [
   { id: "moved", sign: "⇅", word: "moved" },
 ];
 /** The same, where two end programs stand side by side. */
-const COMPARED = ["alike", "differs", "only second", "only first", "elsewhere"];
+const COMPARED = ["alike", "differs", "only right", "only left", "elsewhere"];
 export const wordOf = (stage, mark) => (stage.compared ? COMPARED[mark] : MARKS[mark].word);
 export const KEPT = 0;
 export const REWRITTEN = 1;
