@@ -156,7 +156,7 @@ class Interpreter:
                 block, at, frame = next_block, 0, next_frame
         except (RelayError, TypeError, AttributeError, IndexError, ValueError) as problem:
             at_fault = block.instructions[at - 1]
-            error = problem if isinstance(problem, RelayError) else _ill_typed(at_fault, problem)
+            error = problem if isinstance(problem, RelayError) else ill_typed(at_fault.node.span, problem)
             if observer is not None:
                 observer.failed(at_fault, frame, error)
             raise error from (None if error is problem else problem)
@@ -260,11 +260,11 @@ def used_up(depth: int) -> ExecutionError:
     return ExecutionError(f"the memory is used up, with calls nested {depth:,} deep", help=[_ENDLESS])
 
 
-def _ill_typed(at: Instruction, problem: Exception) -> ExecutionError:
+def ill_typed(span: Span | None, problem: Exception) -> ExecutionError:
     """Only a program that is not well typed, or a value that is not of its type, leads here."""
     return ExecutionError(
         f"a value is not what the program expects here: {problem}",
-        at.node.span,
+        span,
         help=["infer types first; an executor does, and looks at the arguments too"],
     )
 

@@ -72,6 +72,11 @@ class Closure:
     def function(self) -> Function:
         return self.code.function
 
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the function's parameters."""
+        return [p.name_hint for p in self.function.params]
+
     def __repr__(self) -> str:
         return show(self)
 
@@ -99,7 +104,7 @@ def show(value: Value) -> str:
         elif isinstance(current, RefValue):
             _push(pending, "ref(", (current.value,), ")")
         elif isinstance(current, Closure):
-            names = ", ".join(f"%{p.name_hint}" for p in current.function.params)
+            names = ", ".join(f"%{name}" for name in current.parameters)
             parts.append(f"<fn ({names})>")
         elif isinstance(current, (Constructor, Op)):
             parts.append(current.name)

@@ -1,0 +1,132 @@
+"""Kernels as the machine calls them; here those that compute with NumPy, so that every program runs without a
+compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ...ir.errors import RelayError
+from ...ir.expr import Constant, Expr, Function, Var
+from ...ir.module import IRModule
+from ...ir.types import TensorType, TupleType, Type
+from ...transform.inlining import substituted
+from ...typing import infer_types
+from ..code import Kind, compile_function
+from ..interpreter import apply_operator
+from .bytecode import KernelCode
+from .function import leaf_types
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+Shape = tuple[int, ...]
+
+
+class Kernel(Protocol):
+    """What the machine asks of a kernel. Tensors are NumPy arrays; tuples are given tensor by tensor."""
+
+    def run(self, *tensors: Array) -> object:
+        """Reads the arguments, which come first, and fills the results."""
+
+    def shapes(self, arguments: Sequence[Array]) -> list[Shape]:
+        """The shapes of the results for arguments of these shapes."""
+
+    def compute(self, arguments: Sequence[Any]) -> list[Any]:
+        """New results."""
+
+
+class NumPyKernel:
+    """The NumPy meaning of a primitive function, operator by operator."""
+
+    def __init__(self, code: KernelCode) -> None:
+        function = code.function
+        made = compile_function(function)
+        self.function = function
+        self.steps = made.block.instructions
+        self.result = made.block.result
+        self.size = made.size
+        self.constants = [(slot, _array(expr)) for slot, expr in made.constants if isinstance(expr, Constant)]
+        self.types = [p._checked_type for p in function.params]
+        self.simple = all(type_ is None or isinstance(type_, TensorType) for type_ in self.types)
+        self.known: dict[tuple[Shape, ...], list[Shape]] = {}
+
+    def run(self, *tensors: Array) -> None:
+        count = len(self.types) if self.simple else len([t for p in self.types if p for t in leaf_types(p)])
+        for place, value in zip(tensors[count:], self.compute(tensors[:count])):
+            place[...] = value
+
+    def compute(self, arguments: Sequence[Any]) -> list[Any]:
+        frame: list[Any] = [None] * self.size
+        rest = iter(arguments)
+        frame[: len(self.types)] = arguments if self.simple else [_taken(rest, p) for p in self.types]
+        for slot, array in self.constants:
+            frame[slot] = array
+        for kind, target, operands, detail, node in self.steps:
+            values = [frame[slot] for slot in operands]
+            if kind is Kind.OPERATOR:
+                op, attrs = detail
+                frame[target] = apply_operator(op, attrs, values, node)
+            elif kind is Kind.FIELD:
+                frame[target] = values[0][detail]
+            else:
+                frame[target] = tuple(values)
+        value = frame[self.result]
+        return flat(value) if self.function.body._checked_type is not None else [value]
+
+    def shapes(self, arguments: Sequence[Array]) -> list[Shape]:
+        """By the operators' type relations; where these do not say, by computing the results."""
+        given = tuple([a.shape for a in arguments])
+        if given not in self.known:
+            found = self._inferred(given)
+            if found is None:
+                return [tuple(array.shape) for array in self.compute(arguments)]
+            self.known[given] = found
+        return self.known[given]
+
+    def _inferred(self, given: tuple[Shape, ...]) -> list[Shape] | None:
+        rest = iter(given)
+        params = [Var(p.name_hint, _sized(rest, p.checked_type)) for p in self.function.params]
+        body = substituted(self.function.body, dict(zip(self.function.params, params)))
+        try:
+            types = infer_types(IRModule.from_expr(Function(params, body)))["main"].body.checked_type
+        except RelayError:
+            return None
+        tensors = leaf_types(types)
+        return [t.concrete_shape for t in tensors] if all(t.is_static for t in tensors) else None
+
+
+def _array(expr: Expr) -> Array:
+    assert isinstance(expr, Constant)
+    array = expr.data.numpy()
+    array.flags.writeable = False
+    return array
+
+
+def _taken(rest: Any, type_: Type | None) -> Any:
+    """The next arrays, nested as a type is."""
+    if isinstance(type_, TupleType):
+        return tuple([_taken(rest, field) for field in type_.fields])
+    return next(rest)
+
+
+def _sized(rest: Any, type_: Type) -> Type:
+    """A type with the next shapes in place of its own."""
+    if isinstance(type_, TupleType):
+        return TupleType([_sized(rest, field) for field in type_.fields])
+    assert isinstance(type_, TensorType)
+    return TensorType(next(rest), type_.dtype)
+
+
+def flat(value: Any) -> list[Any]:
+    """The tensors of a value, depth first."""
+    found: list[Any] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        else:
+            found.append(part)
+    return found

@@ -1,0 +1,329 @@
+"""The machine that runs bytecode.
+
+It keeps its own stack of callers, as the interpreter does, and has its limits and messages. Before a function
+runs for the first time, each of its instructions becomes a Python function of the registers, or, where it
+says where to go on, a few words for the machine's loop.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...ir.adt import Constructor
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Var
+from ...ir.op import Op
+from ...ir.show import counted
+from ...ir.span import Span
+from ...ops.numeric import quiet
+from .. import interpreter
+from ..interpreter import ExecutionError, Interpreter, ill_typed, too_deep, too_much, unmatched, used_up
+from ..memory import Budget
+from ..values import Closure, Value, show
+from .bytecode import (
+    Fatal,
+    Goto,
+    If,
+    Instruction,
+    Invoke,
+    InvokeClosure,
+    Ret,
+    Switch,
+    TailInvoke,
+    TailInvokeClosure,
+    VMFunction,
+    VMProgram,
+)
+from .kernels import Kernel, NumPyKernel
+from .steps import Registers, step_of
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+STEP, IF, GOTO, SWITCH, RET, CALL, TAIL_CALL, CLOSURE, TAIL_CLOSURE, FATAL = range(10)
+_BY_NAME, _TAIL = (CALL, TAIL_CALL), (TAIL_CALL, TAIL_CLOSURE)
+Word = tuple[int, Any, Any, Any]  # what the loop knows of an instruction
+
+
+class Loaded:
+    """A function that is ready to run."""
+
+    __slots__ = ("blank", "function", "params", "words")
+
+    def __init__(self, function: VMFunction) -> None:
+        self.function = function
+        self.params = len(function.params)
+        self.blank: Registers = [None] * (function.registers - self.params - function.captured)
+        self.words: list[Word] = []
+
+
+class VMClosure(Closure):
+    """A function of a program, and the values that it captured."""
+
+    __slots__ = ()
+    code: Loaded  # type: ignore[assignment]  # another machine's code
+
+    def __init__(self, code: Loaded, captured: Sequence[Value] = ()) -> None:
+        self.code = code
+        self.captured = list(captured)
+
+    @property
+    def parameters(self) -> list[str]:
+        return list(self.code.function.params)
+
+
+class Observer:
+    """What is told of a run, as it happens; these do nothing.
+
+    Of each instruction one thing is told, once it is done: `did`, or, where another function goes on,
+    `entered` or `returned`. `number` is its place in the function's code.
+    """
+
+    def entered(self, function: VMFunction, registers: Registers, number: int, tail: bool) -> None:
+        """A function begins: it was called by instruction `number` of the one that ran, -1 where the run
+        begins with it. `tail`: it takes the place of that one.
+        """
+
+    def did(self, function: VMFunction, number: int, registers: Registers) -> None:
+        """An instruction is done; what it wrote is in the registers."""
+
+    def returned(self, function: VMFunction, number: int, registers: Registers, value: Value) -> None:
+        """The caller `function` has what it waited for at its instruction `number`."""
+
+    def finished(self, value: Value) -> None:
+        """The run ends with a value."""
+
+    def failed(self, function: VMFunction, number: int, error: RelayError) -> None:
+        """The run ends with an error at an instruction."""
+
+
+class Machine:
+    """Runs the functions of a program.
+
+    `kernels` compute those of the program (without them, NumPy does). `storage(size)` gives memory that they
+    can take, `constants` are the program's constants as arrays that they can take. An `observer` is told what
+    happens.
+    """
+
+    def __init__(
+        self,
+        program: VMProgram,
+        kernels: Sequence[Kernel] | None = None,
+        *,
+        storage: Callable[[int], Array] | None = None,
+        constants: Sequence[Array] | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.program = program
+        self.observer = observer
+        self._kernels = list(kernels) if kernels is not None else None
+        self._made: dict[int, Kernel] = {}
+        self._storage = storage
+        self._constants = list(constants) if constants is not None else None
+        self._loaded: dict[str, Loaded] = {}
+        self.constructors: dict[tuple[str, str], Constructor] = {
+            (data.header.name_hint, made.name_hint): made
+            for data in program.types
+            for made in data.constructors
+        }
+
+    def call(self, function: str | Closure, args: Sequence[Value]) -> Value:
+        """The value of a function of the program, by its name, or of a closure, for `args`."""
+        if isinstance(function, str):
+            function = self.closure(function)
+        if not isinstance(function, VMClosure):
+            return Interpreter().call(function, args)
+        waiting: list[Any] = []
+        with quiet():
+            try:
+                return self._run(function, list(args), waiting)
+            except MemoryError:
+                depth = len(waiting)
+                waiting.clear()
+                raise used_up(depth) from None
+
+    def closure(self, name: str, captured: Sequence[Value] = ()) -> VMClosure:
+        """A function of the program as a value, with what it captured."""
+        return VMClosure(self._loaded.get(name) or self.loaded(self._name(name)), captured)
+
+    def _name(self, name: str) -> str:
+        if name not in self.program.functions:
+            names = ", ".join(f"`@{known}`" for known in list(self.program.functions)[:8])
+            raise RelayError(f"the program has no function `@{name:.60}`", help=[f"it has {names or 'none'}"])
+        return name
+
+    # -- what instructions need
+
+    def loaded(self, name: str) -> Loaded:
+        """A function ready to run; made when it is first asked for."""
+        found = self._loaded.get(name)
+        if found is None:
+            function = self.program.functions[name]
+            found = self._loaded[name] = Loaded(function)
+            found.words += [self._word(instruction) for instruction in function.code]
+        return found
+
+    def kernel(self, number: int) -> Kernel:
+        if self._kernels is not None:
+            return self._kernels[number]
+        if number not in self._made:
+            self._made[number] = NumPyKernel(self.program.kernels[number])
+        return self._made[number]
+
+    def constant(self, number: int) -> Array:
+        if self._constants is None:
+            self._constants = [data.numpy() for data in self.program.constants]
+            for array in self._constants:
+                array.flags.writeable = False
+        return self._constants[number]
+
+    def own(self, array: Array) -> Array:
+        """The array in memory that kernels can take."""
+        if self._storage is None:
+            return array
+        import numpy as np
+
+        made: Array = np.ndarray(array.shape, array.dtype, self._storage(array.nbytes))
+        made[...] = array
+        return made
+
+    def storage(self, size: int) -> Array:
+        """Memory of so many bytes."""
+        if self._storage is not None:
+            return self._storage(size)
+        import numpy as np
+
+        made: Array = np.empty(size, np.uint8)
+        return made
+
+    def _word(self, instruction: Instruction) -> Word:
+        match instruction:
+            case If():
+                return IF, instruction.condition, instruction.otherwise, None
+            case Goto():
+                return GOTO, instruction.target, None, None
+            case Switch():
+                return SWITCH, instruction.source, dict(instruction.cases), instruction.otherwise
+            case Ret():
+                return RET, instruction.result, None, None
+            case Invoke():
+                return CALL, instruction.function, instruction.arguments, instruction.to
+            case TailInvoke():
+                return TAIL_CALL, instruction.function, instruction.arguments, None
+            case InvokeClosure():
+                return CLOSURE, instruction.closure, instruction.arguments, instruction.to
+            case TailInvokeClosure():
+                return TAIL_CLOSURE, instruction.closure, instruction.arguments, None
+            case Fatal():
+                return FATAL, instruction, None, None
+        return STEP, step_of(instruction, self), None, None
+
+    # -- running
+
+    def _run(self, callee: VMClosure, args: list[Value], waiting: list[Any]) -> Value:
+        observer, budget, clock = self.observer, Budget(), time.perf_counter
+        deepest = interpreter.DEEPEST_STACK
+        code = callee.code
+        if len(args) != code.params:
+            raise _wrong_number(code.function, len(args), None)
+        frame: Registers = [*args, *callee.captured, *code.blank]
+        words, at = code.words, 0
+        if observer is not None:
+            observer.entered(code.function, frame, -1, False)
+        try:
+            while True:
+                kind, a, b, c = words[at]
+                at += 1
+                if kind == STEP:
+                    a(frame)
+                elif kind == IF:
+                    if not frame[a]:
+                        at = b
+                elif kind == SWITCH:
+                    at = b.get(frame[a].constructor.name_hint, c)
+                elif kind == GOTO:
+                    at = a
+                elif kind == RET:
+                    value = frame[a]
+                    if not waiting:
+                        break
+                    code, at, frame, target = waiting.pop()
+                    words = code.words
+                    frame[target] = value
+                    if observer is not None:
+                        observer.returned(code.function, at - 1, frame, value)
+                    continue
+                elif kind == FATAL:
+                    raise unmatched(frame[a.value], _span(code, at), a.note, a.help)
+                else:
+                    values = [frame[register] for register in b]
+                    if kind in _BY_NAME:
+                        called = self._loaded.get(a) or self.loaded(a)
+                    else:
+                        closure = frame[a]
+                        if not isinstance(closure, VMClosure):
+                            value = _applied(closure, values, _span(code, at))
+                            if kind == TAIL_CLOSURE:
+                                frame, words, at = [value], _RETURN, 0
+                            else:
+                                frame[c] = value
+                            continue
+                        called = closure.code
+                        if len(values) != called.params:
+                            raise _wrong_number(called.function, len(values), _span(code, at))
+                        values += closure.captured
+                    if clock() > budget.next_look and (taken := budget.overdrawn()) is not None:
+                        raise too_much(_span(code, at), _called(kind, a), taken, len(waiting))
+                    tail = kind in _TAIL
+                    if not tail:
+                        waiting.append((code, at, frame, c))
+                        if len(waiting) > deepest:
+                            raise too_deep(_span(code, at), _called(kind, a), len(waiting))
+                    values += called.blank
+                    if observer is not None:
+                        observer.entered(called.function, values, at - 1, tail)
+                    code, words, frame, at = called, called.words, values, 0
+                    continue
+                if observer is not None:
+                    observer.did(code.function, at - 1, frame)
+        except (RelayError, TypeError, AttributeError, IndexError, ValueError) as problem:
+            error = problem if isinstance(problem, RelayError) else ill_typed(_span(code, at), problem)
+            if observer is not None:
+                observer.failed(code.function, at - 1, error)
+            raise error from (None if error is problem else problem)
+        if observer is not None:
+            observer.finished(value)
+        return value
+
+
+_RETURN: list[Word] = [(RET, 0, None, None)]
+
+
+def _span(code: Loaded, at: int) -> Span | None:
+    """Where the instruction before `at` stands in the program's text."""
+    spans = code.function.spans
+    return spans[at - 1] if 0 < at <= len(spans) else None
+
+
+def _called(kind: int, callee: Any) -> str:
+    return f"of `@{callee}`" if kind in _BY_NAME else "of a function without a name"
+
+
+def _wrong_number(function: VMFunction, given: int, span: Span | None) -> ExecutionError:
+    return ExecutionError(
+        f"the function takes {counted(len(function.params), 'argument')}, and is given {given}", span
+    )
+
+
+def _applied(callee: Value, values: list[Value], span: Span | None) -> Value:
+    """A call of what no machine made: an operator, a constructor, or a function of the interpreter, that came
+    as an argument.
+    """
+    if isinstance(callee, (Constructor, Op)):
+        params = [Var(f"x{k}") for k in range(len(values))]
+        return Interpreter().evaluate(Call(callee, params, span=span), dict(zip(params, values)))
+    if isinstance(callee, Closure):
+        return Interpreter().call(callee, values)
+    raise ExecutionError(f"{show(callee)} is called, and is no function", span)
