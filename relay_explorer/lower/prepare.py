@@ -10,10 +10,10 @@ from ..analysis import StoragePlan, plan_memory
 from ..analysis.liveness import StepKind
 from ..ir.bind import bind_params_by_name
 from ..ir.errors import Note, RelayError
-from ..ir.expr import Call, Constant, Expr, Function, Let, Var, const
+from ..ir.expr import Call, Constant, Expr, Function, Let, Var, to_ndarray
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
-from ..ir.types import TensorType
+from ..ir.types import TensorType, Type
 from ..ir.walk import post_order
 from ..transform.dynamic_to_static import DynamicToStatic
 from ..transform.eliminate_common_subexpr import EliminateCommonSubexpr
@@ -64,7 +64,7 @@ def _check_params(main: Function, params: Mapping[str, Any]) -> None:
     for name, value in params.items():
         wanted = known[name].type_annotation if name in known else None
         if isinstance(wanted, TensorType) and wanted.is_static:
-            given = _constant(name, value).checked_type
+            given = _type(name, value)
             if given != wanted:
                 raise RelayError(
                     f"the parameter `%{name}` is `{wanted}`, but `params` has `{given}` for it",
@@ -72,9 +72,12 @@ def _check_params(main: Function, params: Mapping[str, Any]) -> None:
                 )
 
 
-def _constant(name: str, value: Any) -> Constant:
+def _type(name: str, value: Any) -> Type:
+    """The type of a value; without a copy of it, where it is an array that says so."""
+    if type(value).__module__ == "numpy" and hasattr(value, "shape"):
+        return TensorType(value.shape, str(value.dtype))
     try:
-        return value if isinstance(value, Constant) else const(value)
+        return (value if isinstance(value, Constant) else Constant(to_ndarray(value))).checked_type
     except (TypeError, ValueError):
         raise RelayError(
             f"the value of the parameter `%{name}` in `params` is no tensor, but of the type "
