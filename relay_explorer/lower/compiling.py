@@ -45,6 +45,9 @@ def scheduled(function: Function, name: str, target: Target, choice: Choice | No
 
 def generated(made: Scheduled) -> Any:
     """TVM's executable of a scheduled kernel."""
+    from .computes import vector_math  # imports TVM
+
+    vector_math.use()
     target = made.composed.target
     try:
         return tvm().compile(made.mod, target=target.tvm)
@@ -72,7 +75,7 @@ def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | N
     made = _found(text, name, target, choice)
     executable = generated(made)
     with tempfile.TemporaryDirectory() as place:
-        library, ending = _library(executable, Path(place), target)
+        library, ending, linkable = _library(executable, Path(place), target)
     entry = {
         **described(made),
         "name": name,
@@ -81,7 +84,7 @@ def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | N
         "seconds": time.perf_counter() - start,
         "bytes": len(library),
     }
-    return cache.put(cache.key(text, target, choice), library, ending, entry)
+    return cache.put(cache.key(text, target, choice), library, ending, entry, linkable)
 
 
 def _found(text: str, name: str, target: Target, choice: Mapping[str, Any] | None) -> Scheduled:
@@ -107,18 +110,21 @@ def output_sizes(composed: Composed) -> list[list[Any]] | None:
     return None if composed.is_static else sizes_program(composed.inputs, composed.outputs)
 
 
-def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str]:
+def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str, bytes]:
+    """A kernel's library, how its file's name ends, and the object file that it was linked of: programs that
+    need no Python are linked of these.
+    """
     if target.kind == "cuda":
-        return str(executable.mod.imports[0].inspect_source()).encode(), ".cu"
+        return str(executable.mod.imports[0].inspect_source()).encode(), ".cu", b""
     made = place / "kernel.o"
     executable.mod.write_to_file(str(made), "o")
     tool = linker()
     if not target.runs_here or tool is None:
-        return made.read_bytes(), ".o"
+        return made.read_bytes(), ".o", b""
     linked = place / "kernel.so"
     done = subprocess.run(
         [tool, "-shared", "-o", str(linked), str(made)], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise RelayError(f"{tool} cannot link a kernel", help=[done.stderr.strip()[-600:]])
-    return linked.read_bytes(), ".so"
+    return linked.read_bytes(), ".so", made.read_bytes()
