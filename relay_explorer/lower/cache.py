@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _project
+from ..ir.errors import RelayError
 from . import require
 from .target import Target
 
@@ -68,19 +69,33 @@ def get(name: str) -> dict[str, Any] | None:
     return None
 
 
-def put(name: str, library: bytes, ending: str, entry: dict[str, Any]) -> dict[str, Any]:
-    """Keeps a library, and what is known of it; gives what `get` will give.
+def put(
+    name: str, library: bytes, ending: str, entry: dict[str, Any], linkable: bytes = b""
+) -> dict[str, Any]:
+    """Keeps a library, and what is known of it; gives what `get` will give. `linkable` is the object file
+    that the library was linked of; it is kept beside it, under the name "object".
 
     Files get their names when they are whole, the entry last, so that others see all of it or nothing. A
-    folder that cannot be written to is an OSError.
+    folder that cannot be written to is a RelayError.
     """
     place = folder() / name[:2]
-    place.mkdir(parents=True, exist_ok=True)
     sha = digest(library)
     file = f"{name}-{sha[:12]}{ending}"  # a library that is loaded is never written over
     whole = {**entry, "format": FORMAT, "file": file, "sha256": sha}
-    _write(place / file, library)
-    _write(place / f"{name}.json", json.dumps(whole).encode())
+    files = {file: library}
+    if linkable:
+        whole["object"], whole["object_sha256"] = f"{name}-{sha[:12]}.o", digest(linkable)
+        files[whole["object"]] = linkable
+    files[f"{name}.json"] = json.dumps(whole).encode()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for file_name, data in files.items():
+            _write(place / file_name, data)
+    except OSError as problem:
+        raise RelayError(
+            f"compiled kernels cannot be kept in {folder()}: {problem.strerror}",
+            help=[f"set the environment variable {VARIABLE} to a folder that can be written to"],
+        ) from None
     return {**whole, "path": str(place / file)}
 
 

@@ -332,6 +332,17 @@ def test_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert [k.cached for k in relay_explorer.build(layer()).kernels] == [False]
 
 
+def test_a_cache_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file" / "cache"))
+    with pytest.raises(RelayError) as caught:
+        relay_explorer.build(layer())
+    assert str(caught.value) == (
+        f"error: compiled kernels cannot be kept in {tmp_path}/file/cache: Not a directory\n"
+        "help: set the environment variable RELAY_EXPLORER_CACHE to a folder that can be written to"
+    )
+
+
 def test_kernels_are_compiled_in_processes_of_their_own() -> None:
     text = relay_explorer.build(layer()).kernels[0].text
     done: dict[int, dict[str, Any]] = {}
