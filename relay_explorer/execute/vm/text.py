@@ -209,20 +209,22 @@ class _Reader:
     # -- functions
 
     def _function(self) -> VMFunction:
-        found = re.fullmatch(
-            r"fn @([\w.$]+|\"(?:[^\"\\]|\\.)*\")\((.*)\) -> (.*), (\d+) captured, (\d+) registers:",
-            self.lines[self.at],
+        line = self.lines[self.at]
+        head = re.match(r'fn @([\w.$]+|"(?:[^"\\]|\\.)*")\(', line)
+        end = _closing(line, head.end()) if head is not None else -1
+        found = (
+            re.fullmatch(r"\) -> (.*), (\d+) captured, (\d+) registers:", line[end:]) if end >= 0 else None
         )
-        if found is None:
+        if head is None or found is None:
             raise self._wrong("a function is `fn @name(%x: type) -> type, 0 captured, 1 registers:`")
-        names, types = self._params(found[2])
+        names, types = self._params(line[head.end() : end])
         self.at += 1
         code: list[Instruction] = []
         while self.at < len(self.lines) and self.lines[self.at][:1] == " ":
             code.append(self._instruction(len(code)))
             self.at += 1
-        name = json.loads(found[1]) if found[1].startswith('"') else found[1]
-        return VMFunction(name, tuple(names), (*types, found[3]), int(found[4]), int(found[5]), tuple(code))
+        name = json.loads(head[1]) if head[1].startswith('"') else head[1]
+        return VMFunction(name, tuple(names), (*types, found[1]), int(found[2]), int(found[3]), tuple(code))
 
     def _params(self, text: str) -> tuple[list[str], list[str]]:
         """Names and types: a parameter begins with `%` after a comma outside of brackets."""
@@ -321,6 +323,16 @@ class _Reader:
             found.append(read())
         self._expect(closing)
         return found
+
+
+def _closing(text: str, at: int) -> int:
+    """Where the bracket closes that is open at `at`; -1 where none does. Brackets in names do not count."""
+    depth = 0
+    for sign in re.finditer(r'"(?:[^"\\]|\\.)*"|[()]', text[at:]):
+        depth += {"(": 1, ")": -1}.get(sign[0], 0)
+        if depth < 0:
+            return at + sign.start()
+    return -1
 
 
 def _quoted(text: str) -> tuple[str, str, str]:
