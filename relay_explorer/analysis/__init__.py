@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ..ir.walk import all_vars, bound_vars, free_vars, post_order_visit
 from .annotated_regions import AnnotatedRegion, AnnotatedRegionSet
+from .basic_block import check_basic_block_normal_form
 from .call_graph import CallGraph
 from .cost import Cost, call_cost, costs, total_cost, weights
 from .dominators import DominatorTree, dominator_tree, post_dominators
@@ -28,7 +29,8 @@ from .well_formed import IllFormed, well_formed, why_ill_formed
 __all__ = [
     "SCHEDULES", "AnnotatedRegion", "AnnotatedRegionSet", "Block", "CallGraph", "Cost", "DominatorTree",
     "Feature", "IllFormed", "LetScope", "StoragePlan", "all_dtypes", "all_type_vars", "all_vars",
-    "bound_type_vars", "bound_vars", "call_cost", "check_constant", "check_kind", "costs", "count_layers",
+    "bound_type_vars", "bound_vars", "call_cost", "check_basic_block_normal_form",
+    "check_constant", "check_kind", "costs", "count_layers",
     "detect_feature", "dominator_tree", "free_type_vars", "free_vars", "get_total_mac_number", "let_scopes",
     "list_op_freqs", "plan_memory", "post_dominators", "post_order_visit", "repeated_blocks", "total_cost",
     "unmatched_cases", "weights", "well_formed", "why_ill_formed",

@@ -6,13 +6,14 @@ Where a binding stands is the rule of Relay's documentation (Introduction to Rel
 
 from __future__ import annotations
 
+from ..analysis.basic_block import blocks_of, evaluated_parts
 from ..ir.adt import Constructor
 from ..ir.expr import Constant, Expr, Function, GlobalVar, Let, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
-from ..ir.walk import children, rebuild
-from ..text.scopes import Layout, NoNames, Scope, common
+from ..ir.walk import rebuild
+from ..text.scopes import LEAVES, Layout, NoNames, Scope, common
 from .infrastructure import Contract, Pass, PassContext
 
 _ATOMS = frozenset((Var, GlobalVar, Op, Constructor))
@@ -58,7 +59,7 @@ class Normalizer:
     def __init__(self, root: Expr, across_blocks: bool = False) -> None:
         self.root = root
         self.layout = Layout(root, NoNames())
-        self.scopes = _without_lets(self.layout)
+        self.scopes = blocks_of(self.layout)
         self.homes = self._homes()
         self.bound: set[int] | None = self._crossing() if across_blocks else None
         self.bindings: dict[Scope, list[tuple[Var, Expr]]] = {}
@@ -96,7 +97,7 @@ class Normalizer:
             return []
         if isinstance(expr, Let):
             return [(expr.value, expr, False), (expr.body, None, False)]
-        return [(part, None, False) for part in _bodies_and_operands(expr)]
+        return [(part, None, False) for part in evaluated_parts(expr)]
 
     def _bind(self, expr: Expr, let: Let | None) -> None:
         """Gives a computed value its variable: that of the `let` it is the value of, or a new one."""
@@ -119,7 +120,7 @@ class Normalizer:
         found = dict(self.layout.scope_of)
         for node in self.layout.order:
             here = found[id(node)]
-            for number, part in enumerate(_bodies_and_operands(node)):
+            for number, part in enumerate(evaluated_parts(node)):
                 if isinstance(part, Constant):
                     scope = self.layout.inner.get((id(node), number), here)
                     before = found.get(id(part))
@@ -130,8 +131,8 @@ class Normalizer:
         """What is used in another block than the one where it is computed, by its id."""
         found = set()
         for node in self.layout.order:
-            for number, part in enumerate(_bodies_and_operands(node)):
-                if part.__class__ not in _ATOMS and id(part) in self.homes:
+            for number, part in enumerate(evaluated_parts(node)):
+                if part.__class__ not in LEAVES:
                     used = self.layout.inner.get((id(node), number), self.homes[id(node)])
                     if self.scopes[used] is not self.scopes[self.homes[id(part)]]:
                         found.add(id(part))
@@ -146,7 +147,7 @@ class Normalizer:
         inner = self.layout.inner
         parts = [
             self._block(inner[id(expr), number], part) if (id(expr), number) in inner else self.atoms[part]
-            for number, part in enumerate(_bodies_and_operands(expr))
+            for number, part in enumerate(evaluated_parts(expr))
         ]
         return rebuild(expr, [*expr.params, *parts] if isinstance(expr, Function) else parts)
 
@@ -157,25 +158,6 @@ class Normalizer:
             result = Let(var, value, result, value.span)
             result.origin = (*value.origin, value)
         return result
-
-
-def _bodies_and_operands(expr: Expr) -> tuple[Expr, ...]:
-    """The parts that are evaluated, in order. The scopes that an expression opens have their numbers."""
-    match expr:
-        case Function():
-            return (expr.body,)
-        case Let():
-            return (expr.value, expr.body)
-    return children(expr)
-
-
-def _without_lets(layout: Layout) -> dict[Scope, Scope]:
-    """By scope: the scope in which its bindings stand. The body of a `let` belongs to that of the `let`."""
-    lets = {id(node) for node in layout.order if isinstance(node, Let)}
-    found = {layout.root: layout.root}
-    for (node, _), scope in layout.inner.items():  # the outer ones first
-        found[scope] = found[scope.parent] if node in lets else scope
-    return found
 
 
 def _is_kept(function: Function) -> bool:

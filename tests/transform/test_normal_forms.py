@@ -8,6 +8,7 @@ from textwrap import dedent
 
 import pytest
 
+from relay_explorer.analysis import check_basic_block_normal_form
 from relay_explorer.analysis.effects import effects
 from relay_explorer.execute import Interpreter
 from relay_explorer.grading.generate import generate
@@ -40,9 +41,11 @@ from relay_explorer.transform import (
     PassContext,
     Sequential,
     ToANormalForm,
+    ToBasicBlockNormalForm,
     ToGraphNormalForm,
     ToTree,
     to_a_normal_form,
+    to_basic_block_normal_form,
     to_graph_normal_form,
 )  # fmt: skip
 from relay_explorer.transform.to_tree import tree_size
@@ -397,3 +400,42 @@ def test_tuples_of_the_same_node() -> None:
     normal = to_a_normal_form(Tuple([shared, shared]))
     assert isinstance(normal, Let)
     assert isinstance(normal.body, Let)
+
+
+# -- Basic-block normal form
+
+
+def test_what_branches_share_is_bound_before_them_and_constants_stay() -> None:
+    text = """
+    def @main(%x: float32) {
+      %0 = add(%x, 1f);
+      %1 = equal(%x, 2f);
+      if (%1) { multiply(%0, 2f) } else { multiply(%0, 1f) }
+    }
+    """
+    assert not check_basic_block_normal_form(parse(text)["main"])
+    check([ToBasicBlockNormalForm()], text, """
+    def @main(%x: float32) {
+      let %x1 = add(%x, 1f);
+      %0 = equal(%x, 2f);
+      if (%0) {
+        multiply(%x1, 2f)
+      } else {
+        multiply(%x1, 1f)
+      }
+    }
+    """)  # fmt: skip
+    assert check_basic_block_normal_form(ToBasicBlockNormalForm()(parse(text))["main"])
+
+
+def test_a_constant_that_several_blocks_use_stays_where_it_is() -> None:
+    x, one = var("x", shape=()), const(1.0)
+    body = If(Call(Op.get("less"), [x, one]), x + one, x * one)
+    function = Function([x], body)
+    assert check_basic_block_normal_form(function)
+    assert to_basic_block_normal_form(function) is function
+
+
+def test_what_a_let_names_may_be_used_anywhere() -> None:
+    sound = parse("def @main(%c: bool, %x: float32) { let %y = exp(%x); if (%c) { %y } else { log(%y) } }")
+    assert check_basic_block_normal_form(sound["main"])
