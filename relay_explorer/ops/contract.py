@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_letters
 
 from ..ir.attrs import Attrs, required
 from ..ir.expr import Call, Expr
@@ -18,21 +19,37 @@ from .relation import forward, meet_dims, same_dim, same_dtypes, tensor_fields
 
 class EinsumAttrs(Attrs, key="relay.attrs.EinsumAttrs"):
     equation: str = required(
-        'One letter an axis, a comma between tensors, the result after "->": "ij,jk->ik".'
+        'One letter an axis, a comma between tensors, the result after "->": "ij,jk->ik". '
+        '"..." stands for all axes without a letter.'
     )
 
 
-def equation_terms(equation: str) -> tuple[list[str], str]:
+ELLIPSIS = "..."
+
+
+def equation_terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     """The letters of each tensor and of the result; without "->", the letters that occur once, in their
-    order.
+    order. An ellipsis becomes the letters of the axes that it stands for: the last of them are the same for
+    all tensors of these `ranks`.
     """
     given, arrow, result = equation.replace(" ", "").partition("->")
     terms = given.split(",")
+    if ELLIPSIS in given:
+        free = [c for c in ascii_letters if c not in given + result]
+        many = [max(0, rank - len(term) + 3) for rank, term in zip(ranks, terms) if ELLIPSIS in term]
+        all_of_it = "".join(free[: max(many, default=0)])
+        if not arrow:
+            once = "".join(sorted(c for c in set(given) if c.isalpha() and given.count(c) == 1))
+            arrow, result = "->", ELLIPSIS + once
+        for number, (rank, term) in enumerate(zip(ranks, terms)):
+            axes = max(0, rank - len(term) + 3)
+            terms[number] = term.replace(ELLIPSIS, all_of_it[len(all_of_it) - axes :], 1)
+        result = result.replace(ELLIPSIS, all_of_it, 1)
     letters = "".join(terms)
     if not all(c.isascii() and c.isalpha() for c in letters + result):
         raise RelationError(
-            f'the equation "{equation[:60]}" may hold letters, commas and one ->',
-            'name every axis by a letter, as in "bij,bjk->bik"; an ellipsis is not understood',
+            f'the equation "{equation[:60]}" may hold letters, commas, one -> and one ... a tensor',
+            'name every axis by a letter, as in "bij,bjk->bik", or some by dots: "...ij,...jk->...ik"',
         )
     if not arrow:
         result = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
@@ -73,7 +90,7 @@ def _extents(terms: list[str], fields: Sequence[TensorType]) -> dict[str, Dim]:
 
 def _einsum(attrs: EinsumAttrs, data: Type) -> Type:
     fields = tensor_fields(data, "einsum")
-    terms, result = equation_terms(attrs.equation)
+    terms, result = equation_terms(attrs.equation, [len(field.shape) for field in fields])
     extents = _extents(terms, fields)
     return TensorType.of(tuple([extents[letter] for letter in result]), fields[0].dtype)
 
@@ -82,7 +99,7 @@ def _flops(attrs: EinsumAttrs, inputs: Sequence[Type], output: Type) -> int:
     """One multiplication for every tensor but the first, and one addition, for each choice of all indices."""
     assert isinstance(inputs[0], TupleType)
     fields = tensor_fields(inputs[0], "einsum")
-    terms, result = equation_terms(attrs.equation)
+    terms, result = equation_terms(attrs.equation, [len(field.shape) for field in fields])
     extents = _extents(terms, fields)
     places = 1
     for dim in extents.values():
@@ -91,7 +108,7 @@ def _flops(attrs: EinsumAttrs, inputs: Sequence[Type], output: Type) -> int:
 
 
 def _summed(attrs: EinsumAttrs, data: tuple[Array, ...]) -> Array:
-    terms, result = equation_terms(attrs.equation)
+    terms, result = equation_terms(attrs.equation, [array.ndim for array in data])
     return np.einsum(f"{','.join(terms)}->{result}", *data)
 
 
@@ -105,7 +122,7 @@ _EINSUM = declare(
     flops=_flops,
     family="matmul",
     level=1,
-    laxer_in_reference="It understood an ellipsis, and broadcast axes of extent 1.",
+    laxer_in_reference="It broadcast axes of extent 1.",
     compute=_summed,
     gradient="products.einsum",
     lowering="matmul.einsum",

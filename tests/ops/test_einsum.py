@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 import torch
 
@@ -28,6 +31,27 @@ def test_shapes_are_torchs(equation: str) -> None:
     assert typed(call) == str(TensorType(tuple(expected)))
 
 
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("...ij,...jk->...ik", [(2, 3, 4, 5), (2, 3, 5, 6)]),
+        ("...ij,...jk", [(2, 4, 5), (2, 5, 6)]),
+        ("...ij,...jk->...ik", [(2, 3, 4, 5), (3, 5, 6)]),
+        ("...ij,jk->i...k", [(2, 3, 4, 5), (5, 6)]),
+        ("i...->...", [(4, 2, 3)]),
+        ("...i->...i", [(4,)]),
+    ],
+)
+def test_dots_stand_for_the_axes_without_letters(equation: str, shapes: list[tuple[int, ...]]) -> None:
+    arrays = [np.arange(1.0, 1 + math.prod(shape), dtype="float32").reshape(shape) for shape in shapes]
+    call = contract.einsum([t(*shape, name=f"x{n}") for n, shape in enumerate(shapes)], equation)
+    expected = torch.einsum(equation, *map(torch.from_numpy, arrays)).numpy()
+    assert typed(call) == str(TensorType(expected.shape))
+    assert isinstance(call, Call)
+    assert call.op.compute is not None
+    assert np.allclose(call.op.compute(call.attrs, tuple(arrays)), expected)
+
+
 def test_what_one_tensor_knows_serves_the_other() -> None:
     call = contract.einsum([t(Any(), 5), t(4, Any(), name="y")], "ij,ij->ij")
     assert typed(call) == "Tensor[(4, 5), float32]"
@@ -48,7 +72,11 @@ def test_work_is_a_multiplication_and_an_addition_a_place() -> None:
         ("ij,kj->ik", '"j" is 5 in one place and 6 in field 1 of the tuple'),
         ("ij,jk->iz", '"z" stands in the result of "ij,jk->iz" twice, or in no tensor'),
         ("ij,jk->ii", '"i" stands in the result of "ij,jk->ii" twice, or in no tensor'),
-        ("...j,jk->...k", 'the equation "...j,jk->...k" may hold letters, commas and one ->'),
+        ("i.j,jk->ik", 'the equation "i.j,jk->ik" may hold letters, commas, one -> and one ... a tensor'),
+        (
+            "......j,jk->k",
+            'the equation "......j,jk->k" may hold letters, commas, one -> and one ... a tensor',
+        ),
     ],
 )
 def test_what_does_not_fit(equation: str, message: str) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ...ir.expr import Call, Expr, Tuple
 from ...ir.types import TupleType
 from ...ops.broadcast import broadcast_to, collapse_sum_like
-from ...ops.contract import equation_terms
 from ...ops.contract import einsum as product_over
+from ...ops.contract import equation_terms
 from ...ops.nn import dense as products
 from ...ops.reshape import reshape
 from ...ops.transform import cast_like, expand_dims
@@ -103,7 +103,8 @@ def einsum(call: Call, grad: Expr) -> list[Expr]:
     assert call.attrs is not None
     assert isinstance(fields.checked_type, TupleType)
     tensors = [typed_field(fields, k) for k in range(len(fields.checked_type.fields))]
-    terms, result = equation_terms(call.attrs["equation"])
+    ranks = [len(tensor_type(tensor).shape) for tensor in tensors]
+    terms, result = equation_terms(call.attrs["equation"], ranks)
     found = []
     for number, (tensor, term) in enumerate(zip(tensors, terms, strict=True)):
         others = [*terms[:number], *terms[number + 1 :]]
