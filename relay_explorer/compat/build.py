@@ -26,7 +26,7 @@ from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
 from ..ir.types import TensorType
 from ..text import astext
-from ..typing import check_types
+from ..transform import InferType
 from .arrays import DeviceArray, array
 from .devices import Device, cpu
 from .parameters import load_param_dict
@@ -42,12 +42,13 @@ def say_once(name: str) -> None:
 
 
 def typed_module(ir_mod: IRModule | Function, params: Mapping[str, Any] | None) -> IRModule:
-    """The checked module, with `params` bound to the parameters of `@main` by name."""
+    """The typed module, with `params` bound to the parameters of `@main` by name. InferType runs under the
+    current PassContext, so that its instruments see that something is built.
+    """
     module = IRModule.from_expr(ir_mod).copy()
     if params:
         module["main"] = bind_params_by_name(module["main"], params)
-    check_types(module)
-    return module
+    return InferType()(module)
 
 
 class Factory:

@@ -51,6 +51,8 @@ class PassTimingInstrument(PassInstrument):
         self._open.clear()
         self._rows.clear()
 
+    exit_pass_ctx = enter_pass_ctx  # as in TVM: what was measured is asked for while the context lasts
+
     def run_before_pass(self, mod: IRModule, info: PassInfo) -> None:
         self._open.append((len(self._rows), time.perf_counter()))
         self._rows.append((len(self._open) - 1, info.name, 0.0))

@@ -41,6 +41,17 @@ class Contract(NamedTuple):
     gives: str = ""
 
 
+# What `config` may hold, and the type of each. A switch was an integer in TVM.
+CONFIGS = {
+    "relay.FuseOps.link_params": "IntImm",
+    "relay.FuseOps.max_depth": "IntImm",
+    "relay.max_function_args": "IntImm",
+    "relay.PartialEvaluate.max_bindings": "IntImm",
+    "relay.ToMixedPrecision.keep_orig_output_dtype": "IntImm",
+    "relay.backend.use_auto_scheduler": "IntImm",  # accepted from old code; there is no auto-scheduler
+}
+
+
 class PassContext:
     """What passes run under: the optimization level, passes that must or must not run, options, and
     instruments.
@@ -65,22 +76,59 @@ class PassContext:
         self.config = dict(config or {})
 
     def __enter__(self) -> PassContext:
-        stack = PassContext._stack.__dict__.setdefault("contexts", [])
-        stack.append(self)
-        for instrument in self.instruments:
-            getattr(instrument, "enter_pass_ctx", _nothing)()
+        self._enter_instruments()
+        PassContext._stack.__dict__.setdefault("contexts", []).append(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for instrument in self.instruments:
-            getattr(instrument, "exit_pass_ctx", _nothing)()
         PassContext._stack.contexts.pop()
+        self._exit_instruments()
+
+    def _enter_instruments(self) -> None:
+        """Tells the instruments that the context begins. Where one raises, those before it are told that it
+        ends, and the context is left without instruments.
+        """
+        for number, instrument in enumerate(self.instruments):
+            try:
+                getattr(instrument, "enter_pass_ctx", _nothing)()
+            except BaseException:
+                self.instruments = self.instruments[:number]
+                self._exit_instruments()
+                self.instruments = ()
+                raise
+
+    def _exit_instruments(self) -> None:
+        """Tells the instruments that the context ends. One that raises is the last: all are dropped."""
+        try:
+            for instrument in self.instruments:
+                getattr(instrument, "exit_pass_ctx", _nothing)()
+        except BaseException:
+            self.instruments = ()
+            raise
+
+    def override_instruments(self, instruments: Sequence[Anything] | None = None) -> None:
+        """Other instruments from here on: those before are told that their context ends, these that it
+        begins.
+        """
+        self._exit_instruments()
+        self.instruments = tuple(instruments or ())
+        self._enter_instruments()
 
     @staticmethod
     def current() -> PassContext:
-        """The innermost context; the default one (level 2) where there is none."""
-        contexts = PassContext._stack.__dict__.get("contexts")
-        return contexts[-1] if contexts else PassContext()
+        """The innermost context; where there is none the thread's default one, of level 2."""
+        local = PassContext._stack.__dict__
+        contexts = local.get("contexts")
+        if contexts:
+            innermost: PassContext = contexts[-1]
+            return innermost
+        default: PassContext = local.setdefault("default", PassContext())
+        return default
+
+    @staticmethod
+    def list_configs() -> dict[str, dict[str, str]]:
+        """The options that `config` may hold, each with the type that TVM gave it."""
+        return {name: {"type": kind} for name, kind in CONFIGS.items()}
 
     def pass_enabled(self, info: PassInfo) -> bool:
         """Whether a pipeline runs the pass here."""

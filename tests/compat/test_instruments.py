@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import pytest
 from relay_explorer.compat.tvm.ir import instrument
@@ -61,3 +62,73 @@ def test_printing(capsys: pytest.CaptureFixture[str]) -> None:
     with tvm.transform.PassContext(instruments=[instrument.PrintBeforeAll()]):
         relay.transform.InferType()(MODULE)
     assert "def @main(%x: int32)" in capsys.readouterr().out
+
+
+class Watch(instrument.PassInstrument):
+    """Notes what it is told; raises where it is asked to."""
+
+    def __init__(self, name: str, seen: list[str], broken: str = "") -> None:
+        self.name, self.seen, self.broken = name, seen, broken
+
+    def _told(self, what: str) -> None:
+        self.seen.append(f"{self.name} {what}")
+        if what == self.broken:
+            raise RuntimeError("broken")
+
+    def enter_pass_ctx(self) -> None:
+        self._told("enters")
+
+    def exit_pass_ctx(self) -> None:
+        self._told("leaves")
+
+
+@pytest.mark.parametrize(
+    ("broken", "expected"),
+    [
+        ("enters", ["a enters", "b enters", "a leaves"]),
+        ("leaves", ["a enters", "b enters", "c enters", "a leaves", "b leaves"]),
+    ],
+)
+def test_an_instrument_that_raises_ends_the_context(broken: str, expected: list[str]) -> None:
+    seen: list[str] = []
+    context = tvm.transform.PassContext(
+        instruments=[Watch("a", seen), Watch("b", seen, broken), Watch("c", seen)]
+    )
+    with pytest.raises(RuntimeError, match="broken"), context:
+        pass
+    assert seen == expected
+    assert tvm.transform.PassContext.current() is not context
+    assert not context.instruments
+
+
+def test_instruments_can_be_exchanged_also_without_a_context() -> None:
+    seen: list[str] = []
+    context = tvm.transform.PassContext.current()
+    context.override_instruments([Watch("a", seen)])
+    assert tvm.transform.PassContext.current() is context
+    context.override_instruments([Watch("b", seen)])
+    context.override_instruments(None)
+    assert seen == ["a enters", "a leaves", "b enters", "b leaves"]
+    with pytest.raises(RuntimeError, match="broken"):
+        context.override_instruments([Watch("a", seen, "enters")])
+    assert not tvm.transform.PassContext.current().instruments
+
+
+def test_what_was_measured_is_gone_with_the_context() -> None:
+    timing = instrument.PassTimingInstrument()
+    with tvm.transform.PassContext(instruments=[timing]):
+        relay.transform.InferType()(MODULE)
+        assert "InferType" in timing.render()
+    assert timing.render() == ""
+
+
+def test_building_runs_a_pass_that_instruments_see() -> None:
+    timing = instrument.PassTimingInstrument()
+    with tvm.transform.PassContext(instruments=[timing]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        relay.build(MODULE, "llvm")
+        assert "InferType" in timing.render()
+
+
+def test_the_options_of_a_context_are_listed() -> None:
+    assert tvm.transform.PassContext.list_configs()["relay.FuseOps.max_depth"] == {"type": "IntImm"}
