@@ -34,6 +34,7 @@ from .tensors import (
     is_signed,
     lesser_of,
     number,
+    plain,
     select,
     some,
     stage,
@@ -218,17 +219,12 @@ bitwise_xor = _bitwise(tirx.bitwise_xor, _differ)
 # -- comparisons and truth values
 
 
-def _plain(x: Value) -> Value:
-    """A value that can be compared: truth values as the integers 0 and 1."""
-    return x.astype("int8") if dtype_of(x) == "bool" else x
-
-
-equal = pairwise(lambda x, y: _plain(x) == _plain(y))
-not_equal = pairwise(lambda x, y: differs(_plain(x), _plain(y)))
-less = pairwise(lambda x, y: _plain(x) < _plain(y))
-less_equal = pairwise(lambda x, y: _plain(x) <= _plain(y))
-greater = pairwise(lambda x, y: _plain(x) > _plain(y))
-greater_equal = pairwise(lambda x, y: _plain(x) >= _plain(y))
+equal = pairwise(lambda x, y: plain(x) == plain(y))
+not_equal = pairwise(lambda x, y: differs(plain(x), plain(y)))
+less = pairwise(lambda x, y: plain(x) < plain(y))
+less_equal = pairwise(lambda x, y: plain(x) <= plain(y))
+greater = pairwise(lambda x, y: plain(x) > plain(y))
+greater_equal = pairwise(lambda x, y: plain(x) >= plain(y))
 logical_and = pairwise(lambda x, y: every([x, y]))
 logical_or = pairwise(lambda x, y: some([x, y]))
 logical_xor = pairwise(_differ)

@@ -29,6 +29,7 @@ from .tensors import (
     least,
     narrowed,
     number,
+    plain,
     product,
     quotient,
     reduce_axes,
@@ -111,8 +112,8 @@ class Pool:
     def _inside(self, at: Value, dim: Any, pair: tuple[int, int], window: tuple[int, int, int]) -> Any:
         """How many places of a window lie inside, along one axis."""
         (before, after), (size, stride, step) = pair, window
-        plain = not self.attrs.ceil_mode and (self.attrs.count_include_pad or not (before or after))
-        if plain:
+        whole = not self.attrs.ceil_mode and (self.attrs.count_include_pad or not (before or after))
+        if whole:
             return size
         low, high = (-before, dim + after) if self.attrs.count_include_pad else (0, dim)
         start = at * stride - before
@@ -183,7 +184,7 @@ def maximum_grad(call: Lowered) -> list[Tensor]:
 
     found = stage(
         pool.shape(),
-        lambda *i: searcher(True, False)((place(within), data(*pool.seen(i, within))), within),
+        lambda *i: searcher(True, False)((place(within), plain(data(*pool.seen(i, within)))), within),
         f"{call.name}_places",
     )[0]
 

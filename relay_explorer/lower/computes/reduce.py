@@ -35,6 +35,7 @@ from .tensors import (
     most,
     number,
     over_nothing,
+    plain,
     product,
     ravel,
     select,
@@ -237,7 +238,7 @@ def _position(greater: bool) -> Lowering:
         find = searcher(greater, call.attrs.select_last_index)
         found = stage(
             fold.shape,
-            lambda *i: find((_as_int32(fold.place), _plain(x(*fold.index(i)))), axis=fold.over()),
+            lambda *i: find((_as_int32(fold.place), plain(x(*fold.index(i)))), axis=fold.over()),
             f"{call.name}_found",
         )
         return [stage(fold.shape, lambda *i: found[0](*i), call.name)]
@@ -247,10 +248,6 @@ def _position(greater: bool) -> Lowering:
 
 def _as_int32(place: Value) -> Value:
     return place.astype("int32")
-
-
-def _plain(value: Value) -> Value:
-    return value.astype("int8") if dtype_of(value) == "bool" else value
 
 
 argmax = _position(True)

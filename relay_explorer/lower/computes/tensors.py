@@ -140,6 +140,11 @@ def is_nan(value: Value) -> Value:
     return te.isnan(value)  # TVM takes `x != x` for false
 
 
+def plain(value: Value) -> Value:
+    """A value that can be compared: truth values as the integers 0 and 1."""
+    return value.astype("int8") if dtype_of(value) == "bool" else value
+
+
 def greater_of(a: Value, b: Value) -> Value:
     """The greater; NaN where one is NaN, as in NumPy. TVM's `max` gives either."""
     if dtype_of(a) == "bool":

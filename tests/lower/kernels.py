@@ -1,0 +1,112 @@
+"""Operators one by one, compiled: many kernels in one module, each held against the operator's NumPy
+meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relay_explorer.execute import Interpreter
+from relay_explorer.ir.expr import Call, Constant, Expr, Function, Var, var
+from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.op import Op
+from relay_explorer.ir.tuple_wrapper import TupleWrapper
+from relay_explorer.ir.types import TensorType
+from relay_explorer.ir.walk import post_order
+from relay_explorer.lower.compose import compose
+from relay_explorer.lower.lowering import HOST
+from relay_explorer.lower.require import tvm
+from relay_explorer.lower.target import Target
+from relay_explorer.typing import infer_types
+from tests.ops.meanings import numbers, rng
+
+Array = Any
+DIGITS = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-11}
+
+
+class Case(NamedTuple):
+    """A function of one call, with its arguments."""
+
+    module: IRModule
+    values: list[Any]
+
+    @property
+    def function(self) -> Function:
+        main = self.module["main"]
+        assert isinstance(main, Function)
+        return main
+
+    @property
+    def name(self) -> str:
+        assert isinstance(self.function.body, Call)
+        assert isinstance(self.function.body.op, Op)
+        return self.function.body.op.name
+
+
+def case(made: Expr | TupleWrapper, *values: Array) -> Case:
+    """A case of a call, whose first variables have these `values`, and the others random ones."""
+    call = made.astuple() if isinstance(made, TupleWrapper) else made
+    params = [node for node in post_order(call) if isinstance(node, Var)]
+    module, fixed = without_constants(infer_types(IRModule.from_expr(Function(params, call))))
+    rest = rng(str(call))
+    types = [param.checked_type for param in module["main"].params]
+    given = [np.asarray(v, t.dtype) for v, t in zip(values, types, strict=False)]
+    made_up = [numbers(rest, t.concrete_shape, t.dtype) for t in types[len(given) : len(params)]]
+    return Case(module, [*given, *made_up, *fixed.values()])
+
+
+def without_constants(module: IRModule) -> tuple[IRModule, dict[str, Array]]:
+    """The module with parameters in the place of constants that are more than one number, which no kernel
+    holds, and their values.
+    """
+    main = module["main"]
+    assert isinstance(main, Function)
+    assert isinstance(main.body, Call)
+    found, args, params = {}, list(main.body.args), list(main.params)
+    for place, arg in enumerate(args):
+        if isinstance(arg, Constant) and len(arg.data.values()) != 1:
+            args[place] = var(f"constant{place}", TensorType(arg.data.shape, arg.data.dtype))
+            params.append(args[place])
+            found[f"constant{place}"] = arg.data.numpy()
+    if not found:
+        return module, found
+    return infer_types(IRModule.from_expr(Function(params, Call(main.body.op, args, main.body.attrs)))), found
+
+
+def compiled(op: Op) -> bool:
+    return bool(op.lowering) and op.lowering != HOST
+
+
+def flat(value: Any) -> list[Array]:
+    return [leaf for part in value for leaf in flat(part)] if isinstance(value, tuple) else [value]
+
+
+def results(cases: list[Case], wanted: list[list[Array]], optimized: bool = True) -> list[list[Array]]:
+    """What the kernels of all cases give. Their results begin as something else, so that what they leave
+    unwritten is seen. Code that LLVM does not optimize is made in half the time.
+    """
+    target = Target.of("cpu")
+    kernels = {f"k{n}": compose(c.function, target, f"k{n}").prim_func for n, c in enumerate(cases)}
+    llvm = {"kind": "llvm", "opt-level": 3 if optimized else 0}
+    library = tvm().compile(tvm().IRModule(kernels), target=tvm().target.Target(llvm))
+    tensor, found = tvm().runtime.tensor, []
+    for n, (one, want) in enumerate(zip(cases, wanted, strict=True)):
+        outs = [tensor(np.full(w.shape, 77).astype(w.dtype)) for w in want]
+        library[f"k{n}"](*[tensor(np.array(v, order="C")) for v in flat(tuple(one.values))], *outs)
+        found.append([out.numpy() for out in outs])
+    return found
+
+
+def agree(cases: Iterable[Case], digits: dict[str, float] = DIGITS, optimized: bool = True) -> None:
+    """Fails unless every kernel gives what the operator's meaning does, in shape and element type too."""
+    every = list(cases)
+    wanted = [flat(Interpreter(c.module).call("main", c.values)) for c in every]
+    for one, found, want in zip(every, results(every, wanted, optimized), wanted, strict=True):
+        for got, right in zip(found, want, strict=True):
+            close = digits.get(str(right.dtype), 0)
+            said = f"{one.name}\n{one.function}"
+            assert (got.dtype, got.shape) == (right.dtype, right.shape), said
+            np.testing.assert_allclose(got, right, rtol=close, atol=close, err_msg=said)
