@@ -1,0 +1,234 @@
+"""A whole program in C: what `native_source` gives is one file, its header, and its constants as bytes.
+
+The kernels are functions of other object files, in TVM's calling convention; `kernels` says what they are to
+be called there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from ...ir.adt import Constructor
+from ...ir.errors import RelayError
+from ...ir.ndarray import NDArray
+from ..vm.bytecode import VMFunction, VMProgram
+from .functions import FunctionWriter, Naming, comment, dtype_parts, identifier
+
+ALIGNMENT = 64
+MAIN = "main"
+
+
+@dataclass(frozen=True)
+class NativeSource:
+    """A program in C. `code` includes the bytes of `constants` as a file called `{prefix}.bin`; `tags` are
+    the numbers of constructors by type and name, `arguments` the parameters of `@main`, `kernels` what the
+    functions of the kernels are called.
+    """
+
+    prefix: str
+    code: str
+    header: str
+    constants: bytes
+    tags: dict[tuple[str, str], int]
+    arguments: tuple[str, ...]
+    kernels: tuple[str, ...]
+
+
+def native_source(
+    program: VMProgram, sizes: Sequence[list[list[Any]] | None], prefix: str = "program"
+) -> NativeSource:
+    """The program in C. `sizes` are, by kernel, how the sizes of its results follow from those of its
+    arguments, as `lower.shapes` has them; None where they are known. Names of the interface begin with
+    `prefix`. A RelayError where a part of the program only runs in Python.
+    """
+    if not re.fullmatch(r"[A-Za-z]\w*", prefix, re.ASCII):
+        raise RelayError(f"{prefix!r:.60} cannot be the beginning of names in C")
+    if MAIN not in program.functions:
+        raise RelayError("a program begins in `@main`, which this one does not have")
+    names = Naming(program, sizes)
+    main = program.functions[MAIN]
+    bodies = [FunctionWriter(function, names).write() for function in program.functions.values()]
+    places, constants = _laid_out(program.constants)
+    here = files(__package__)
+    parts = [
+        f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
+        (here / "runtime.c").read_text("utf-8"),
+        "\n/* ---- the program */\n",
+        f'static const char *const program_name = "{prefix}";',
+        f"enum {{ MAIN = {names.numbers[MAIN]}, MAIN_ARGUMENTS = {len(main.params)} }};\n",
+        _kernels(program, prefix, names),
+        _constants(program.constants, places, prefix, names),
+        _scalars(names),
+        _shapes(names),
+        _HELPERS,
+        _table(program, names),
+        "\n".join(bodies),
+        (here / "interface.c").read_text("utf-8").replace("PREFIX", prefix),
+        _constructors(program, names, prefix, define=True),
+        _run(main, prefix, define=True),
+    ]
+    header = (here / "header.h").read_text("utf-8").replace("PREFIX_LIBRARY", f"lib{prefix}.so")
+    header = header.replace("CONSTRUCTORS\n", _constructors(program, names, prefix, define=False))
+    header = header.replace("RUN\n", _run(main, prefix, define=False))
+    header = header.replace("PREFIX_H", f"{prefix.upper()}_H").replace("PREFIX", prefix)
+    symbols = tuple([f"{prefix}_{names.kernel(number)}" for number in range(len(program.kernels))])
+    return NativeSource(prefix, "\n".join(parts), header, constants, names.tags, main.params, symbols)
+
+
+def _kernels(program: VMProgram, prefix: str, names: Naming) -> str:
+    lines = []
+    for number in range(len(program.kernels)):
+        name = names.kernel(number)
+        lines.append(f"extern int {prefix}_{name}(void *, const Argument *, int32_t, Argument *);")
+        lines.append(f"#define {name} {prefix}_{name}")
+    return "\n".join(lines) + "\n"
+
+
+# -- constants
+
+
+def _laid_out(constants: Sequence[NDArray]) -> tuple[list[int], bytes]:
+    """Where each constant begins, and the bytes of all."""
+    data = bytearray()
+    places = []
+    for constant in constants:
+        data.extend(bytes(-len(data) % ALIGNMENT))
+        places.append(len(data))
+        data.extend(constant.data if isinstance(constant.data, bytes) else bytes(constant.data))
+    data.extend(bytes(ALIGNMENT))  # so that a constant without elements has an address too
+    return places, bytes(data)
+
+
+def _constants(constants: Sequence[NDArray], places: Sequence[int], prefix: str, names: Naming) -> str:
+    if not constants:
+        return ""
+    label = f"{prefix}_constants"
+    lines = [
+        f'__asm__(".section .rodata\\n.balign 64\\n{label}:\\n.incbin \\"{prefix}.bin\\"\\n.previous\\n");',
+        f'extern const char {label}[] __attribute__((visibility("hidden")));',
+    ]
+    made = []
+    for number, (constant, place) in enumerate(zip(constants, places)):
+        data = f"(void *)({label} + {place})"
+        made.append(_tensor(f"c{number}", data, constant.dtype, constant.shape, names))
+    return "\n".join([*lines, _shapes(names), *made])
+
+
+def _tensor(name: str, data: str, dtype: str, shape: tuple[int, ...], names: Naming) -> str:
+    code, bits = dtype_parts(dtype)
+    return (
+        f"static TensorObject {name} = {{{{FOREVER, TENSOR, 0, 0, 0, 0, NULL}}, {{{data}, {{1, 0}}, "
+        f"{len(shape)}, {{{code}, {bits}, 1}}, {names.shape(shape)}, NULL, 0}}, NULL}};"
+    )
+
+
+_C_TYPES = {"bool": "uint8_t", **{f"{u}int{n}": f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)}}
+
+
+def _scalars(names: Naming) -> str:
+    lines = []
+    for (value, dtype), name in names.scalars.items():
+        if dtype not in _C_TYPES:
+            raise RelayError(f"C has no numbers of the type `{dtype}`")
+        bits = dtype_parts(dtype)[1]
+        literal = f"(int64_t)UINT64_C({value % 2**64})" if bits == 64 else str(value)
+        lines.append(f"static const {_C_TYPES[dtype]} {name}_data __attribute__((aligned(64))) = {literal};")
+        lines.append(_tensor(name, f"(void *)&{name}_data", dtype, (), names))
+    return "\n".join(lines) + "\n"
+
+
+def _shapes(names: Naming) -> str:
+    """The shapes that were not written yet."""
+    lines = []
+    for shape, name in names.shapes.items():
+        if name not in names.written:
+            names.written.add(name)
+            lines.append(f"static const int64_t {name}[] = {{{', '.join(map(str, shape))}}};")
+    return "\n".join(lines) + "\n"
+
+
+# -- functions
+
+_HELPERS = """\
+static inline int64_t floor_div(int64_t a, int64_t b) {
+  return b ? a / b - (a % b && (a < 0) != (b < 0)) : 0;
+}
+static inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* A shape as a value: a tensor of its sizes. */
+static Object *shape_value(Machine *m, int64_t rank, const int64_t *sizes) {
+  Object *made = tensor_of(m, (Type){0, 64, 1}, 1, &rank, NULL);
+  if (made) memcpy(TENSOR_OF(made)->data, sizes, (size_t)rank * sizeof *sizes);
+  return made;
+}
+
+/* Puts what a closure holds behind its arguments, and gives the closure back. */
+static void captured(Machine *m, Object *closure, Object **to) {
+  for (uint32_t k = 0; k < closure->count; k++) to[k] = keep(PART(closure, k));
+  drop(m, closure);
+}
+"""
+
+
+def _table(program: VMProgram, names: Naming) -> str:
+    lines = [f"static int {name}(Machine *, Object **, int);" for name in names.functions.values()]
+    lines.append("\nstatic const Function functions[] = {")
+    for name, function in program.functions.items():
+        count = len(function.params) + function.captured
+        shown = comment(name).replace("\\", "/").replace('"', "'")
+        lines.append(
+            f'  {{{names.functions[name]}, {max(1, function.registers, count)}, {count}, "@{shown}"}},'
+        )
+    return "\n".join([*lines, "};\n"])
+
+
+# -- the interface
+
+
+def _constructors(program: VMProgram, names: Naming, prefix: str, define: bool) -> str:
+    """Functions that make constructed values: declared in the header, defined in the program."""
+    found: list[tuple[str, str, Constructor, int]] = []
+    for data in program.types:
+        for constructor in data.constructors:
+            header = data.header.name_hint
+            found.append(
+                (header, constructor.name_hint, constructor, names.tags[header, constructor.name_hint])
+            )
+    count = [name for _, name, _, _ in found]
+    lines = []
+    for header, name, constructor, tag in found:
+        whole = name if count.count(name) == 1 else f"{header}_{name}"
+        called = f"{prefix}_{identifier(whole)}"
+        arguments = [f"_{k}" for k in range(len(constructor.inputs))]
+        if define:
+            params = ", ".join(["Machine *m", *[f"Object *{a}" for a in arguments]])
+            given = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
+            body = f"return made_of(m, {tag}, {len(arguments)}, {given});"
+            lines.append(f"API Object *{called}({params}) {{ {body} }}")
+        else:
+            params = ", ".join([f"{prefix} *", *[f"{prefix}_value" for _ in arguments]])
+            types = ", ".join(str(t) for t in constructor.inputs)
+            lines.append(f"enum {{ {called}_tag = {tag} }}; /* {comment(f'{header}: {name}({types})')} */")
+            lines.append(f"{prefix}_value {called}({params});")
+    return "\n".join(["", *lines, ""]) if lines else ""
+
+
+def _run(main: VMFunction, prefix: str, define: bool) -> str:
+    arguments = [f"_{identifier(name)}_{k}" for k, name in enumerate(main.params)]
+    if define:
+        params = ", ".join(["Machine *m", *[f"Object *{a}" for a in arguments], "Object **result"])
+        given = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
+        return f"API int {prefix}_run({params}) {{ return {prefix}_call(m, {given}, result); }}\n"
+    lines = [f"   %{name}: {type_}" for name, type_ in zip(main.params, main.types)]
+    shown = "\n".join([*[comment(line).replace("%", "   %", 1) for line in lines], ""])
+    values = [f"{prefix}_value {identifier(name)}" for name in main.params]
+    if len(set(values)) < len(values):
+        values = [f"{value}_{k}" for k, value in enumerate(values)]
+    params = ", ".join([f"{prefix} *", *values, f"{prefix}_value *result"])
+    return f"/*\n{shown}   result: {comment(main.types[-1])} */\nint {prefix}_run({params});\n\n"

@@ -1,0 +1,226 @@
+"""Programs compiled ahead of time: C from bytecode, linked with kernels. They need no Python to run."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..execute.aot import NativeSource, native_source
+from ..execute.vm import VMProgram, compile_module
+from ..ir.errors import RelayError
+from ..ir.expr import Expr, Function
+from ..ir.module import IRModule
+from .cache import digest
+from .kernel import Kernel
+from .prepare import prepared, with_params
+from .target import Target
+from .toolchain import Toolchain, called, toolchain
+
+if TYPE_CHECKING:
+    from .native_library import NativeLibrary
+
+FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-w")
+LIBRARIES = ("-lm", "-lpthread")
+
+
+def build_native(
+    mod: IRModule | Expr,
+    target: object = "cpu",
+    params: Mapping[str, Any] | None = None,
+    opt_level: int = 3,
+    *,
+    name: str = "program",
+    quiet: bool = False,
+) -> NativeExecutable:
+    """Compiles a module ahead of time, with all its functions, data types, closures and recursion.
+
+    `name` begins the names of the C interface. A RelayError where a tool is missing, or where a part of the
+    program can run in Python only: an operator whose result's size is found by computing it.
+    """
+    from .build import Progress, make_kernels
+
+    start = time.perf_counter()
+    where = Target.of(target)
+    tools = toolchain(where)
+    module = prepared(with_params(mod, params), where, opt_level)
+    program = compile_module(module)
+    _check_host(program)
+    kernels = make_kernels([code.function for code in program.kernels], where, Progress(quiet))
+    source = native_source(program, [kernel.sizes for kernel in kernels], name)
+    made = NativeExecutable(source, kernels, program, where, module, tools)
+    made.seconds = time.perf_counter() - start
+    return made
+
+
+def _check_host(program: VMProgram) -> None:
+    """That no kernel runs in Python."""
+    from .host import needs_host
+
+    for code in program.kernels:
+        if code.host or needs_host(code.function):
+            raise RelayError(
+                f"the program cannot be compiled ahead of time: `{code.name}` is computed in Python",
+                code.function.span,
+                help=["the virtual machine runs it"],
+            )
+
+
+class NativeExecutable:
+    """A program compiled ahead of time.
+
+        exe(x, y)           runs it here, as Executable does; values of data types go in and out too
+        exe.save("libx.so") the library; `exe.header` is its C header
+        exe.link("x", [main.c])  a program of its own, with C code that uses the header
+
+    `code` is the C of the program, `program` the bytecode that it was made from, `kernels` its kernels.
+    """
+
+    def __init__(
+        self,
+        native: NativeSource,
+        kernels: Sequence[Kernel],
+        program: VMProgram,
+        target: Target,
+        mod: IRModule,
+        tools: Toolchain,
+    ) -> None:
+        self.native, self.kernels, self.program = native, list(kernels), program
+        self.target, self.mod, self.tools = target, mod, tools
+        self.seconds = 0.0
+        self._library: NativeLibrary | None = None
+
+    @property
+    def name(self) -> str:
+        return self.native.prefix
+
+    @property
+    def code(self) -> str:
+        """The program in C."""
+        return self.native.code
+
+    @property
+    def header(self) -> str:
+        """What C code includes to use it."""
+        return self.native.header
+
+    def write(self, folder: object) -> list[Path]:
+        """Writes what a C compiler needs into a folder: the program, its header, constants, and kernels as
+        object files. `cc program.c *.o -lm -lpthread` with one's own code makes a program. Gives the files.
+        """
+        place = Path(str(folder))
+        place.mkdir(parents=True, exist_ok=True)
+        native = self.native
+        files = [place / f"{native.prefix}{ending}" for ending in (".c", ".h", ".bin")]
+        files[0].write_text(native.code, "utf-8")
+        files[1].write_text(native.header, "utf-8")
+        files[2].write_bytes(native.constants)
+        for kernel, symbol in zip(self.kernels, native.kernels):
+            made = place / f"{symbol}.o"
+            rename = f"__tvm_ffi_{kernel.entry['name']}={symbol}"
+            # Several kernels have functions of one name; the weak ones are the same in all.
+            called(
+                [self.tools.objcopy, "--redefine-sym", rename, _object(kernel), made],
+                "name a kernel's function",
+            )
+            files.append(made)
+        return files
+
+    def save(self, path: object) -> None:
+        """Writes the program as a shared library, which shows the functions of the header."""
+        with tempfile.TemporaryDirectory() as place:
+            files = self.write(place)
+            listing = Path(place) / "shown"
+            listing.write_text(f"{{ global: {self.name}_*; local: *; }};")
+            made = Path(place) / "made.so"
+            command: list[str | Path] = [
+                self.tools.compiler, *self.tools.flags, *FLAGS, "-shared", f"-Wl,--version-script={listing}",
+                "-Wl,-z,noexecstack", "-I", place, f"-Wa,-I,{place}", "-o", made, *_linked(files), *LIBRARIES,
+            ]  # fmt: skip
+            called(command, "link the program")
+            _copy(made, Path(str(path)))
+
+    def link(self, path: object, sources: Sequence[object], *, static: bool = False) -> None:
+        """Makes a program of C files that use the header `{name}.h`; a `static` one needs no other file."""
+        with tempfile.TemporaryDirectory() as place:
+            files = self.write(place)
+            made = Path(place) / "made"
+            command: list[str | Path] = [
+                self.tools.compiler, *self.tools.flags, *FLAGS, *(["-static"] if static else []),
+                "-Wl,-z,noexecstack", "-I", place, f"-Wa,-I,{place}", "-o", made,
+                *[str(source) for source in sources], *_linked(files), *LIBRARIES,
+            ]  # fmt: skip
+            called(command, "link the program")
+            _copy(made, Path(str(path)))
+
+    @property
+    def library(self) -> NativeLibrary:
+        """The program loaded into this process; linked at the first use."""
+        from .native_library import NativeLibrary
+
+        if self._library is None:
+            if not self.target.runs_here:
+                raise RelayError(
+                    f"the program is made for {self.target}, which this machine is not",
+                    help=["save it, or link it with C code, and run it there, or under qemu"],
+                )
+            folder = tempfile.mkdtemp(prefix="relay_explorer_")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            path = Path(folder) / f"lib{self.name}.so"
+            self.save(path)
+            main = self.mod["main"]
+            assert isinstance(main, Function)
+            self._library = NativeLibrary(str(path), self.native, main, self.mod)
+        return self._library
+
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
+        """Runs the program: arguments in the order of the parameters or by name, NumPy arrays, numbers, and
+        for data types what the interpreter takes. Tensors come out as NumPy arrays.
+        """
+        return self.library(*args, **named)
+
+    def run(self, /, **named: Any) -> Any:
+        """Runs the program on arguments by name."""
+        return self.library(**named)
+
+    def __repr__(self) -> str:
+        takes = ", ".join(f"%{name}" for name in self.native.arguments[:4])
+        more = ", …" if len(self.native.arguments) > 4 else ""
+        return (
+            f"<program `{self.name}` in C for {self.target}: ({takes}{more}); "
+            f"{len(self.program.functions)} functions, {len(self.kernels)} kernels, "
+            f"{len(self.native.constants) / 1e3:.1f} KB of constants, built in {self.seconds:.1f} s>"
+        )
+
+
+def _linked(files: Sequence[Path]) -> list[Path]:
+    return [file for file in files if file.suffix in (".c", ".o")]
+
+
+def _copy(made: Path, path: Path) -> None:
+    try:
+        shutil.copy(made, path)
+    except OSError as problem:
+        raise RelayError(f"the program cannot be written to {str(path)!r}: {problem.strerror}") from None
+
+
+def _object(kernel: Kernel) -> Path:
+    """The object file of a kernel."""
+    entry = kernel.entry
+    if "path" in entry:
+        path = Path(entry["path"])
+        if path.suffix == ".o":
+            return path
+        found = path.parent / str(entry.get("object"))
+        if "object" in entry and found.is_file() and digest(found.read_bytes()) == entry["object_sha256"]:
+            return found
+    raise RelayError(
+        f"the kernel `{kernel.name}` has no object file to link",
+        help=[
+            "its operators are lowered by code of this process; or a C compiler was missing when it was made"
+        ],
+    )
