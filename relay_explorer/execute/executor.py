@@ -1,7 +1,8 @@
 """`create_executor`: evaluating expressions and calling a module's functions, from Python.
 
-There is one way to run programs, the interpreter. The names of TVM's other executors are taken, and run it
-too.
+Programs run in the interpreter or, compiled to bytecode, in the virtual machine, which computes kernels with
+NumPy here. The names of TVM's other executors are taken, and run the interpreter; `relay_explorer.build`
+makes machine code.
 """
 
 from __future__ import annotations
@@ -35,14 +36,15 @@ def create_executor(
 ) -> Executor:
     """An executor of `mod` (an empty module where there is none).
 
-    `kind` is "debug", the interpreter; "graph", "vm" and "aot" run it too, and say so once in a warning.
+    `kind` is "debug", the interpreter, or "vm", the virtual machine, which optimizes the program by the level
+    of the current PassContext; "graph" and "aot" run the interpreter too, and say so once in a warning.
     Device and target are not looked at. `params` are bound to the parameters of `@main` by name.
     """
     if kind not in KINDS:
         raise RelayError(
             f"there is no executor called {kind!r:.60}", help=[f"there are {', '.join(map(repr, KINDS))}"]
         )
-    if kind != "debug" and kind not in _announced:
+    if kind in ("graph", "aot") and kind not in _announced:
         _announced.add(kind)
         warnings.warn(
             f'the executor "{kind}" does not compile: it runs the interpreter, as "debug" does', stacklevel=2
@@ -72,7 +74,7 @@ class Executor:
         the parameters; these may be given by name. Types are checked first: a TypeInferenceError explains
         what is wrong. ExecutionError says where a program went wrong while it ran.
         """
-        interpreter = Interpreter(self.mod)
+        interpreter = _interpreter(self.kind, self.mod)
         if expr is None:
             expr = self.mod.get_global_var("main")
         expr = as_expr(expr)
@@ -88,6 +90,15 @@ class Executor:
             _check(self.mod, Function([], expr))
         result = interpreter.evaluate(expr, values)
         return to_result(result, lambda found: FunctionValue(interpreter, found))
+
+
+def _interpreter(kind: str, module: IRModule) -> Interpreter:
+    """What runs programs for an executor."""
+    if kind != "vm":
+        return Interpreter(module)
+    from .vm.executor import VMInterpreter
+
+    return VMInterpreter(module)
 
 
 class FunctionValue(Wrapper):

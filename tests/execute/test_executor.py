@@ -203,7 +203,7 @@ def test_parameters_by_name() -> None:
         relay.build_module.bind_params_by_name(twins, {"x": 1})
 
 
-@pytest.mark.parametrize("kind", ["graph", "vm", "aot"])
+@pytest.mark.parametrize("kind", ["graph", "aot"])
 def test_other_executors_run_the_interpreter_and_say_so_once(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

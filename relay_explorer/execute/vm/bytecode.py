@@ -113,7 +113,9 @@ class ReshapeTensor(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class ShapeFunc(Instruction):
-    """The shapes of a kernel's results for arguments of these shapes; the arguments are not read."""
+    """The shapes of a kernel's results for arguments of these shapes, or an error where they do not go
+    together. It stands before the kernel wherever a size is known only when the program runs.
+    """
 
     mnemonic: ClassVar[str] = "shape_func"
     to: Results

@@ -78,6 +78,7 @@ class FunctionCompiler:
         for found in known.values():
             if found.name == name:  # the function itself: it passes on what it captured
                 found.captured = tuple(range(self.params, self.count))
+        self.made: dict[int, Known] = {}  # closures that are made here, by slot: they are called by name
         self.fields: dict[int, list[int]] = {}  # by register
         self.lines: list[Line] = []
         self.labels: dict[int, int] = {}
@@ -302,6 +303,7 @@ class FunctionCompiler:
         if captured:
             values = tuple([self.value(outer) for outer, _ in captured])
             self.emit(AllocClosure(self.target(target), name, values))
+            self.made[target] = Known(name, values)
         else:
             self.known[target] = Known(name)
 
@@ -310,7 +312,7 @@ class FunctionCompiler:
 
     def _call(self, instruction: Instruction, tail: bool) -> None:
         callee, *operands = instruction.operands
-        known = self.known.get(callee)
+        known = self.known.get(callee) or self.made.get(callee)
         expr = self.constants.get(callee)
         if known is not None and known.kernel is not None:
             self._kernel(known.kernel, instruction, operands)
@@ -348,6 +350,7 @@ class FunctionCompiler:
         if type_ is None or any(p._checked_type is None for p in function.params):
             self.emit(InvokeHost((self.target(target),), number, tuple(values)))
             return
+        inputs = [t for p in function.params for t in leaf_types(p.checked_type)]
         arguments = tuple(
             [r for v, p in zip(values, function.params) for r in self._leaves(v, p.checked_type)]
         )
@@ -356,7 +359,7 @@ class FunctionCompiler:
         results = [self.target(target)] if single else [self.fresh() for _ in tensors]
         if program.is_host(number):
             self.emit(InvokeHost(tuple(results), number, arguments))
-        elif all(t.is_static for t in tensors):
+        elif all(t.is_static for t in (*tensors, *inputs)):
             if "relay.reshape_only" in function.attrs and single and len(arguments) == 1:
                 self.emit(ReshapeTensor(results[0], arguments[0], tensors[0].concrete_shape))
                 return

@@ -50,10 +50,11 @@ Word = tuple[int, Any, Any, Any]  # what the loop knows of an instruction
 class Loaded:
     """A function that is ready to run."""
 
-    __slots__ = ("blank", "function", "params", "words")
+    __slots__ = ("blank", "function", "machine", "params", "words")
 
-    def __init__(self, function: VMFunction) -> None:
+    def __init__(self, function: VMFunction, machine: Machine) -> None:
         self.function = function
+        self.machine = machine  # the one whose program it belongs to
         self.params = len(function.params)
         self.blank: Registers = [None] * (function.registers - self.params - function.captured)
         self.words: list[Word] = []
@@ -161,7 +162,7 @@ class Machine:
         found = self._loaded.get(name)
         if found is None:
             function = self.program.functions[name]
-            found = self._loaded[name] = Loaded(function)
+            found = self._loaded[name] = Loaded(function, self)
             found.words += [self._word(instruction) for instruction in function.code]
         return found
 
@@ -260,7 +261,7 @@ class Machine:
                 else:
                     values = [frame[register] for register in b]
                     if kind in _BY_NAME:
-                        called = self._loaded.get(a) or self.loaded(a)
+                        called = code.machine.loaded(a)
                     else:
                         closure = frame[a]
                         if not isinstance(closure, VMClosure):

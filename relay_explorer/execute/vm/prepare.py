@@ -11,15 +11,18 @@ from ...transform.fuse_ops import FuseOps
 from ...transform.infer_type import InferType
 from ...transform.infrastructure import PassContext
 from ...transform.optimize import pipeline
+from ...transform.remove_unused_functions import RemoveUnusedFunctions
 from ...typing import check_types, infer_types
 from .bytecode import VMProgram
 from .compiler import compile_module
 
 
-def prepared(module: IRModule, opt_level: int = 3) -> IRModule:
-    """The module optimized for any machine, with its types."""
+def prepared(module: IRModule, opt_level: int = 3, entry: str = "main") -> IRModule:
+    """What the function `entry` of a module needs, optimized for any machine, with its types."""
+    module = RemoveUnusedFunctions((entry,))(module)
     now = PassContext.current()
-    with PassContext(opt_level, now.required_pass, now.disabled_pass, now.instruments, now.config):
+    disabled = [*now.disabled_pass, "RemoveUnusedFunctions"]
+    with PassContext(opt_level, now.required_pass, disabled, now.instruments, now.config):
         return infer_types(FuseOps()(InferType()(pipeline(fuse=False)(module))))
 
 
