@@ -172,6 +172,32 @@ def test_reductions_whichever_way_the_data_lies(name: str) -> None:
     assert all(candidate.why for candidate in made.candidates)
 
 
+def swish(y: Expr) -> Expr:
+    return relay.multiply(y, relay.sigmoid(y))
+
+
+def hidden() -> Expr:
+    return relay.add(nn.dense(t("x", 6, 20), t("w", 32, 20)), t("b", 32))
+
+
+EPILOGUES: dict[str, tuple[Expr, int]] = {
+    "what is used twice": (swish(hidden()), 0),
+    "two sums, added": (relay.add(relay.sum(t("x", 8, 33), 1), relay.sum(t("y", 8, 32), 1)), 1),
+    "what is used outside": (relay.sum(hidden(), 1), 1),
+}
+
+
+@pytest.mark.parametrize("name", EPILOGUES)
+def test_what_follows_is_computed_in_the_registers(name: str) -> None:
+    body, left = EPILOGUES[name]
+    made = check(function(body))
+    assert made.rule == "reduction"
+    buffers = [line for line in str(made.prim_func).splitlines() if "alloc_buffer(" in line]
+    in_memory = [line for line in buffers if "scope=" not in line]
+    assert len(in_memory) == left
+    assert len(buffers) > left
+
+
 def test_where_no_other_schedule_is_for_a_kernel() -> None:
     x = t("x", 4, 37, 12)
     made = check(function(relay.tanh(relay.add(x, relay.exp(x)))))

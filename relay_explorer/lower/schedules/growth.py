@@ -8,6 +8,7 @@ an expression in which x stands several times. So what is computed within what i
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 from typing import Any
 
 from ..compose import Composed, block_count
@@ -34,6 +35,12 @@ class Growth:
                     counted[made_by.get(maker, "")] += times
                 for name in own:
                     self.reads[name] = counted
+
+    def copy(self) -> Growth:
+        """The same, to be changed by itself."""
+        made = copy(self)
+        made.reads = dict(self.reads)
+        return made
 
     def bounded(self, name: str, users: list[str]) -> bool:
         """Whether the blocks that read `name` stay small enough when it is computed within them."""

@@ -28,6 +28,7 @@ class Plan:
         self.target = target
         self.sch = tvm().s_tir.Schedule(composed.mod)
         self.sch.work_on(composed.name)
+        self.taken: set[str] = set()  # blocks that are the epilogue of one already
         self.growth = Growth(composed)
 
     def block(self, name: str) -> Any:
@@ -67,28 +68,48 @@ class Plan:
         Where none follows, a copy of the anchor's result, so that there is always a block that takes the
         result out of the registers; `anchor` itself without `copy`.
         """
-        chain = [anchor]
-        while (following := self._elementwise_user(chain[-1])) is not None:
-            if len(chain) > 1:
-                if not self.growth.bounded(chain[-1], [following]):
-                    break
-                self.growth.inlined(chain[-1], [following])
-            chain.append(following)
-        for name in chain[1:-1]:
+        followers = self._followers(anchor)
+        for name in followers[:-1]:
+            self.growth.inlined(name, self.users(name))
             self.sch.compute_inline(self.block(name))
-        if len(chain) == 1 and copy:
+        if not followers and copy:
             self.sch.cache_write(self.block(anchor), 0, "local")
             return self.users(anchor)[0]
-        return chain[-1]
+        self.taken.update(followers[-1:])
+        return followers[-1] if followers else anchor
 
-    def _elementwise_user(self, name: str) -> str | None:
-        users = self.users(name)
-        if len(users) != 1 or self._is_output(name):
-            return None
-        stage = self.composed.stage_of(users[0])
-        if stage is None or stage.op.pattern > OpPattern.BROADCAST or self.is_reduction(users[0]):
-            return None
-        return users[0] if self.shape(users[0]) == self.shape(name) else None
+    def _followers(self, anchor: str) -> list[str]:
+        """The element-wise blocks that are made of `anchor` alone, as far as all but the last of them are
+        used by nothing else, and the last, with all of them computed in it, stays small enough.
+        """
+        found = [anchor]
+        users = {anchor: self.users(anchor)}
+        for name in self.names:
+            if self._is_elementwise(name, anchor) and set(self.makers(name)) & set(found):
+                found.append(name)
+                users[name] = self.users(name)
+        while len(found) > 1 and not (self._has_one_exit(found, users) and self._is_small(found, users)):
+            found.pop()
+        return found[1:]
+
+    def _is_elementwise(self, name: str, anchor: str) -> bool:
+        stage = self.composed.stage_of(name)
+        if name == anchor or name in self.taken or stage is None or stage.op.pattern > OpPattern.BROADCAST:
+            return False
+        return not self.is_reduction(name) and self.shape(name) == self.shape(anchor)
+
+    def _has_one_exit(self, names: list[str], users: dict[str, list[str]]) -> bool:
+        """Whether only the last of the blocks is used outside."""
+        inside = set(names)
+        return all(set(users[name]) <= inside and not self._is_output(name) for name in names[:-1])
+
+    def _is_small(self, names: list[str], users: dict[str, list[str]]) -> bool:
+        growth = self.growth.copy()
+        for name in names[1:-1]:
+            if not growth.bounded(name, users[name]):
+                return False
+            growth.inlined(name, users[name])
+        return True
 
     def _is_output(self, name: str) -> bool:
         outputs = self.sch.get_output_blocks(self.block("root"))
