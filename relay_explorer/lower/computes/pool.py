@@ -15,7 +15,7 @@ from ...ops.nn.sliding import sides
 from ..lowering import Lowered, Lowering
 from .binary import whole_quotient
 from .pad import padded
-from .reduce import greatest, searcher
+from .reduce import greatest, place_of
 from .tensors import (
     Tensor,
     Value,
@@ -182,11 +182,16 @@ def maximum_grad(call: Lowered) -> list[Tensor]:
     def place(u: Sequence[Value]) -> Value:
         return (u[0] * sizes[1] + u[1]).astype("int32")
 
-    found = stage(
-        pool.shape(),
-        lambda *i: searcher(True, False)((place(within), plain(data(*pool.seen(i, within)))), within),
-        f"{call.name}_places",
-    )[0]
+    best = stage(
+        pool.shape(), lambda *i: greatest(plain(data(*pool.seen(i, within))), within), f"{call.name}_best"
+    )
+    again = reduce_axes(sizes, "m")
+
+    def first(*i: Value) -> Value:
+        here = plain(data(*pool.seen(i, again)))
+        return place_of(here, best(*i), place(again), again, last=False)
+
+    found = stage(pool.shape(), first, f"{call.name}_places")
 
     def visit(window: list[Value], u: Sequence[Value]) -> Value:
         value = cast(grad(*window), sum_type(dtype))

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from ..lowering import Lowered, Lowering
+from ..require import tvm
 from .binary import whole_quotient
 from .tensors import (
     NARROW,
@@ -91,15 +92,11 @@ class Folded:
 
 
 _COMBINED: dict[str, Any] = {
-    "all": lambda a, b: tirx.all(a, b),
-    "any": lambda a, b: tirx.any(a, b),
     "prod": lambda a, b: a * b,
     "max": greater_of,
     "min": lesser_of,
 }
 _IDENTITIES: dict[str, Any] = {
-    "all": lambda dtype: number(True, dtype),
-    "any": lambda dtype: number(False, dtype),
     "prod": lambda dtype: number(1, dtype),
     "max": least,
     "min": most,
@@ -109,7 +106,16 @@ _IDENTITIES: dict[str, Any] = {
 @cache
 def _reducer(name: str) -> Any:
     """The reduction of that name, with the value that changes nothing."""
+    _register(name)
     return te.comm_reducer(_COMBINED[name], _IDENTITIES[name], name=name)
+
+
+def _register(name: str) -> None:
+    """Tells TVM's schedules that the reduction may be taken apart: that the order does not matter."""
+    combine, identity = _COMBINED[name], _IDENTITIES[name]
+    tvm().get_global_func("s_tir.schedule.RegisterReducer")(
+        1, lambda a, b: [combine(a[0], b[0])], lambda values: [identity(dtype_of(values[0]))]
+    )
 
 
 def _folded(name: str, value: Value, axes: Sequence[Any]) -> Value:
@@ -131,10 +137,22 @@ def _fold(name: str, of_truths: str) -> Lowering:
         x, fold = call.inputs[0], Folded(call)
         if not fold.axes:
             return [stage(fold.shape, lambda *i: x(*fold.index(i)), call.name)]
-        kind = of_truths if dtype_of(x) == "bool" else name
-        return [stage(fold.shape, lambda *i: _folded(kind, x(*fold.index(i)), fold.over()), call.name)]
+        if dtype_of(x) == "bool":
+            return [_of_truths(of_truths, fold, x, call.name)]
+        return [stage(fold.shape, lambda *i: _folded(name, x(*fold.index(i)), fold.over()), call.name)]
 
     return lower
+
+
+def _of_truths(name: str, fold: Folded, x: Tensor, stage_name: str) -> Tensor:
+    """Whether all are true, or any: the least or the greatest of 0s and 1s, which TVM can put in vectors."""
+    kind = {"all": "min", "any": "max"}[name]
+    found = stage(
+        fold.shape,
+        lambda *i: _folded(kind, plain(x(*fold.index(i))), fold.over()),
+        f"{stage_name}_number",
+    )
+    return stage(fold.shape, lambda *i: tirx.NE(found(*i), number(0, "int8")), stage_name)
 
 
 max = _fold("max", "any")
@@ -207,47 +225,40 @@ def variance(call: Lowered) -> list[Tensor]:
 # -- positions
 
 
-@cache
-def searcher(greater: bool, last: bool) -> Any:
-    """Finds (position, value) of the greatest or least value: the first of equal ones, or the last."""
+def place_of(value: Value, best: Value, place: Value, axes: Sequence[Any], last: bool) -> Value:
+    """The first place over `axes`, or the last, whose value is the best, which a stage before has found.
 
-    def better(a: Value, b: Value) -> Value:
-        first = a > b if greater else a < b
-        return some([first, every([is_nan(a), tirx.Not(is_nan(b))])]) if is_float(dtype_of(a)) else first
-
-    def equal(a: Value, b: Value) -> Value:
-        return some([a == b, every([is_nan(a), is_nan(b)])]) if is_float(dtype_of(a)) else a == b
-
-    def combine(a: tuple[Value, Value], b: tuple[Value, Value]) -> tuple[Value, Value]:
-        before = a[0] > b[0] if last else a[0] < b[0]
-        stays = some([better(a[1], b[1]), every([equal(a[1], b[1]), before])])
-        return select(stays, a[0], b[0]), select(stays, a[1], b[1])
-
-    def identity(position: str, value: str) -> tuple[Value, Value]:
-        nowhere = number(-1, position) if last else tirx.max_value(position)
-        return nowhere, least(value) if greater else most(value)
-
-    return te.comm_reducer(combine, identity, name="argmax" if greater else "argmin")
+    One reduction could keep both, the best and its place; but TVM makes wrong code of such a pair when the
+    loop around it is one of vectors.
+    """
+    if is_float(dtype_of(value)):
+        here = some([tirx.EQ(value, best), every([is_nan(value), is_nan(best)])])
+    else:
+        here = tirx.EQ(value, best)
+    nowhere = number(-1, "int32") if last else tirx.max_value("int32")
+    return (te.max if last else te.min)(select(here, place.astype("int32"), nowhere), axis=list(axes))
 
 
 def _position(greater: bool) -> Lowering:
     def lower(call: Lowered) -> list[Tensor]:
-        x, fold = call.inputs[0], Folded(call)
-        if not fold.axes:
-            return [stage(fold.shape, lambda *i: number(0, "int32"), call.name)]
-        find = searcher(greater, call.attrs.select_last_index)
-        found = stage(
-            fold.shape,
-            lambda *i: find((_as_int32(fold.place), plain(x(*fold.index(i)))), axis=fold.over()),
-            f"{call.name}_found",
+        x, last = call.inputs[0], call.attrs.select_last_index
+        first, second = Folded(call), Folded(call)
+        if not first.axes:
+            return [stage(first.shape, lambda *i: number(0, "int32"), call.name)]
+        kind = "max" if greater else "min"
+        best = stage(
+            first.shape,
+            lambda *i: _folded(kind, plain(x(*first.index(i))), first.over()),
+            f"{call.name}_best",
         )
-        return [stage(fold.shape, lambda *i: found[0](*i), call.name)]
+
+        def value(*i: Value) -> Value:
+            here = plain(x(*second.index(i)))
+            return place_of(here, best(*i), second.place, second.over(), last)
+
+        return [stage(first.shape, value, call.name)]
 
     return lower
-
-
-def _as_int32(place: Value) -> Value:
-    return place.astype("int32")
 
 
 argmax = _position(True)
