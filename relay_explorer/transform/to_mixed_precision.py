@@ -166,9 +166,9 @@ class _Converter:
                 self.pinned.add(var)  # a function that calls itself
                 continue
             new = self.memo.get(value, value)
-            type_ = new._checked_type  # a name of the module has none of its own: its type stays
+            type_ = _type(new, var.checked_type)
             self.memo[var] = var
-            if type_ is not None and type_ != var.checked_type:
+            if type_ != var.checked_type:
                 self.memo[var] = _typed(Var(var.name_hint, type_, var.span), type_, var)
         return self.memo.get(part, part)
 
@@ -184,21 +184,23 @@ class _Converter:
                 new = Let(
                     self._bound(node), self._kept(node.var, node.value), self.made(node.body), node.span
                 )
-                return _typed(new, new.body.checked_type, node)
+                return _typed(new, _type(new.body, node.checked_type), node)
             case If():
                 branches = self._alike([node.true_branch, node.false_branch])
-                return _typed(
-                    rebuild(node, [self.made(node.cond), *branches]), branches[0].checked_type, node
-                )
+                made_if = rebuild(node, [self.made(node.cond), *branches])
+                return _typed(made_if, _type(branches[0], node.checked_type), node)
             case Match():
                 results = self._alike([clause.rhs for clause in node.clauses])
                 pairs = zip(node.clauses, results, strict=True)
                 clauses = [Clause(clause.lhs, result, clause.span) for clause, result in pairs]
                 made = Match(self._as_before(node.data), clauses, node.complete, node.span)
-                return _typed(made, results[0].checked_type if results else node.checked_type, node)
+                return _typed(made, _type((results or [node])[0], node.checked_type), node)
             case Tuple():
                 fields = [self.made(field) for field in node.fields]
-                return _typed(rebuild(node, fields), TupleType([f.checked_type for f in fields]), node)
+                old = node.checked_type
+                assert isinstance(old, TupleType)
+                types = [_type(new, was) for new, was in zip(fields, old.fields, strict=True)]
+                return _typed(rebuild(node, fields), TupleType(types), node)
             case TupleGetItem():
                 whole = self.made(node.tuple_value)
                 assert isinstance(whole.checked_type, TupleType)
@@ -213,7 +215,9 @@ class _Converter:
 
     def _as_before(self, part: Expr) -> Expr:
         """What became of a part, in the type that it had."""
-        return self.cast(self.made(part), part.checked_type)
+        return (
+            self.made(part) if part._checked_type is None else self.cast(self.made(part), part.checked_type)
+        )
 
     def _bound(self, node: Let) -> Var:
         var = self.made(node.var)
@@ -226,7 +230,7 @@ class _Converter:
     def _alike(self, parts: list[Expr]) -> list[Expr]:
         """What became of parts that must be of one type: theirs, if it is one, and else the one they had."""
         new = [self.made(part) for part in parts]
-        if all(part.checked_type == new[0].checked_type for part in new):
+        if all(part._checked_type == new[0]._checked_type for part in new):
             return new
         return [self._as_before(part) for part in parts]
 
@@ -244,7 +248,8 @@ class _Converter:
         body = self.made(node.body)
         if self.keeps if node is self.root else self._escapes(node):
             body = self._result(body, old.ret_type)
-        type_ = FuncType(old.arg_types, body.checked_type, old.type_params, old.type_constraints)
+        args, result = old.arg_types, _type(body, old.ret_type)
+        type_ = FuncType(args, result, old.type_params, old.type_constraints)
         made = Function(node.params, body, type_.ret_type, node.type_params, node.attrs, node.span)
         return _typed(made, type_, node)
 
@@ -265,7 +270,7 @@ class _Converter:
 
     def _result(self, body: Expr, wanted: Type) -> Expr:
         """The body of a function with its result in the wanted type: below the `let`s, not around them."""
-        if body.checked_type == wanted:
+        if body._checked_type in (None, wanted):
             return body
         lets: list[Let] = []
         while isinstance(body, Let):
@@ -343,7 +348,7 @@ class _Converter:
 
     def cast(self, expr: Expr, wanted: Type) -> Expr:
         """An expression in a type that differs from its own in element types only."""
-        type_ = expr.checked_type
+        type_ = _type(expr, wanted)
         if type_ == wanted:
             return expr
         if isinstance(type_, TensorType) and isinstance(wanted, TensorType):
@@ -358,7 +363,7 @@ class _Converter:
                 else _typed(TupleGetItem(expr, index), field, expr)
             )
             fields.append(self.cast(part, target))
-        return _typed(Tuple(fields), TupleType([field.checked_type for field in fields]), expr)
+        return _typed(Tuple(fields), wanted, expr)
 
     def _cast_tensor(self, expr: Expr, type_: TensorType, dtype: str) -> Expr:
         """A cast, made once; the reverse of a cast is what was cast."""
@@ -372,6 +377,11 @@ class _Converter:
 
 
 E = TypeVar("E", bound=Expr)
+
+
+def _type(new: Expr, old: Type) -> Type:
+    """The type of a new expression. A name of the module has none of its own, and keeps the `old` one."""
+    return old if new._checked_type is None else new._checked_type
 
 
 def _typed(made: E, type_: Type, source: Expr) -> E:

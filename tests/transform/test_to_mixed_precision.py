@@ -24,7 +24,7 @@ from relay_explorer.ir import Function, IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.types import FuncType, TensorType, Type
 from relay_explorer.text import parse
-from relay_explorer.transform import PassContext, ToMixedPrecision
+from relay_explorer.transform import LambdaLift, PassContext, ToMixedPrecision
 from relay_explorer.transform.mixed_precision import MIXED_PRECISION_ALWAYS, PROPERTY
 from relay_explorer.transform.typed_rewrite import tensor_type
 from relay_explorer.typing import infer_types
@@ -316,3 +316,13 @@ def test_a_variable_that_is_a_function_of_the_module_keeps_its_type() -> None:
     """
     made = ToMixedPrecision()(parse(text))
     assert str(infer_types(made)["main"].checked_type).endswith("-> Tensor[(2, 2), float32]")
+
+
+def test_names_of_the_module_stand_anywhere() -> None:
+    """In tuples, branches and results: LambdaLift leaves them there."""
+    tried = 0
+    for seed in range(90_180, 90_330, 6):
+        lifted = LambdaLift()(generate(seed, size=10 + seed % 50).module)
+        tried += "lifted_name" in lifted.astext()
+        infer_types(ToMixedPrecision()(lifted))
+    assert tried > 15
