@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .errors import RelayError
-from .expr import Constant, Expr, Function, Var, const
+from .expr import Constant, Expr, Function, Var, to_ndarray
 from .visitor import ExprMutator
 from .walk import all_vars
 
@@ -51,7 +51,7 @@ def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Functio
         if len(named) > 1:
             raise RelayError(f"the function has {len(named)} parameters called `%{name}`", func.span)
         if named:
-            values[named[0]] = value if isinstance(value, Constant) else const(value)
+            values[named[0]] = value if isinstance(value, Constant) else Constant(to_ndarray(value))
     bound = bind(func, values)
     assert isinstance(bound, Function)
     return bound

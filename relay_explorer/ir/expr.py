@@ -139,7 +139,7 @@ def as_expr(value: object) -> Expr:
         return value
     if isinstance(value, (tuple, list)) and any(isinstance(v, Expr) for v in value):
         return Tuple([as_expr(v) for v in value])
-    return const(value)
+    return Constant(to_ndarray(value))
 
 
 class Constant(Expr):
@@ -402,9 +402,11 @@ def var(
 
 
 def const(value: object, dtype: object = None, span: Span | None = None) -> Constant:
-    """A constant from a Python number (int32, float32 or bool unless `dtype` says otherwise), nested lists,
-    an array, or an NDArray.
+    """A constant from a Python number, nested lists or a NumPy array (where `dtype` does not say otherwise,
+    int64 becomes int32 and float64 float32, as in TVM), or an NDArray, which stays what it is.
     """
+    if dtype is None and not isinstance(value, NDArray) and not hasattr(value, "numpy"):
+        dtype = {"float64": "float32", "int64": "int32"}.get(str(getattr(value, "dtype", "")))
     return Constant(to_ndarray(value, dtype), span)
 
 

@@ -22,9 +22,13 @@ def expr(value: object) -> Expr:
 
 
 def tuple_expr(values: object, operator: str) -> Expr:
-    """The one tuple that `operator` takes: from a list of expressions, or an expression of tuple type."""
-    if isinstance(values, (Expr, TupleWrapper)):
+    """The one tuple that `operator` takes: from a list of expressions, or an expression of tuple type. A
+    wrapper is a list: what it holds is taken field by field, as in TVM.
+    """
+    if isinstance(values, Expr):
         return expr(values)
+    if isinstance(values, TupleWrapper):
+        values = list(values)
     if not isinstance(values, (list, tuple)) or not values:
         raise ValueError(
             f"relay.{operator} takes a tuple or list of at least one expression, not {values!r:.60}"

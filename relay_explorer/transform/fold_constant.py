@@ -19,6 +19,8 @@ from .infrastructure import PassContext
 
 # Their value does not depend on that of their argument, only on its type.
 _OF_THE_TYPE = ("shape_of", "ndarray_size")
+# A dropout means something else in training: it is SimplifyInference that says that it does nothing.
+_STAYS = ("device_copy", "nn.dropout", *_OF_THE_TYPE)
 
 
 class FoldConstant(FunctionPass):
@@ -121,7 +123,7 @@ def of_the_shape(name: str, shape: tuple[int, ...], dtype: str) -> Constant:
 def is_pure(op: Op) -> bool:
     """Whether calls of the operator give one value for one argument, and are computed where they stand."""
     impure = op.get_attr("TOpIsStateful") or op.get_attr("TNonComputational")
-    return op.compute is not None and not impure and op.name not in ("device_copy", *_OF_THE_TYPE)
+    return op.compute is not None and not impure and op.name not in _STAYS
 
 
 def is_static(expr: Expr) -> bool:

@@ -77,7 +77,8 @@ def test_true_and_one_are_different_values() -> None:
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", "float64"])
 def test_arrays_go_through_unchanged(dtype: str) -> None:
     array = (np.arange(6).reshape(2, 3) % 5).astype(dtype)
-    constant = const(array)
+    constant = const(NDArray.from_numpy(array))
+    assert constant.data == const(array, dtype).data
     assert constant.checked_type == TensorType((2, 3), dtype)
     assert constant.data.numpy().dtype == array.dtype
     assert np.array_equal(constant.data.numpy(), array)
@@ -93,7 +94,11 @@ def test_arrays_go_through_unchanged(dtype: str) -> None:
         (1, "float64", "float64"),
         ([1, 2], None, "Tensor[(2), int32]"),
         ([[1.0]], None, "Tensor[(1, 1), float32]"),
-        (np.float64(2), None, "float64"),
+        (np.float64(2), None, "float32"),
+        (np.array([1, 2], "int64"), None, "Tensor[(2), int32]"),
+        (np.array([1.0], "float64"), None, "Tensor[(1), float32]"),
+        (np.array([1.0], "float64"), "float64", "Tensor[(1), float64]"),
+        (np.array([1], "int16"), None, "Tensor[(1), int16]"),
         ([1, 2], "uint8", "Tensor[(2), uint8]"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relay_explorer.ir.expr import Expr, Function, Let, Tuple, TupleGetItem, const, var
+from relay_explorer.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, const, var
 from relay_explorer.ir.types import Any, SizeVar, TensorType, TupleType
 from relay_explorer.ops import broadcast, join, slice
 from tests.ops.tensor_programs import bools, ints, refused, t, type_of, typed
@@ -276,3 +276,16 @@ def test_named_sizes_add_up_and_divide() -> None:
 def test_sizes_that_cannot_be_equal() -> None:
     error = refused(join.concatenate([t(2, N), t(2, N + 1)], axis=0))
     assert "axis 1 differs: it is n in field 0 of the tuple and n + 1 in field 1" in error.message
+
+
+def test_the_parts_of_a_wrapper_are_taken_one_by_one() -> None:
+    parts = join.split(t(2, 6), 3, axis=1)
+    joined = join.concatenate(parts, axis=1)
+    assert isinstance(joined, Call)
+    (fields,) = joined.args
+    assert isinstance(fields, Tuple)
+    assert all(
+        isinstance(field, TupleGetItem) and field.tuple_value is parts.astuple() and field.index == number
+        for number, field in enumerate(fields.fields)
+    )
+    assert typed(joined) == "Tensor[(2, 6), float32]"

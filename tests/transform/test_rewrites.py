@@ -15,7 +15,7 @@ from relay_explorer.ir.op import Op
 from relay_explorer.ir.rewrites import Recording, listening, recorded, tell
 from relay_explorer.ir.visitor import ExprMutator
 from relay_explorer.text import parse
-from relay_explorer.transform import Pass
+from relay_explorer.transform import FoldConstant, Pass, SimplifyInference
 from relay_explorer.transform.typed_rewrite import call
 
 ROOT = Path(__file__).parents[2]
@@ -247,3 +247,10 @@ def test_no_more_is_kept_than_asked_for() -> None:
         for _ in range(5):
             tell("A rule.", call("zeros", shape=[2], dtype="float32"), None)
     assert (len(found.rewrites), found.total) == (2, 5)
+
+
+def test_a_dropout_of_a_constant_stays() -> None:
+    """In training it means something else: SimplifyInference is to say that it does nothing."""
+    text = "def @main() { nn.dropout(2f).0 }"
+    assert "nn.dropout" in FoldConstant()(parse(text)).astext()
+    assert "nn.dropout" not in SimplifyInference()(parse(text)).astext()
