@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -98,7 +99,7 @@ def build_config(
 
 
 class PrintIR(Pass):
-    """Prints the module, below a header."""
+    """Prints the module, below a header, where TVM's log went: to the standard error."""
 
     name = "PrintIR"
     opt_level = 0
@@ -108,8 +109,8 @@ class PrintIR(Pass):
         self.show_meta_data = show_meta_data
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        print(f"PrintIR({self.header}):")
-        print(mod.astext() if self.show_meta_data else mod)
+        print(f"PrintIR({self.header}):", file=sys.stderr)
+        print(mod.astext() if self.show_meta_data else mod, file=sys.stderr)
         return mod
 
 

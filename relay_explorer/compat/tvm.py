@@ -49,6 +49,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "ir.expr:GlobalVar", "ir.expr:Expr as RelayExpr", "compat.tir:PrimExpr",
     ),
     "tvm.ir.instrument": ("compat.instruments",),
+    "tvm.instrument": ("compat.instruments",),
     "tvm.ir.module": ("ir.module:IRModule",),
     "tvm.ir.op": ("ir.op:Op", "compat.op_attributes:register_op_attr"),
     "tvm.ir.tensor_type": ("ir.types:TensorType",),
@@ -83,7 +84,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "transform.layouts.layout:Layout", "transform.layouts.layout:layout",
     ),
     "tvm.tir.expr": ("compat.tir", "compat.tir_sizes", "ir.types:Any"),
-    "tvm.transform": ("transform", "compat.older:PrintIR"),
+    "tvm.transform": (
+        "transform", "compat.older:PrintIR", "transform:Pass as ModulePass", "transform:Pass as FunctionPass",
+    ),
     "tvm.contrib": (),
     "tvm.contrib.relay_viz": ("compat.relay_viz",),
     **_below.PLACES,

@@ -29,7 +29,7 @@ class IRModule:
 
     `functions` maps GlobalVar to Function, `type_definitions` GlobalTypeVar to TypeData, both in the order
     of definition. Setting a function under a name, or under a GlobalVar that the module knows by name,
-    replaces it. Passes never change a module: they make another.
+    replaces it. Passes never change a module: they make another. `IRModule({…})` takes names as well.
     """
 
     def __init__(
@@ -48,7 +48,11 @@ class IRModule:
         for type_var, data in (type_definitions or {}).items():
             self.add_type(type_var, data)
         for global_var, function in (functions or {}).items():
-            self.add_function(global_var, function)
+            self.add_function(GlobalVar(global_var) if isinstance(global_var, str) else global_var, function)
+
+    def same_as(self, other: object) -> bool:
+        """Whether this is the very same object."""
+        return self is other
 
     @staticmethod
     def from_expr(

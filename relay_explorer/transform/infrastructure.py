@@ -298,8 +298,11 @@ def function_pass(
     required: Sequence[str] | None = None,
 ) -> Anything:
     """Makes a pass of `f(function, mod, ctx) -> function`, or of a class with such a `transform_function`:
-    it is run on every global function.
+    it is run on every global function, and the types are inferred again. A module that has none is given
+    back as it was made: whoever needs its types says what is wrong.
     """
+    from ..ir.errors import TypeInferenceError
+    from ..typing import infer_types
 
     def each(transform: Body) -> Callable[[IRModule, PassContext], IRModule]:
         def run(mod: IRModule, ctx: PassContext) -> IRModule:
@@ -307,7 +310,10 @@ def function_pass(
             for var, function in mod.functions.items():
                 if isinstance(function, Function):
                     new[var] = transform(function, mod, ctx)
-            return new
+            try:
+                return infer_types(new)
+            except TypeInferenceError:
+                return new
 
         return run
 

@@ -61,7 +61,7 @@ def test_older_names() -> None:
 
 def test_a_pass_that_prints(capsys: pytest.CaptureFixture[str]) -> None:
     module = tvm.transform.PrintIR("here")(relay.parse("def @main(%x: int32) { %x }"))
-    assert capsys.readouterr().out.startswith("PrintIR(here):\ndef @main(%x: int32) -> int32 {")
+    assert capsys.readouterr().err.startswith("PrintIR(here):\ndef @main(%x: int32) -> int32 {")
     assert "main" in module
 
 

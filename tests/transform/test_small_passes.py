@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
+from relay_explorer.ir import Function, FuncType, IRModule, Tuple, scalar_type
+from relay_explorer.ir.errors import TypeInferenceError
+from relay_explorer.text import parse
 from relay_explorer.transform import (
     CanonicalizeOps,
     FastMath,
     FoldConstant,
+    InferType,
     RemoveUnusedFunctions,
     SimplifyInference,
+    function_pass,
 )
 from tests.transform.golden import check
 
@@ -170,3 +177,27 @@ def test_what_makes_much_of_nothing_stays() -> None:
       zeros(shape=[100], dtype="float32")
     }
     """)  # fmt: skip
+
+
+def test_what_a_function_pass_made_has_types() -> None:
+    replace = function_pass(
+        lambda function, mod, ctx: Function(function.params, function.params[0]), name="First"
+    )
+    module = replace(parse("def @main(%x: float32, %y: float32) { add(%x, %y) }"))
+    assert module["main"].checked_type == FuncType([scalar_type("float32")] * 2, scalar_type("float32"))
+
+
+def test_what_has_no_types_is_given_back_untyped() -> None:
+    half = function_pass(lambda function, mod, ctx: Function(function.params, Tuple([]), function.ret_type))
+    module = half(parse("def @main(%x: float32) -> float32 { exp(%x) }"))
+    assert isinstance(module["main"].body, Tuple)
+    with pytest.raises(TypeInferenceError):
+        InferType()(module)
+
+
+def test_a_module_of_functions_by_name() -> None:
+    main = parse("def @main(%x: float32) { %x }")["main"]
+    module = IRModule({"main": main})
+    assert module["main"] is main
+    assert module.same_as(module)
+    assert not module.same_as(module.copy())
