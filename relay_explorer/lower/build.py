@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..analysis import StoragePlan
 from ..execute.graph import graph_program
+from ..execute.vm import compile_module
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
@@ -30,6 +32,7 @@ from .prepare import kernel_calls, planned, prepared, with_params
 from .target import Target
 
 QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
+EXECUTORS = ("graph", "vm")
 FEW = 2  # kernels that are compiled here rather than in processes of their own, which take a second to start
 
 
@@ -39,10 +42,14 @@ def build(
     params: Mapping[str, Any] | None = None,
     opt_level: int = 3,
     *,
+    executor: str | None = None,
     quiet: bool = False,
     search: bool = False,
 ) -> Executable:
     """Compiles `@main` of a module, or a function.
+
+    `executor` is what runs the kernels: "graph", for programs of tensors and nothing else, in memory that is
+    planned beforehand; "vm", the virtual machine, which runs every program. Without it, the first that can.
 
     `target` is "cpu" (this machine), "arm64" or a board's name, "cuda", a dictionary of TVM's, or a target
     string as old code had it; `params` are values for parameters of `@main`, by name, and become part of the
@@ -58,8 +65,16 @@ def build(
         raise RelayError(f"an optimization level is 0 to 4, not {opt_level!r:.40}")
     start = time.perf_counter()
     where = Target.of(target)
+    if executor not in (None, *EXECUTORS):
+        raise RelayError(
+            f"there is no executor {executor!r:.40}", help=[f"there are {', '.join(map(repr, EXECUTORS))}"]
+        )
     module = prepared(with_params(mod, params), where, opt_level)
-    plan = planned(module)
+    plan = _plan(module, executor)
+    if plan is None:
+        found = _for_machine(module, where, Progress(quiet), SEARCH if search else None)
+        found.seconds = time.perf_counter() - start
+        return found
     calls = kernel_calls(plan)
     functions = [function for _, function in calls]
     kernels = make_kernels(functions, where, Progress(quiet), SEARCH if search else None)
@@ -70,6 +85,33 @@ def build(
     made = Executable(program, distinct, constants, where, module)
     made.seconds = time.perf_counter() - start
     return made
+
+
+def _plan(module: IRModule, executor: str | None) -> StoragePlan | None:
+    """The graph executor's plan; None for a program that the virtual machine is to run."""
+    if executor == "vm":
+        return None
+    try:
+        return planned(module)
+    except RelayError:
+        if executor is None:
+            return None
+        raise
+
+
+def _for_machine(
+    module: IRModule, target: Target, progress: Progress, search: dict[str, Any] | None
+) -> Executable:
+    """A program for the virtual machine. What has no type of its own (an operator that is used as a value),
+    and what makes results of sizes that only data tell, is left to NumPy.
+    """
+    from .virtual import VMExecutable
+
+    program = compile_module(module)
+    compiled = [number for number, code in enumerate(program.kernels) if not code.host]
+    functions = [program.kernels[number].function for number in compiled]
+    made = dict(zip(compiled, make_kernels(functions, target, progress, search)))
+    return VMExecutable(program, [made.get(n) for n in range(len(program.kernels))], target, module)
 
 
 def make_kernels(

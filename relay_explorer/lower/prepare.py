@@ -126,7 +126,7 @@ def planned(module: IRModule, schedule: str = "program") -> StoragePlan:
             "the graph executor runs programs that only compute tensors: `@main` needs the virtual machine",
             problem.span,
             [Note(problem.message, problem.span)],
-            ["the interpreter runs every program: relay.create_executor(mod=mod).evaluate()(…)"],
+            ['the virtual machine runs every program: build(…, executor="vm")'],
         ) from None
 
 

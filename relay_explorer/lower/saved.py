@@ -28,7 +28,7 @@ _KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
 
 def save(exe: Executable, path: str) -> None:
     """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
-    libraries = [_library(kernel) for kernel in exe.kernels]
+    libraries = [library_of(kernel) for kernel in exe.kernels]
     try:
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("program.json", json.dumps(_description(exe)))
@@ -41,7 +41,8 @@ def save(exe: Executable, path: str) -> None:
         raise RelayError(f"the program cannot be saved as {path!r}: {problem.strerror}") from None
 
 
-def _library(kernel: Kernel) -> Path | None:
+def library_of(kernel: Kernel) -> Path | None:
+    """The library of a kernel; None where it runs on the host."""
     if kernel.on_host:
         return None
     if "path" not in kernel.entry:
@@ -65,11 +66,12 @@ def _description(exe: Executable) -> dict[str, Any]:
         "result": program.result,
         "arena": program.arena,
         "text": exe.text,
-        "kernels": [_kernel(kernel) for kernel in exe.kernels],
+        "kernels": [kernel_fields(kernel) for kernel in exe.kernels],
     }
 
 
-def _kernel(kernel: Kernel) -> dict[str, Any]:
+def kernel_fields(kernel: Kernel) -> dict[str, Any]:
+    """What is written of a kernel besides its library."""
     left_out = ("path", "function", "file", "sha256", "format")
     entry = {name: value for name, value in kernel.entry.items() if name not in left_out}
     own = {"name": kernel.name, "symbol": kernel.symbol, "text": kernel.text, "uses": kernel.uses}
@@ -85,6 +87,10 @@ def load(path: str) -> Executable:
                 raise RelayError(
                     f"{path!r} was saved by version {told['version']} in another format", help=[_AGAIN]
                 )
+            if "bytecode" in told:
+                from .saved_virtual import loaded
+
+                return loaded(archive, told)
             return _loaded(archive, told)
     except OSError as problem:
         raise RelayError(f"there is no program to load at {path!r}: {problem.strerror}") from None
@@ -103,12 +109,7 @@ _AGAIN = "build the program again, and save it: relay_explorer.build(…).save(p
 def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
     from .executable import Executable
 
-    target = Target(**{**told["target"], "caches": tuple(told["target"]["caches"])})
-    if told["machine"] != platform.machine() or not target.runs_here:
-        raise RelayError(
-            f"the program was built for {target} on {told['machine']}, and this machine is none",
-            help=[_AGAIN],
-        )
+    target = read_target(told)
     program = GraphProgram(
         tuple([Slot(o, d, tuple(s), a) for o, d, s, a in told["slots"]]),
         tuple([_KINDS[kind](*map(_tuples, fields)) for kind, fields in told["steps"]]),
@@ -136,6 +137,17 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
     made._text = str(told["text"])
     weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     return made
+
+
+def read_target(told: dict[str, Any]) -> Target:
+    """What a program was built for; a RelayError where this machine is none."""
+    target = Target(**{**told["target"], "caches": tuple(told["target"]["caches"])})
+    if told["machine"] != platform.machine() or not target.runs_here:
+        raise RelayError(
+            f"the program was built for {target} on {told['machine']}, and this machine is none",
+            help=[_AGAIN],
+        )
+    return target
 
 
 def _tuples(value: Any) -> Any:

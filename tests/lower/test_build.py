@@ -154,9 +154,13 @@ def rows() -> Function:
         ),
         (lambda: relay_explorer.build(big())(X), "the program needs 4,398,046.5 MB for its tensors"),
         (
-            lambda: relay_explorer.build(rows()),
+            lambda: relay_explorer.build(rows(), executor="graph"),
             "the graph executor runs programs that only compute tensors: `@main` needs the virtual machine\n"
             "note: the size of a value of type `Tensor[(?, 3), float32]` is known only when the program runs",
+        ),
+        (
+            lambda: relay_explorer.build(layer(), executor="jit"),
+            "there is no executor 'jit'\nhelp: there are 'graph', 'vm'",
         ),
         (lambda: relay_explorer.load("/nowhere"), "there is no program to load at '/nowhere': No such file"),
     ],
@@ -169,7 +173,7 @@ def test_what_cannot_be_built(wrong: Callable[[], object], said: str) -> None:
 
 def test_control_flow_is_sent_to_the_virtual_machine() -> None:
     with pytest.raises(RelayError, match=r"`@main` needs the virtual machine[^$]*List\[int32\]"):
-        relay_explorer.build(models.load("char_rnn"))
+        relay_explorer.build(models.load("char_rnn"), executor="graph")
 
 
 def test_branches() -> None:

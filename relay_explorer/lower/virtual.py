@@ -1,0 +1,234 @@
+"""Programs for the virtual machine, compiled: bytecode, and kernels of machine code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..execute.arguments import check_arguments, describe, fits
+from ..execute.executor import FunctionValue, in_order
+from ..execute.graph import Input
+from ..execute.results import to_result, to_value
+from ..execute.values import Value
+from ..execute.vm import Machine, VMProgram
+from ..execute.vm.executor import VMInterpreter
+from ..execute.vm.kernels import NumPyKernel
+from ..ir.errors import RelayError
+from ..ir.expr import Function, Var
+from ..ir.module import IRModule
+from ..ir.show import counted
+from ..ir.types import TensorType
+from ..text import parse_expr
+from .arrays import aligned, aligned_copy, is_aligned, tensor_maker
+from .executable import Executable
+from .kernel import Kernel
+from .target import Target
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+ENTRY = "main"
+
+
+class VMExecutable(Executable):
+    """What `relay_explorer.build` gives for a program with control flow, data types or closures, or one whose
+    sizes are known only when it runs.
+
+        exe(x, y)           arguments in the order of the parameters, or
+        exe.run(x=…, y=…)   by name: NumPy arrays, numbers, tuples, lists and trees, whatever else hands its
+                            memory over by DLPack
+
+    The result is a NumPy array, a tuple, a constructed value with `.constructor` and `.fields`, a cell, or a
+    function. `program` is its bytecode; print it. `kernels` are the compiled kernels, `target` what they are
+    made for, `mod` the optimized program (None where it was loaded), `seconds` how long building it took.
+    """
+
+    program: VMProgram  # type: ignore[assignment]  # another executor has other programs
+
+    def __init__(
+        self,
+        program: VMProgram,
+        kernels: Sequence[Kernel | None],
+        target: Target,
+        mod: IRModule | None = None,
+    ) -> None:
+        self.program = program
+        self.kernel_of = list(kernels)  # by number in the program; None where NumPy computes
+        self.kernels = list(dict.fromkeys(kernel for kernel in kernels if kernel is not None))
+        self.constants = {}
+        self.target = target
+        self.mod = mod
+        self.seconds = 0.0
+        self._machine: Machine | None = None
+        self._params = parameters(program)
+        self._types = types_of(program)
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The parameters: name, and type as text."""
+        main = self.program.functions[ENTRY]
+        return [Input(name, None, type_) for name, type_ in zip(main.params, main.types)]
+
+    @property
+    def machine(self) -> Machine:
+        """What runs the bytecode; made at the first run."""
+        if self._machine is None:
+            kernels = [
+                NumPyKernel(code)
+                if kernel is None or kernel.on_host
+                else CompiledKernel(kernel, NumPyKernel(code))
+                for code, kernel in zip(self.program.kernels, self.kernel_of)
+            ]
+            constants = [aligned_copy(data.numpy()) for data in self.program.constants]
+            self._machine = Machine(self.program, kernels, storage=_storage, constants=constants)
+        return self._machine
+
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
+        """Runs the program. Arguments of the wrong number or type are a RelayError."""
+        return self._result(self.machine.call(ENTRY, self.values(args, named)))
+
+    def run(self, /, **named: Any) -> Any:
+        """Runs the program on arguments by name."""
+        return self(**named)
+
+    def values(self, args: Sequence[Any], named: dict[str, Any]) -> list[Value]:
+        """The machine's values for arguments."""
+        given = in_order([p.name_hint for p in self._params], args, named)
+        if len(given) != len(self._params):
+            shown = ", ".join(f"`%{given.name}: {given.type}`" for given in self.inputs[:6])
+            more = f" and {len(self._params) - 6} more" if len(self._params) > 6 else ""
+            raise RelayError(
+                f"the program takes {counted(len(self._params), 'argument')}, and is given {len(given)}",
+                help=[f"they are {shown}{more}"] if self._params else [],
+            )
+        values = [_value(argument, param) for argument, param in zip(given, self._params)]
+        check_arguments(self._params, values, self._types)
+        return values
+
+    def _result(self, value: Value) -> Any:
+        if isinstance(value, tuple):
+            return tuple([self._result(part) for part in value])
+        if hasattr(value, "dtype"):
+            return value.copy()
+        return to_result(value, lambda found: FunctionValue(VMInterpreter(self._types), found))
+
+    def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
+        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        values, seconds = self.values(args, named), []
+        for _ in range(repeat + 1):
+            start = time.perf_counter()
+            self.machine.call(ENTRY, values)
+            seconds.append(time.perf_counter() - start)
+        return min(seconds)
+
+    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Any:
+        raise RelayError(
+            "only programs of the graph executor are profiled kernel by kernel",
+            help=["the whole program's time is exe.time(…)"],
+        )
+
+    def save(self, path: object) -> None:
+        """Writes the program into one file: bytecode, constants, and libraries of its kernels."""
+        from .saved_virtual import save
+
+        save(self, str(path))
+
+    def __repr__(self) -> str:
+        main = self.program.functions[ENTRY]
+        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
+        more = ", …" if len(main.params) > 4 else ""
+        code = sum(len(function.code) for function in self.program.functions.values())
+        return (
+            f"<program for the virtual machine on {self.target}: ({takes}{more}); "
+            f"{counted(len(self.program.functions), 'function')} of {counted(code, 'instruction')}, "
+            f"{counted(len(self.program.kernels), 'kernel')}, built in {self.seconds:.1f} s>"
+        )
+
+
+class CompiledKernel:
+    """A compiled kernel as the machine calls it. What it does not know itself, its NumPy meaning does."""
+
+    def __init__(self, kernel: Kernel, meaning: NumPyKernel) -> None:
+        self.kernel = kernel
+        self.shapes = meaning.shapes  # by the type relations: sizes that do not go together are an error
+        self.compute = meaning.compute
+        self._tensor = tensor_maker()
+        self._run: Any = None
+
+    def run(self, *arrays: Array) -> None:
+        if self._run is None:
+            self._run = self.kernel.run
+        tensor = self._tensor
+        self._run(
+            *[
+                tensor(a if type(a.base) is _storage_type() or is_aligned(a) else aligned_copy(a))
+                for a in arrays
+            ]
+        )
+
+
+_STORAGE: list[Any] = []
+
+
+def _storage_type() -> Any:
+    """The type of memory that the machine asked for: tensors in it need no further look."""
+    if not _STORAGE:
+        import numpy as np
+
+        class Storage(np.ndarray):
+            """Memory at an address that kernels can take."""
+
+        _STORAGE.append(Storage)
+    return _STORAGE[0]
+
+
+def _storage(size: int) -> Array:
+    made: Array = aligned((size,), "uint8").view(_storage_type())
+    return made
+
+
+def parameters(program: VMProgram) -> list[Var]:
+    """The parameters of `@main`; those whose types cannot be read from text have none."""
+    main = program.functions[ENTRY]
+    found = []
+    for name, text in zip(main.params, main.types):
+        try:
+            header = parse_expr(f"fn (%x: {text}) {{ () }}", init_module=types_of(program))
+        except RelayError:  # a type variable
+            found.append(Var(name))
+            continue
+        assert isinstance(header, Function)
+        found.append(Var(name, header.params[0].type_annotation))
+    return found
+
+
+def types_of(program: VMProgram) -> IRModule:
+    """The data types of a program."""
+    return IRModule({}, {data.header: data for data in program.types})
+
+
+def _value(argument: Any, param: Var) -> Value:
+    """An argument as the machine holds it; Python's numbers take the parameter's element type."""
+    import numpy as np
+
+    wanted = param.type_annotation
+    if isinstance(wanted, TensorType) and not wanted.shape and type(argument) in (bool, int, float):
+        kinds = {bool: ("bool",), int: ("int", "uint", "float"), float: ("float",)}
+        if wanted.dtype.startswith(kinds[type(argument)]):
+            try:
+                argument = np.array(argument, wanted.dtype)
+            except OverflowError:
+                argument = np.array(argument)
+    if hasattr(argument, "__dlpack__") and not isinstance(argument, (np.generic, np.ndarray)):
+        try:
+            argument = np.from_dlpack(argument)
+        except (BufferError, RuntimeError, TypeError, ValueError) as problem:
+            raise RelayError(
+                f"the argument `%{param.name_hint}`, a {type(argument).__name__}, cannot be read by DLPack",
+                help=[str(problem).splitlines()[0][:300]],
+            ) from None
+    value = to_value(argument)
+    if isinstance(wanted, TensorType) and not (hasattr(value, "dtype") and fits(value, wanted)):
+        raise RelayError(f"the argument `%{param.name_hint}` must be `{wanted}`, and is {describe(value)}")
+    return value
