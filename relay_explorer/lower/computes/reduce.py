@@ -10,6 +10,7 @@ Where TOPI differs from Relay:
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Sequence
 from functools import cache
@@ -111,11 +112,18 @@ def _reducer(name: str) -> Any:
 
 
 def _register(name: str) -> None:
-    """Tells TVM's schedules that the reduction may be taken apart: that the order does not matter."""
+    """Tells TVM's schedules that the reduction may be taken apart: that the order does not matter.
+
+    TVM's register outlives Python, where what it calls must not be freed any more: so it never is.
+    """
     combine, identity = _COMBINED[name], _IDENTITIES[name]
-    tvm().get_global_func("s_tir.schedule.RegisterReducer")(
-        1, lambda a, b: [combine(a[0], b[0])], lambda values: [identity(dtype_of(values[0]))]
+    told = (
+        tvm().runtime.convert(lambda a, b: [combine(a[0], b[0])]),
+        tvm().runtime.convert(lambda values: [identity(dtype_of(values[0]))]),
     )
+    for function in told:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(function))
+    tvm().get_global_func("s_tir.schedule.RegisterReducer")(1, *told)
 
 
 def _folded(name: str, value: Value, axes: Sequence[Any]) -> Value:
