@@ -21,18 +21,18 @@ class RemoveUnusedFunctions(Pass):
         self.entry_functions = tuple(entry_functions)
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        used: set[GlobalVar] = set()
-        pending = [var for var in mod.functions if var.name_hint in self.entry_functions]
+        used: set[str] = set()  # a function may be named by another GlobalVar than the module's own
+        pending = [name for name in self.entry_functions if name in mod]
         while pending:
-            var = pending.pop()
-            if var in used or var not in mod.functions:
+            name = pending.pop()
+            if name in used or name not in mod:
                 continue
-            used.add(var)
-            function = mod.functions[var]
+            used.add(name)
+            function = mod[name]
             if isinstance(function, Expr):
-                pending += [node for node in post_order(function) if isinstance(node, GlobalVar)]
-        kept = {var: f for var, f in mod.functions.items() if var in used}
+                pending += [node.name_hint for node in post_order(function) if isinstance(node, GlobalVar)]
+        kept = {var: f for var, f in mod.functions.items() if var.name_hint in used}
         for var, function in mod.functions.items():
-            if var not in used and isinstance(function, Expr):
+            if var.name_hint not in used and isinstance(function, Expr):
                 tell("No entry point needs it, directly or not.", var, None, function)
         return IRModule(kept, mod.type_definitions, mod.attrs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay_explorer.ir import Function, FuncType, IRModule, Tuple, scalar_type
+from relay_explorer.ir import Function, FuncType, GlobalVar, IRModule, Tuple, scalar_type, var
 from relay_explorer.ir.errors import TypeInferenceError
 from relay_explorer.text import parse
 from relay_explorer.transform import (
@@ -201,3 +201,16 @@ def test_a_module_of_functions_by_name() -> None:
     assert module["main"] is main
     assert module.same_as(module)
     assert not module.same_as(module.copy())
+
+
+def test_functions_are_used_by_name() -> None:
+    """Parts of a program that were written apart name one function by GlobalVars of their own."""
+    used = parse("def @used(%x: float32) { %x }")["used"]
+    x = var("x", "float32")
+    module = IRModule({"used": used, "other": used})
+    module["main"] = Function([x], GlobalVar("used")(x))
+    kept = RemoveUnusedFunctions()(module)
+    assert [v.name_hint for v in kept.functions] == ["used", "main"]
+    assert InferType()(kept)["main"].checked_type == FuncType(
+        [scalar_type("float32")], scalar_type("float32")
+    )
