@@ -254,6 +254,9 @@ def whole(plan: Plan, name: str) -> str:
     if width == 1:
         return "1"
     _, lane = sch.split(loops[-1], [None, width])
+    for block in sch.get_child_blocks(sch.get_sblock("root")):
+        if not sch.get_loops(block):  # a single number too, made of this one: rfactor stumbles over it
+            sch.add_unit_loop(block)
     parts = sch.rfactor(lane, 0)
     *reduced, lane = sch.get_loops(parts)
     sch.vectorize(lane)
