@@ -101,6 +101,7 @@ def described(made: Scheduled) -> dict[str, Any]:
         "rule": made.rule,
         "choice": dict(made.choice),
         "candidates": [asdict(candidate) for candidate in made.candidates],
+        "refused": list(made.refused),
         "sizes": output_sizes(made.composed),
     }
 

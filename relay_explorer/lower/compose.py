@@ -243,12 +243,27 @@ def operations(tensors: Sequence[Anything]) -> list[Anything]:
 
 def _prim_func(name: str, arguments: list[Anything]) -> Anything:
     """The loops of tensors. A block without loops, which TVM takes for the root, gets one around it."""
-    made = tvm().te.create_prim_func(arguments).with_attr("global_symbol", name)
+    made = tvm().te.create_prim_func(arguments, index_dtype_override=_index_type(arguments))
+    made = made.with_attr("global_symbol", name)
     s_tir = tvm().s_tir
     if isinstance(made.body, s_tir.SBlockRealize) and made.body.block.name_hint != "root":
         root = s_tir.SBlock([], [], [], "root", made.body)
         return made.with_body(s_tir.SBlockRealize([], True, root))
     return made
+
+
+def _index_type(arguments: list[Anything]) -> str:
+    """What loops count in: lowerings mix the two, and TVM fuses no loops that count differently."""
+    largest = 1
+    for op in operations(arguments):
+        for number in range(op.num_outputs):
+            count = 1
+            for size in op.output(number).shape:
+                if not isinstance(size, (int, tvm().tirx.IntImm)):
+                    return "int64"
+                count *= int(size)
+            largest = max(largest, count)
+    return "int32" if largest < 1 << 31 else "int64"
 
 
 def _with_blocks(name: str, stages: list[Stage], arguments: list[Anything]) -> list[Stage]:

@@ -429,3 +429,18 @@ def test_a_kernel_for_any_number_of_rows(size: Any) -> None:
     for rows in (1, 2, 5):
         x = np.arange(3.0 * rows, dtype="float32").reshape(rows, 3)
         np.testing.assert_array_equal(kernel(x, W), np.concatenate([x @ W.T] * 2))
+
+
+def test_a_rule_that_does_not_finish_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one schedules; where none does, the loops stay as they are, and that is said."""
+
+    def wrong(*arguments: Any) -> Any:
+        raise TypeError("mismatched types")
+
+    for rule in ("reduction", "fallback"):
+        monkeypatch.setattr(f"relay_explorer.lower.schedules.{rule}.schedule", wrong)
+    exe = relay_explorer.build(layer(), {**Target.of("cpu").dict, "num-cores": 1})
+    (kernel,) = exe.kernels
+    assert kernel.rule == "none"
+    assert kernel.entry["refused"] == ["reduction: mismatched types", "fallback: mismatched types"]
+    np.testing.assert_array_equal(exe(X, W), EXPECTED)

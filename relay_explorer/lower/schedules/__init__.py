@@ -11,9 +11,11 @@ chose before. The first file of RULES that gives a schedule is taken; the last o
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 from ..compose import Composed
+from ..require import tvm
 from ..target import Target
 from .scheduled import Candidate, Choice, Scheduled
 
@@ -21,12 +23,21 @@ RULES = ("gpu", "blocked", "winograd", "depthwise", "dense", "reduction", "fallb
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled:
-    """The schedule of a kernel by the first rule that is for it."""
+    """The schedule of a kernel by the first rule that is for it. A rule that TVM does not let finish is left
+    out, and said so (`refused`); where none finishes, the loops stay as they follow from the expressions.
+    """
+    refused = []
     for rule in RULES:
-        found: Scheduled | None = import_module(f"{__name__}.{rule}").schedule(composed, target, choice)
+        try:
+            found: Scheduled | None = import_module(f"{__name__}.{rule}").schedule(composed, target, choice)
+        except (tvm().s_tir.ScheduleError, TypeError) as problem:
+            lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+            refused.append(f"{rule}: {lines[0] if lines else type(problem).__name__}")
+            continue
         if found is not None:
-            return found
-    raise AssertionError("the last rule takes every kernel")
+            return replace(found, refused=tuple(refused))
+    sch = tvm().s_tir.Schedule(composed.mod)
+    return Scheduled(composed, sch.mod, sch.trace, "none", refused=tuple(refused))
 
 
 __all__ = ["RULES", "Candidate", "Choice", "Scheduled", "schedule"]

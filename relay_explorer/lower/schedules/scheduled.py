@@ -24,7 +24,7 @@ class Candidate:
 class Scheduled:
     """`mod` holds the scheduled function under the kernel's name; `trace` is TVM's record of the primitives,
     which can be replayed; `rule` names the file of this folder that scheduled; `choice` is what it chose, of
-    `candidates`.
+    `candidates`. `refused` are rules that were tried before, and why TVM did not let them finish.
     """
 
     composed: Composed
@@ -33,6 +33,7 @@ class Scheduled:
     rule: str
     choice: Choice = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
+    refused: tuple[str, ...] = ()
 
     @property
     def prim_func(self) -> Any:
