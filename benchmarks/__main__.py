@@ -5,7 +5,15 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ("import_time", "inference", "interpreter", "explorer_layout", "partial_evaluation")
+BENCHMARKS = (
+    "import_time",
+    "inference",
+    "interpreter",
+    "explorer_layout",
+    "partial_evaluation",
+    "passes",
+    "kernels",
+)
 
 
 def main(names: list[str]) -> None:

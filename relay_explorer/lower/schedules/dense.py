@@ -11,7 +11,7 @@ from typing import Any
 
 from ..compose import Composed
 from ..target import Target
-from .blocked import sums_in_registers
+from .blocked import sums_in_registers, tile_score
 from .parts import Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
@@ -33,17 +33,20 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
-    """Tiles that fit the registers."""
+    """Tiles that fit the registers, whose weights fit the second-level cache: they are read again for each
+    tile of rows.
+    """
     anchor = composed.anchor
     assert anchor is not None
-    blocks = sizes(anchor.call.args[1].checked_type)[0]
+    blocks, features, block = sizes(anchor.call.args[1].checked_type)
     height = ([1] + [int(d) for d in anchor.tensors[0].shape[:-1]])[-1]
     most = sums_in_registers(target)
     tiles = []
     for rows in divisors(height, most):
-        for units in divisors(blocks, min(8, most // rows)):
-            held = rows * units
-            tiles.append((held / (rows + units) * min(1.0, held / (0.6 * most)), rows, units))
+        for units in divisors(blocks, min(4 if height > 1 else 8, most // rows)):
+            weights = 4 * features * units * block
+            fit = 1.0 if height == rows or weights <= target.caches[1] else 0.5
+            tiles.append((fit * tile_score(rows, units, most), rows, units))
     if height == 1:  # reading the weight decides; four streams keep the memory busy
         tiles = [(-abs(units - 4), rows, units) for _, rows, units in tiles]
     tiles.sort(reverse=True)
