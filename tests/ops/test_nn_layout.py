@@ -46,6 +46,17 @@ def test_axes_of_a_layout() -> None:
     assert parse_layout("OIHW4i8o") == (("O", 1), ("I", 1), ("H", 1), ("W", 1), ("i", 4), ("o", 8))
 
 
+def test_blocks_in_blocks() -> None:
+    layout = layout_map("OHWI16i64o2i", "OIHW")
+    assert layout.backward((128, 64, 3, 3)) == (2, 3, 3, 2, 16, 64, 2)
+    assert layout.forward((2, 3, 3, 2, 16, 64, 2), 0, "it") == (128, 64, 3, 3)
+    whole = np.arange(128 * 64 * 9).reshape(128, 64, 3, 3)
+    packed = layout.pack(whole)
+    assert packed.shape == (2, 3, 3, 2, 16, 64, 2)
+    assert packed[1, 2, 0, 1, 5, 7, 1] == whole[64 + 7, 32 + 2 * 5 + 1, 2, 0]
+    assert np.array_equal(layout.unpack(packed), whole)
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -57,7 +68,7 @@ def test_axes_of_a_layout() -> None:
         "NC4C",
         "N-C",
         "NC0c",
-        "NC4c4c",
+        "NC4cC",
         "nchw",
         "NCHW4é",
         "<b>",

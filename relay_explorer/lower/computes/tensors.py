@@ -283,22 +283,28 @@ class View:
 def packed(index: Index, layout: LayoutMap) -> list[Value]:
     """An index in canonical order as one of the layout."""
     whole = dict(zip(layout.canonical, index, strict=True))
-    blocks = dict(zip(layout.canonical, layout.factors, strict=True))
+    places = [
+        quotient(whole[letter.upper()], step)
+        for (letter, _), step in zip(layout.axes, layout.steps, strict=True)
+    ]
     return [
-        remainder(whole[letter.upper()], factor)
-        if letter.islower()
-        else quotient(whole[letter], blocks[letter])
-        for letter, factor in layout.axes
+        remainder(place, factor) if letter.islower() else place
+        for place, (letter, factor) in zip(places, layout.axes, strict=True)
     ]
 
 
 def unpacked(index: Index, layout: LayoutMap) -> list[Value]:
     """An index of the layout as one in canonical order."""
-    at = {letter: i for (letter, _), i in zip(layout.axes, index, strict=True)}
-    return [
-        at[letter] if factor == 1 else at[letter] * factor + at[letter.lower()]
-        for letter, factor in zip(layout.canonical, layout.factors, strict=True)
-    ]
+    at: dict[str, Value] = {}
+    for (letter, size), step, i in sorted(zip(layout.axes, layout.steps, index, strict=True), key=_outermost):
+        part, whole = i if step == 1 else i * step, letter.upper()
+        if letter.isupper() or size != 1:
+            at[whole] = at[whole] + part if whole in at else part
+    return [at[letter] for letter in layout.canonical]
+
+
+def _outermost(axis: tuple[tuple[str, int], int, Value]) -> tuple[bool, int]:
+    return axis[0][0].islower(), -axis[1]
 
 
 def laid_out(shape: Shape, layout: LayoutMap, body: Callable[..., Any], name: str) -> Tensor:

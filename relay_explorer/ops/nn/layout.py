@@ -6,6 +6,7 @@ Relations compute in one canonical order and use a `LayoutMap` to come from a la
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 from ...ir.op import RelationError
@@ -20,7 +21,7 @@ _SYNTAX = 'a layout names each axis by a capital letter, and blocks as 4c: "NCHW
 
 def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
     """The axes of a layout in order: ("C", 1) is a whole axis or its count of blocks, ("c", 4) the place
-    within a block of 4.
+    within a block of 4. Of two blocks of one axis, as in "OI16i2i", the first counts blocks of the second.
 
     A RelationError where `name` is not a layout.
     """
@@ -40,8 +41,8 @@ def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
         else:
             raise RelationError(f'"{name[:40]}" is not a layout', _SYNTAX)
     letters = [letter for letter, _ in axes]
-    whole = {letter for letter in letters if letter.isupper()}
-    if number or not axes or len(set(letters)) < len(letters) or not {x.upper() for x in letters} <= whole:
+    whole = [letter for letter in letters if letter.isupper()]
+    if number or not axes or len(set(whole)) < len(whole) or not {x.upper() for x in letters} <= set(whole):
         raise RelationError(f'"{name[:40]}" is not a layout', _SYNTAX)
     return tuple(axes)
 
@@ -52,7 +53,7 @@ class LayoutMap:
     Get one from `layout_map`, which keeps them.
     """
 
-    __slots__ = ("axes", "canonical", "factors", "identity", "name", "places", "rank")
+    __slots__ = ("axes", "canonical", "factors", "identity", "name", "places", "rank", "steps")
 
     def __init__(self, name: str, canonical: str) -> None:
         axes = parse_layout(name)
@@ -67,7 +68,16 @@ class LayoutMap:
         self.rank = len(axes)
         self.axes = axes
         self.places = tuple(order[letter] for letter in canonical)
-        self.factors = tuple(dict(axes).get(letter.lower(), 1) for letter in canonical)
+        # By how much the place on a whole axis grows with that on each axis of the layout.
+        self.steps = tuple(
+            math.prod(
+                size
+                for other, size in axes[place + 1 if letter.islower() else 0 :]
+                if other == letter.lower()
+            )
+            for place, (letter, _) in enumerate(axes)
+        )
+        self.factors = tuple(self.steps[place] for place in self.places)
         self.identity = name == canonical
 
     def forward(self, shape: Shape, operand: int, argument: str) -> Shape:
@@ -115,25 +125,24 @@ class LayoutMap:
 
     def unpack(self, array: Array) -> Array:
         """`array`, which is in this layout, with its axes in canonical order, blocks joined."""
-        letters = [letter for letter, _ in self.axes]
-        order = []
-        for letter in self.canonical:
-            order += [letters.index(part) for part in (letter, letter.lower()) if part in letters]
+        order = [place for letter in self.canonical for place in self._places_of(letter)]
         return array.transpose(order).reshape(self.forward(array.shape, 0, "the data"))
 
     def pack(self, array: Array) -> Array:
         """`array`, which is in canonical order, in this layout."""
-        blocks = dict(self.axes)
-        letters: list[str] = []
+        order: list[int] = []
         shape: list[int] = []
         for letter, extent, factor in zip(self.canonical, array.shape, self.factors, strict=True):
-            letters.append(letter)
-            shape.append(extent // factor)
-            if letter.lower() in blocks:
-                letters.append(letter.lower())
-                shape.append(factor)
+            whole, *blocks = self._places_of(letter)
+            order += [whole, *blocks]
+            shape += [extent // factor, *(self.axes[place][1] for place in blocks)]
         self.backward(array.shape)  # refuses blocks that do not divide an axis
-        return array.reshape(shape).transpose([letters.index(letter) for letter, _ in self.axes])
+        return array.reshape(shape).transpose([order.index(place) for place in range(self.rank)])
+
+    def _places_of(self, letter: str) -> list[int]:
+        """The axes that an axis lies in, the outermost first."""
+        inner = [place for place, (other, _) in enumerate(self.axes) if other == letter.lower()]
+        return [self.places[self.canonical.index(letter)], *inner]
 
 
 @lru_cache(maxsize=512)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -45,8 +46,9 @@ class Layout:
         return letter.lower() in self.letters
 
     def factor_of(self, letter: str) -> int:
-        """The size of the blocks of an axis; -1 where there are none."""
-        return dict(self.axes).get(letter.lower(), -1)
+        """The size of the blocks of an axis, blocks in blocks included; -1 where there are none."""
+        sizes = [size for other, size in self.axes if other == letter.lower()]
+        return math.prod(sizes) if sizes else -1
 
     def without(self, letters: Sequence[str]) -> Layout:
         """This layout without some axes, blocks included."""
