@@ -138,6 +138,10 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.param_dict": ("compat.parameters",),
     "tvm.relay.parser": ("compat.parsing",),
     "tvm.relay.prelude": ("prelude",),
+    "tvm.relay.quantize": (),
+    "tvm.relay.quantize._annotate": (
+        "compat.quantizing:QAnnotateKind", "compat.quantizing:attach_simulated_quantize",
+    ),
     "tvm.relay.scope_builder": ("relay:ScopeBuilder",),
     "tvm.relay.testing": ("compat.relay_testing", "compat.op_attributes:TempOpAttr"),
     **{
