@@ -25,11 +25,15 @@ book: $(BOOK_READY)  ## execute and build the book, and open it (BOOK_OPEN=0: do
 html: $(BOOK_READY)
 	@$(BIN)/python tools/build_book.py
 
+# Programs are compiled ahead of time for this machine and for ARM, and the latter run under qemu.
+NATIVE := cc=gcc objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user
+
 test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
-	@tools/install_system.sh chromium=chromium npm=npm
+	@tools/install_system.sh chromium=chromium npm=npm $(NATIVE)
 	@$(BIN)/python -m pytest $(WORKERS)
 
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
+	@tools/install_system.sh $(NATIVE)
 	@$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not book and not notebook"
 
 # Tests that compare with PyTorch, themselves or through a helper, or build pages are for the main environment. So are those that try

@@ -51,7 +51,8 @@ def build_native(
     program = compile_module(module)
     _check_host(program)
     kernels = make_kernels([code.function for code in program.kernels], where, Progress(quiet))
-    source = native_source(program, [kernel.sizes for kernel in kernels], name)
+    types = [param.checked_type for param in module["main"].params]
+    source = native_source(program, [kernel.sizes for kernel in kernels], name, types)
     made = NativeExecutable(source, kernels, program, where, module, tools)
     made.seconds = time.perf_counter() - start
     return made

@@ -18,9 +18,13 @@ API Object *PREFIX_tensor(Machine *m, int type, int32_t rank, const int64_t *sha
   return made;
 }
 
-static Object *made_of(Machine *m, unsigned tag, uint32_t count, Object *const *given) {
+/* A value of parts that it takes over; NULL, and no part is left, where one is not what it must be. */
+static Object *made_of(Machine *m, unsigned tag, uint32_t count, Object *const *given, const Expected *const *wanted) {
   int whole = 1;
-  for (uint32_t k = 0; k < count; k++) whole &= given[k] != NULL;
+  for (uint32_t k = 0; k < count && whole; k++) {
+    whole = fits(given[k], wanted ? wanted[k] : &any);
+    if (!whole && given[k]) failed(m, "field number %u must be `%s`", (unsigned)k, wanted[k]->text);
+  }
   Object *made = whole ? parts(m, FIELDS, tag, count) : NULL;
   for (uint32_t k = 0; k < count; k++) {
     if (made)
@@ -31,7 +35,7 @@ static Object *made_of(Machine *m, unsigned tag, uint32_t count, Object *const *
   return made;
 }
 
-API Object *PREFIX_tuple(Machine *m, uint32_t count, Object *const *given) { return made_of(m, 0, count, given); }
+API Object *PREFIX_tuple(Machine *m, uint32_t count, Object *const *given) { return made_of(m, 0, count, given, NULL); }
 
 API Object *PREFIX_keep(Object *value) { return keep(value); }
 
@@ -64,8 +68,10 @@ API int64_t PREFIX_write(Object *value, int64_t *to, int64_t room) { return writ
 
 API int PREFIX_call(Machine *m, Object *const *arguments, Object **result) {
   Object *given[MAIN_ARGUMENTS + 1];
+  *result = NULL;
   for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++)
-    if (!arguments[k]) return failed(m, "argument number %u is not there", (unsigned)k);
+    if (!fits(arguments[k], main_types[k]))
+      return failed(m, "the argument `%%%s` must be `%s`", main_names[k], main_types[k]->text);
   for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++) given[k] = keep(arguments[k]);
   return call(m, &functions[MAIN], given, result);
 }

@@ -15,8 +15,11 @@ from typing import Any
 from ...ir.adt import Constructor
 from ...ir.errors import RelayError
 from ...ir.ndarray import NDArray
+from ...ir.types import Type
 from ..vm.bytecode import VMFunction, VMProgram
-from .functions import FunctionWriter, Naming, comment, dtype_parts, identifier
+from .expected import Expectations
+from .functions import FunctionWriter
+from .names import Naming, comment, dtype_parts, identifier
 
 ALIGNMENT = 64
 MAIN = "main"
@@ -39,11 +42,15 @@ class NativeSource:
 
 
 def native_source(
-    program: VMProgram, sizes: Sequence[list[list[Any]] | None], prefix: str = "program"
+    program: VMProgram,
+    sizes: Sequence[list[list[Any]] | None],
+    prefix: str = "program",
+    types: Sequence[Type | None] | None = None,
 ) -> NativeSource:
     """The program in C. `sizes` are, by kernel, how the sizes of its results follow from those of its
-    arguments, as `lower.shapes` has them; None where they are known. Names of the interface begin with
-    `prefix`. A RelayError where a part of the program only runs in Python.
+    arguments, as `lower.shapes` has them; None where they are known. `types` are those of the parameters of
+    `@main`, which the interface looks at. Names of the interface begin with `prefix`. A RelayError where a
+    part of the program only runs in Python.
     """
     if not re.fullmatch(r"[A-Za-z]\w*", prefix, re.ASCII):
         raise RelayError(f"{prefix!r:.60} cannot be the beginning of names in C")
@@ -54,6 +61,11 @@ def native_source(
     bodies = [FunctionWriter(function, names).write() for function in program.functions.values()]
     places, constants = _laid_out(program.constants)
     here = files(__package__)
+    expected = Expectations(names)
+    makers = _constructors(program, names, prefix, expected)
+    wanted = expected.table("main_types", types or [None] * len(main.params))
+    shown = ", ".join([f'"{comment(name)}"' for name in main.params])
+    wanted += f"\nstatic const char *const main_names[] = {{{shown or 'NULL'}}};"
     parts = [
         f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
         (here / "runtime.c").read_text("utf-8"),
@@ -67,12 +79,14 @@ def native_source(
         _HELPERS,
         _table(program, names),
         "\n".join(bodies),
+        *expected.lines,
+        wanted,
         (here / "interface.c").read_text("utf-8").replace("PREFIX", prefix),
-        _constructors(program, names, prefix, define=True),
+        makers,
         _run(main, prefix, define=True),
     ]
     header = (here / "header.h").read_text("utf-8").replace("PREFIX_LIBRARY", f"lib{prefix}.so")
-    header = header.replace("CONSTRUCTORS\n", _constructors(program, names, prefix, define=False))
+    header = header.replace("CONSTRUCTORS\n", _constructors(program, names, prefix))
     header = header.replace("RUN\n", _run(main, prefix, define=False))
     header = header.replace("PREFIX_H", f"{prefix.upper()}_H").replace("PREFIX", prefix)
     symbols = tuple([f"{prefix}_{names.kernel(number)}" for number in range(len(program.kernels))])
@@ -191,8 +205,10 @@ def _table(program: VMProgram, names: Naming) -> str:
 # -- the interface
 
 
-def _constructors(program: VMProgram, names: Naming, prefix: str, define: bool) -> str:
-    """Functions that make constructed values: declared in the header, defined in the program."""
+def _constructors(
+    program: VMProgram, names: Naming, prefix: str, expected: Expectations | None = None
+) -> str:
+    """Functions that make constructed values: defined in the program, and without `expected` declared."""
     found: list[tuple[str, str, Constructor, int]] = []
     for data in program.types:
         for constructor in data.constructors:
@@ -206,10 +222,11 @@ def _constructors(program: VMProgram, names: Naming, prefix: str, define: bool) 
         whole = name if count.count(name) == 1 else f"{header}_{name}"
         called = f"{prefix}_{identifier(whole)}"
         arguments = [f"_{k}" for k in range(len(constructor.inputs))]
-        if define:
+        if expected is not None:
             params = ", ".join(["Machine *m", *[f"Object *{a}" for a in arguments]])
             given = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
-            body = f"return made_of(m, {tag}, {len(arguments)}, {given});"
+            lines.append(expected.table(f"types_of_{tag}", constructor.inputs))
+            body = f"return made_of(m, {tag}, {len(arguments)}, {given}, types_of_{tag});"
             lines.append(f"API Object *{called}({params}) {{ {body} }}")
         else:
             params = ", ".join([f"{prefix} *", *[f"{prefix}_value" for _ in arguments]])

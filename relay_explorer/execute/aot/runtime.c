@@ -552,6 +552,40 @@ static int64_t write_value(Object *value, int64_t *to, int64_t room) {
   return at;
 }
 
+/* ---- what a value from outside must be */
+
+typedef struct Expected Expected;
+struct Expected {
+  const char *text;
+  uint8_t kind; /* one of the kinds of values; ANY: it cannot be told */
+  Type type;
+  int32_t rank;
+  const int64_t *shape; /* -1: any size */
+  uint16_t first, last; /* constructors */
+  uint32_t count;       /* of a tuple */
+  const Expected *const *parts;
+};
+enum { ANY = 255 };
+static const Expected any = {"any", ANY, {0, 0, 0}, 0, NULL, 0, 0, 0, NULL};
+
+static int fits(const Object *value, const Expected *wanted) {
+  if (!value) return 0;
+  if (wanted->kind == ANY) return 1;
+  if (value->kind != wanted->kind) return 0;
+  if (value->kind == TENSOR) {
+    const Tensor *array = TENSOR_OF(value);
+    if (memcmp(&array->type, &wanted->type, sizeof(Type)) || array->rank != wanted->rank) return 0;
+    for (int32_t k = 0; k < wanted->rank; k++)
+      if (wanted->shape[k] >= 0 && wanted->shape[k] != array->shape[k]) return 0;
+  } else if (value->kind == FIELDS) {
+    if (value->tag < wanted->first || value->tag > wanted->last) return 0;
+    if (!wanted->first && value->count != wanted->count) return 0;
+    for (uint32_t k = 0; k < wanted->count; k++)
+      if (!fits(PART(value, k), wanted->parts[k])) return 0;
+  }
+  return 1;
+}
+
 /* ---- a machine's life */
 
 static Machine *machine(void) { return calloc(1, sizeof(Machine)); }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...ir.adt import Constructor
 from ...ir.errors import RelayError
 from ..values import ConstructorValue, RefValue, Value
-from .functions import dtype_parts
+from .names import dtype_parts
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array

@@ -1,0 +1,62 @@
+"""What things are called in C."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.errors import RelayError
+from ..vm.bytecode import VMProgram
+
+CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 6}  # of DLPack
+
+
+def dtype_parts(dtype: str) -> tuple[int, int]:
+    """DLPack's code and bits of an element type."""
+    if dtype == "bool":
+        return CODES["bool"], 8
+    found = re.fullmatch(r"(int|uint|float|bfloat)(\d+)", dtype)
+    if found is None:
+        raise RelayError(f"C has no tensors of `{dtype}`")
+    return CODES[found[1]], int(found[2])
+
+
+class Naming:
+    """What functions, kernels, constants, constructors and shapes are called in C."""
+
+    def __init__(self, program: VMProgram, sizes: Sequence[list[list[Any]] | None]) -> None:
+        self.program = program
+        self.sizes = (
+            sizes  # by kernel: how its results' sizes follow from its arguments'; None: they are known
+        )
+        self.functions = {name: f"f{n}_{identifier(name)}" for n, name in enumerate(program.functions)}
+        self.numbers = {name: n for n, name in enumerate(program.functions)}
+        self.tags: dict[tuple[str, str], int] = {}
+        for data in program.types:
+            for constructor in data.constructors:
+                self.tags[data.header.name_hint, constructor.name_hint] = len(self.tags) + 1
+        self.shapes: dict[tuple[int, ...], str] = {}
+        self.written: set[str] = set()  # names of shapes that the program has already
+        self.scalars: dict[tuple[int, str], str] = {}
+
+    def kernel(self, number: int) -> str:
+        return f"k{number}_{identifier(self.program.kernels[number].name)}"
+
+    def shape(self, shape: tuple[int, ...]) -> str:
+        if not shape:
+            return "NULL"
+        return self.shapes.setdefault(shape, f"shape_{'x'.join(map(str, shape)).replace('-1', 'any')}")
+
+    def scalar(self, value: int, dtype: str) -> str:
+        return self.scalars.setdefault((value, dtype), f"s{len(self.scalars)}")
+
+
+def identifier(name: str) -> str:
+    """A name as part of a C identifier."""
+    return re.sub(r"\W", "_", name, flags=re.ASCII)[:60]
+
+
+def comment(text: str) -> str:
+    """Text that can stand in a comment, on one line."""
+    return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())[:160]

@@ -1,0 +1,105 @@
+"""How the weights of `sentiment` were found: `python -m relay_explorer.models.sentiment_training` does it.
+
+The loss of a sentence is the cross entropy of its mood. Its gradient is that of this package, taken through
+the recursion over the tree; the program that computes both is compiled ahead of time. Steps are Adam's
+(Kingma, Ba, 2015, arXiv 1412.6980, algorithm 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import relay
+from ..ir.expr import Call, Function, Let
+from ..ir.module import IRModule
+from ..ir.types import TensorType, Type
+from ..transform import gradient
+from ..typing import infer_types
+from .sentiment import MOODS, module, mood, sentences, vectors
+from .tree_lstm import phrase
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+    from numpy.random import Generator
+
+SENTENCES, EPOCHS, BATCH, RATE = 4000, 12, 16, 0.003
+
+
+def with_gradient() -> IRModule:
+    """The program from a sentence, its mood (1, 5) and the weights to the loss and the derivatives."""
+    mod = module()
+    main = mod["main"]
+    target = relay.var("mood", shape=(1, len(MOODS)))
+    body = main.body
+    assert isinstance(body, Let)
+    softmax = body.body
+    assert isinstance(softmax, Call)
+    loss = relay.nn.cross_entropy_with_logits(relay.nn.log_softmax(softmax.args[0]), target)
+    mod["main"] = Function([main.params[0], target, *main.params[1:]], Let(body.var, body.value, loss))
+    typed = infer_types(mod)
+    made = gradient(typed["main"], typed)
+    typed["main"] = made
+    return typed
+
+
+def train(
+    seed: int = 0, count: int = SENTENCES, epochs: int = EPOCHS, step: Callable[..., Any] | None = None
+) -> tuple[dict[str, Array], list[float]]:
+    """The weights, and the mean loss of each epoch. `step` runs the program `with_gradient`; it is compiled
+    where it is not given.
+    """
+    import numpy as np
+
+    mod = module()
+    if step is None:
+        from ..lower.native import build_native
+
+        step = build_native(with_gradient(), name="training")
+    random = np.random.default_rng(seed)
+    params = infer_types(mod)["main"].params[1:]
+    weights = [_initial(p.checked_type, random) for p in params]
+    first = [np.zeros_like(w) for w in weights]
+    second = [np.zeros_like(w) for w in weights]
+    data = [(phrase(mod, tree, vectors()), mood(tree) + 2) for tree in sentences(seed, count)]
+    losses, steps = [], 0
+    for epoch in range(epochs):
+        total, rate = 0.0, RATE * (1 - epoch / epochs)
+        for some in random.permutation(len(data)).reshape(-1, BATCH):
+            sums = [np.zeros_like(w) for w in weights]
+            for number in some:
+                sentence, right = data[number]
+                loss, (_, _, *derivatives) = step(sentence, np.eye(5, dtype="float32")[[right]], *weights)
+                total += float(loss)
+                for sum_, derivative in zip(sums, derivatives):
+                    sum_ += derivative
+            steps += 1
+            for k, sum_ in enumerate(sums):
+                by = sum_ / BATCH
+                first[k] = 0.9 * first[k] + 0.1 * by
+                second[k] = 0.999 * second[k] + 0.001 * by * by
+                mean, square = first[k] / (1 - 0.9**steps), second[k] / (1 - 0.999**steps)
+                weights[k] = (weights[k] - rate * mean / (np.sqrt(square) + 1e-8)).astype("float32")
+        losses.append(total / len(data))
+    return {p.name_hint: w for p, w in zip(params, weights)}, losses
+
+
+def _initial(type_: Type, random: Generator) -> Array:
+    """Weights whose products keep their size; biases of zero."""
+    import numpy as np
+
+    assert isinstance(type_, TensorType)
+    shape = type_.concrete_shape
+    if len(shape) == 1:
+        return np.zeros(shape, "float32")
+    return (random.normal(size=shape) / np.sqrt(shape[1])).astype("float32")
+
+
+if __name__ == "__main__":
+    import numpy
+
+    found, losses = train()
+    print("mean loss of each epoch:", ", ".join(f"{loss:.3f}" for loss in losses))
+    with (Path(__file__).parent / "sentiment.npz").open("wb") as file:
+        numpy.savez(file, allow_pickle=False, **found)
