@@ -25,7 +25,18 @@ from .widgets.host import Host, current
 if TYPE_CHECKING:
     from .widgets.rerun import Rerun
 
-VIEWS = ("ir", "types", "evaluation", "sharing", "fusion", "pipeline", "gradient", "partial", "memory")
+VIEWS = (
+    "ir",
+    "types",
+    "evaluation",
+    "sharing",
+    "fusion",
+    "pipeline",
+    "gradient",
+    "partial",
+    "memory",
+    "lowering",
+)
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
@@ -139,6 +150,7 @@ def explore(
     limit: int | None = None,
     passes: Sequence[Pass] | None = None,
     against: Sequence[Pass] | None = None,
+    kernel: str | int | None = None,
 ) -> Explorer:
     """An explorer of `x`: a module, a function or other expression, an inference, an evaluation, the text of
     a program, or the path of a file that holds one.
@@ -149,12 +161,15 @@ def explore(
     grouped into kernels), "pipeline" (the program before and after each of `passes`; with `against`, beside
     others that it goes through), "gradient" (a function, beside each of its bindings what reverse-mode
     differentiation adds for it, and what it keeps), "partial" (partial evaluation: what is computed
-    beforehand, decision by decision, of which the first `limit` are kept, and what remains) or "memory"
+    beforehand, decision by decision, of which the first `limit` are kept, and what remains), "memory"
     (where each value is stored, from when to when, under a plan made beforehand; with operators fused, names
-    freed where their scope ends, and in other orders). An inference is shown as "types" unless asked
-    otherwise, an evaluation (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an
-    explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses
-    call the explorer: letters, digits, `-` and `_`, unique in its page.
+    freed where their scope ends, and in other orders) or "lowering" (one `kernel`, by name or number, of what
+    `relay_explorer.build` gave, or of a module that is built for it, beside each other as Relay, as tensor
+    expressions, as the loops after each primitive of its schedule, and as machine code; without `kernel`, the
+    one that computes most). An inference is shown as "types" unless asked otherwise, an evaluation
+    (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an explorer gave ("link"),
+    without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer:
+    letters, digits, `-` and `_`, unique in its page.
 
     An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
     one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
@@ -173,6 +188,8 @@ def explore(
         made: View = _pipeline(x, passes, against, title or "")
     elif view == "partial":
         made = _partial(x, title or "", limit)
+    elif view == "lowering":
+        made = _lowering(x, kernel, title or "")
     elif run is None:
         made = _view(x, view, title or "", args)
     elif live:
@@ -263,6 +280,17 @@ def _memory(module: IRModule, title: str) -> View:
     from .views.memory import memory_view
 
     return memory_view(module, title or _title(module))
+
+
+def _lowering(x: object, kernel: str | int | None, title: str) -> View:
+    from .lower.executable import Executable
+    from .lower.kernel import Kernel
+    from .views.lowering import lowering_view
+
+    if not isinstance(x, (Executable, Kernel)):
+        x = _module(x)
+        _fits(x)
+    return lowering_view(x, kernel, title)
 
 
 def _partial(x: object, title: str, limit: int | None) -> View:

@@ -18,13 +18,26 @@ _HIGHEST = 5
 
 def expressions(composed: Composed) -> str:
     """All of a kernel's, one operation a line, under the operators that they belong to."""
-    lines = [f"{_declared(t)}  an argument" for t in composed.inputs]
-    for stage in composed.stages:
-        lines += ["", f"# {stage.op.name}"]
-        lines += [line for op in stage.ops for line in _operation(op)]
+    lines: list[str] = []
+    before = -1
+    for number, text in stages_text(composed):
+        if number != before:
+            lines += ["", f"# {composed.stages[number].op.name}"] if number >= 0 else [""]
+        before = number
+        lines.append(text)
+    return "\n".join(lines)
+
+
+def stages_text(composed: Composed) -> list[tuple[int, str]]:
+    """The lines of a kernel's expressions, each with the number of the call that it belongs to; -1 for its
+    arguments, and for copies of them.
+    """
+    found = [(-1, f"{_declared(t)}  an argument") for t in composed.inputs]
+    for number, stage in enumerate(composed.stages):
+        found += [(number, line) for op in stage.ops for line in _operation(op)]
     known = {op for stage in composed.stages for op in stage.ops}
     copies = [t.op for t in composed.outputs if t.op not in known]
-    return "\n".join([*lines, *(line for op in copies for line in ["", *_operation(op)])])
+    return [*found, *((-1, line) for op in copies for line in _operation(op))]
 
 
 def _declared(tensor: Any) -> str:
@@ -36,6 +49,11 @@ def _operation(op: Any) -> list[str]:
         return [f"{_declared(op.output(0))}, written by loops"]
     index = ", ".join(str(axis.var.name) for axis in op.axis)
     return [f"{op.name}[{index}] = {_text(body, 0)[0]}" for body in op.body]
+
+
+def expression(node: Any) -> str:
+    """One expression, of tensors or of buffers."""
+    return _text(node, 0)[0]
 
 
 def _text(node: Any, depth: int) -> tuple[str, int]:
@@ -52,6 +70,9 @@ def _text(node: Any, depth: int) -> tuple[str, int]:
         return _number(node), _HIGHEST
     if kind == "Var":
         return str(node.name), _HIGHEST
+    if kind == "TensorLoad":
+        index = ", ".join(_text(i, depth + 1)[0] for i in node.indices)
+        return f"{node.source.name}[{index}]", _HIGHEST
     if kind in ("Min", "Max"):
         return _applied(kind.lower(), [node.a, node.b], depth), _HIGHEST
     if kind == "Not":

@@ -61,6 +61,7 @@ def check(view: dict[str, Json]) -> list[str]:
     from .check_evaluation import check_evaluation
     from .check_fusion import check_fusion
     from .check_gradient import check_gradient
+    from .check_lowering import check_lowering
     from .check_memory import check_memory
     from .check_partial import check_partial
     from .check_pipeline import check_pipeline
@@ -69,7 +70,7 @@ def check(view: dict[str, Json]) -> list[str]:
     of_kind = {
         "ir": _check_ir, "types": _check_types, "evaluation": check_evaluation, "sharing": check_sharing,
         "fusion": check_fusion, "pipeline": check_pipeline, "gradient": check_gradient,
-        "partial": check_partial, "memory": check_memory,
+        "partial": check_partial, "memory": check_memory, "lowering": check_lowering,
     }.get(view["view"])  # fmt: skip
     if of_kind is None:
         return [f"an unknown view: {view['view']!r}"]
@@ -88,6 +89,7 @@ def check(view: dict[str, Json]) -> list[str]:
         "gradient": "values",
         "partial": "items",
         "memory": "values",
+        "lowering": "operators",
     }
     refs = len(view[named[view["view"]]])
     if view["view"] == "fusion":  # a row's tokens name the nodes of its own function

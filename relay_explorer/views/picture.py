@@ -13,6 +13,7 @@ from .evaluation_format import EvaluationView
 from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
 from .fusion_format import FusionView
 from .gradient_format import GradientView, Kept, Value
+from .lowering_format import LoweringView
 from .memory_format import Life, MemoryView
 from .partial_format import PartialView
 from .pipeline_format import Fate, PipelineView
@@ -151,6 +152,9 @@ def _notes(view: View) -> list[str]:
     elif isinstance(view, GradientView):
         for value in view.values:
             notes[value.row] = _differentiated(view, value)
+    elif isinstance(view, LoweringView):
+        for number, operator in enumerate(view.operators):
+            notes[operator.row] = view.instructions(number)
     elif isinstance(view, MemoryView):
         for life in view.variants[0].lives:
             if life.value >= 0 and view.values[life.value].row >= 0:
@@ -246,6 +250,8 @@ def _story(view: View) -> str:
             told, first = [step.say for step in view.variants[0].steps], 1
         case GradientView():
             told, first = [step.say for step in view.steps], 1
+        case LoweringView():
+            told, first = [step.say for step in view.steps], 0
         case MemoryView():
             told, first = [step.say for step in view.variants[0].steps], 0
         case PartialView():

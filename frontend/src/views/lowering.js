@@ -1,0 +1,309 @@
+// The lowering explorer: one kernel as Relay, tensor expressions, loops and machine code side by side. The loops are
+// those after one primitive of the schedule, which the reader steps through; an operator is lit at every level.
+import { fill, h, text } from "../core/dom.js";
+import { createFrame, showHelp, showLink } from "../core/frame.js";
+import { bindKeys } from "../core/keys.js";
+import { createLegend } from "../core/legend.js";
+import { formatList, integer, parseList } from "../core/links.js";
+import { sentence, sentenceText } from "../core/sentence.js";
+import { addStyle } from "../core/style.js";
+import { createTabs } from "../core/tabs.js";
+import { createTimeline } from "../core/timeline.js";
+import { createTransport } from "../core/transport.js";
+import { checkLowering } from "./lowering_check.js";
+import { LEVELS, createModel, meets } from "./lowering_model.js";
+import { MARKS } from "./lowering_marks.js";
+import { badge, createPanels } from "./lowering_panels.js";
+import css from "./lowering.css";
+
+addStyle(css);
+
+const TITLES = { relay: "Relay", te: "Tensor expressions", loops: "Loops", code: "Code" };
+const KEYS = [[["←", "→"], "step"], [["↑", "↓"], "line"], [["1", "…", "9"], "operator"], [["?"], "keys"]];
+const onButton = (event) => event.target.closest("button, [role=tab]") !== null;
+
+export function mountLowering(root, view, ctx) {
+  checkLowering(view);
+  return new LoweringExplorer(root, view, ctx).handle();
+}
+
+class LoweringExplorer {
+  constructor(root, view, ctx) {
+    Object.assign(this, { root, view, ctx });
+    this.model = createModel(view);
+    this.step = 0;
+    this.chosen = [];
+    this.pointed = null;
+    this.build();
+    this.restore(ctx.state);
+    this.ready = true;
+  }
+
+  handle() {
+    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
+  }
+
+  get count() {
+    return this.model.steps.length;
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx, model } = this;
+    this.shell = createFrame(this.root, { title: view.title, what: "Lowering: one kernel at every level", summary: view.summary });
+    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
+    const kinds = model.steps.map(({ mark }) => mark);
+    this.timeline = createTimeline({
+      kinds, marks: MARKS, label: "the schedule", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
+      onSeek: (step) => { this.transport.stop(); this.go(step); },
+    });
+    this.counter = h("span", { class: "count" });
+    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
+    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter,
+      h("span", { class: "group tools" }, button("link", "link: to this state (copied)", () => showLink(this.shell, ctx)), button("?", "keys (?)", () => this.help())));
+    this.chips = model.operators.map((operator) => h("button", {
+      class: "op-chip", type: "button", "aria-pressed": false, title: operator.detail || operator.name, style: { "--hue": `var(--hue-${operator.hue})`, "--fill": `var(--hue-${operator.hue}-fill)` },
+      onclick: () => this.toggle(operator.index), onpointerenter: () => this.point([operator.index]), onpointerleave: () => this.point(null),
+    }, badge(operator), h("span", null, operator.name)));
+    const panels = createPanels(model, view, {
+      focus: (level, line) => line && this.focused(level, line), click: (level, line) => line && this.click(level, line), hover: (level, line) => this.point(line ? this.ownersOf(level, line) : null),
+    });
+    this.tally = h("span", { class: "lv-note lv-tally" });
+    this.loopNote = h("span", null);
+    const notes = { loops: this.loopNote, code: this.tally };
+    const titles = { ...TITLES, code: model.code.name };
+    this.panels = Object.fromEntries(LEVELS.map((level) => [level, panels.panel(level, titles[level], notes[level])]));
+    this.tabs = createTabs({
+      label: "which level", className: "narrow", selected: "loops", items: LEVELS.map((id) => ({ id, label: id === "te" ? "TE" : titles[id] })),
+      onSelect: (id, byReader) => {
+        if (this.body) this.body.dataset.on = id;
+        if (byReader) {
+          if (this.chosen.length > 0) this.reveal(id);
+          else this.toKernel();
+          ctx.changed();
+        }
+      },
+    });
+    this.body = h("div", { class: "lowering-body", "data-on": "loops" }, LEVELS.map((level) => this.panels[level].el));
+    this.shell.body.append(h("div", { class: "lowering-ops", role: "group", "aria-label": "operators: choose one to see it at every level" }, h("span", { class: "what" }, "operators"), this.chips), this.tabs.el, this.body);
+    this.effect = h("span", { class: "lowering-effect" });
+    const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });
+    this.shell.foot.append(this.effect, legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
+    for (const level of ["relay", "te", "code"]) this.panels[level].draw();
+    this.keys = this.bindings();
+    this.unbind = bindKeys(this.root, this.keys);
+  }
+
+  bindings() {
+    const go = (name) => () => {
+      this.transport.stop();
+      this.move(name);
+    };
+    const numbers = this.model.operators.slice(0, 9).map((_, i) => String(i + 1));
+    return [
+      { keys: ["ArrowRight"], shown: ["→"], label: "next primitive of the schedule", run: go("forward") },
+      { keys: ["ArrowLeft"], shown: ["←"], label: "previous one", run: go("back") },
+      { keys: ["Home", "End"], label: "first and last step", run: (event) => go(event.key === "Home" ? "first" : "last")() },
+      { keys: [" "], shown: ["space"], label: "play or pause", run: (event) => (onButton(event) ? false : this.transport.toggle()) },
+      { keys: numbers, shown: ["1", "…", "9"], label: "light an operator at every level, or no longer", run: (event) => this.toggle(Number(event.key) - 1) },
+      { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along a level", run: (event) => this.walk(event.key === "ArrowDown" ? 1 : -1) },
+      { keys: ["[", "]"], label: "the level before, the level after", run: (event) => this.otherLevel(event.key === "[" ? -1 : 1) },
+      { keys: ["Enter"], label: "choose the operators of this line", run: (event) => this.enter(event) },
+      { keys: ["?"], label: "these keys", run: () => this.help() },
+      { keys: ["Escape"], shown: ["Esc"], label: "no operator", typing: true, run: () => this.back() },
+    ];
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  token() {
+    return { step: this.step + 1, op: formatList(this.chosen), tab: this.tabs.selected === "loops" ? "" : this.tabs.selected };
+  }
+
+  restore(state) {
+    this.chosen = parseList(state.op).filter((op) => this.model.operators[op]);
+    this.tabs.select(LEVELS.includes(state.tab) ? state.tab : "loops");
+    this.go(integer(state.step, this.count) - 1, true);
+    this.light();
+    requestAnimationFrame(() => {
+      if (this.chosen.length === 0) this.toKernel();
+      else for (const level of LEVELS) this.reveal(level);
+    });
+  }
+
+  /** The code is first shown where its innermost loop begins, unless the reader has been there. */
+  toKernel() {
+    const { list } = this.panels.code;
+    const { lines } = this.model;
+    const deepest = Math.max(0, ...lines.filter(({ owners }) => owners.length > 0).map(({ depth }) => depth));
+    const line = list.children[lines.findIndex(({ depth, owners }) => depth === deepest && owners.length > 0)];
+    if (line && list.scrollTop === 0) this.show(list, line);
+  }
+
+  // --- the schedule ---------------------------------------------------------------------------------
+
+  spoken(step) {
+    const { mark, say } = this.model.steps[step];
+    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
+  }
+
+  move(name) {
+    const to = { first: 0, last: this.count - 1, back: this.step - 1, forward: this.step + 1 }[name];
+    if (to === this.step || to < 0 || to >= this.count) return false;
+    this.go(to);
+    return true;
+  }
+
+  nextMark(mark) {
+    for (let by = 1; by <= this.count; by++) {
+      const to = (this.step + by) % this.count;
+      if (this.model.steps[to].mark === mark) return this.go(to);
+    }
+  }
+
+  go(step, quiet = false) {
+    const { model, view } = this;
+    this.step = Math.max(0, Math.min(this.count - 1, step));
+    const { mark, primitive, say, why } = model.steps[this.step];
+    this.shell.say.dataset.mark = MARKS[mark].id;
+    fill(this.shell.say, sentence(say, view.strings), why.length > 0 && h("small", null, sentence(why, view.strings)));
+    text(this.counter, `${this.step + 1} / ${this.count}`);
+    this.timeline.setStep(this.step);
+    const { list } = this.panels.loops;
+    const kept = list.contains(this.root.getRootNode().activeElement) ? this.root.getRootNode().activeElement.dataset.at : null;
+    this.panels.loops.draw(this.step);
+    if (kept !== null) (list.children[Math.min(Number(kept), list.children.length - 1)] ?? this.root).focus({ preventScroll: true });
+    const first = list.querySelector(".is-touched");
+    if (first) this.show(list, first);
+    text(this.loopNote, primitive || (mark === 0 ? "as they follow from the expressions" : "as they are compiled"));
+    this.drawEffect();
+    this.light();
+    if (quiet) return;
+    this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
+    this.ctx.changed();
+  }
+
+  /** What can be counted in the loops, and what this step changed of it. */
+  drawEffect() {
+    const { effect } = this.model.steps[this.step];
+    const before = this.model.steps[Math.max(0, this.step - 1)].effect;
+    const part = (key, words) => h("span", { class: effect[key] === before[key] ? "" : "changed" }, words[0], h("b", null, effect[key].toLocaleString("en")), words[1]);
+    fill(this.effect, part("nests", ["", effect.nests === 1 ? " nest" : " nests"]), part("tasks", ["", effect.tasks === 1 ? " piece: one core" : " pieces for the cores"]),
+      part("lanes", ["", effect.lanes === 1 ? " number at a time" : " numbers in a vector"]), part("copies", ["written ", effect.copies === 1 ? " time" : " times"]));
+  }
+
+  // --- one operator at every level ------------------------------------------------------------------
+
+  ownersOf(level, line) {
+    const at = Number(line.dataset.at);
+    const lines = { relay: this.model.relay, te: this.model.te, loops: this.model.steps[this.step].nest, code: this.model.lines }[level];
+    return lines[at]?.owners ?? [];
+  }
+
+  toggle(op) {
+    this.choose(this.chosen.length === 1 && this.chosen[0] === op ? [] : [op], "");
+  }
+
+  choose(owners, from) {
+    this.chosen = [...owners];
+    this.light();
+    for (const level of LEVELS) if (level !== from) this.reveal(level);
+    const names = this.chosen.map((op) => this.model.operators[op].name).join(", ");
+    this.shell.announce(names ? `${names}: ${this.tally.textContent}` : "no operator is chosen");
+    this.ctx.changed();
+  }
+
+  click(level, line) {
+    const owners = this.ownersOf(level, line);
+    this.choose(owners.join() === this.chosen.join() ? [] : owners, level);
+  }
+
+  point(owners) {
+    const next = owners && owners.length > 0 ? owners : null;
+    if ((next ?? []).join() === (this.pointed ?? []).join()) return;
+    this.pointed = next;
+    this.light();
+  }
+
+  /** Lights the lines of what is pointed at, or else of what is chosen. */
+  light() {
+    const lit = this.pointed ?? this.chosen;
+    this.body.classList.toggle("has-lit", lit.length > 0);
+    for (const level of LEVELS) {
+      for (const line of this.panels[level].list.children) line.classList.toggle("is-lit", line.dataset.at !== undefined && meets(this.ownersOf(level, line), lit));
+    }
+    for (const [op, chip] of this.chips.entries()) chip.setAttribute("aria-pressed", String(this.chosen.includes(op)));
+    const { code } = this.model;
+    const counts = this.model.tally(lit).map((n, i) => (n > 0 ? `${n} ${code.purposes[i]}` : "")).filter(Boolean);
+    text(this.tally, (this.step < this.count - 1 ? "of the finished schedule: " : "") + counts.join(" · "));
+  }
+
+  reveal(level) {
+    const { list } = this.panels[level];
+    const line = this.chosen.length > 0 && list.querySelector(".is-lit");
+    if (line) this.show(list, line);
+  }
+
+  /** Scrolls a list, and nothing around it, until a line of it is in view. */
+  show(list, line) {
+    const top = line.offsetTop - list.offsetTop;
+    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = Math.max(0, top - list.clientHeight / 4);
+  }
+
+  // --- keyboard -------------------------------------------------------------------------------------
+
+  focused(level, line) {
+    const { list } = this.panels[level];
+    for (const other of list.querySelectorAll('[tabindex="0"], [aria-selected="true"]')) {
+      other.tabIndex = -1;
+      other.setAttribute("aria-selected", "false");
+    }
+    line.tabIndex = 0;
+    line.setAttribute("aria-selected", "true");
+  }
+
+  at() {
+    const line = this.root.getRootNode().activeElement?.closest?.(".lv-line");
+    return line ? { level: line.dataset.level, line } : null;
+  }
+
+  walk(by) {
+    const at = this.at();
+    const { list } = this.panels[at?.level ?? this.tabs.selected];
+    const line = at ? list.children[[...list.children].indexOf(at.line) + by] : list.querySelector('[tabindex="0"]');
+    if (!line || line.dataset.at === undefined) return;
+    line.focus({ preventScroll: true });
+    this.show(list, line);
+  }
+
+  otherLevel(by) {
+    const now = LEVELS.indexOf(this.at()?.level ?? this.tabs.selected);
+    const to = LEVELS[(now + by + LEVELS.length) % LEVELS.length];
+    this.tabs.select(to, true);
+    this.panels[to].list.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
+  }
+
+  enter(event) {
+    const at = this.at();
+    if (onButton(event) || !at) return false;
+    this.click(at.level, at.line);
+  }
+
+  back() {
+    if (this.shell.closePopover()) return;
+    if (this.chosen.length === 0) return false;
+    this.choose([], "");
+  }
+
+  help() {
+    showHelp(this.shell, this.keys);
+  }
+
+  destroy() {
+    this.transport.stop();
+    this.unbind();
+    this.timeline.destroy();
+    this.shell.destroy();
+  }
+}

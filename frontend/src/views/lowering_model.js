@@ -1,0 +1,40 @@
+// A lowering view as lists: what each line of each level says, and which operators it belongs to.
+export const LEVELS = ["relay", "te", "loops", "code"];
+
+export function createModel(view) {
+  const { strings } = view;
+  const operators = view.operators.map(([row, name, hue, detail], index) => ({ index, row, name: strings[name], hue: strings[hue], detail: strings[detail] }));
+  const byRow = new Map(operators.map(({ row, index }) => [row, index]));
+  const relay = view.program.rows.map(([, depth, tokens], row) => ({ row, depth, tokens, owners: byRow.has(row) ? [byRow.get(row)] : [] }));
+  const te = view.stages.map(([operator, text]) => ({ text: strings[text], owners: operator < 0 ? [] : [operator] }));
+  const steps = view.steps.map(([mark, primitive, say, why, nest, effect]) => ({
+    mark, primitive: strings[primitive], say, why,
+    nest: nest.map(([block, depth, name, text, extent, how, owners, touched]) => ({ block: block === 1, depth, name: strings[name], text: strings[text], extent, how: strings[how], owners, touched: touched === 1 })),
+    effect: { nests: effect[0], tasks: effect[1], lanes: effect[2], copies: effect[3] },
+  }));
+  const { purposes, blocks } = view.code;
+  const lines = view.code.lines.map(([text, purpose, block, depth]) => ({ text: strings[text], purpose, depth, block, owners: block < 0 ? [] : blocks[block] }));
+  const longest = Math.max(2, ...steps.flatMap(({ nest }) => nest.map(({ extent }) => extent)));
+
+  return {
+    operators, relay, te, steps, lines,
+    code: { name: strings[view.code.name], purposes: purposes.map((p) => strings[p]), others: view.code.others, cut: view.code.cut },
+    kernel: { name: strings[view.kernel.name], target: strings[view.kernel.target], rule: strings[view.kernel.rule], choice: view.kernel.choice.map(([name, value]) => `${strings[name]} ${strings[value]}`) },
+    /** How long the bar of a loop is, from 0 to 1: by the logarithm of its turns. */
+    share: (extent) => (extent <= 1 ? 0 : Math.log2(extent) / Math.log2(longest)),
+    tally: (chosen) => tally(lines, purposes.length, chosen),
+  };
+}
+
+/** How many instructions there are for each purpose, of the chosen operators; of all, where none is chosen. */
+export function tally(lines, purposes, chosen) {
+  const counts = Array.from({ length: purposes }, () => 0);
+  for (const { purpose, owners } of lines) if (purpose >= 0 && (chosen.length === 0 || meets(owners, chosen))) counts[purpose] += 1;
+  return counts;
+}
+
+/** Whether a line belongs to one of the operators. */
+export const meets = (owners, chosen) => owners.some((owner) => chosen.includes(owner));
+
+/** The first line of a run of lines with the same owners: there the operators' numbers are written. */
+export const heads = (lines) => lines.map(({ owners }, at) => owners.length > 0 && (at === 0 || lines[at - 1].owners.join() !== owners.join()));

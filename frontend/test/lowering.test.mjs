@@ -1,0 +1,67 @@
+// One kernel at every level, on samples that Python made.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { Damage, checkCommon } from "../src/core/check.js";
+import { checkLowering } from "../src/views/lowering_check.js";
+import { wayOf } from "../src/views/lowering_marks.js";
+import { createModel, heads, meets } from "../src/views/lowering_model.js";
+
+const folder = new URL("./data/", import.meta.url);
+const NAMES = readdirSync(folder).filter((name) => name.startsWith("lowering_")).map((name) => name.slice(9, -5));
+const load = (name) => JSON.parse(readFileSync(new URL(`lowering_${name}.json`, folder), "utf8"));
+const check = (view) => {
+  checkCommon(view);
+  checkLowering(view);
+};
+
+test("the samples are whole, and every operator is there at every level", () => {
+  assert.ok(NAMES.length >= 3);
+  for (const name of NAMES) {
+    const view = load(name);
+    check(view);
+    const model = createModel(view);
+    for (const { index } of model.operators) {
+      const levels = { relay: model.relay, te: model.te, code: model.lines, ...Object.fromEntries(model.steps.map(({ nest }, i) => [`step ${i}`, nest])) };
+      for (const [level, lines] of Object.entries(levels)) assert.ok(lines.some(({ owners }) => owners.includes(index)), `${name}: operator ${index} in ${level}`);
+    }
+  }
+});
+
+test("a tally is that of the operators that are chosen", () => {
+  const model = createModel(load("layer"));
+  const at = (chosen) => Object.fromEntries(model.tally(chosen).map((n, i) => [model.code.purposes[i], n]));
+  assert.equal(at([0])["multiply-add"], 16);
+  assert.equal(at([1])["multiply-add"], 0);
+  assert.deepEqual(at([1]), at([2]), "they share a block");
+  assert.equal(model.tally([]).reduce((a, b) => a + b), model.lines.filter(({ purpose }) => purpose >= 0).length);
+});
+
+test("the numbers of operators stand where a run of lines begins", () => {
+  const lines = [[], [0], [0], [0, 1], [], [0]].map((owners) => ({ owners }));
+  assert.deepEqual(heads(lines), [false, true, false, true, false, true]);
+  assert.equal(meets([1, 2], [2]), true);
+  assert.equal(meets([], [2]), false);
+});
+
+test("a bar is as long as the logarithm of the turns", () => {
+  const model = createModel(load("layer"));
+  assert.equal(model.share(1), 0);
+  assert.equal(model.share(128), 1);
+  assert.equal(model.share(-1), 0);
+  assert.ok(model.share(8) > model.share(4) && model.share(8) < 0.5);
+  assert.deepEqual([wayOf("serial")[1], wayOf("vectorized")[1], wayOf("threadIdx.x")[1]], ["", "vector", "threadIdx.x"]);
+});
+
+test("damage is refused with its place", () => {
+  const broken = (change) => {
+    const view = load("layer");
+    change(view);
+    return () => check(view);
+  };
+  const says = (part) => (error) => error instanceof Damage && error.message.includes(part);
+  assert.throws(broken((view) => { view.operators[1][0] = 99; }), says("operators"));
+  assert.throws(broken((view) => { view.steps[3][4][0][6] = [7]; }), says("step 4: loops"));
+  assert.throws(broken((view) => { view.code.lines[2][2] = 50; }), says("code: line 3"));
+  assert.throws(broken((view) => { delete view.code.blocks; }), says("code"));
+});

@@ -1,0 +1,229 @@
+"""The lowering view: a schedule in words, the loops after each step, and where each instruction came from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+import pytest
+from tvm_ffi import structural_equal
+
+from relay_explorer import build, explore
+from relay_explorer.ir.errors import RelayError
+from relay_explorer.lower.replay import Block, replay
+from relay_explorer.lower.traced import CLASSES, marked, purpose, read, traced, with_scopes
+from relay_explorer.text import parse
+from relay_explorer.views import picture
+from relay_explorer.views.check import check
+from relay_explorer.views.lowering import lowering_view
+from relay_explorer.views.lowering_format import LoweringMark, LoweringView
+from tests.views.lowerings import CONVOLUTION, DATA, HASWELL, LAYER, NAMES, SOFTMAX, kernel, sample
+
+ARM = "raspberry-pi-4"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _kernels_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> object:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELAY_EXPLORER_CACHE", str(tmp_path_factory.mktemp("kernels")))
+        patch.setenv("RELAY_EXPLORER_QUIET", "1")
+        yield
+
+
+def told(shown: LoweringView) -> list[str]:
+    return [step.say[0].format(*step.say[1:]) for step in shown.steps]
+
+
+def drawn(shown: LoweringView, step: int) -> str:
+    """The loops after a step, as one would write them."""
+    return "\n".join(
+        "  " * p.depth + (p.text if p.is_block else f"{p.name} < {p.extent}, {p.how}")
+        for p in shown.steps[step].nest
+    )
+
+
+def test_a_schedule_is_told_primitive_by_primitive() -> None:
+    shown = lowering_view(kernel(LAYER), title="layer")
+    assert told(shown) == [
+        "The loops as they follow from the expressions: **3 nests** for 3 operators, one after the other.",
+        "add is **computed where it is used**, in nn_relu.",
+        "The loop i1, 64 turns, is **split** into i1_0, i1_1 and i1_2: 4 × 2 × 8.",
+        "The loop i0, 32 turns, is **split** into i0_0 and i0_1: 8 × 4.",
+        "The loops are put in **another order**: i1_0, i0_0, i0_1, i1_1 and i1_2.",
+        "The loops i1_0 and i0_0 become **one**, i1_0_i0_0_fused, 32 turns.",
+        "The turns of i1_0_i0_0_fused, 32 of them, are **shared out** among the cores.",
+        "The loop i0_1 is **unrolled**: its body is written 4 times.",
+        "The loop i1_1 is **unrolled**: its body is written 2 times.",
+        "The loop i1_2 becomes **one vector** of 8 lanes.",
+        "nn_contrib_dense_pack moves **into the loop** i1_0_i0_0_fused: each turn computes as much of it as "
+        "it needs.",
+        "What nn_contrib_dense_pack stores is kept in memory that is **local**.",
+        "The loop ax1, 16 turns, is **split** into ax1_0 and ax1_1: 2 × 8.",
+        "The loops are put in **another order**: ax2, ax0, ax1_0 and ax1_1.",
+        "The loop ax0 is **unrolled**: its body is written 4 times.",
+        "The loop ax1_0 is **unrolled**: its body is written 2 times.",
+        "The loop ax1_1 becomes **one vector** of 8 lanes.",
+        "nn_contrib_dense_pack gets its **first value before** the loop ax2, not in its first turn.",
+        "The loop ax0_init is **unrolled**: its body is written 4 times.",
+        "The loop ax1_0_init is **unrolled**: its body is written 2 times.",
+        "The loop ax1_1_init becomes **one vector** of 8 lanes.",
+        "LLVM makes **162 instructions** of these loops. In the innermost loops, **16 of 30** multiply and "
+        "add.",
+    ]
+    assert shown.summary == (
+        "nn.contrib_dense_pack · add · nn.relu as one kernel for cpu (haswell). 3 loop nests become 1 in 20 "
+        "steps of its schedule, and 162 instructions of assembly."
+    )
+    assert drawn(shown, 6) == (
+        "i0 < 32, serial\n"
+        "  i1 < 64, serial\n"
+        "    k < 128, serial\n"
+        "      nn_contrib_dense_pack[i0, i1] = nn_contrib_dense_pack[i0, i1] "
+        "+ x[i0, k] * w[i1 // 8, k, i1 % 8]\n"
+        "i1_0_i0_0_fused < 32, parallel\n"
+        "  i0_1 < 4, serial\n"
+        "    i1_1 < 2, serial\n"
+        "      i1_2 < 8, serial\n"
+        "        nn_relu[i0, i1] = 0.0 if nn_contrib_dense_pack[i0, i1] + b[0, i1] < 0.0 else "
+        "nn_contrib_dense_pack[i0, i1] + b[0, i1]"
+    )  # fmt: skip
+    assert [p.name for p in shown.steps[6].nest if p.touched] == ["i1_0_i0_0_fused"]
+    assert shown.steps[0].effect == (3, 1, 1, 1)
+    assert shown.steps[-1].effect == (1, 32, 8, 8)
+
+
+@pytest.mark.parametrize("text", [LAYER, CONVOLUTION, SOFTMAX])
+def test_the_replay_ends_at_the_kernel_and_no_operator_is_lost(text: str) -> None:
+    made = kernel(text).scheduled
+    _, first, primitives = replay(made)
+    last = primitives[-1]
+    func, blocks = marked(made.prim_func)
+    assert structural_equal(func, made.prim_func)
+    assert [part.name for part in last.nest if isinstance(part, Block)] == blocks
+    for owners in (first, *(p.owners for p in primitives)):
+        assert {n for numbers in owners.values() for n in numbers} == set(range(len(made.composed.stages)))
+    assert all(last.owners[block] for block in blocks)
+
+
+def instructions(assembly: str) -> list[str]:
+    lines = [re.split(r"\s+#", line)[0] for line in assembly.splitlines()]
+    return [" ".join(line.split()) for line in lines if re.match(r"\t[^.#]", line)]
+
+
+@pytest.mark.parametrize("text", [LAYER, CONVOLUTION, SOFTMAX])
+def test_the_traced_instructions_are_those_of_the_kernel(text: str) -> None:
+    made = kernel(text)
+    found = traced(made.scheduled)
+    mine = [line.text for line in found.lines if line.purpose >= 0]
+    # The number of a function is in its labels, and it is the same one.
+    assert "\n".join(mine) in "\n".join(instructions(made.source("asm")))
+    assert found.others > 100
+
+
+def test_each_instruction_knows_its_block() -> None:
+    found = traced(kernel(LAYER).scheduled)
+    init, update, relu = range(3)
+    tally = Counter((line.block, CLASSES[line.purpose]) for line in found.lines if line.purpose >= 0)
+    # 8 sums for each of two values of k; each is stored as 0, then as the sum, then with bias and ReLU.
+    assert tally[update, "multiply-add"] == 16
+    assert tally[init, "store"] == tally[update, "store"] == tally[relu, "store"] == 8
+    assert sum(line.text.startswith("vaddps") and line.block == relu for line in found.lines) == 8
+    assert {line.depth for line in found.lines if line.text.startswith("vfmadd")} == {2}
+    assert all(line.block == update for line in found.lines if line.text.startswith("vfmadd"))
+
+
+def test_the_assembly_of_another_processor_is_traced_too() -> None:
+    shown = lowering_view(kernel(LAYER, ARM))
+    fused = [line for line in shown.code.lines if line.text.startswith("fmla")]
+    assert fused
+    assert all(shown.code.blocks[line.block] == (0,) for line in fused)
+    assert all(shown.code.purposes[line.purpose] == "multiply-add" for line in fused)
+    assert shown.target == "arm64 (cortex-a72)"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("vfmadd231ps %ymm1, %ymm2, %ymm3", "multiply-add"), ("vaddps %ymm1, %ymm2, %ymm3", "arithmetic"),
+        ("vmovups (%rax), %ymm0", "load"), ("vmovups %ymm0, 32(%rax)", "store"),
+        ("vmovups %zmm0, (%rax) {%k1}", "store"), ("vbroadcastss (%rsi), %ymm9", "spread"),
+        ("movq 8(%rsp), %rdi", "bookkeeping"), ("vmovaps %ymm0, %ymm1", "bookkeeping"),
+        ("jne .LBB4_4", "jump"), ("vpaddd %ymm0, %ymm1, %ymm1", "arithmetic"),
+    ],
+)  # fmt: skip
+def test_what_an_instruction_is_for(text: str, wanted: str) -> None:
+    assert purpose(text) == wanted
+
+
+def test_loops_are_found_where_code_stands_between_that_is_not_in_them() -> None:
+    assembly = """
+	.type	f,@function
+f:
+	.loc	1 1 1
+	movl	$1, %eax
+.LBB0_1:
+	.loc	1 2 1
+	addl	$1, %eax
+	je	.LBB0_3
+	jmp	.LBB0_2
+.LBB0_3:
+	retq
+.LBB0_2:
+	cmpl	$9, %eax
+	jne	.LBB0_1
+	retq
+.Lfunc_end0:
+"""
+    found = read(assembly, ("a", "b"))
+    assert [(line.text, line.block, line.depth) for line in found.lines] == [
+        ("movl $1, %eax", 0, 0), (".LBB0_1:", -1, 1), ("addl $1, %eax", 1, 1), ("je .LBB0_3", 1, 1),
+        ("jmp .LBB0_2", 1, 1), (".LBB0_3:", -1, 0), ("retq", 1, 0), (".LBB0_2:", -1, 1),
+        ("cmpl $9, %eax", 1, 1), ("jne .LBB0_1", 1, 1), ("retq", 1, 0),
+    ]  # fmt: skip
+
+
+def test_text_without_a_table_of_lines_stays_as_it_is() -> None:
+    assert with_scopes("define void @f() {\n}\n") == "define void @f() {\n}\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_samples_of_the_front_end_are_what_python_makes(name: str) -> None:
+    text = sample(name)
+    assert (DATA / f"lowering_{name}.json").read_text("utf-8") == text, "python -m tests.views.lowerings"
+    assert check(json.loads(text)) == []
+
+
+def test_every_step_is_told_with_its_reason() -> None:
+    for name in NAMES:
+        view = json.loads((DATA / f"lowering_{name}.json").read_text("utf-8"))
+        assert all(step[3] for step in view["steps"]), name
+        assert not [s for s in view["strings"] if s.startswith("The primitive")], name
+
+
+def test_explore_shows_a_kernel_of_a_program() -> None:
+    module = parse("def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(exp(%x)) }")
+    exe = build(module, target=HASWELL, quiet=True)
+    made = explore(exe, view="lowering", kernel=0, title="mine")
+    assert isinstance(made.view, LoweringView)
+    assert made.view.title == "mine"
+    assert made.view.steps[-1].mark == LoweringMark.COMPILED
+    again = explore(exe.kernels[0], view="lowering")
+    assert again.view.to_dict()["kernel"] == made.view.to_dict()["kernel"]
+    assert "instruction" in picture.text(made.view)
+    assert "<ol start=" in picture.html(made.view)
+
+
+def test_what_has_no_loops_is_refused() -> None:
+    module = parse("def @main(%x: Tensor[(4, 8), float32]) { exp(%x) }")
+    exe = build(module, target=HASWELL, quiet=True)
+    with pytest.raises(RelayError) as problem:
+        explore(exe, view="lowering", kernel="conv")
+    assert str(problem.value).splitlines()[0] == "error: the program has no kernel 'conv'"
+    assert "its kernels are numbered 0 to 0: `fused_exp`" in str(problem.value)
+    host = kernel(LAYER)
+    host.entry["host"] = True
+    with pytest.raises(RelayError, match="runs on the host: it has no loops to be shown"):
+        lowering_view(host)
+    with pytest.raises(TypeError, match="the lowering explorer takes what"):
+        lowering_view(3)
