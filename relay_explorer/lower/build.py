@@ -32,7 +32,7 @@ from .prepare import kernel_calls, planned, prepared, with_params
 from .target import Target
 
 QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
-EXECUTORS = ("graph", "vm")
+EXECUTORS = ("graph", "vm", "aot")
 FEW = 2  # kernels that are compiled here rather than in processes of their own, which take a second to start
 
 
@@ -43,6 +43,7 @@ def build(
     opt_level: int = 3,
     *,
     executor: str | None = None,
+    name: str = "program",
     quiet: bool = False,
     search: bool = False,
 ) -> Executable:
@@ -50,6 +51,7 @@ def build(
 
     `executor` is what runs the kernels: "graph", for programs of tensors and nothing else, in memory that is
     planned beforehand; "vm", the virtual machine, which runs every program. Without it, the first that can.
+    "aot" makes C and a library that needs no Python (see `native`); `name` begins the names of its interface.
 
     `target` is "cpu" (this machine), "arm64" or a board's name, "cuda", a dictionary of TVM's, or a target
     string as old code had it; `params` are values for parameters of `@main`, by name, and become part of the
@@ -69,6 +71,10 @@ def build(
         raise RelayError(
             f"there is no executor {executor!r:.40}", help=[f"there are {', '.join(map(repr, EXECUTORS))}"]
         )
+    if executor == "aot":
+        from .native import build_native
+
+        return build_native(mod, where, params, opt_level, name=name, quiet=quiet, search=search)
     module = prepared(with_params(mod, params), where, opt_level)
     plan = _plan(module, executor)
     if plan is None:
@@ -102,13 +108,11 @@ def _plan(module: IRModule, executor: str | None) -> StoragePlan | None:
 def _for_machine(
     module: IRModule, target: Target, progress: Progress, search: dict[str, Any] | None
 ) -> Executable:
-    """A program for the virtual machine. What has no type of its own (an operator that is used as a value),
-    and what makes results of sizes that only data tell, is left to NumPy.
-    """
-    from .virtual import VMExecutable
+    """A program for the virtual machine."""
+    from .virtual import VMExecutable, can_be_compiled
 
     program = compile_module(module)
-    compiled = [number for number, code in enumerate(program.kernels) if not code.host]
+    compiled = [number for number, code in enumerate(program.kernels) if can_be_compiled(code, target)]
     functions = [program.kernels[number].function for number in compiled]
     made = dict(zip(compiled, make_kernels(functions, target, progress, search)))
     return VMExecutable(program, [made.get(n) for n in range(len(program.kernels))], target, module)

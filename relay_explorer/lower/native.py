@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..execute.aot import NativeSource, native_source
+from ..execute.graph import Input
 from ..execute.vm import VMProgram, compile_module
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
 from .cache import digest
+from .executable import Executable
 from .kernel import Kernel
 from .prepare import prepared, with_params
 from .target import Target
@@ -36,6 +38,7 @@ def build_native(
     *,
     name: str = "program",
     quiet: bool = False,
+    search: bool = False,
 ) -> NativeExecutable:
     """Compiles a module ahead of time, with all its functions, data types, closures and recursion.
 
@@ -43,6 +46,7 @@ def build_native(
     program can run in Python only: an operator whose result's size is found by computing it.
     """
     from .build import Progress, make_kernels
+    from .compiling import SEARCH
 
     start = time.perf_counter()
     where = Target.of(target)
@@ -50,7 +54,8 @@ def build_native(
     module = prepared(with_params(mod, params), where, opt_level)
     program = compile_module(module)
     _check_host(program)
-    kernels = make_kernels([code.function for code in program.kernels], where, Progress(quiet))
+    functions = [code.function for code in program.kernels]
+    kernels = make_kernels(functions, where, Progress(quiet), SEARCH if search else None)
     types = [param.checked_type for param in module["main"].params]
     source = native_source(program, [kernel.sizes for kernel in kernels], name, types)
     made = NativeExecutable(source, kernels, program, where, module, tools)
@@ -71,7 +76,7 @@ def _check_host(program: VMProgram) -> None:
             )
 
 
-class NativeExecutable:
+class NativeExecutable(Executable):
     """A program compiled ahead of time.
 
         exe(x, y)           runs it here, as Executable does; values of data types go in and out too
@@ -80,6 +85,9 @@ class NativeExecutable:
 
     `code` is the C of the program, `program` the bytecode that it was made from, `kernels` its kernels.
     """
+
+    program: VMProgram  # type: ignore[assignment]  # another executor has other programs
+    mod: IRModule
 
     def __init__(
         self,
@@ -90,10 +98,18 @@ class NativeExecutable:
         mod: IRModule,
         tools: Toolchain,
     ) -> None:
-        self.native, self.kernels, self.program = native, list(kernels), program
+        self.native, self.kernel_of, self.program = native, list(kernels), program
+        self.kernels = list(dict.fromkeys(kernels))
         self.target, self.mod, self.tools = target, mod, tools
+        self.constants = {}
         self.seconds = 0.0
         self._library: NativeLibrary | None = None
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The parameters: name, and type as text."""
+        main = self.program.functions["main"]
+        return [Input(name, None, type_) for name, type_ in zip(main.params, main.types)]
 
     @property
     def name(self) -> str:
@@ -120,7 +136,7 @@ class NativeExecutable:
         files[0].write_text(native.code, "utf-8")
         files[1].write_text(native.header, "utf-8")
         files[2].write_bytes(native.constants)
-        for kernel, symbol in zip(self.kernels, native.kernels):
+        for kernel, symbol in zip(self.kernel_of, native.kernels):
             made = place / f"{symbol}.o"
             rename = f"__tvm_ffi_{kernel.entry['name']}={symbol}"
             # Several kernels have functions of one name; the weak ones are the same in all.
@@ -184,9 +200,15 @@ class NativeExecutable:
         """
         return self.library(*args, **named)
 
-    def run(self, /, **named: Any) -> Any:
-        """Runs the program on arguments by name."""
-        return self.library(**named)
+    def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
+        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        return self.library.time(args, named, repeat)
+
+    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Any:
+        raise RelayError(
+            "only programs of the graph executor are profiled kernel by kernel",
+            help=["the whole program's time is exe.time(…)"],
+        )
 
     def __repr__(self) -> str:
         takes = ", ".join(f"%{name}" for name in self.native.arguments[:4])
