@@ -11,18 +11,21 @@ from ..execute.executor import FunctionValue, in_order
 from ..execute.graph import Input
 from ..execute.results import to_result, to_value
 from ..execute.values import Value
-from ..execute.vm import Machine, VMProgram
+from ..execute.vm import KernelCode, Machine, VMProgram
 from ..execute.vm.executor import VMInterpreter
 from ..execute.vm.kernels import NumPyKernel
 from ..ir.errors import RelayError
 from ..ir.expr import Function, Var
 from ..ir.module import IRModule
 from ..ir.show import counted
-from ..ir.types import TensorType
+from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
 from ..text import parse_expr
 from .arrays import aligned, aligned_copy, is_aligned, tensor_maker
+from .compiling import output_sizes
+from .compose import compose
 from .executable import Executable
 from .kernel import Kernel
+from .lowering import tensor_types
 from .target import Target
 
 if TYPE_CHECKING:
@@ -168,6 +171,24 @@ class CompiledKernel:
         )
 
 
+def can_be_compiled(code: KernelCode, target: Target) -> bool:
+    """Whether machine code can compute a kernel. NumPy does where only data tell the sizes of its results,
+    and where it has no type of its own: an operator that is used as a value.
+    """
+    if code.host:
+        return False
+    function = code.function
+    parts = [*function.params, function.body]
+    if all(t.is_static for part in parts for t in tensor_types(part.checked_type)):
+        return True
+    try:
+        with target.tvm:
+            output_sizes(compose(function, target))
+    except RelayError:
+        return False
+    return True
+
+
 _STORAGE: list[Any] = []
 
 
@@ -229,6 +250,9 @@ def _value(argument: Any, param: Var) -> Value:
                 help=[str(problem).splitlines()[0][:300]],
             ) from None
     value = to_value(argument)
-    if isinstance(wanted, TensorType) and not (hasattr(value, "dtype") and fits(value, wanted)):
+    tensor = hasattr(value, "dtype")
+    if (isinstance(wanted, TensorType) and not (tensor and fits(value, wanted))) or (
+        tensor and isinstance(wanted, (TupleType, FuncType, RefType, TypeCall, GlobalTypeVar))
+    ):
         raise RelayError(f"the argument `%{param.name_hint}` must be `{wanted}`, and is {describe(value)}")
     return value

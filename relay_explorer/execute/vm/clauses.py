@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..code import Instruction
 from ..interpreter import no_clause
-from .bytecode import Fatal, GetField, Goto, Switch
-from .matching import Chosen, Path, State, Test, decisions
+from .bytecode import Fatal, Goto, Switch
+from .matching import Chosen, Look, Path, State, decisions
 
 if TYPE_CHECKING:
     from .function import FunctionCompiler
@@ -23,7 +23,7 @@ def emit_tests(compiler: FunctionCompiler, match: Instruction, value: int) -> di
     clauses: dict[int, int] = {}
     fatal = -1
     for state, made in plan.items():
-        if isinstance(made, Test):
+        if isinstance(made, Look):
             labels[state] = compiler.label()
         elif made.clause is None:
             fatal = labels[state] = compiler.label() if fatal < 0 else fatal
@@ -34,7 +34,7 @@ def emit_tests(compiler: FunctionCompiler, match: Instruction, value: int) -> di
     if isinstance(plan[start], Chosen):
         compiler.emit(Goto(labels[start]))
     for state, made in plan.items():
-        if isinstance(made, Test):
+        if isinstance(made, Look):
             compiler.place(labels[state])
             part = emit_path(compiler, value, made.path)
             cases = tuple([(name, labels[after]) for name, after in made.cases])
@@ -50,7 +50,5 @@ def emit_tests(compiler: FunctionCompiler, match: Instruction, value: int) -> di
 def emit_path(compiler: FunctionCompiler, value: int, path: Path) -> int:
     """Emits what loads a part of a value; its register."""
     for index in path:
-        part = compiler.fresh()
-        compiler.emit(GetField(part, value, index))
-        value = part
+        value = compiler.part(value, index)
     return value

@@ -18,7 +18,7 @@ from ...ir.walk import post_order
 from ...text import astext
 from ..code import Code, compile_function
 from .bytecode import KernelCode, VMFunction, VMProgram
-from .function import FunctionCompiler, Known
+from .function import FunctionCompiler, Known, leaf_types
 
 HOST = "host"  # what an operator says in place of its lowering, where the size of its result is data
 
@@ -101,9 +101,7 @@ class ModuleCompiler:
             if text not in self.kernels:
                 ops = [n.op for n in post_order(function.body) if isinstance(n, Call)]
                 names = [op.name.rpartition(".")[2] for op in ops if isinstance(op, Op)]
-                host = any(isinstance(op, Op) and op.lowering == HOST for op in ops) or not _is_typed(
-                    function
-                )
+                host = any(isinstance(op, Op) and op.lowering == HOST for op in ops) or _is_open(function)
                 self.kernels[text] = len(self.kernels)
                 self.kernel_codes.append(KernelCode("_".join(names)[:60] or "copy", text, host, function))
             self.kernel_of[id(function)] = self.kernels[text], function
@@ -138,6 +136,14 @@ def _nothing(expr: Expr) -> str:
     return ""
 
 
-def _is_typed(function: Function) -> bool:
-    """Whether the types of a kernel are known: those of an operator that is used as a value are not."""
-    return all(part._checked_type is not None for part in (*function.params, function.body))
+def _is_open(function: Function) -> bool:
+    """Whether the types of a kernel do not say the sizes of its results, nor anything that they follow from:
+    it has no types (it is an operator that is used as a value), or data tell the sizes.
+    """
+    parts = (*function.params, function.body)
+    if any(part._checked_type is None for part in parts):
+        return True
+    tensors = [leaf_types(part.checked_type) for part in parts]
+    return all(t.is_static for given in tensors[:-1] for t in given) and not all(
+        t.is_static for t in tensors[-1]
+    )

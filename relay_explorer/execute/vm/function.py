@@ -276,10 +276,18 @@ class FunctionCompiler:
         self.emit(AllocTuple(self.target(target), tuple(parts)))
 
     def _field(self, target: int, source: int, index: int) -> None:
-        if source in self.fields and target not in self.regs:
-            self.regs[target] = self.fields[source][index]
+        if target in self.regs:
+            self.emit(GetField(self.regs[target], source, index))
         else:
-            self.emit(GetField(self.target(target), source, index))
+            self.regs[target] = self.part(source, index)
+
+    def part(self, source: int, index: int) -> int:
+        """The register of a field: of a tuple that is made here it is known."""
+        if source in self.fields:
+            return self.fields[source][index]
+        to = self.fresh()
+        self.emit(GetField(to, source, index))
+        return to
 
     def _function(self, target: int, code: Code) -> None:
         """A function that is made here. What it captures of known functions it knows too."""
@@ -381,12 +389,7 @@ class FunctionCompiler:
         """The tensors of a value, depth first. Tuples in the types of operators nest a few levels."""
         if not isinstance(type_, TupleType):
             return [register]
-        if register not in self.fields:
-            parts = [self.fresh() for _ in type_.fields]
-            for index, part in enumerate(parts):
-                self.emit(GetField(part, register, index))
-            self.fields[register] = parts
-        pairs = zip(self.fields[register], type_.fields)
+        pairs = [(self.part(register, index), field) for index, field in enumerate(type_.fields)]
         return [leaf for part, field in pairs for leaf in self._leaves(part, field)]
 
     def _nest(self, target: int, type_: Type, results: Sequence[int]) -> None:

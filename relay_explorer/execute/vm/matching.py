@@ -23,7 +23,7 @@ State = tuple[Rows, Facts]
 
 
 @dataclass(frozen=True)
-class Test:
+class Look:
     """Looks at the part at `path`, of the data type `type`: which state follows for each constructor, and for
     all others, if there are any.
     """
@@ -43,13 +43,13 @@ class Chosen:
 
 def decisions(
     patterns: Sequence[Pattern], constructors: Mapping[str, Sequence[str]]
-) -> tuple[State, dict[State, Test | Chosen]]:
+) -> tuple[State, dict[State, Look | Chosen]]:
     """The state in which a match begins, and what to do in each, in an order in which a state comes before
     those that follow it. `constructors` are those of each data type.
     """
     wanted = [dict(_tests(pattern)) for pattern in patterns]
     start: State = (tuple(range(len(patterns))), frozenset())
-    found: dict[State, Test | Chosen] = {}
+    found: dict[State, Look | Chosen] = {}
     pending = [start]
     while pending:
         state = pending.pop()
@@ -57,14 +57,14 @@ def decisions(
             continue
         made = _decision(state, wanted, constructors, len(found) > MOST_STATES)
         found[state] = made
-        if isinstance(made, Test):
+        if isinstance(made, Look):
             if made.otherwise is not None:
                 pending.append(made.otherwise)
             pending += [after for _, after in reversed(made.cases)]
     return start, {state: found[state] for state in _ordered(start, found)}
 
 
-def _ordered(start: State, found: Mapping[State, Test | Chosen]) -> list[State]:
+def _ordered(start: State, found: Mapping[State, Look | Chosen]) -> list[State]:
     """The states so that all jumps go forward: reversed post-order."""
     done: list[State] = []
     seen: set[State] = set()
@@ -77,7 +77,7 @@ def _ordered(start: State, found: Mapping[State, Test | Chosen]) -> list[State]:
             seen.add(state)
             stack.append((state, True))
             made = found[state]
-            if isinstance(made, Test):
+            if isinstance(made, Look):
                 # What is pushed last is visited first, and so comes last: the first case shall come first.
                 stack += [(after, False) for _, after in made.cases]
                 if made.otherwise is not None:
@@ -113,7 +113,7 @@ def _decision(
     wanted: Sequence[Mapping[Path, Constructor]],
     constructors: Mapping[str, Sequence[str]],
     one_by_one: bool,
-) -> Test | Chosen:
+) -> Look | Chosen:
     rows, facts = state
     known = dict(facts)
     if not rows:
@@ -126,7 +126,7 @@ def _decision(
     if one_by_one:
         name = first[path].name_hint
         yes: State = ((rows[0], *rows[1:]), facts | {(path, name)})
-        return Test(path, header, ((name, yes),), (rows[1:], frozenset()))
+        return Look(path, header, ((name, yes),), (rows[1:], frozenset()))
     named = dict.fromkeys(wanted[row][path].name_hint for row in rows if path in wanted[row])
     cases = []
     for name in named:
@@ -134,7 +134,7 @@ def _decision(
         cases.append((name, _state(left, facts | {(path, name)}, wanted)))
     others = tuple([row for row in rows if path not in wanted[row]])
     total = all(name in named for name in constructors.get(header, ("?",)))
-    return Test(path, header, tuple(cases), None if total else _state(others, facts, wanted))
+    return Look(path, header, tuple(cases), None if total else _state(others, facts, wanted))
 
 
 def _state(rows: Rows, facts: Facts, wanted: Sequence[Mapping[Path, Constructor]]) -> State:
