@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
-from relay_explorer.ir import Call, Function, IRModule
+from relay_explorer.grading.generate import Generator
+from relay_explorer.grading.generate_tensors import tensor_call
+from relay_explorer.ir import Call, Expr, Function, IRModule, TensorType, Tuple, TupleType, Type, Var
 from relay_explorer.models.dqn import dqn
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.lstm import lstm
@@ -96,6 +99,34 @@ def test_random_programs(seed: int) -> None:
     """With branches, tuples, names and shared values, fused and not."""
     module = IRModule.from_expr(random_function(seed))
     check(module, opt_level=3 if seed else 0, bind=False, seed=seed)
+
+
+class Flow(Generator):
+    """Random programs that only compute tensors, of all kinds of operators and element types."""
+
+    def type(self, depth: int = 2) -> Type:
+        if depth and self.chance(0.15):
+            return TupleType([self.type(depth - 1) for _ in range(self.rng.randint(0, 3))])
+        dtypes = ["float32", "float32", "float32", "int32", "bool", "float64"]
+        return TensorType.of(self.shape(), self.rng.choice(dtypes))
+
+    def ways(self, type_: Type) -> list[Callable[[Type], Expr]]:
+        ways: list[Callable[[Type], Expr]] = [self.let, self.branch, self.projection]
+        if isinstance(type_, TensorType):
+            return ways + [lambda _: tensor_call(self, type_)] * 14
+        return ways + [self.plain] * 8
+
+    def flow(self) -> IRModule:
+        params = [Var(f"x{number}", self.type(0)) for number in range(4)]
+        self.types |= {param: param.type_annotation for param in params}
+        with self.within(params):
+            return IRModule.from_expr(Function(params, Tuple([self.expr(self.type()) for _ in range(2)])))
+
+
+@pytest.mark.parametrize("seed", [39, 53])
+def test_programs_of_many_operators(seed: int) -> None:
+    """In 39, loops that count in different types meet; in 53, a maximum that TVM does not take apart."""
+    check(Flow(random.Random(seed), 25).flow(), bind=False, seed=seed)
 
 
 def test_what_is_computed_within_what_stays_bounded() -> None:

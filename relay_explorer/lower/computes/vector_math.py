@@ -54,9 +54,17 @@ def _lowering(function: Callable[[Value, str], Value], usual: Callable[[Any], Va
     def lowered(call: Any) -> Value:
         x = call.args[0]
         dtype = str(x.ty)
-        return function(x, dtype) if dtype.startswith("float32") else usual(call)
+        return _named(x, lambda x: function(x, dtype)) if dtype.startswith("float32") else usual(call)
 
     return lowered
+
+
+def _named(value: Value, body: Callable[[Value], Value]) -> Value:
+    """`body` of a name for the value, which so is computed once and written once, however often it is used:
+    functions of functions of functions would be written out a million times.
+    """
+    name = tirx.Var("x", value.ty)
+    return tirx.Let(name, value, body(name))
 
 
 def _between(x: Value, least: float, most: float, dtype: str) -> Value:
