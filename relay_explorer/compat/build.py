@@ -34,11 +34,11 @@ from .parameters import load_param_dict
 _said: set[str] = set()
 
 
-def say_once(name: str) -> None:
-    """Warns, the first time, that what is called `name` does not compile."""
+def say_once(name: str, what: str = "does not compile: what it gives runs the interpreter") -> None:
+    """Warns, the first time, that what is called `name` does something else than it did in TVM."""
     if name not in _said:
         _said.add(name)
-        warnings.warn(f"{name} does not compile: what it gives runs the interpreter", stacklevel=3)
+        warnings.warn(f"{name} {what}", stacklevel=3)
 
 
 def typed_module(ir_mod: IRModule | Function, params: Mapping[str, Any] | None) -> IRModule:

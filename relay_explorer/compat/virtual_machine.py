@@ -1,4 +1,5 @@
-"""`relay.vm.compile` and `tvm.runtime.vm.VirtualMachine`: they run the interpreter, and say so.
+"""`relay.vm.compile` and `tvm.runtime.vm.VirtualMachine`: bytecode for this package's virtual machine, which
+computes kernels with NumPy here, and says so. `relay_explorer.build(mod, executor="vm")` has them compiled.
 
 exe = relay.vm.compile(mod, target="llvm", params=params)
 vm = tvm.runtime.vm.VirtualMachine(exe, tvm.cpu())
@@ -8,30 +9,51 @@ vm.invoke("main", image)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from ..execute.executor import Executor
+from ..execute.vm import VMProgram, compile_program, program_text
 from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
+from ..transform.infrastructure import PassContext
 from .build import _flat, say_once, typed_module
 
 
 class Executable:
-    """A checked module."""
+    """A checked module, and its bytecode."""
 
     def __init__(self, module: IRModule) -> None:
         self.ir_mod = module
+        self.opt_level = PassContext.current().opt_level
 
     @property
     def globals(self) -> list[str]:
         """The names of the functions."""
         return [var.name_hint for var in self.ir_mod.functions]
 
+    @cached_property
+    def program(self) -> VMProgram:
+        """What the machine runs for `@main`."""
+        return compile_program(self.ir_mod, opt_level=self.opt_level)
+
+    @property
+    def bytecode(self) -> str:
+        """The program as text."""
+        return program_text(self.program)
+
+    @property
+    def primitive_ops(self) -> list[str]:
+        """The names of the kernels."""
+        return [kernel.name for kernel in self.program.kernels]
+
     def save(self) -> None:
         raise RelayError(
-            "there is no code to save: programs are interpreted here",
-            help=["save the program: open(path, 'w').write(mod.astext())"],
+            "there is no machine code to save: kernels are computed with NumPy here",
+            help=[
+                'relay_explorer.build(mod, params=params, executor="vm").save(path) saves code and kernels'
+            ],
         )
 
 
@@ -42,7 +64,10 @@ def compile(
     params: Mapping[str, Any] | None = None,
 ) -> Executable:
     """Checks a module; `params` are bound to the parameters of `@main` by name."""
-    say_once("relay.vm.compile")
+    say_once(
+        "relay.vm.compile",
+        'makes bytecode whose kernels NumPy computes; relay_explorer.build(mod, executor="vm") compiles them',
+    )
     return Executable(typed_module(mod, params))
 
 
@@ -53,11 +78,14 @@ class VirtualMachine:
         self.module = exe.ir_mod
         self._inputs: dict[str, tuple[list[Any], dict[str, Any]]] = {}
         self._outputs: Any = None
+        self._functions: dict[str, Any] = {}
 
     def invoke(self, func_name: str, *args: Any, **kwargs: Any) -> Any:
         """The value of a function."""
-        function = Executor("vm", self.module).evaluate(self.module.get_global_var(func_name))
-        self._outputs = function(*args, **kwargs)
+        if func_name not in self._functions:
+            var = self.module.get_global_var(func_name)
+            self._functions[func_name] = Executor("vm", self.module).evaluate(var)
+        self._outputs = self._functions[func_name](*args, **kwargs)
         return self._outputs
 
     def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:

@@ -144,6 +144,10 @@ class FunctionValue(Wrapper):
 
     def _params(self) -> Sequence[Var]:
         function = getattr(self.inner, "function", None)
+        if isinstance(self.expr, GlobalVar):
+            function = self.interpreter.module[self.expr]
+        elif isinstance(self.expr, Function):
+            function = self.expr
         return function.params if isinstance(function, Function) else ()
 
     def _value(self, argument: object, wanted: Type | None) -> Value:

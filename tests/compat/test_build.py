@@ -122,6 +122,8 @@ def test_the_virtual_machine() -> None:
     """)
     exe = tvm.relay.vm.compile(module, target="llvm", params={"start": 5})
     assert set(exe.globals) == {"main", "count"}
+    assert "tail_invoke @count" in exe.bytecode
+    assert exe.primitive_ops == ["equal", "subtract", "add"]
     vm = tvm.runtime.vm.VirtualMachine(exe, tvm.cpu())
     assert vm.run(4)[0].numpy() == 15
     assert vm.invoke("count", 2, 0).numpy() == 3
@@ -130,7 +132,7 @@ def test_the_virtual_machine() -> None:
     assert [out.numpy() for out in vm.get_outputs()] == [11, 3]
     with pytest.raises(tvm.TVMError, match="no function `@mian`"):
         vm.invoke("mian")
-    with pytest.raises(tvm.TVMError, match="there is no code to save"):
+    with pytest.raises(tvm.TVMError, match="there is no machine code to save"):
         exe.save()
 
 
