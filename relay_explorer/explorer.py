@@ -151,6 +151,7 @@ def explore(
     passes: Sequence[Pass] | None = None,
     against: Sequence[Pass] | None = None,
     kernel: str | int | None = None,
+    measure: bool = False,
 ) -> Explorer:
     """An explorer of `x`: a module, a function or other expression, an inference, an evaluation, the text of
     a program, or the path of a file that holds one.
@@ -166,10 +167,10 @@ def explore(
     freed where their scope ends, and in other orders) or "lowering" (one `kernel`, by name or number, of what
     `relay_explorer.build` gave, or of a module that is built for it, beside each other as Relay, as tensor
     expressions, as the loops after each primitive of its schedule, and as machine code; without `kernel`, the
-    one that computes most). An inference is shown as "types" unless asked otherwise, an evaluation
-    (`execute.record`) as "evaluation", all else as "ir". `state` is a token that an explorer gave ("link"),
-    without or with its `#rx-NAME:`. `title` is the heading. `name` is what addresses call the explorer:
-    letters, digits, `-` and `_`, unique in its page.
+    one that computes most; with `measure`, timed on this machine after each primitive). An inference is shown
+    as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation", all else as "ir".
+    `state` is a token that an explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the
+    heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
 
     An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
     one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
@@ -189,7 +190,7 @@ def explore(
     elif view == "partial":
         made = _partial(x, title or "", limit)
     elif view == "lowering":
-        made = _lowering(x, kernel, title or "")
+        made = _lowering(x, kernel, title or "", measure)
     elif run is None:
         made = _view(x, view, title or "", args)
     elif live:
@@ -282,7 +283,7 @@ def _memory(module: IRModule, title: str) -> View:
     return memory_view(module, title or _title(module))
 
 
-def _lowering(x: object, kernel: str | int | None, title: str) -> View:
+def _lowering(x: object, kernel: str | int | None, title: str, measure: bool) -> View:
     from .lower.executable import Executable
     from .lower.kernel import Kernel
     from .views.lowering import lowering_view
@@ -290,7 +291,7 @@ def _lowering(x: object, kernel: str | int | None, title: str) -> View:
     if not isinstance(x, (Executable, Kernel)):
         x = _module(x)
         _fits(x)
-    return lowering_view(x, kernel, title)
+    return lowering_view(x, kernel, title, measure)
 
 
 def _partial(x: object, title: str, limit: int | None) -> View:

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
 import { checkLowering } from "../src/views/lowering_check.js";
 import { wayOf } from "../src/views/lowering_marks.js";
-import { createModel, heads, meets } from "../src/views/lowering_model.js";
+import { createModel, duration, faster, heads, hottest, meets } from "../src/views/lowering_model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("lowering_")).map((name) => name.slice(9, -5));
@@ -53,6 +53,19 @@ test("a bar is as long as the logarithm of the turns", () => {
   assert.deepEqual([wayOf("serial")[1], wayOf("vectorized")[1], wayOf("threadIdx.x")[1]], ["", "vector", "threadIdx.x"]);
 });
 
+test("the code is shown from its innermost loop on", () => {
+  const lines = [[0, 3, [0]], [5, 1, []], [1, 1, [0]], [1, 2, [0]], [1, 2, [0]]].map(([purpose, depth, owners]) => ({ purpose, depth, owners }));
+  assert.equal(hottest(lines, 1), 3);
+  assert.equal(hottest(lines, 4), 0);
+  assert.equal(hottest([], 1), -1);
+});
+
+test("times are told as one says them", () => {
+  assert.deepEqual([812, 20_140, 3_500_000, 2e9].map(duration), ["812 ns", "20.1 µs", "3.5 ms", "2 s"]);
+  assert.deepEqual([0, 1, 2, 3].map((step) => faster([1000, 450, 460, 920], step)), ["", "2.2× faster", "as fast as before", "2× slower"]);
+  assert.equal(faster([], 1), "");
+});
+
 test("damage is refused with its place", () => {
   const broken = (change) => {
     const view = load("layer");
@@ -63,5 +76,6 @@ test("damage is refused with its place", () => {
   assert.throws(broken((view) => { view.operators[1][0] = 99; }), says("operators"));
   assert.throws(broken((view) => { view.steps[3][4][0][6] = [7]; }), says("step 4: loops"));
   assert.throws(broken((view) => { view.code.lines[2][2] = 50; }), says("code: line 3"));
+  assert.throws(broken((view) => { view.times = [1]; }), says("times"));
   assert.throws(broken((view) => { delete view.code.blocks; }), says("code"));
 });

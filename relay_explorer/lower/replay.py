@@ -53,8 +53,8 @@ Nest = tuple[Loop | Block, ...]
 class Primitive:
     """One primitive that was applied. `loops` are the names and turns of the loops that it was given, `made`
     those that it gave, `blocks` the blocks that it was about, `users` those that used the first of them;
-    `words` its other arguments. `nest` are the loops after it, and `owners` which calls (their numbers among
-    the kernel's) each block computes then.
+    `words` its other arguments. `nest` are the loops after it, `owners` which calls (their numbers among the
+    kernel's) each block computes then, and `mod` is TVM's module.
     """
 
     kind: str
@@ -65,6 +65,7 @@ class Primitive:
     words: tuple[str, ...]
     nest: Nest
     owners: Mapping[str, tuple[int, ...]]
+    mod: Any = None
 
 
 def replay(made: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Primitive]]:
@@ -145,7 +146,7 @@ class _Teller:
         self.found.append(
             Primitive(
                 p.kind, p.loops, tuple(dict.fromkeys(made)), p.blocks, p.users, p.words, after,
-                {name: self.owners[name] for name in there},
+                {name: self.owners[name] for name in there}, self.sch.mod,
             )
         )  # fmt: skip
 

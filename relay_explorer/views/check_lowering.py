@@ -10,10 +10,11 @@ from .check import HUES, Checker, Json
 def check_lowering(c: Checker, view: dict[str, Json]) -> None:
     """Tells `c` what is wrong with the fields of a lowering view."""
     kernel = view["kernel"]
-    c.need(list(kernel) == ["name", "target", "rule", "choice"], "kernel", "has other fields")
+    c.need(list(kernel) == ["name", "target", "rule", "choice", "flops"], "kernel", "has other fields")
     chosen = [text for pair in kernel["choice"] for text in pair]
     for text in (kernel["name"], kernel["target"], kernel["rule"], *chosen):
         c.text(text, "kernel")
+    c.count(kernel["flops"], "kernel: flops")
     operators = len(view["operators"])
     for number, (row, name, hue, detail) in enumerate(view["operators"]):
         where = f"operator {number}"
@@ -31,6 +32,8 @@ def check_lowering(c: Checker, view: dict[str, Json]) -> None:
     )  # fmt: skip
     for number, step in enumerate(view["steps"]):
         _check_step(c, f"step {number}", step, operators)
+    times = view["times"]
+    c.need(len(times) in (0, len(marks)) and all(t > 0 for t in times), "times", "are not one for each step")
     _check_code(c, view["code"], operators)
 
 

@@ -12,6 +12,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..lower.executable import Executable
 from ..lower.kernel import Kernel
+from ..lower.measure import step_times
 from ..lower.replay import MARKS, PLACE, Loop, Nest, Primitive, replay
 from ..lower.te_text import stages_text
 from ..lower.traced import CLASSES, traced
@@ -33,14 +34,14 @@ from .rows import program_rows
 HUES = ("blue", "orange", "teal", "purple", "olive", "pink", "sky", "red", "brown")
 MOST_LINES = 3_000  # of code; more are cut, and that is said
 LONGEST = 160  # characters of a statement of the loops
-_PARALLEL = ("parallel", "blockIdx.x", "blockIdx.y", "blockIdx.z")
 
 
-def lowering_view(x: object, kernel: object = None, title: str = "") -> LoweringView:
+def lowering_view(x: object, kernel: object = None, title: str = "", measure: bool = False) -> LoweringView:
     """The view of a kernel: of one itself, of a program that `relay_explorer.build` gave, or of a module,
     which is built for this machine. `kernel` is its name or number; without it, the one that computes most.
+    With `measure` the kernel is timed here after each primitive of its schedule.
     """
-    return _Builder(chosen(x, kernel)).view(title)
+    return _Builder(chosen(x, kernel)).view(title, measure)
 
 
 def chosen(x: object, kernel: object) -> Kernel:
@@ -79,6 +80,12 @@ class _Builder:
                 f"the kernel `{kernel.name}` runs on the host: it has no loops to be shown",
                 help=["choose another one with `kernel=`"],
             )
+        if kernel.target.kind == "cuda":
+            raise RelayError(
+                f"the kernel `{kernel.name}` is for a GPU: rules of TVM's schedule it, and leave nothing "
+                "to be replayed",
+                help=['its code can be read: kernel.source("cuda")', "build for a processor"],
+            )
         self.kernel = kernel
         self.made = kernel.scheduled
         self.function: Function = self.made.composed.function
@@ -86,26 +93,31 @@ class _Builder:
         self.number = {id(call): number for number, call in enumerate(self.calls)}
         self.program = program_rows(self.function)
 
-    def view(self, title: str) -> LoweringView:
+    def view(self, title: str, measure: bool) -> LoweringView:
         first, owners, primitives = replay(self.made)
         self.owners = primitives[-1].owners if primitives else owners
         code = self.code()
         steps = self.steps(first, owners, primitives, code)
+        times = step_times(self.made, primitives) if measure else []
         operators = self.operators()
         names = [operator.name for operator in operators]
         target = str(self.kernel.target)
         return LoweringView(
             title=title or self.kernel.name,
-            summary=say.summary(names, target, steps[0].effect, steps[-1].effect, len(primitives), code),
+            summary=say.summary(names, target, steps[0].effect, steps[-1].effect, len(primitives), code)
+            + say.measured(times),
             rows=self.program.filled(lambda expr: self.number.get(id(expr), -1)),
             name=self.kernel.name,
             target=target,
             rule=self.made.rule,
             choice=tuple([(name, str(value)) for name, value in self.made.choice.items()]),
+            flops=self.kernel.flops,
             operators=tuple(operators),
             stages=tuple([Stage(number, text) for number, text in stages_text(self.made.composed)]),
             steps=tuple(steps),
             code=code,
+            # The last step, machine code, is that of the loops before it.
+            times=tuple([max(1, round(t * 1e9)) for t in [*times, *times[-1:]]]),
         )
 
     def operators(self) -> list[Operator]:
@@ -158,10 +170,6 @@ class _Builder:
     # -- the code
 
     def code(self) -> Code:
-        if self.kernel.target.kind == "cuda":
-            text = self.kernel.source("cuda").splitlines()
-            kept = tuple([CodeLine(line, -1, -1, 0) for line in text[:MOST_LINES]])
-            return Code("CUDA C", CLASSES, (), kept, 0, max(0, len(text) - MOST_LINES))
         found = traced(self.made)
         kept = tuple([CodeLine(n.text, n.purpose, n.block, n.depth) for n in found.lines[:MOST_LINES]])
         owners = tuple([tuple(self.owners.get(block, ())) for block in found.blocks])
@@ -203,7 +211,7 @@ def _effect(parts: Nest) -> Effect:
         if isinstance(part, Loop):
             around.append(part)
             continue
-        tasks = max(tasks, _product(around, _PARALLEL))
+        tasks = max(tasks, _product(around, ("parallel",)))
         lanes = max(lanes, _product(around, ("vectorized",)))
         copies = max(copies, _product(around, ("unrolled",)))
     return Effect(sum(part.depth == 0 for part in parts), tasks, lanes, copies)

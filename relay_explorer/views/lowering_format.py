@@ -99,17 +99,21 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True)
 class LoweringView(View):
-    """One kernel at every level, and its schedule step by step."""
+    """One kernel at every level, and its schedule step by step; `times` are the nanoseconds of a run with the
+    loops of each step, where that was measured.
+    """
 
     kind: ClassVar[str] = "lowering"
     name: str
     target: str
     rule: str
     choice: tuple[tuple[str, str], ...]
+    flops: int
     operators: tuple[Operator, ...]
     stages: tuple[Stage, ...]
     steps: tuple[ScheduleStep, ...]
     code: Code
+    times: tuple[int, ...] = ()
 
     def instructions(self, operator: int) -> str:
         """How many instructions an operator has, for the still picture."""
@@ -123,7 +127,7 @@ class LoweringView(View):
         return {
             "kernel": {
                 "name": s(self.name), "target": s(self.target), "rule": s(self.rule),
-                "choice": [[s(name), s(value)] for name, value in self.choice],
+                "choice": [[s(name), s(value)] for name, value in self.choice], "flops": self.flops,
             },
             "operators": [[o.row, s(o.name), s(o.hue), s(o.detail)] for o in self.operators],
             "stages": [[t.operator, s(t.text)] for t in self.stages],
@@ -141,6 +145,7 @@ class LoweringView(View):
                 ]
                 for t in self.steps
             ],
+            "times": list(self.times),
             "code": {
                 "name": s(code.name), "purposes": [s(p) for p in code.purposes],
                 "blocks": [list(owners) for owners in code.blocks],

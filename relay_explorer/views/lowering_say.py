@@ -124,8 +124,6 @@ def _listed(names: Sequence[str], first: int) -> tuple[str, list[str]]:
 
 
 def compiled(code: Code) -> Sentence:
-    if code.name != "assembly":
-        return (f"TVM writes **{counted(len(code.lines), 'line')}** of {code.name} for these loops.",)
     tally = Counter(code.purposes[line.purpose] for line in code.lines if line.purpose >= 0)
     total = sum(tally.values())
     deepest = max((line.depth for line in code.lines), default=0)
@@ -154,9 +152,22 @@ def summary(
     nests = f"{counted(first.nests, 'loop nest')}" + (
         f" become{'s' if first.nests == 1 else ''} {count(last.nests)}" if last.nests != first.nests else ""
     )
-    lines = sum(line.purpose >= 0 for line in code.lines) if code.name == "assembly" else len(code.lines)
-    what = "instruction" if code.name == "assembly" else "line"
+    lines = sum(line.purpose >= 0 for line in code.lines)
     return (
         f"{shown} as one kernel for {target}. {nests} in {counted(steps, 'step')} of its schedule, and "
-        f"{counted(lines, what)} of {code.name}."
+        f"{counted(lines, 'instruction')} of {code.name}."
     )
+
+
+def measured(times: Sequence[float]) -> str:
+    """What the schedule was worth, as the end of the summary."""
+    if not times:
+        return ""
+    return f" On this machine a run took {_time(times[0])} before it, and {_time(times[-1])} after it."
+
+
+def _time(seconds: float) -> str:
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.0f} ns"

@@ -60,6 +60,17 @@ def test_the_schedule_is_stepped_through(open_view: Opener) -> None:
     assert "LLVM makes 162 instructions" in say(page)
 
 
+def test_measured_times_are_shown_with_what_a_step_was_worth(open_view: Opener) -> None:
+    view = sample("layer")
+    view["times"] = [100_000 - 4_000 * step for step in range(len(view["steps"]))]
+    view["times"][6] = 20_000
+    page = open_view(view, fragment="#rx-test:step=7")
+    expect(page.locator(".measured")).to_contain_text("measured 20 µs, ")
+    expect(page.locator(".measured")).to_contain_text("GFLOP/s, 4× faster")
+    press(page, "Home")
+    expect(page.locator(".measured")).to_contain_text("measured 100 µs")
+
+
 def test_lines_are_walked_with_the_keyboard(open_view: Opener) -> None:
     page = open_view(sample("convolution"), fragment="#rx-test:step=3")
     press(page, "ArrowDown", "ArrowDown", "]")

@@ -11,7 +11,7 @@ from tvm_ffi import structural_equal
 
 from relay_explorer import build, explore
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower.replay import Block, replay
+from relay_explorer.lower.replay import Block, nest, replay
 from relay_explorer.lower.traced import CLASSES, marked, purpose, read, traced, with_scopes
 from relay_explorer.text import parse
 from relay_explorer.views import picture
@@ -104,6 +104,7 @@ def test_the_replay_ends_at_the_kernel_and_no_operator_is_lost(text: str) -> Non
     for owners in (first, *(p.owners for p in primitives)):
         assert {n for numbers in owners.values() for n in numbers} == set(range(len(made.composed.stages)))
     assert all(last.owners[block] for block in blocks)
+    assert all(nest(p.mod[made.composed.name]) == p.nest for p in primitives), "what is kept does not change"
 
 
 def instructions(assembly: str) -> list[str]:
@@ -214,6 +215,20 @@ def test_explore_shows_a_kernel_of_a_program() -> None:
     assert "<ol start=" in picture.html(made.view)
 
 
+def test_the_kernel_is_measured_after_each_primitive() -> None:
+    text = "fn (%x: Tensor[(4, 1000), float32], Primitive=1) { exp(%x) }"
+    here = kernel(text, "cpu")
+    shown = explore(here, view="lowering", measure=True).view
+    assert isinstance(shown, LoweringView)
+    assert len(shown.times) == len(shown.steps) > 2
+    assert all(time > 0 for time in shown.times)
+    assert shown.times[-1] == shown.times[-2]
+    assert re.search(r"On this machine a run took .* before it, and .* after it\.$", shown.summary)
+    assert check(shown.to_dict()) == []
+    with pytest.raises(RelayError, match="which this machine is not: it cannot be measured here"):
+        lowering_view(kernel(LAYER, "raspberry-pi-4"), measure=True)
+
+
 def test_what_has_no_loops_is_refused() -> None:
     module = parse("def @main(%x: Tensor[(4, 8), float32]) { exp(%x) }")
     exe = build(module, target=HASWELL, quiet=True)
@@ -225,5 +240,7 @@ def test_what_has_no_loops_is_refused() -> None:
     host.entry["host"] = True
     with pytest.raises(RelayError, match="runs on the host: it has no loops to be shown"):
         lowering_view(host)
+    with pytest.raises(RelayError, match="is for a GPU: rules of TVM's schedule it, and leave nothing"):
+        lowering_view(kernel(SOFTMAX, "cuda"))
     with pytest.raises(TypeError, match="the lowering explorer takes what"):
         lowering_view(3)

@@ -11,7 +11,7 @@ import { createTabs } from "../core/tabs.js";
 import { createTimeline } from "../core/timeline.js";
 import { createTransport } from "../core/transport.js";
 import { checkLowering } from "./lowering_check.js";
-import { LEVELS, createModel, meets } from "./lowering_model.js";
+import { LEVELS, createModel, duration, faster, hottest, meets } from "./lowering_model.js";
 import { MARKS } from "./lowering_marks.js";
 import { badge, createPanels } from "./lowering_panels.js";
 import css from "./lowering.css";
@@ -57,6 +57,7 @@ class LoweringExplorer {
     this.timeline = createTimeline({
       kinds, marks: MARKS, label: "the schedule", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
       onSeek: (step) => { this.transport.stop(); this.go(step); },
+      profile: model.times.length > 0 ? model.times.map(Math.log) : null, // the marks go down as the kernel gets faster
     });
     this.counter = h("span", { class: "count" });
     const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
@@ -135,9 +136,7 @@ class LoweringExplorer {
   /** The code is first shown where its innermost loop begins, unless the reader has been there. */
   toKernel() {
     const { list } = this.panels.code;
-    const { lines } = this.model;
-    const deepest = Math.max(0, ...lines.filter(({ owners }) => owners.length > 0).map(({ depth }) => depth));
-    const line = list.children[lines.findIndex(({ depth, owners }) => depth === deepest && owners.length > 0)];
+    const line = list.children[hottest(this.model.lines, this.model.code.purposes.indexOf("multiply-add"))];
     if (line && list.scrollTop === 0) this.show(list, line);
   }
 
@@ -190,7 +189,16 @@ class LoweringExplorer {
     const before = this.model.steps[Math.max(0, this.step - 1)].effect;
     const part = (key, words) => h("span", { class: effect[key] === before[key] ? "" : "changed" }, words[0], h("b", null, effect[key].toLocaleString("en")), words[1]);
     fill(this.effect, part("nests", ["", effect.nests === 1 ? " nest" : " nests"]), part("tasks", ["", effect.tasks === 1 ? " piece: one core" : " pieces for the cores"]),
-      part("lanes", ["", effect.lanes === 1 ? " number at a time" : " numbers in a vector"]), part("copies", ["written ", effect.copies === 1 ? " time" : " times"]));
+      part("lanes", ["", effect.lanes === 1 ? " number at a time" : " numbers in a vector"]), part("copies", ["written ", effect.copies === 1 ? " time" : " times"]), this.measured());
+  }
+
+  /** How long a run took with these loops, where that was measured. */
+  measured() {
+    const { times, flops } = this.model;
+    if (times.length === 0) return null;
+    const told = faster(times, this.step);
+    const rate = flops > 0 ? `, ${Number((flops / times[this.step]).toPrecision(3))} GFLOP/s` : "";
+    return h("span", { class: told.includes("×") ? "changed measured" : "measured" }, "measured ", h("b", null, duration(times[this.step])), rate, told && `, ${told}`);
   }
 
   // --- one operator at every level ------------------------------------------------------------------

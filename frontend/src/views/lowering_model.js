@@ -17,6 +17,7 @@ export function createModel(view) {
   const longest = Math.max(2, ...steps.flatMap(({ nest }) => nest.map(({ extent }) => extent)));
 
   return {
+    times: view.times, flops: view.kernel.flops,
     operators, relay, te, steps, lines,
     code: { name: strings[view.code.name], purposes: purposes.map((p) => strings[p]), others: view.code.others, cut: view.code.cut },
     kernel: { name: strings[view.kernel.name], target: strings[view.kernel.target], rule: strings[view.kernel.rule], choice: view.kernel.choice.map(([name, value]) => `${strings[name]} ${strings[value]}`) },
@@ -31,6 +32,27 @@ export function tally(lines, purposes, chosen) {
   const counts = Array.from({ length: purposes }, () => 0);
   for (const { purpose, owners } of lines) if (purpose >= 0 && (chosen.length === 0 || meets(owners, chosen))) counts[purpose] += 1;
   return counts;
+}
+
+/** The first line of the innermost loop that multiplies and adds, or, where nothing does, of any that computes. */
+export function hottest(lines, fused) {
+  const computes = lines.some(({ purpose }) => purpose === fused) ? ({ purpose }) => purpose === fused : ({ owners }) => owners.length > 0;
+  const deepest = lines.reduce((most, line) => (computes(line) ? Math.max(most, line.depth) : most), 0);
+  return lines.findIndex((line) => computes(line) && line.depth === deepest);
+}
+
+/** A time in words. */
+export function duration(ns) {
+  const [size, unit] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+  return `${Number((ns / size).toPrecision(3))} ${unit}`;
+}
+
+/** What a step changed of the time: "2.1× faster", "as fast as before" (within a tenth), or "" at the first. */
+export function faster(times, step) {
+  if (step === 0 || !times.length) return "";
+  const ratio = times[step - 1] / times[step];
+  if (ratio < 1.1 && ratio > 1 / 1.1) return "as fast as before";
+  return ratio > 1 ? `${Number(ratio.toPrecision(2))}× faster` : `${Number((1 / ratio).toPrecision(2))}× slower`;
 }
 
 /** Whether a line belongs to one of the operators. */

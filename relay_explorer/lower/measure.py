@@ -1,0 +1,31 @@
+"""What each primitive of a schedule is worth: the kernel timed on this machine after every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..ir.errors import RelayError
+from .replay import Primitive
+from .schedules import Scheduled
+from .search import measured
+
+
+def step_times(made: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
+    """The seconds of one run (the shortest of several): before the first primitive, then after each. Every
+    one is compiled anew, which takes a few tenths of a second.
+    """
+    composed = made.composed
+    if not composed.target.runs_here:
+        raise RelayError(
+            f"the kernel `{composed.name}` is made for {composed.target}, which this machine is not: it "
+            "cannot be measured here",
+            help=["show it without `measure`"],
+        )
+    if not composed.is_static:
+        raise RelayError(
+            f"the kernel `{composed.name}` has sizes that are not known: it cannot be measured",
+            help=["show it without `measure`"],
+        )
+    mods = [composed.mod, *(p.mod for p in primitives)]
+    return [measured(replace(made, mod=mod)) for mod in mods]
