@@ -83,10 +83,13 @@ def _builders() -> dict[str, Callable[..., Any]]:
 
 
 def _builder_of(op: Op, known: dict[str, Callable[..., Any]]) -> str:
-    """The name of the function that builds calls of `op`; forms for computed shapes share one."""
+    """The name of the function that builds calls of `op`; forms for computed shapes share one, and those of
+    layers in blocks are called as the operator is.
+    """
     name = op.name.replace("contrib_", "").removeprefix("dyn.")
-    if name in known:
-        return name
+    for full in (name, op.name.lower()):
+        if full in known:
+            return full
     return next(full for full in known if full.rpartition(".")[2] == name.rpartition(".")[2])
 
 
