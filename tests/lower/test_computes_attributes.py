@@ -262,7 +262,7 @@ def images() -> list[Case]:
     x, found = t(1, 2, 5, 4), []
     modes = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn")
     for mode in modes:
-        for method in ("nearest_neighbor", "linear", "cubic"):
+        for method in ("nearest_neighbor", "linear", "cubic")[: 3 if mode == "align_corners" else 2]:
             found.append(case(image.resize2d(x, (7, 3), None, "NCHW", method, mode)))
     rounding = ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
     found += [
@@ -335,4 +335,6 @@ GROUPS = [
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.__name__)
 def test_of(group: Callable[[], list[Case]]) -> None:
-    agree(group(), {"float16": 1e-2, "float32": 3e-5, "float64": 1e-11})
+    """LLVM optimizes the code of those groups whose computations leave it something to misunderstand."""
+    optimized = group in (elements, places, reductions, orders)
+    agree(group(), {"float16": 1e-2, "float32": 3e-5, "float64": 1e-11}, optimized)
