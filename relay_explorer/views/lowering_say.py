@@ -130,7 +130,7 @@ def compiled(code: Code) -> Sentence:
     inner = [n for n in code.lines if n.purpose >= 0 and n.depth == deepest]
     useful = sum(code.purposes[n.purpose] == "multiply-add" for n in inner)
     text = f"LLVM makes **{counted(total, 'instruction')}** of these loops"
-    if useful:
+    if useful and deepest:
         return (f"{text}. In the innermost loops, **{useful} of {len(inner)}** multiply and add.",)
     return (f"{text}.",)
 

@@ -202,6 +202,12 @@ def test_every_step_is_told_with_its_reason() -> None:
         assert not [s for s in view["strings"] if s.startswith("The primitive")], name
 
 
+def test_a_kernel_without_loops_is_told_without_them() -> None:
+    shown = lowering_view(kernel("fn (%x: float32, Primitive=1) { exp(%x) }"))
+    assert len(shown.steps) == 2
+    assert re.fullmatch(r"LLVM makes \*\*\d+ instructions\*\* of these loops\.", told(shown)[-1])
+
+
 def test_explore_shows_a_kernel_of_a_program() -> None:
     module = parse("def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(exp(%x)) }")
     exe = build(module, target=HASWELL, quiet=True)
