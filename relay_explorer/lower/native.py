@@ -53,26 +53,30 @@ def build_native(
     tools = toolchain(where)
     module = prepared(with_params(mod, params), where, opt_level)
     program = compile_module(module)
-    _check_host(program)
-    functions = [code.function for code in program.kernels]
-    kernels = make_kernels(functions, where, Progress(quiet), SEARCH if search else None)
+    compiled = [number for number, code in enumerate(program.kernels) if not code.host]
+    functions = [program.kernels[number].function for number in compiled]
+    _check_host(functions)
+    found = dict(zip(compiled, make_kernels(functions, where, Progress(quiet), SEARCH if search else None)))
+    kernels = [found.get(number) for number in range(len(program.kernels))]
     types = [param.checked_type for param in module["main"].params]
-    source = native_source(program, [kernel.sizes for kernel in kernels], name, types)
+    source = native_source(program, [k.sizes if k is not None else None for k in kernels], name, types)
     made = NativeExecutable(source, kernels, program, where, module, tools)
     made.seconds = time.perf_counter() - start
     return made
 
 
-def _check_host(program: VMProgram) -> None:
+def _check_host(functions: Sequence[Function]) -> None:
     """That no kernel runs in Python."""
     from .host import needs_host
 
-    for code in program.kernels:
-        if code.host or needs_host(code.function):
+    for function in functions:
+        if needs_host(function):
             raise RelayError(
-                f"the program cannot be compiled ahead of time: `{code.name}` is computed in Python",
-                code.function.span,
-                help=["the virtual machine runs it"],
+                f"the program cannot be compiled ahead of time: `{function.body}` is computed in Python"[
+                    :400
+                ],
+                function.span,
+                help=[f"it is\n{str(function)[:600]}", "the virtual machine runs it"],
             )
 
 
@@ -92,14 +96,14 @@ class NativeExecutable(Executable):
     def __init__(
         self,
         native: NativeSource,
-        kernels: Sequence[Kernel],
+        kernels: Sequence[Kernel | None],
         program: VMProgram,
         target: Target,
         mod: IRModule,
         tools: Toolchain,
     ) -> None:
         self.native, self.kernel_of, self.program = native, list(kernels), program
-        self.kernels = list(dict.fromkeys(kernels))
+        self.kernels = list(dict.fromkeys(kernel for kernel in kernels if kernel is not None))
         self.target, self.mod, self.tools = target, mod, tools
         self.constants = {}
         self.seconds = 0.0
@@ -137,6 +141,8 @@ class NativeExecutable(Executable):
         files[1].write_text(native.header, "utf-8")
         files[2].write_bytes(native.constants)
         for kernel, symbol in zip(self.kernel_of, native.kernels):
+            if kernel is None:
+                continue
             made = place / f"{symbol}.o"
             rename = f"__tvm_ffi_{kernel.entry['name']}={symbol}"
             # Several kernels have functions of one name; the weak ones are the same in all.

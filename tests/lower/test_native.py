@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.execute import create_executor
-from relay_explorer.execute.results import ConstructorValue
+from relay_explorer.execute import Interpreter, create_executor
+from relay_explorer.execute.results import ConstructorValue, to_value
+from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.lower.native import NativeExecutable, build_native
 from relay_explorer.models import sentiment, sentiment_training
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
 from relay_explorer.typing import infer_types
+from tests.execute.programs import assert_same
 
 LIST = "type List { Nil, Cons(int32, List), }\n"
 
@@ -26,6 +28,11 @@ PROGRAMS = {
         "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(16, 3), float32]) {"
         " (nn.relu(add(nn.dense(%x, %w), 1f)), %x) }",
         [np.arange(-3, 3, dtype="float32").reshape(2, 3), np.ones((16, 3), "float32")],
+    ),
+    "rows": (
+        "def @main(%n: int64, %x: float32) {"
+        ' (arange(%n, 2i64, -3i64, dtype="int64"), arange(%x, 2.05f, 0.5f, dtype="float32")) }',
+        [10, 0.3],
     ),
     "closures": (
         LIST + "def @range(%n: int32) -> List { if (%n == 0) { Nil } else { Cons(%n, @range(%n - 1)) } }\n"
@@ -235,3 +242,28 @@ def test_sentences_are_learned() -> None:
     _, losses = sentiment_training.train(count=32, epochs=4, step=step)
     assert losses[0] == pytest.approx(np.log(5), abs=0.5)
     assert losses[-1] < losses[0] - 0.1
+
+
+@pytest.mark.parametrize("seed", [2, 4])
+def test_random_programs(seed: int) -> None:
+    module = generate(seed, size=60, closed=True).module
+    wanted = Interpreter(module).call("main", [])
+    exe = build_native(module, opt_level=0)
+    assert_same(to_value(exe()), wanted, 1e-3, 1e-4)
+    assert exe.library.live == 0
+
+
+def test_what_only_python_computes_is_refused() -> None:
+    module = relay.parse("def @main(%x: Tensor[(3), float32]) { argwhere(%x) }")
+    with pytest.raises(RelayError) as caught:
+        build_native(module)
+    assert "cannot be compiled ahead of time: how large the results of `argwhere` are" in str(caught.value)
+
+
+def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    module = relay.parse("def @main(%x: float32) { tanh(%x) }")
+    with pytest.raises(RelayError, match=r"needs a C compiler .*\n.*apt-get install gcc$"):
+        build_native(module)
+    with pytest.raises(RelayError, match=r"aarch64-linux-gnu-gcc, .*\n.*install gcc-aarch64-linux-gnu libc6"):
+        build_native(module, "raspberry-pi-5")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...ir.errors import RelayError
+from ...ir.expr import Call, Constant
 from ..vm.bytecode import (
     AllocADT,
     AllocClosure,
@@ -122,13 +123,37 @@ def _invoke_packed(w: FunctionWriter, i: InvokePacked, n: int) -> None:
     w.clear(w.dying(n))
 
 
+_ROWS = ("int32", "int64", "float32", "float64")
+
+
 def _invoke_host(w: FunctionWriter, i: InvokeHost, n: int) -> None:
+    """A kernel whose results' sizes are data. Of these C has rows of numbers, `arange`."""
     code = w.names.program.kernels[i.kernel]
-    raise RelayError(
-        "the program cannot be compiled ahead of time: a kernel's sizes are found by computing it, in Python",
-        w.function.spans[n] if w.function.spans else None,
-        help=[f"the virtual machine runs it; the kernel is `{code.name}`"],
-    )
+    function = code.function
+    body, params = function.body, list(function.params)
+    dtype = str(getattr(getattr(body, "attrs", None), "dtype", ""))
+    if (
+        not isinstance(body, Call)
+        or str(body.op) != "arange"
+        or dtype not in _ROWS
+        or not all(arg in params or isinstance(arg, Constant) for arg in body.args)
+    ):
+        raise RelayError(
+            "the program cannot be compiled ahead of time: how large the results of "
+            f"`{code.name}` are is found by computing them, in Python",
+            w.function.spans[n] if w.function.spans else None,
+            help=["the virtual machine runs it"],
+        )
+    whole = "int" in dtype
+    given = []
+    for arg in body.args:
+        if isinstance(arg, Constant):
+            given.append(repr(arg.data.item()))
+        else:
+            place = i.arguments[next(k for k, p in enumerate(params) if p is arg)]
+            given.append(f"{'whole_of' if whole else 'number_of'}(r[{place}])")
+    makes = "row_of_wholes" if whole else "row_of_numbers"
+    w.made(i.to[0], f"{makes}(m, {_type(dtype)}, {', '.join(given)})", n)
 
 
 def _alloc(w: FunctionWriter, to: int, kind: str, tag: int, given: Sequence[int], n: int) -> None:
