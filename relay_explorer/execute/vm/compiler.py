@@ -18,7 +18,8 @@ from ...ir.walk import post_order
 from ...text import astext
 from ..code import Code, compile_function
 from .bytecode import KernelCode, VMFunction, VMProgram
-from .function import FunctionCompiler, Known, leaf_types
+from .function import FunctionCompiler, Known
+from .tensors import is_open
 
 HOST = "host"  # what an operator says in place of its lowering, where the size of its result is data
 
@@ -101,7 +102,7 @@ class ModuleCompiler:
             if text not in self.kernels:
                 ops = [n.op for n in post_order(function.body) if isinstance(n, Call)]
                 names = [op.name.rpartition(".")[2] for op in ops if isinstance(op, Op)]
-                host = any(isinstance(op, Op) and op.lowering == HOST for op in ops) or _is_open(function)
+                host = any(isinstance(op, Op) and op.lowering == HOST for op in ops) or is_open(function)
                 self.kernels[text] = len(self.kernels)
                 self.kernel_codes.append(KernelCode("_".join(names)[:60] or "copy", text, host, function))
             self.kernel_of[id(function)] = self.kernels[text], function
@@ -134,16 +135,3 @@ _NOTHING = VMFunction("", (), (), 0, 0, ())
 def _nothing(expr: Expr) -> str:
     """No types stand in the text of a kernel: they follow from those of its parameters."""
     return ""
-
-
-def _is_open(function: Function) -> bool:
-    """Whether the types of a kernel do not say the sizes of its results, nor anything that they follow from:
-    it has no types (it is an operator that is used as a value), or data tell the sizes.
-    """
-    parts = (*function.params, function.body)
-    if any(part._checked_type is None for part in parts):
-        return True
-    tensors = [leaf_types(part.checked_type) for part in parts]
-    return all(t.is_static for given in tensors[:-1] for t in given) and not all(
-        t.is_static for t in tensors[-1]
-    )

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...ir.adt import Constructor
-from ...ir.errors import RelayError
-from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
-from ...ir.ndarray import itemsize
+from ...ir.expr import Constant, Expr, Function, GlobalVar
 from ...ir.op import Op
 from ...ir.types import TensorType, TupleType, Type
 from ..code import Block, ClauseCode, Code, Instruction, Kind
@@ -43,6 +41,7 @@ from .bytecode import (
 from .bytecode import Instruction as Made
 from .clauses import emit_path, emit_tests
 from .matching import Path, variables
+from .tensors import argument_types, bytes_of, leaf_types, single
 
 if TYPE_CHECKING:
     from .compiler import ModuleCompiler
@@ -252,7 +251,7 @@ class FunctionCompiler:
         kind, target, operands, detail, node = instruction
         match kind:
             case Kind.OPERATOR:
-                self._kernel(_single(node), instruction, operands)
+                self._kernel(single(node), instruction, operands)
             case Kind.TUPLE:
                 self._tuple(target, [self.value(slot) for slot in operands])
             case Kind.FIELD:
@@ -354,26 +353,24 @@ class FunctionCompiler:
         program, target = self.program, instruction.target
         number = program.kernel(function)
         values = [self.value(slot) for slot in operands]
-        type_ = function.body._checked_type
-        if type_ is None or any(p._checked_type is None for p in function.params):
+        inputs, tensors = argument_types(function), leaf_types(function.body._checked_type)
+        if inputs is None or tensors is None:
             self.emit(InvokeHost((self.target(target),), number, tuple(values)))
             return
-        inputs = [t for p in function.params for t in leaf_types(p.checked_type)]
-        arguments = tuple(
-            [r for v, p in zip(values, function.params) for r in self._leaves(v, p.checked_type)]
-        )
-        tensors = leaf_types(type_)
-        single = isinstance(type_, TensorType)
-        results = [self.target(target)] if single else [self.fresh() for _ in tensors]
+        type_ = function.body.checked_type
+        leaves = [self._leaves(v, p.checked_type) for v, p in zip(values, function.params)]
+        arguments = tuple([leaf for found in leaves for leaf in found])
+        one = isinstance(type_, TensorType)
+        results = [self.target(target)] if one else [self.fresh() for _ in tensors]
         if program.is_host(number):
             self.emit(InvokeHost(tuple(results), number, arguments))
         elif all(t.is_static for t in (*tensors, *inputs)):
-            if "relay.reshape_only" in function.attrs and single and len(arguments) == 1:
+            if "relay.reshape_only" in function.attrs and one and len(arguments) == 1:
                 self.emit(ReshapeTensor(results[0], arguments[0], tensors[0].concrete_shape))
                 return
             for register, tensor in zip(results, tensors):
                 storage = self.fresh()
-                self.emit(AllocStorage(storage, _bytes(tensor)))
+                self.emit(AllocStorage(storage, bytes_of(tensor)))
                 self.emit(AllocTensor(register, storage, tensor.concrete_shape, tensor.dtype))
             self.emit(InvokePacked(number, arguments, tuple(results)))
         else:
@@ -382,7 +379,7 @@ class FunctionCompiler:
             for register, shape, tensor in zip(results, shapes, tensors):
                 self.emit(AllocTensorReg(register, shape, tensor.dtype))
             self.emit(InvokePacked(number, arguments, tuple(results)))
-        if not single:
+        if not one:
             self._nest(target, type_, results)
 
     def _leaves(self, register: int, type_: Type) -> list[int]:
@@ -406,35 +403,3 @@ class FunctionCompiler:
 
         assert isinstance(type_, TupleType)
         self._tuple(target, [made(field) for field in type_.fields])
-
-
-def leaf_types(type_: Type) -> list[TensorType]:
-    """The tensors of a type, depth first."""
-    found: list[TensorType] = []
-    pending = [type_]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, TupleType):
-            pending.extend(reversed(part.fields))
-        elif isinstance(part, TensorType):
-            found.append(part)
-        else:
-            raise RelayError(f"a kernel takes and gives tensors and tuples of them, not `{part}`")
-    return found
-
-
-def _bytes(tensor: TensorType) -> int:
-    """The memory of a tensor; bfloat16 is computed as float32 by NumPy."""
-    size = 4 if tensor.dtype == "bfloat16" else itemsize(tensor.dtype)
-    for extent in tensor.concrete_shape:
-        size *= extent
-    return size
-
-
-def _single(call: Expr) -> Function:
-    """A call of an operator outside of all kernels, as a kernel of its own."""
-    assert isinstance(call, Call)
-    params = [Var(f"p{k}", arg._checked_type) for k, arg in enumerate(call.args)]
-    body = Call(call.op, params, call.attrs, call.type_args, call.span)
-    body.origin, body._checked_type = (call,), call._checked_type
-    return Function(params, body, call._checked_type, None, {"Primitive": 1}, call.span)

@@ -16,7 +16,7 @@ from ...typing import infer_types
 from ..code import Kind, compile_function
 from ..interpreter import apply_operator
 from .bytecode import KernelCode
-from .function import leaf_types
+from .tensors import argument_types, leaf_types
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -49,12 +49,14 @@ class NumPyKernel:
         self.size = made.size
         self.constants = [(slot, _array(expr)) for slot, expr in made.constants if isinstance(expr, Constant)]
         self.types = [p._checked_type for p in function.params]
-        self.simple = all(type_ is None or isinstance(type_, TensorType) for type_ in self.types)
+        given, self.results = argument_types(function), leaf_types(function.body._checked_type)
+        self.open = given is None or self.results is None  # its arguments and its result are any values
+        self.count = len(self.types if given is None else given)
+        self.simple = self.open or all(isinstance(type_, TensorType) for type_ in self.types)
         self.known: dict[tuple[Shape, ...], list[Shape]] = {}
 
     def run(self, *tensors: Array) -> None:
-        count = len(self.types) if self.simple else len([t for p in self.types if p for t in leaf_types(p)])
-        for place, value in zip(tensors[count:], self.compute(tensors[:count])):
+        for place, value in zip(tensors[self.count :], self.compute(tensors[: self.count])):
             place[...] = value
 
     def compute(self, arguments: Sequence[Any]) -> list[Any]:
@@ -73,7 +75,7 @@ class NumPyKernel:
             else:
                 frame[target] = tuple(values)
         value = frame[self.result]
-        return flat(value) if self.function.body._checked_type is not None else [value]
+        return [value] if self.open else flat(value)
 
     def shapes(self, arguments: Sequence[Array]) -> list[Shape]:
         """By the operators' type relations; where these do not say, by computing the results."""
@@ -93,7 +95,7 @@ class NumPyKernel:
             types = infer_types(IRModule.from_expr(Function(params, body)))["main"].body.checked_type
         except RelayError:
             return None
-        tensors = leaf_types(types)
+        tensors = leaf_types(types) or []
         return [t.concrete_shape for t in tensors] if all(t.is_static for t in tensors) else None
 
 

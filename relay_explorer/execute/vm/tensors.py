@@ -1,0 +1,60 @@
+"""The tensors of kernels, by the types of arguments and results; and the kernel of a single operator."""
+
+from __future__ import annotations
+
+from ...ir.expr import Call, Expr, Function, Var
+from ...ir.ndarray import itemsize
+from ...ir.types import TensorType, TupleType, Type
+
+
+def leaf_types(type_: Type | None) -> list[TensorType] | None:
+    """The tensors of a type, depth first; None where it is not known, or is made of anything else."""
+    found: list[TensorType] = []
+    pending = [type_]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, TupleType):
+            pending.extend(reversed(part.fields))
+        elif isinstance(part, TensorType):
+            found.append(part)
+        else:
+            return None
+    return found
+
+
+def argument_types(function: Function) -> list[TensorType] | None:
+    """The tensors that a kernel reads; None where its arguments are anything else, too."""
+    found: list[TensorType] = []
+    for param in function.params:
+        leaves = leaf_types(param._checked_type)
+        if leaves is None:
+            return None
+        found += leaves
+    return found
+
+
+def is_open(function: Function) -> bool:
+    """Whether the types of a kernel say neither the sizes of its results nor what they follow from: it is an
+    operator that is used as a value, or takes any value, or data tell the sizes.
+    """
+    given, made = argument_types(function), leaf_types(function.body._checked_type)
+    if given is None or made is None:
+        return True
+    return all(t.is_static for t in given) and not all(t.is_static for t in made)
+
+
+def bytes_of(tensor: TensorType) -> int:
+    """The memory of a tensor; bfloat16 is computed as float32 by NumPy."""
+    size = 4 if tensor.dtype == "bfloat16" else itemsize(tensor.dtype)
+    for extent in tensor.concrete_shape:
+        size *= extent
+    return size
+
+
+def single(call: Expr) -> Function:
+    """A call of an operator outside of all kernels, as a kernel of its own."""
+    assert isinstance(call, Call)
+    params = [Var(f"p{k}", arg._checked_type) for k, arg in enumerate(call.args)]
+    body = Call(call.op, params, call.attrs, call.type_args, call.span)
+    body.origin, body._checked_type = (call,), call._checked_type
+    return Function(params, body, call._checked_type, None, {"Primitive": 1}, call.span)
