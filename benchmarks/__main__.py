@@ -13,6 +13,8 @@ BENCHMARKS = (
     "partial_evaluation",
     "passes",
     "kernels",
+    "networks",
+    "layers_of_passes",
 )
 
 

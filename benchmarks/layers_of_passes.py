@@ -1,0 +1,121 @@
+"""The effect of the passes, layered one after the other, on the time of networks: the figure of the paper's
+evaluation, from our own runs.
+
+python -m benchmarks.layers_of_passes [model …]        (needs apache-tvm: it is in requirements.txt)
+
+Writes the table, and `layers_of_passes.json`, from which `make figures` draws the figure.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import relay_explorer
+from benchmarks.common import machine, report, table
+from relay_explorer import models
+from relay_explorer.lower.executable import Executable
+from relay_explorer.transform import PassContext
+from relay_explorer.typing import infer_types
+
+MODELS = ("dqn", "mobilenet", "resnet18", "vgg16")
+DATA = Path(__file__).with_suffix(".json")
+SECONDS = 8.0  # of runs of one network, all layers in turns
+OF_LEVEL_3 = ("EliminateCommonSubexpr", "FoldScaleAxis", "CanonicalizeCast", "CanonicalizeOps")
+
+
+class Layer(NamedTuple):
+    """One more layer of passes: what it adds, the level, and what of that level is left out."""
+
+    adds: str
+    level: int
+    without: tuple[str, ...] = ()
+
+
+LAYERS = (
+    Layer("none", 0),
+    Layer("+ fusion", 1),
+    Layer("+ constants folded", 2),
+    Layer("+ layouts", 3, OF_LEVEL_3),
+    Layer("+ scales folded, sharing", 3),
+)
+
+
+def built(name: str, layer: Layer) -> Executable:
+    module = infer_types(models.load(name))
+    random = np.random.default_rng(0)
+    params = {
+        p.name_hint: random.normal(0, 0.05, p.checked_type.concrete_shape).astype("float32")
+        for p in module["main"].params[1:]
+    }
+    for key, value in params.items():
+        if "var" in key:  # variances are not negative
+            params[key] = np.abs(value) + 0.5
+    with PassContext(disabled_pass=layer.without):
+        return relay_explorer.build(module, params=params, opt_level=layer.level, quiet=True)
+
+
+def measured(name: str) -> list[float]:
+    """Best seconds of a run of the network with each layer, in turns."""
+    programs = [built(name, layer) for layer in LAYERS]
+    shape = infer_types(models.load(name))["main"].params[0].checked_type.concrete_shape
+    x = np.random.default_rng(1).normal(size=shape).astype("float32")
+    wanted = programs[0](x)
+    for program in programs[1:]:
+        np.testing.assert_allclose(program(x), wanted, rtol=1e-2, atol=1e-4)
+    found = [math.inf] * len(programs)
+    end = time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        for index, program in enumerate(programs):
+            start = time.perf_counter()
+            program(x)
+            found[index] = min(found[index], time.perf_counter() - start)
+    return found
+
+
+def main() -> None:
+    names = [name for name in sys.argv[1:] if name in MODELS] or list(MODELS)
+    times = {}
+    for name in names:
+        print(name, file=sys.stderr, flush=True)
+        times[name] = measured(name)
+    speeds = {name: [found[0] / each for each in found] for name, found in times.items()}
+    rows: list[tuple[str, ...]] = [
+        (
+            name,
+            f"{found[0] * 1e3:.2f} ms",
+            *(f"{speed:.2f}×" for speed in speeds[name][1:]),
+            f"{found[-1] * 1e3:.2f} ms",
+        )
+        for name, found in times.items()
+    ]
+    means = [math.prod(s[k] for s in speeds.values()) ** (1 / len(speeds)) for k in range(len(LAYERS))]
+    rows.append(("geometric mean", "", *(f"{mean:.2f}×" for mean in means[1:]), ""))
+    headings = ["network", "no passes", *(layer.adds for layer in LAYERS[1:]), "with all"]
+    threads = os.environ.get("TVM_NUM_THREADS") or os.cpu_count()
+    report("layers_of_passes.md", table(headings, rows), f"Threads: {threads}.\n")
+    if names == list(MODELS):
+        DATA.write_text(
+            json.dumps(
+                {
+                    "machine": machine(),
+                    "layers": [layer.adds for layer in LAYERS],
+                    "seconds": {
+                        name: [float(f"{each:.4g}") for each in found] for name, found in times.items()
+                    },
+                },
+                indent=1,
+            )
+            + "\n"
+        )
+
+
+if __name__ == "__main__":
+    main()
