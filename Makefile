@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help book html test test-fast test-colab lint format frontend figures exercises pairs address bench lock clean
+.PHONY: help book html test test-fast test-colab test-gpu lint format frontend figures exercises pairs address bench lock clean
 
 VENV := .venv
 COLAB := .venv-colab
@@ -43,6 +43,9 @@ test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with 
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" -k "not a_usual_mistake_is_named" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \
 	  $$(grep -rlE '^(import|from) (torch|docutils|tests\.(ops\.meanings|models\.reference))' tests | sed 's/^/--ignore /')
+
+test-gpu: $(READY)  ## run what needs a GPU, or NVIDIA's compiler: kernels against the interpreter, PTX (no part of `make test`)
+	@$(BIN)/python -m pytest tests/gpu
 
 lint: $(READY)  ## check style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -12,8 +12,9 @@ from ..ir.types import TensorType, TupleType
 from . import levels
 from .arrays import aligned, aligned_copy, is_aligned, tensor_maker
 from .compiling import function_of, generated, linker, output_sizes, scheduled
+from .device import Usage, lacks, on_device, usage
 from .lowering import tensor_types
-from .require import runtime
+from .require import runtime, tvm
 from .schedules import Scheduled
 from .shapes import evaluated
 from .target import Target
@@ -149,19 +150,38 @@ class Kernel:
         """The function that takes tensors, those that it reads, then those that it writes."""
         if not self.target.runs_here:
             raise RelayError(
-                f"the kernel `{self.name}` is made for {self.target}, which this machine is not",
-                help=[f"its code can be read: kernel.source({'cuda' if 'cuda' in self.levels else 'asm'!r})"],
+                f"the kernel `{self.name}` is made for {self.target}, {self._obstacle()}",
+                help=[f"its code can be read: kernel.source({self._code!r})"],
             )
         if self.on_host:
             from .host import host_kernel
 
             return host_kernel(self.function)
+        if self.target.kind == "cuda":
+            return on_device(self._built_here, len(self.input_types), tvm().cuda(0))
         path = self.entry.get("path")
         if path is None:
             return self._built_here
         self._library = runtime().load_module(str(path))
         found: Callable[..., object] = self._library[self.symbol]
         return found
+
+    @property
+    def _code(self) -> str:
+        """The last level that needs no tool to read."""
+        return [level for level in self.levels if level != "ptx"][-1]
+
+    def _obstacle(self) -> str:
+        return f"and {lacks(self.target)}" if self.target.kind == "cuda" else "which this machine is not"
+
+    @property
+    def usage(self) -> list[Usage]:
+        """What the kernel takes of a GPU: registers, shared memory, and how much of a multiprocessor it can
+        fill. NVIDIA's compiler nvcc says it; no GPU is needed.
+        """
+        if self.target.kind != "cuda" or self.on_host:
+            raise RelayError(f"the kernel `{self.name}` is not made for a GPU: it takes no part of one")
+        return usage(self.source("cuda"), self.target)
 
     @cached_property
     def _built_here(self) -> Callable[..., object]:

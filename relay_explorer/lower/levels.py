@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
 from typing import Any
 
-from ..ir.errors import RelayError
 from ..ir.expr import Call, Function
 from ..ir.op import Op
 from ..ir.walk import post_order
@@ -45,14 +43,6 @@ def machine(generated: Any, level: str, target: Target) -> str:
     source = str(generated.mod.imports[0].inspect_source())
     if level == "cuda":
         return source
-    if shutil.which("nvcc") is None:
-        raise RelayError(
-            "PTX needs NVIDIA's compiler nvcc, which is not on the PATH",
-            help=["install the CUDA toolkit (the package `nvidia-cuda-toolkit` of Debian)"],
-        )
-    from importlib import import_module
+    from .device import ptx
 
-    nvcc = import_module("tvm.support.nvcc")
-    with target.tvm:
-        made = nvcc.compile_cuda(source, target_format="ptx", arch=str(target.dict["arch"]), compiler="nvcc")
-    return bytes(made).decode("utf-8", "replace")
+    return ptx(source, target)

@@ -70,8 +70,12 @@ class Target:
 
     @property
     def runs_here(self) -> bool:
-        """Whether this process can run the code: its instructions are this processor's."""
-        return self.kind != "cuda" and _runs_here(self.options)
+        """Whether this process can run the code: its instructions are this processor's, or its GPU's."""
+        if self.kind == "cuda":
+            from .device import lacks
+
+            return not lacks(self)
+        return _runs_here(self.options)
 
     @staticmethod
     def of(target: object) -> Target:

@@ -1,5 +1,5 @@
 """Kernels written as loops, for what no tensor expression says: where one step needs what an earlier one
-left, or writes at a place that is data. They run on the CPU.
+left, or writes at a place that is data. They are one thread's work, apart from the loops that are `together`.
 
 They are TVM's opaque blocks: schedules leave them as they are.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..require import tvm
+from ..target import Target
 from .tensors import Shape, Tensor, Value, te, tirx
 
 builder: Any = tvm().script.ir_builder
@@ -23,20 +24,33 @@ def loops(
     inputs: Sequence[Tensor],
     body: Callable[[Buffers, Buffers], None],
     name: str,
+    given: slice = slice(None),
+    target: Target | None = None,
 ) -> list[Tensor]:
     """Tensors of these shapes and element types, which `body`, a function of the buffers of `inputs` and of
-    results, fills.
+    results, fills. Only those of the slice `given` are given back, the others are the loops' own: on a GPU
+    they are memory of the thread that runs the loops, since a kernel can have no other there.
     """
+    outside = [True] * len(results)
+    if target is not None and target.kind == "cuda":
+        outside = [n in range(*given.indices(len(results))) for n in range(len(results))]
 
     def written(ins: Sequence[Any], outs: Sequence[Any]) -> Any:
         with builder.IRBuilder() as made:
             with T.serial(0, 1):  # the builder wants one statement; what counts is its body
-                body([T.buffer_proxy(b) for b in ins], [T.buffer_proxy(b) for b in outs])
+                rest = iter(outs)
+                buffers = [
+                    next(rest) if outer else T.decl_buffer(list(shape), dtype, scope="local")
+                    for outer, (shape, dtype) in zip(outside, results)
+                ]
+                body([T.buffer_proxy(b) for b in ins], [T.buffer_proxy(b) for b in buffers])
             return made.get().body
 
-    shapes, dtypes = [tuple(shape) for shape, _ in results], [dtype for _, dtype in results]
-    found = te.extern(shapes, list(inputs), written, dtype=dtypes, name=name)
-    return list(found) if isinstance(found, (list, tuple)) or len(results) > 1 else [found]
+    kinds = [kind for outer, kind in zip(outside, results) if outer]
+    shapes, dtypes = [tuple(shape) for shape, _ in kinds], [dtype for _, dtype in kinds]
+    made = te.extern(shapes, list(inputs), written, dtype=dtypes, name=name)
+    found = list(made) if isinstance(made, (list, tuple)) or len(kinds) > 1 else [made]
+    return found[given] if len(found) == len(results) else found
 
 
 def local(size: int, dtype: str) -> Any:

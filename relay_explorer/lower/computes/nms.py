@@ -138,9 +138,9 @@ def non_max_suppression(call: Lowered) -> list[Tensor]:
                 _to_front(step)
 
     if not attrs.return_indices:
-        return loops(rows, call.inputs, body, call.name)[:1]
+        return loops(rows, call.inputs, body, call.name, slice(1), call.target)
     found = [((images, boxes), "int32"), ((images, 1), "int32")]
-    return loops([*rows, *found], call.inputs, body, call.name)[3:]
+    return loops([*rows, *found], call.inputs, body, call.name, slice(3, None), call.target)
 
 
 def _named(step: _Suppressing, found: Any, counts: Any) -> None:
@@ -215,8 +215,8 @@ def all_class_non_max_suppression(call: Lowered) -> list[Tensor]:
     results: list[tuple[Shape, str]] = [
         (rows_shape, "int64"), (values_shape, "float32"), (counts_shape, "int64"), *scratch
     ]  # fmt: skip
-    found = loops(results, [boxes, scores, most, iou, low], body, call.name)
-    return [found[0], found[2]] if onnx else found[:3]
+    given = slice(0, 3, 2) if onnx else slice(3)
+    return loops(results, [boxes, scores, most, iou, low], body, call.name, given, call.target)
 
 
 def _clear(rows: Any, values: Any, counts: Any, sizes: tuple[Any, Any], onnx: bool) -> None:
@@ -287,4 +287,4 @@ def regular_non_max_suppression(call: Lowered) -> list[Tensor]:
     scratch = [((1, count), "int32"), ((1, count), "int32"), ((count,), "int32")]
     lists = [((2, room), "int32"), ((1, room), "int32"), ((1, room), "int32")]
     results = [((images, most, 4), "float32"), row, row, ((images,), "int32"), *scratch, *lists]
-    return loops(results, [boxes, scores], body, call.name)[:4]
+    return loops(results, [boxes, scores], body, call.name, slice(4), call.target)

@@ -187,8 +187,8 @@ def sparse_transpose(call: Lowered) -> list[Tensor]:
                 place[0] = place[0] + 1
 
     kinds = [((count,), dtype_of(values)), ((count,), dtype_of(columns)), ((size + 1,), dtype_of(starts))]
-    made = loops([*kinds, ((size,), dtype_of(starts))], [values, columns, starts], body, call.name)
-    return made[:3]
+    results = [*kinds, ((size,), dtype_of(starts))]
+    return loops(results, [values, columns, starts], body, call.name, slice(3), call.target)
 
 
 def _valid(column: Value, size: Any) -> Value:

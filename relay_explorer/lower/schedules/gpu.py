@@ -10,6 +10,7 @@ from typing import Any
 from ..compose import Composed
 from ..require import tvm
 from ..target import Target
+from .parts import Plan
 from .scheduled import Candidate, Choice, Scheduled
 
 ORDER = {
@@ -17,22 +18,39 @@ ORDER = {
     "GEMV": "a matrix times a vector",
     "Reduction": "a reduction with something before or after it",
     "GeneralReduction": "several reductions of the same rows",
+    "Transpose": "axes that change places, through shared memory",
     "Fallback": "anything",
 }
+REDUCING = ("Matmul", "GEMV", "Reduction", "GeneralReduction")
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
     """By the first of the rules that takes the kernel."""
     if target.kind != "cuda":
         return None
-    for name in [choice["rule"]] if choice else ORDER:
+    rules = _rules(composed, target)
+    for name in [choice["rule"]] if choice else rules:
         made = _applied(name, composed, target)
         if made is not None:
             scheduled = made.mod["main"].with_attr("global_symbol", composed.name)
             mod = tvm().IRModule({composed.name: scheduled})
-            candidates = tuple([Candidate({"rule": rule}, why) for rule, why in ORDER.items()])
+            candidates = tuple([Candidate({"rule": rule}, ORDER[rule]) for rule in rules])
             return Scheduled(composed, mod, made.trace, "gpu", {"rule": name}, candidates)
     return None
+
+
+def _rules(composed: Composed, target: Target) -> list[str]:
+    """The rules that a kernel is worth trying with: four are for kernels that reduce, one for those that
+    move.
+    """
+    plan = Plan(composed, target)
+    reduces = any(plan.is_reduction(name) for name in plan.names)
+    turns = any(stage.op.name in ("transpose", "layout_transform") for stage in composed.stages)
+    return [
+        rule
+        for rule in ORDER
+        if rule == "Fallback" or (reduces if rule in REDUCING else turns and not reduces)
+    ]
 
 
 def _applied(name: str, composed: Composed, target: Target) -> Any:
