@@ -14,7 +14,7 @@ from relay_explorer.ir.op import Op
 from relay_explorer.lower.lowering import HOST, lowering_of
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types
-from tests.lower.kernels import Case, agree, compiled, without_constants
+from tests.lower.kernels import Case, agree, case, compiled, without_constants
 from tests.ops.examples import EXAMPLES
 from tests.ops.meanings import numbers, rng
 from tests.ops.test_compute_every_operator import DIVIDING, SPECIAL, value_for
@@ -176,7 +176,7 @@ def test_random_numbers_are_the_same_bits() -> None:
 def test_empty_tensors() -> None:
     from relay_explorer import relay
 
-    x = relay.var("x", shape=(0, 3))
+    x, truth = relay.var("x", shape=(0, 3)), relay.var("b", shape=(2, 0), dtype="bool")
     calls = [
         relay.exp(x), x + x, relay.sum(x), relay.sum(x, 0), relay.prod(x, 0), relay.sum(x, 1), relay.sort(x,
              0),
@@ -184,4 +184,5 @@ def test_empty_tensors() -> None:
         relay.nn.dense(x, relay.const(np.ones((1, 3), "float32"))), relay.tile(x, (2, 2)),
     ]  # fmt: skip
     modules = [without_constants(infer_types(IRModule.from_expr(Function([x], call)))) for call in calls]
-    agree([Case(m, [numbers(rng(), (0, 3)), *fixed.values()]) for m, fixed in modules])
+    cases = [Case(m, [numbers(rng(), (0, 3)), *fixed.values()]) for m, fixed in modules]
+    agree([*cases, *[case(fold(truth, 1)) for fold in (relay.any, relay.all, relay.sum)]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ..lowering import Lowered, Lowering
@@ -37,7 +38,8 @@ def _agreement(logarithm: Callable[[Value], Value]) -> Lowering:
             return sum_over(found, [n, c])
 
         sums = stage((), all_of_them, f"{call.name}_sum")
-        count = number(examples, real) if isinstance(examples, int) else cast(examples, real)
+        known_count = isinstance(examples, int)  # the mean of no examples is no number
+        count = number(examples or math.nan, real) if known_count else cast(examples, real)
         return [stage((), lambda: cast(-sums() / count, dtype), call.name)]
 
     return lower

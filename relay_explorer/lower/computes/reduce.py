@@ -160,7 +160,7 @@ def _of_truths(name: str, fold: Folded, x: Tensor, stage_name: str) -> Tensor:
         lambda *i: _folded(kind, plain(x(*fold.index(i))), fold.over()),
         f"{stage_name}_number",
     )
-    return stage(fold.shape, lambda *i: tirx.NE(found(*i), number(0, "int8")), stage_name)
+    return stage(fold.shape, lambda *i: found(*i) > number(0, "int8"), stage_name)
 
 
 max = _fold("max", "any")
