@@ -23,14 +23,6 @@ from tests.views.lowerings import CONVOLUTION, DATA, HASWELL, LAYER, NAMES, SOFT
 ARM = "raspberry-pi-4"
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _kernels_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> object:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RELAY_EXPLORER_CACHE", str(tmp_path_factory.mktemp("kernels")))
-        patch.setenv("RELAY_EXPLORER_QUIET", "1")
-        yield
-
-
 def told(shown: LoweringView) -> list[str]:
     return [step.say[0].format(*step.say[1:]) for step in shown.steps]
 
