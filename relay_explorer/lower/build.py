@@ -19,6 +19,7 @@ from ..ir.op import Op
 from ..ir.size import Size
 from ..ir.walk import post_order
 from ..text import astext
+from ..typing import infer_types
 from . import cache
 from .arrays import aligned_copy
 from .compiling import SEARCH, compiled
@@ -32,7 +33,7 @@ from .prepare import kernel_calls, planned, prepared, with_params
 from .target import Target
 
 QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
-EXECUTORS = ("graph", "vm", "aot")
+EXECUTORS = ("graph", "vm", "aot", "interpreter")
 FEW = 2  # kernels that are compiled here rather than in processes of their own, which take a second to start
 
 
@@ -52,6 +53,7 @@ def build(
     `executor` is what runs the kernels: "graph", for programs of tensors and nothing else, in memory that is
     planned beforehand; "vm", the virtual machine, which runs every program. Without it, the first that can.
     "aot" makes C and a library that needs no Python (see `native`); `name` begins the names of its interface.
+    "interpreter" compiles nothing: the program runs as it was written.
 
     `target` is "cpu" (this machine), "arm64" or a board's name, "cuda", a dictionary of TVM's, or a target
     string as old code had it; `params` are values for parameters of `@main`, by name, and become part of the
@@ -75,7 +77,12 @@ def build(
         from .native import build_native
 
         return build_native(mod, where, params, opt_level, name=name, quiet=quiet, search=search)
-    module = prepared(with_params(mod, params), where, opt_level)
+    checked = with_params(mod, params)
+    if executor == "interpreter":
+        from .virtual import InterpretedExecutable
+
+        return InterpretedExecutable(infer_types(checked), where)
+    module = prepared(checked, where, opt_level)
     plan = _plan(module, executor)
     if plan is None:
         found = _for_machine(module, where, Progress(quiet), SEARCH if search else None)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..execute.arguments import check_arguments, describe, fits
 from ..execute.executor import FunctionValue, in_order
 from ..execute.graph import Input
+from ..execute.interpreter import Interpreter
 from ..execute.results import to_result, to_value
 from ..execute.values import Value
-from ..execute.vm import KernelCode, Machine, VMProgram
+from ..execute.vm import KernelCode, Machine, VMFunction, VMProgram
 from ..execute.vm.executor import VMInterpreter
 from ..execute.vm.kernels import NumPyKernel
 from ..ir.errors import RelayError
@@ -256,3 +257,32 @@ def _value(argument: Any, param: Var) -> Value:
     ):
         raise RelayError(f"the argument `%{param.name_hint}` must be `{wanted}`, and is {describe(value)}")
     return value
+
+
+class InterpretedExecutable(VMExecutable):
+    """A program that is not compiled at all: the interpreter runs it as it was written, with the same checks
+    of its arguments. `program` has the head of `@main` alone.
+    """
+
+    def __init__(self, module: IRModule, target: Target) -> None:
+        main = module[ENTRY]
+        types = [str(part.checked_type) for part in (*main.params, main.body)]
+        head = VMFunction(ENTRY, tuple([p.name_hint for p in main.params]), tuple(types), 0, 0, ())
+        super().__init__(VMProgram({ENTRY: head}, types=tuple(module.type_definitions.values())), [], target)
+        self.mod = module
+        self._interpreter = Interpreter(module)
+
+    @property
+    def machine(self) -> Interpreter:  # type: ignore[override]  # it is called as the machine is
+        """What runs the program."""
+        return self._interpreter
+
+    def save(self, path: object) -> None:
+        raise RelayError(
+            "there is nothing compiled to save: the interpreter runs this program",
+            help=["save its text: open(path, 'w').write(exe.mod.astext())"],
+        )
+
+    def __repr__(self) -> str:
+        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
+        return f"<program for the interpreter: ({takes}{', …' if len(self.inputs) > 4 else ''})>"

@@ -127,6 +127,17 @@ def test_a_saved_program(last: Any, tmp_path: Path) -> None:
         relay_explorer.load(path)
 
 
+def test_the_interpreter_takes_the_same_arguments(last: Any) -> None:
+    module = parse(LAST)
+    exe = relay_explorer.build(module, executor="interpreter")
+    assert_same(to_value(exe(rows(module, 3), 1)), to_value(last(rows(module, 3), 1)), 1e-5)
+    assert repr(exe) == ("<program for the interpreter: (%l: List[Tensor[(2), float32]], %n: int32)>")
+    with pytest.raises(RelayError, match="the argument `%l` must be `List"):
+        exe(1, 1)
+    with pytest.raises(RelayError, match="there is nothing compiled to save"):
+        exe.save("nowhere")
+
+
 def test_what_it_says(last: Any) -> None:
     assert repr(last).startswith("<program for the virtual machine on cpu (")
     assert "): (%l: List[Tensor[(2), float32]], %n: int32); 2 functions of " in repr(last)
