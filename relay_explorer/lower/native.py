@@ -18,6 +18,7 @@ from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
 from .cache import digest
 from .executable import Executable
+from .invariant import with_constants_in
 from .kernel import Kernel
 from .prepare import prepared, with_params
 from .target import Target
@@ -51,7 +52,7 @@ def build_native(
     start = time.perf_counter()
     where = Target.of(target)
     tools = toolchain(where)
-    module = prepared(with_params(mod, params), where, opt_level)
+    module = prepared(with_constants_in(with_params(mod, params)), where, opt_level)
     program = compile_module(module)
     compiled = [number for number, code in enumerate(program.kernels) if not code.host]
     functions = [program.kernels[number].function for number in compiled]

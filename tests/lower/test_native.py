@@ -15,7 +15,9 @@ from relay_explorer.execute.results import ConstructorValue, to_value
 from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.lower.invariant import with_constants_in
 from relay_explorer.lower.native import NativeExecutable, build_native
+from relay_explorer.lower.prepare import with_params
 from relay_explorer.models import sentiment, sentiment_training
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
 from relay_explorer.typing import infer_types
@@ -267,3 +269,25 @@ def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         build_native(module)
     with pytest.raises(RelayError, match=r"aarch64-linux-gnu-gcc, .*\n.*install gcc-aarch64-linux-gnu libc6"):
         build_native(module, "raspberry-pi-5")
+
+
+def test_weights_that_a_recursion_hands_on_become_part_of_it() -> None:
+    text = """
+    def @main(%n: int32, %w: Tensor[(2), float32], %v: Tensor[(2), float32]) {
+      (@f(%n, %w, %v, %w), @g(%v))
+    }
+    def @f(%n: int32, %w: Tensor[(2), float32], %v: Tensor[(2), float32], %x: Tensor[(2), float32])
+        -> Tensor[(2), float32] {
+      if (%n == 0) { %w } else { @f(%n - 1, %w, @g(%v), %x * %w) + %x }
+    }
+    def @g(%v: Tensor[(2), float32]) -> Tensor[(2), float32] { %v }
+    """
+    bound = with_params(relay.parse(text), {"w": np.ones(2, "float32")})
+    made = with_constants_in(bound)
+    assert [p.name_hint for p in made["f"].params] == ["n", "v", "x"]
+    assert [p.name_hint for p in made["g"].params] == ["v"]
+    args = [3, np.ones(2, "float32")]
+    same(
+        create_executor(mod=made).evaluate()(*args)[0].numpy(),
+        create_executor(mod=bound).evaluate()(*args)[0],
+    )

@@ -1,0 +1,100 @@
+"""Parameters that are the same constant in every call become part of the function: a recursion over a tree
+hands its weights on unchanged, and only what is known can be packed when the program is compiled.
+"""
+
+from __future__ import annotations
+
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
+from ..ir.module import IRModule
+from ..ir.walk import children, post_order
+from ..transform.substitute import substitute
+
+_VARIES = object()  # not the same in all calls; None: no call is known yet
+Place = tuple[str, int]  # a function's parameter
+
+
+def with_constants_in(module: IRModule) -> IRModule:
+    """The module with such parameters, and the arguments for them, gone. `@main` keeps its parameters, and
+    so does a function that is used as a value.
+    """
+    functions = {var.name_hint: function for var, function in module.functions.items()}
+    calls = _calls(functions)
+    found = _values(functions, calls)
+    if not any(isinstance(value, Constant) for value in found.values()):
+        return module
+    made = module.copy()
+    for var, function in module.functions.items():
+        name = var.name_hint
+        replaced: dict[Expr, Expr] = {}
+        kept = []
+        for number, param in enumerate(function.params):
+            value = found[name, number]
+            if isinstance(value, Constant):
+                replaced[param] = value
+            else:
+                kept.append(param)
+        for caller, callee, call in calls:
+            if caller == name:
+                args = [a for k, a in enumerate(call.args) if not isinstance(found[callee, k], Constant)]
+                if len(args) < len(call.args):
+                    replaced[call] = Call(call.op, args, call.attrs, call.type_args, call.span)
+        body = substitute(function.body, replaced)
+        made[var] = Function(
+            kept, body, function.ret_type, function.type_params, function.attrs, function.span
+        )
+    return made
+
+
+def _calls(functions: dict[str, Function]) -> list[tuple[str, str, Call]]:
+    """The calls of functions by name: in which function, of which, and the call."""
+    return [
+        (name, node.op.name_hint, node)
+        for name, function in functions.items()
+        for node in post_order(function.body)
+        if isinstance(node, Call) and isinstance(node.op, GlobalVar) and node.op.name_hint in functions
+    ]
+
+
+def _values(functions: dict[str, Function], calls: list[tuple[str, str, Call]]) -> dict[Place, object]:
+    """What each parameter is in every call."""
+    place = {p: (name, k) for name, f in functions.items() for k, p in enumerate(f.params)}
+    found: dict[Place, object] = dict.fromkeys(place.values())
+    for name in {"main", *_values_used(functions)} & set(functions):
+        found.update({(name, k): _VARIES for k in range(len(functions[name].params))})
+    changed = True
+    while changed:
+        changed = False
+        for _, callee, call in calls:
+            for number, arg in enumerate(call.args):
+                given = found[place[arg]] if isinstance(arg, Var) and arg in place else arg
+                now = found.get((callee, number), _VARIES)
+                after = _both(now, given)
+                if after is not now:
+                    found[callee, number] = after
+                    changed = True
+    return found
+
+
+def _both(now: object, given: object) -> object:
+    if now is _VARIES or given is None:
+        return now
+    if not isinstance(given, Constant):
+        return _VARIES
+    if isinstance(now, Constant):
+        return now if now is given or now.data is given.data else _VARIES
+    return given
+
+
+def _values_used(functions: dict[str, Function]) -> set[str]:
+    """The functions that are used otherwise than by calling them."""
+    found: set[str] = set()
+    for function in functions.values():
+        for node in [function.body, *post_order(function.body)]:
+            inner = children(node)
+            if isinstance(node, Call):
+                inner = tuple([part for part in inner if part is not node.op])
+                inner += tuple([arg for arg in node.args if arg is node.op])
+            found.update(part.name_hint for part in inner if isinstance(part, GlobalVar))
+        if isinstance(function.body, GlobalVar):
+            found.add(function.body.name_hint)
+    return found
