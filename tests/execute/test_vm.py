@@ -26,7 +26,7 @@ from tests.execute.programs import assert_same
 from tests.models.reference import weights
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "conformance.json").read_text())
-LANGUAGE = [name for name, case in CASES.items() if case["well_typed"] and name.startswith("lang_")]
+TEXTS = [case["text"] for case in CASES.values() if case["well_typed"]]
 LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 
@@ -47,13 +47,13 @@ def both(module: IRModule, args: list[Any], level: int = 3) -> tuple[Any, Any]:
 
 def test_the_reference_programs() -> None:
     tried = 0
-    for name in LANGUAGE:
-        module = parse(CASES[name]["text"])
+    for text in TEXTS:
+        module = parse(text)
         args = random_arguments(module)
-        if args is not None:
-            assert_same(*both(module, args))
+        if args is not None and sum(a.size for a in args) < 200_000:
+            assert_same(*both(module, args), 1e-3, 1e-3)
             tried += 1
-    assert tried == 7
+    assert tried == 49
 
 
 @pytest.mark.parametrize("seed", range(0, 40, 4))
