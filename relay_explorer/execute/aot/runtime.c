@@ -411,7 +411,7 @@ static struct {
   pthread_cond_t wake;
   atomic_uint round;
   atomic_int left, failures;
-  int threads, started, sleeping;
+  int threads, started;
   Body body;
   void *data;
   int tasks;
@@ -446,7 +446,19 @@ static void *worker(void *argument) {
   return NULL;
 }
 
+/* A forked process has none of the threads, and starts others. */
+static void after_fork(void) {
+  pthread_mutex_init(&pool.lock, NULL);
+  pthread_mutex_init(&pool.busy, NULL);
+  pthread_cond_init(&pool.wake, NULL);
+  atomic_store(&pool.round, 0);
+  atomic_store(&pool.left, 0);
+  pool.started = 0;
+}
+
 static void start_pool(void) {
+  static int watched;
+  if (!watched) watched = !pthread_atfork(NULL, NULL, after_fork);
   const char *wanted = getenv("TVM_NUM_THREADS");
   if (pool.threads == 0) {
     cpu_set_t allowed;
