@@ -305,7 +305,8 @@ def proposal(call: Lowered) -> list[Tensor]:
                         found[n * wanted + m, k + 1] = box_of[n, place, k].astype(dtype)
 
     scratch = [((1, total), "int32"), ((1, total), "int32"), ((total,), "int32")]
-    return loops([((images * wanted, 5), dtype), *scratch], [regions, values], body, call.name)[:1]
+    results = [((images * wanted, 5), dtype), *scratch]
+    return loops(results, [regions, values], body, call.name, slice(1), call.target)
 
 
 class _Anchors:
