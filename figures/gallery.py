@@ -17,6 +17,7 @@ from figures import (
     goals,
     gradient,
     inference,
+    layers_of_passes,
     layouts,
     numbering,
     partial,
@@ -36,6 +37,7 @@ FIGURES = (
     bipartite.FIGURE, classes.FIGURE,
     forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE, sharing.FIGURE,
     closed.FIGURE, passes.FIGURE, numbering.FIGURE, fusion.FIGURE, layouts.FIGURE, scales.FIGURE,
+    layers_of_passes.FIGURE,
     gradient.FIGURE,
     partial.FIGURE,
 )  # fmt: skip
