@@ -28,9 +28,12 @@ html: $(BOOK_READY)
 # Programs are compiled ahead of time for this machine and for ARM, and the latter run under qemu.
 NATIVE := cc=gcc objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user
 
+# Building the book runs its pages, and test_environments.py runs notebooks and solutions with Colab's versions: once is enough.
+IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_the_solution_runs
+
 test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
 	@tools/install_system.sh chromium=chromium npm=npm $(NATIVE)
-	@$(BIN)/python -m pytest $(WORKERS)
+	@$(BIN)/python -m pytest $(WORKERS) $(IN_COLAB)
 
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
 	@tools/install_system.sh $(NATIVE)
@@ -38,7 +41,8 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 
 # Tests that compare with PyTorch, themselves or through a helper, or build pages are for the main environment. So are those that try
 # rewriting on thousands of random programs: it knows nothing of NumPy's version or a notebook's. And those that compile: TVM is no part of Colab.
-ONCE := property fuzz transform dataflow_pattern lower
+# Text, types and programs know of no other package, and everything that is tried there rests on them.
+ONCE := property fuzz transform dataflow_pattern lower text typing ir analysis book
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" -k "not a_usual_mistake_is_named" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \

@@ -273,7 +273,7 @@ def test_names_that_are_markup_stay_text(open_view: Opener) -> None:
     ("change", "said"),
     [
         ("view.version = 2", "This view has version 2; this page draws version 1"),
-        ("view.view = 'lowering'", "This page cannot draw a view called “lowering”."),
+        ("view.view = 'horoscope'", "This page cannot draw a view called “horoscope”."),
         ("view.format = 'other'", "This is not a view of relay_explorer."),
         ("view.vars = null", "This view cannot be drawn: its data is damaged (vars)."),
         ("view.steps[3] = 7", "its data is damaged (step 4)."),

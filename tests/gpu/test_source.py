@@ -9,6 +9,8 @@ import pytest
 import relay_explorer
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.text import parse
+from tests.lower.test_gpu import in_cuda
+from tests.ops.examples import EXAMPLES
 
 ARCH = {"kind": "cuda", "arch": "sm_80"}
 DENSE = """#[version = "0.0.5"]
@@ -39,3 +41,9 @@ def test_an_architecture_that_nvcc_does_not_know() -> None:
     (kernel,) = relay_explorer.build(parse(DENSE), {"kind": "cuda", "arch": "sm_20"}).kernels
     with pytest.raises(RelayError, match=r"nvcc cannot compile the kernel for cuda \(sm_20\)"):
         kernel.source("ptx")
+
+
+def test_every_operator() -> None:
+    operators, tiled = in_cuda(EXAMPLES)
+    assert operators > 220
+    assert tiled > 30

@@ -1,4 +1,7 @@
-"""The attributes of neural-network operators: their names, order and defaults, as the reference had them."""
+"""The attributes of neural-network operators: their names, order and defaults, as the reference had them.
+
+One default differs: the weight of a Winograd convolution has its two tile axes first here.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,14 @@ Conv1DAttrs: strides=[1] padding=[0, 0] dilation=[1] {CONV.format("NCW", "OIW")}
 Conv1DTransposeAttrs: channels=None kernel_size=None strides=[1] output_padding=[0] padding=[0] dilation=[1] groups=1 data_layout=NCW kernel_layout=IOW out_layout= out_dtype=
 Conv2DAttrs: strides=[1, 1] padding=[0, 0] dilation=[1, 1] {CONV.format("NCHW", "OIHW")}
 Conv2DTransposeAttrs: channels=None kernel_size=None strides=[1, 1] output_padding=[0, 0] padding=[0, 0] dilation=[1, 1] groups=1 data_layout=NCHW kernel_layout=IOHW out_layout= out_dtype=
+Conv2DWinogradAttrs: tile_size strides=[1, 1] padding=[0, 0] dilation=[1, 1] {CONV.format("NCHW", "HWOI")}
 Conv3DAttrs: strides=[1, 1, 1] padding=[0, 0, 0] dilation=[1, 1, 1] {CONV.format("NCDHW", "OIDHW")}
 Conv3DTransposeAttrs: channels=None kernel_size=None strides=[1, 1, 1] output_padding=[0, 0, 0] padding=[0, 0, 0] dilation=[1, 1, 1] groups=1 data_layout=NCDHW kernel_layout=IODHW out_layout= out_dtype=
+ConvWinogradWeightTransformAttrs: tile_size
 CorrelationAttrs: kernel_size=1 max_displacement=1 stride1=1 stride2=1 padding=[0, 0] is_multiply=True layout=NCHW
 DeformableConv2DAttrs: strides=[1, 1] padding=[0, 0] dilation=[1, 1] deformable_groups=1 {CONV.format("NCHW", "OIHW")}
 DenseAttrs: units=None out_dtype=
+DensePackAttrs: units=None out_dtype= weight_layout=NC
 DilateAttrs: strides=[1, 1] dilation_value=0.0
 DropoutAttrs: rate=0.5
 FIFOBufferAttrs: axis=0

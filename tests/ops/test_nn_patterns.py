@@ -14,7 +14,9 @@ EXPECTED = {
     "out-fusable": (
         "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d "
         "adaptive_max_pool3d avg_pool1d avg_pool2d avg_pool2d_grad avg_pool3d batch_matmul batch_norm "
-        "bitserial_conv2d bitserial_dense conv1d "
+        "bitserial_conv2d bitserial_dense contrib_conv2d_NCHWc contrib_conv2d_winograd_weight_transform "
+        "contrib_conv2d_winograd_without_weight_transform contrib_dense_pack contrib_depthwise_conv2d_NCHWc "
+        "conv1d "
         "conv1d_transpose conv2d conv2d_backward_weight conv2d_transpose conv3d conv3d_transpose correlation "
         "deformable_conv2d dense fast_softmax global_avg_pool2d global_max_pool2d log_softmax matmul "
         "max_pool1d max_pool2d max_pool2d_grad max_pool3d nll_loss softmax "

@@ -207,6 +207,9 @@ def test_the_picture_has_derivatives_and_what_is_kept() -> None:
     assert "<li>%q multiply in reverse: given %d_q" in picture.html(view(LAYER))
 
 
+# Colab's old jupyter_client and traitlets, on a new Python.
+@pytest.mark.filterwarnings("ignore:Parsing dates involving a day of month:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Deprecated in traitlets:DeprecationWarning")
 def test_it_is_a_live_widget_and_one_file(tmp_path: Path) -> None:
     shown = explore(LAYER, view="gradient", live=True, state="step=6", name="mine")
     assert shown.widget().state == shown.state == "step=6"
