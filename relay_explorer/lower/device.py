@@ -106,7 +106,7 @@ class _Limits(NamedTuple):
     registers: int = 65536
 
 
-# Of a multiprocessor, by architecture: CUDA C Programming Guide, table "Technical Specifications".
+# Of a multiprocessor, by architecture: to be compared with the CUDA C Programming Guide before it is quoted.
 _LIMITS = {
     70: _Limits(2048, 32, 96 << 10),
     75: _Limits(1024, 16, 64 << 10),

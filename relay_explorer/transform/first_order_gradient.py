@@ -1,4 +1,4 @@
-"""FirstOrderGradient: reverse-mode differentiation of data-flow programs (section 4.2 of the paper)."""
+"""FirstOrderGradient: reverse-mode differentiation of data-flow programs."""
 
 from __future__ import annotations
 

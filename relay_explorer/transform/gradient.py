@@ -17,8 +17,8 @@ def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order"
     """The function that gives `(result, (derivative by each parameter, …))`, where `expr`, a function or the
     name of one of `mod`, gives `result`.
 
-    The derivative is that of the sum of the result's elements; of a tuple, of its first field (section 4.2 of
-    the paper). A parameter that the result does not depend on smoothly, such as an index, has zeros.
+    The derivative is that of the sum of the result's elements; of a tuple, of its first field.
+    A parameter that the result does not depend on smoothly, such as an index, has zeros.
 
     With mode="first_order" the function must be a data-flow graph of operators, and so is what comes out.
     With mode="higher_order" it may have closures, recursion, branches, references and data types: every

@@ -1,5 +1,4 @@
-"""Reverse-mode differentiation of whole programs: closures, recursion, branches, references and data types
-(section 4.2 of the paper).
+"""Reverse-mode differentiation of whole programs: closures, recursion, branches, references and data types.
 
 Every tensor becomes a pair: itself, and a cell that gathers the derivative of the result by it. There is one
 cell more, the backpropagator: a function that goes back through all that has been computed so far. An
