@@ -40,7 +40,8 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 	@$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not book and not notebook"
 
 # Tests that compare with PyTorch, themselves or through a helper, or build pages are for the main environment. So are those that try
-# rewriting on thousands of random programs: it knows nothing of NumPy's version or a notebook's. And those that compile: TVM is no part of Colab.
+# rewriting on thousands of random programs: it knows nothing of NumPy's version or a notebook's. And those of the compiler: TVM is the same
+# in both, and what needs it in a notebook, the exercises, is tested in both.
 # Text, types and programs know of no other package, and everything that is tried there rests on them.
 ONCE := property fuzz transform dataflow_pattern lower text typing ir analysis book
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13

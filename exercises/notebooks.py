@@ -36,10 +36,17 @@ def path_of(kind: str, name: str) -> Path:
     return HERE / kind / name / f"{name}.ipynb"
 
 
+def extra_of(written: NotebookNode) -> str:
+    """What the exercise needs of the package beside its core: `extra: notebook,compile` in the front matter,
+    where it needs TVM.
+    """
+    return str(written.metadata.get("extra", "notebook"))
+
+
 def source(name: str) -> NotebookNode:
     """nbgrader's source notebook: everything in it, and its metadata on every cell."""
     written = jupytext.reads((HERE / f"{name}.md").read_text("utf-8"), fmt="md:myst")
-    cells = [nbformat.v4.new_code_cell(_project.install_cell())]
+    cells = [nbformat.v4.new_code_cell(_project.install_cell(extra_of(written)))]
     cells[0].metadata["nbgrader"] = _nbgrader("install", locked=True)
     for cell in written.cells:
         made = (

@@ -16,8 +16,14 @@ def requirement(extra: str = "notebook") -> str:
 
 
 def install_cell(extra: str = "notebook") -> str:
-    """The first cell of a notebook: it installs the package only where importing it fails, as on Colab."""
-    return f'try:\n    import relay_explorer\nexcept ImportError:\n    %pip install -q "{requirement(extra)}"'
+    """The first cell of a notebook: it installs the package only where importing it fails, as on Colab. With
+    the extra `compile`, also where TVM is missing; to ask for its version takes less time than to import it.
+    """
+    wanted = ["import relay_explorer"]
+    if "compile" in extra.split(","):
+        wanted += ["from importlib.metadata import version", "version('apache-tvm')"]
+    tried = "".join(f"    {line}\n" for line in wanted)
+    return f'try:\n{tried}except ImportError:\n    %pip install -q "{requirement(extra)}"'
 
 
 def colab_address(path: str) -> str:

@@ -40,6 +40,7 @@ EXERCISES = {
 }
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
 SHRINK_SECONDS = 4.0
+PICTURE_SECONDS = 10.0
 _PACKAGE = str(Path(__file__).parents[1])
 PROGRAMS = 60  # cases of each property, unless asked otherwise
 
@@ -148,7 +149,11 @@ def _unusable(found: Exercise, answer: Any) -> Failure | None:
 
 
 def _drawn(failure: Failure) -> Any:
-    """The explorer of the failing program; of its text alone where inference cannot be replayed."""
+    """The failure's own picture, or the explorer of the failing program; of its text alone where inference
+    cannot be replayed.
+    """
+    if failure.picture is not None:
+        return limited(PICTURE_SECONDS, failure.picture).value
     if failure.program is None:
         return None
     from ..explorer import explore

@@ -6,13 +6,12 @@ Whatever comes from the learner's code (messages, printed text, names) is escape
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..explorer import Explorer
     from ..ir.module import IRModule
     from ..transform.infrastructure import Pass
 
@@ -27,7 +26,7 @@ class Failure:
     `case` is what was tried, `expected` and `got` what should and did come of it, `hint` the mistake that
     explains it, where one does. `program` is drawn, as the explorer's view `view` under `caption`; with
     `passes`, before and after them. `printed` is what the answer printed, `trace` where its own code raised
-    an error.
+    an error. `picture` makes a picture where none of a program says it: anything with `_repr_html_`.
     """
 
     case: str
@@ -40,6 +39,7 @@ class Failure:
     printed: str = ""
     trace: str = ""
     passes: tuple[Pass, ...] = ()
+    picture: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Feedback:
     """The result of a check. As the last expression of a cell it shows itself."""
 
     def __init__(
-        self, title: str, lines: Sequence[Line], failure: Failure | None, picture: Explorer | None
+        self, title: str, lines: Sequence[Line], failure: Failure | None, picture: Any = None
     ) -> None:
         self.title = title
         self.lines = tuple(lines)

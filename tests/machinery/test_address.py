@@ -81,4 +81,18 @@ def test_every_notebook_installs_from_it() -> None:
         if path.suffix != ".ipynb" or "source" in path.parts or path.parts[0] == "tests":
             continue
         first = "".join(json.loads((ROOT / path).read_text("utf-8"))["cells"][0]["source"])
-        assert first in {_project.install_cell(), _project.install_cell("grading")}, path.as_posix()
+        extras = ("notebook", "grading", "notebook,compile")
+        assert first in {_project.install_cell(extra) for extra in extras}, path.as_posix()
+
+
+def test_what_compiles_asks_for_tvm() -> None:
+    """The package may be there without it. Importing TVM would take a second, and PyTorch's import with it.
+    """
+    cell = _project.install_cell("notebook,compile")
+    assert cell.splitlines()[:4] == [
+        "try:",
+        "    import relay_explorer",
+        "    from importlib.metadata import version",
+        "    version('apache-tvm')",
+    ]
+    assert "relay_explorer[notebook,compile] @ git+" in cell

@@ -37,11 +37,21 @@ def test_colab_satisfies_what_a_notebook_needs() -> None:
     """Installing the package in Colab changes no version of what the runtime has."""
     colab = pins("requirements-colab.txt")
     extras = PROJECT["optional-dependencies"]
-    wanted = [Requirement(line) for extra in ("numeric", "widget", "notebook") for line in extras[extra]]
+    needed = ("numeric", "widget", "notebook", "compile")
+    wanted = [Requirement(line) for extra in needed for line in extras[extra]]
     wanted += [Requirement(line) for line in PROJECT["dependencies"]]
     for requirement in wanted:
         if requirement.name != "relay_explorer":
             assert colab[requirement.name] in requirement.specifier, requirement
+
+
+def test_one_tvm_everywhere() -> None:
+    """Its pins stand in three files, because each is read by a tool of its own."""
+    exact = {Requirement(line).name: line for line in PROJECT["optional-dependencies"]["compile"]}
+    for name in ("apache-tvm", "apache-tvm-ffi"):
+        assert {f"{name}=={pins(file)[name]}" for file in ("requirements.txt", "requirements-colab.txt")} == {
+            exact[name]
+        }
 
 
 def test_the_book_lock_satisfies_the_extras() -> None:
