@@ -14,6 +14,7 @@ BENCHMARKS = (
     "passes",
     "kernels",
     "networks",
+    "building",
     "layers_of_passes",
 )
 

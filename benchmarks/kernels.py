@@ -18,11 +18,12 @@ import torch
 from torch.nn import functional
 
 from benchmarks.common import report, table
-from relay_explorer import models, relay
+from relay_explorer import models
 from relay_explorer.ir import Call, Function, IRModule, Op, TensorType, TupleType
 from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.compiling import generated, scheduled
 from relay_explorer.lower.layouts import blocked_layouts
+from relay_explorer.lower.limits import limits
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.target import Target
 from relay_explorer.ops.nn.layout import layout_map
@@ -134,17 +135,6 @@ def flops(function: Function) -> int:
     return total
 
 
-def peak(target: Target) -> float:
-    """Operations a second of one core: a product of matrices that lie in the caches."""
-    lanes = target.lanes()
-    x, w = relay.var("x", shape=(64, 512)), relay.var("w", shape=(4, 512, lanes))
-    body = relay.nn.contrib_dense_pack(x, w, f"NC{lanes}n")
-    function = infer_types(IRModule.from_expr(Function([x, w], body)))["main"]
-    assert isinstance(function, Function)
-    _, run = compiled(function, target)
-    return flops(function) / best({"peak": run}, 1.0)["peak"]
-
-
 def rows_of(name: str, target: Target, most: float) -> list[list[object]]:
     rows: list[list[object]] = []
     for function, count in kernels_of(name, target).items():
@@ -171,7 +161,7 @@ def main() -> None:
     torch.set_num_threads(1)
     os.environ["TVM_NUM_THREADS"] = "1"  # TVM reads it when it is loaded
     target = Target.of("cpu")
-    most = peak(target)
+    most = limits(target).flops
     rows = [row for name in names for row in rows_of(name, target, most)]
     headings = [
         "model", "layer", "calls", "schedule", "ms", "PyTorch, ms", "faster", "at the peak, ms", "GFLOP/s",

@@ -3,7 +3,8 @@ evaluation, from our own runs.
 
 python -m benchmarks.layers_of_passes [model …]        (needs apache-tvm: it is in requirements.txt)
 
-Writes the table, and `layers_of_passes.json`, from which `make figures` draws the figure.
+Writes the tables, one for the processor and, where there is a GPU, one for it; and the processor's times,
+`layers_of_passes.json`, from which `make figures` draws the figure.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ LAYERS = (
 )
 
 
-def built(name: str, layer: Layer) -> Executable:
+def built(name: str, layer: Layer, target: str) -> Executable:
     module = infer_types(models.load(name))
     random = np.random.default_rng(0)
     params = {
@@ -59,12 +60,12 @@ def built(name: str, layer: Layer) -> Executable:
         if "var" in key:  # variances are not negative
             params[key] = np.abs(value) + 0.5
     with PassContext(disabled_pass=layer.without):
-        return relay_explorer.build(module, params=params, opt_level=layer.level, quiet=True)
+        return relay_explorer.build(module, target, params=params, opt_level=layer.level, quiet=True)
 
 
-def measured(name: str) -> list[float]:
+def measured(name: str, target: str) -> list[float]:
     """Best seconds of a run of the network with each layer, in turns."""
-    programs = [built(name, layer) for layer in LAYERS]
+    programs = [built(name, layer, target) for layer in LAYERS]
     shape = infer_types(models.load(name))["main"].params[0].checked_type.concrete_shape
     x = np.random.default_rng(1).normal(size=shape).astype("float32")
     wanted = programs[0](x)
@@ -80,12 +81,16 @@ def measured(name: str) -> list[float]:
     return found
 
 
-def main() -> None:
-    names = [name for name in sys.argv[1:] if name in MODELS] or list(MODELS)
-    times = {}
-    for name in names:
-        print(name, file=sys.stderr, flush=True)
-        times[name] = measured(name)
+def targets() -> list[str]:
+    """The processor, and the GPU if there is one that can be used."""
+    from relay_explorer.lower.device import lacks
+    from relay_explorer.lower.require import tvm
+    from relay_explorer.lower.target import Target
+
+    return ["cpu", "cuda"] if tvm().cuda(0).exist and not lacks(Target.of("cuda")) else ["cpu"]
+
+
+def tabled(times: dict[str, list[float]]) -> str:
     speeds = {name: [found[0] / each for each in found] for name, found in times.items()}
     rows: list[tuple[str, ...]] = [
         (
@@ -98,23 +103,30 @@ def main() -> None:
     ]
     means = [math.prod(s[k] for s in speeds.values()) ** (1 / len(speeds)) for k in range(len(LAYERS))]
     rows.append(("geometric mean", "", *(f"{mean:.2f}×" for mean in means[1:]), ""))
-    headings = ["network", "no passes", *(layer.adds for layer in LAYERS[1:]), "with all"]
+    return table(["network", "no passes", *(layer.adds for layer in LAYERS[1:]), "with all"], rows)
+
+
+def main() -> None:
+    names = [name for name in sys.argv[1:] if name in MODELS] or list(MODELS)
+    times: dict[str, dict[str, list[float]]] = {}
+    for target in targets():
+        for name in names:
+            print(target, name, file=sys.stderr, flush=True)
+            times.setdefault(target, {})[name] = measured(name, target)
     threads = os.environ.get("TVM_NUM_THREADS") or os.cpu_count()
-    report("layers_of_passes.md", table(headings, rows), f"Threads: {threads}.\n")
+    text = tabled(times["cpu"])
+    if "cuda" in times:
+        text += f"\n\nOn the GPU:\n\n{tabled(times['cuda'])}"
+    report("layers_of_passes.md", text, f"Threads: {threads}.\n")
     if names == list(MODELS):
-        DATA.write_text(
-            json.dumps(
-                {
-                    "machine": machine(),
-                    "layers": [layer.adds for layer in LAYERS],
-                    "seconds": {
-                        name: [float(f"{each:.4g}") for each in found] for name, found in times.items()
-                    },
-                },
-                indent=1,
-            )
-            + "\n"
-        )
+        made = {
+            "machine": machine(),
+            "layers": [layer.adds for layer in LAYERS],
+            "seconds": {
+                name: [float(f"{each:.4g}") for each in found] for name, found in times["cpu"].items()
+            },
+        }
+        DATA.write_text(json.dumps(made, indent=1) + "\n")
 
 
 if __name__ == "__main__":

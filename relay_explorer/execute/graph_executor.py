@@ -119,18 +119,14 @@ class GraphExecutor:
             kernel(*arguments)
             return at + 1
         if isinstance(step, Branch):
-            cond = self._arrays[step.cond]
-            assert cond is not None
-            return at + 1 if cond else step.otherwise
+            return at + 1 if self._array_of(step.cond) else step.otherwise
         self._copy(step)
         return step.then
 
     def _copy(self, step: Copy) -> None:
         for source, target in step.pairs:
-            given, taken = self._arrays[source], self._arrays[target]
-            assert given is not None
-            assert taken is not None
-            taken[...] = given.reshape(taken.shape)
+            taken = self._array_of(target)
+            taken[...] = self._array_of(source).reshape(taken.shape)
 
     def result(self) -> Any:
         """The result of the last run, as arrays of its own, tuples nested as the type is."""
@@ -139,11 +135,15 @@ class GraphExecutor:
             if isinstance(nest, list):
                 return tuple([build(part) for part in nest])
             number, shape = nest
-            array = self._arrays[number]
-            assert array is not None
-            return array.reshape(shape).copy()
+            return self._array_of(number).reshape(shape).copy()
 
         return build(self.program.result)
+
+    def _array_of(self, number: int) -> Array:
+        """A tensor's values. Parameters have been bound."""
+        array = self._arrays[number]
+        assert array is not None
+        return array
 
     def timed(self) -> list[float]:
         """Runs once, and gives the seconds that each step took; 0 for one that was not taken."""

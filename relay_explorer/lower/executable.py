@@ -64,18 +64,25 @@ class Executable:
     def executor(self) -> GraphExecutor:
         """What runs the kernels; made at the first run."""
         if self._executor is None:
-            kernels = [kernel.run for kernel in self.kernels]
             try:
-                self._executor = GraphExecutor(
-                    self.program, kernels, self.constants,
-                    aligned=aligned, is_aligned=is_aligned, tensor=tensor_maker(),
-                )  # fmt: skip
+                self._executor = self._made()
             except (MemoryError, ValueError) as problem:  # NumPy raises either
                 raise RelayError(
                     f"the program needs {_mega(self.program.arena)} for its tensors, which cannot be had",
                     help=["give it smaller inputs, or fewer at a time"],
                 ) from problem
         return self._executor
+
+    def _made(self) -> GraphExecutor:
+        if self.target.kind == "cuda":
+            from .device_executor import DeviceExecutor
+            from .require import tvm
+
+            return DeviceExecutor(self.program, self.kernels, self.constants, tvm().cuda(0))
+        return GraphExecutor(
+            self.program, [kernel.run for kernel in self.kernels], self.constants,
+            aligned=aligned, is_aligned=is_aligned, tensor=tensor_maker(),
+        )  # fmt: skip
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Runs the program. Arguments of the wrong number, shape or element type are a RelayError.

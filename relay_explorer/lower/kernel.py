@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from ..ir.errors import RelayError
@@ -11,7 +12,7 @@ from ..ir.expr import Function
 from ..ir.types import TensorType, TupleType
 from . import levels
 from .arrays import aligned, aligned_copy, is_aligned, tensor_maker
-from .compiling import function_of, generated, linker, output_sizes, scheduled
+from .compiling import compiled, function_of, generated, linker, output_sizes, scheduled
 from .device import Usage, lacks, on_device, usage
 from .lowering import tensor_types
 from .require import runtime, tvm
@@ -147,24 +148,51 @@ class Kernel:
 
     @cached_property
     def run(self) -> Callable[..., object]:
-        """The function that takes tensors, those that it reads, then those that it writes."""
-        if not self.target.runs_here:
-            raise RelayError(
-                f"the kernel `{self.name}` is made for {self.target}, {self._obstacle()}",
-                help=[f"its code can be read: kernel.source({self._code!r})"],
-            )
+        """The function that takes tensors of this machine's memory, those that it reads, then those that it
+        writes.
+        """
         if self.on_host:
             from .host import host_kernel
 
+            self._check_runs()
             return host_kernel(self.function)
         if self.target.kind == "cuda":
-            return on_device(self._built_here, len(self.input_types), tvm().cuda(0))
-        path = self.entry.get("path")
+            return on_device(self.on_its_device, len(self.input_types), tvm().cuda(0))
+        self._check_runs()
+        path = self.library
         if path is None:
             return self._built_here
         self._library = runtime().load_module(str(path))
         found: Callable[..., object] = self._library[self.symbol]
         return found
+
+    @property
+    def library(self) -> Path | None:
+        """Its file; None where it was compiled in this process. One that went from the cache since is made
+        again.
+        """
+        given = self.entry.get("path")
+        if given is None:
+            return None
+        path = Path(str(given))
+        if not path.is_file():
+            entry = compiled(self.text, self.symbol, self.target, self.choice or None)
+            self.entry.update(entry)
+            path = Path(str(entry["path"]))
+        return path
+
+    @property
+    def on_its_device(self) -> Callable[..., object]:
+        """The function that takes tensors of the memory of the device that it is made for."""
+        self._check_runs()
+        return self._built_here
+
+    def _check_runs(self) -> None:
+        if not self.target.runs_here:
+            raise RelayError(
+                f"the kernel `{self.name}` is made for {self.target}, {self._obstacle()}",
+                help=[f"its code can be read: kernel.source({self._code!r})"],
+            )
 
     @property
     def _code(self) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..ir.errors import RelayError
+
 VARIABLE = "TVM_NUM_THREADS"
+MOST = 1024
 
 
 def cores() -> int:
@@ -31,3 +34,15 @@ def use_all_cores() -> None:
     """
     os.environ.setdefault(VARIABLE, str(cores()))
     os.environ.setdefault("TVM_BIND_THREADS", "0")
+    threads()
+
+
+def threads() -> int:
+    """The threads that kernels use. A RelayError where the environment says no number of them."""
+    given = os.environ.get(VARIABLE, "").strip() or str(cores())
+    if not (given.isascii() and given.isdigit() and 0 < int(given) <= MOST):
+        raise RelayError(
+            f"{VARIABLE} is {given[:40]!r}: it is the number of threads that kernels run on, 1 to {MOST}",
+            help=["set it to a number, or unset it: kernels run on all cores then"],
+        )
+    return int(given)
