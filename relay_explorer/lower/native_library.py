@@ -7,12 +7,12 @@ import threading
 import time
 import weakref
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..execute.aot import NativeSource
-from ..execute.aot.values import values_of, written
+from ..execute.aot.argument_writer import ArgumentWriter, Unusual
+from ..execute.aot.values import numpy_type, values_of, widened, written
 from ..execute.arguments import check_arguments, describe, fits
 from ..execute.executor import in_order
 from ..execute.interpreter import ExecutionError
@@ -48,7 +48,9 @@ class NativeLibrary:
         self._end = function("end", None, pointer)
         self._error = function("error", ctypes.c_char_p, pointer)
         self._read = function("read", ctypes.c_int, pointer, pointer, number, pointer, number)
-        self._write = function("write", number, pointer, pointer, number)
+        self._go = function("go", number, pointer, pointer, number, pointer, number)
+        self._held = function("held", number, pointer, pointer, number)
+        self._let_go = function("let_go", None, pointer)
         self._call = function("call", ctypes.c_int, pointer, pointer, pointer)
         self._release = function("release", None, pointer, pointer)
         self._live = function("live", number, pointer)
@@ -57,6 +59,8 @@ class NativeLibrary:
         weakref.finalize(self, self._end, self._machine)
         self._room = array("q", bytes(8 * ROOM))
         self._arguments = (ctypes.c_void_p * (len(native.arguments) + 1))()
+        types = [param.checked_type for param in main.params]
+        self._writer = ArgumentWriter(types, module, native.tags)
         self._constructors = {
             native.tags[data.header.name_hint, constructor.name_hint]: constructor
             for data in module.type_definitions.values()
@@ -73,11 +77,22 @@ class NativeLibrary:
         return int(self._memory(self._machine))
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        numbers, alive = written(self.values(args, named), self.native.tags)
+        numbers, alive = self._written(args, named)
         with self.lock:
             found = self._run(numbers)
         del alive
-        return _outside(found)
+        return found if type(found) is self._writer.array_type else _outside(found)
+
+    def _written(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[array[int], list[Any]]:
+        """The arguments as numbers: written at once where they are plainly right, else once they are seen to
+        be.
+        """
+        if not named:
+            try:
+                return self._writer.write(args)
+            except Unusual:
+                pass
+        return written(self.values(args, named), self.native.tags)
 
     def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
         """Arguments as the interpreter has them, of the parameters' types."""
@@ -111,52 +126,44 @@ class NativeLibrary:
         return found
 
     def _run(self, numbers: array[int]) -> Value:
-        with self._given(numbers):
-            return self._once(self._result)
+        """The value of the program for arguments."""
+        start, length = numbers.buffer_info()
+        room = self._room
+        count = self._go(self._machine, start, length, *room.buffer_info())
+        if not count:
+            raise self._problem()
+        try:
+            if count > len(room):
+                self._room = room = array("q", bytes(8 * count))
+                self._held(self._machine, *room.buffer_info())
+            return values_of(room, 1, self._constructors, _copied)
+        finally:
+            if room[0]:
+                self._let_go(self._machine)
 
     def time(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
         """The least seconds that a run takes, of `repeat`, without what brings values in and out."""
-        numbers, alive = written(self.values(args, named), self.native.tags)
-        seconds = []
-        with self.lock, self._given(numbers):
-            for _ in range(repeat + 1):
-                start = time.perf_counter()
-                self._once(lambda result: None)
-                seconds.append(time.perf_counter() - start)
-        del alive
-        return min(seconds)
-
-    @contextmanager
-    def _given(self, numbers: array[int]) -> Iterator[None]:
-        """The arguments as the program's own values, for as long as it takes."""
+        numbers, alive = self._written(args, named)
         start, length = numbers.buffer_info()
         count = len(self.native.arguments)
-        if self._read(self._machine, start, length, self._arguments, count):
-            raise self._problem()
-        try:
-            yield
-        finally:
-            for k in range(count):
-                self._release(self._machine, self._arguments[k])
-
-    def _once(self, use: Callable[[ctypes.c_void_p], Any]) -> Any:
-        """Runs the program on the arguments, and gives what `use` makes of the result."""
         result = ctypes.c_void_p()
-        if self._call(self._machine, self._arguments, ctypes.byref(result)):
-            raise self._problem()
-        try:
-            return use(result)
-        finally:
-            self._release(self._machine, result)
-
-    def _result(self, result: ctypes.c_void_p) -> Value:
-        wanted = self._write(result, *self._room.buffer_info())
-        if wanted > len(self._room):
-            self._room = array("q", bytes(8 * wanted))
-            wanted = self._write(result, *self._room.buffer_info())
-        if wanted < 0:
-            raise RelayError("there is no memory for the result")
-        return values_of(self._room, self._constructors, _copied)
+        seconds = []
+        with self.lock:
+            if self._read(self._machine, start, length, self._arguments, count):
+                raise self._problem()
+            try:
+                for _ in range(repeat + 1):
+                    begin = time.perf_counter()
+                    failed = self._call(self._machine, self._arguments, ctypes.byref(result))
+                    seconds.append(time.perf_counter() - begin)
+                    if failed:
+                        raise self._problem()
+                    self._release(self._machine, result)
+            finally:
+                for k in range(count):
+                    self._release(self._machine, self._arguments[k])
+        del alive
+        return min(seconds)
 
     def _problem(self) -> RelayError:
         text = self._error(self._machine).decode("utf-8", "replace")
@@ -166,20 +173,13 @@ class NativeLibrary:
         return ExecutionError(message, None, help=[*notes, *help])
 
 
-_NAMES = {0: "int", 1: "uint", 2: "float", 6: "bool"}
-
-
-def _copied(address: int, code: int, bits: int, shape: Sequence[int]) -> Array:
-    """A copy of a tensor at an address. A bfloat16 comes as float32, as everywhere."""
+def _copied(address: int, code: int, bits: int, shape: tuple[int, ...]) -> Array:
+    """A copy of a tensor at an address."""
     import numpy as np
 
-    dtype = np.dtype("uint16" if code == 4 else "bool" if code == 6 else f"{_NAMES[code]}{bits}")
-    made: Array = np.empty(tuple(shape), dtype)
-    if made.nbytes:
-        ctypes.memmove(made.ctypes.data, address, made.nbytes)
-    if code == 4:
-        return (made.astype("uint32") << 16).view("float32")
-    return made
+    made: Array = np.empty(shape, numpy_type(code, bits))
+    ctypes.memmove(made.ctypes.data, address, made.nbytes)
+    return widened(made, code)
 
 
 def _outside(value: Value) -> Any:

@@ -64,7 +64,17 @@ API int PREFIX_read(Machine *m, const int64_t *code, int64_t length, Object **re
   return read_values(m, code, length, results, wanted);
 }
 
-API int64_t PREFIX_write(Object *value, int64_t *to, int64_t room) { return write_value(value, to, room); }
+/* The result that is held, as numbers: how many there are, behind one that says whether it still is. */
+API int64_t PREFIX_held(Machine *m, int64_t *to, int64_t room) {
+  int lent;
+  int64_t count = write_value(m->held, to + 1, room - 1, &lent) + 1;
+  to[0] = lent || count > room;
+  if (!count) failed(m, "there is no memory for the result");
+  if (!to[0]) clear(m, &m->held);
+  return count;
+}
+
+API void PREFIX_let_go(Machine *m) { clear(m, &m->held); }
 
 API int PREFIX_call(Machine *m, Object *const *arguments, Object **result) {
   Object *given[MAIN_ARGUMENTS + 1];
@@ -74,4 +84,13 @@ API int PREFIX_call(Machine *m, Object *const *arguments, Object **result) {
       return failed(m, "the argument `%%%s` must be `%s`", main_names[k], main_types[k]->text);
   for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++) given[k] = keep(arguments[k]);
   return call(m, &functions[MAIN], given, result);
+}
+
+/* Runs the program on arguments that are numbers, and writes out its result; 0 where something went wrong. */
+API int64_t PREFIX_go(Machine *m, const int64_t *code, int64_t length, int64_t *to, int64_t room) {
+  Object *given[MAIN_ARGUMENTS + 1];
+  if (read_values(m, code, length, given, MAIN_ARGUMENTS)) return 0;
+  int wrong = PREFIX_call(m, given, &m->held);
+  for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++) drop(m, given[k]);
+  return wrong ? 0 : PREFIX_held(m, to, room);
 }

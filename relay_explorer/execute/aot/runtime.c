@@ -69,6 +69,7 @@ struct Machine {
   Frame *frames;
   size_t depth, most_frames;
   Object *result; /* of the function that has returned */
+  Object *held;   /* the result of the last run, while it is read */
   Argument nothing;
   Object *free[SIZES];
   char *chunk;
@@ -410,7 +411,7 @@ static struct {
   pthread_mutex_t lock, busy;
   pthread_cond_t wake;
   atomic_uint round;
-  atomic_int left, failures;
+  atomic_int left, failures, asleep;
   int threads, started;
   Body body;
   void *data;
@@ -436,9 +437,13 @@ static void *worker(void *argument) {
   unsigned seen = 0;
   for (;;) {
     for (int k = 0; k < AWAKE && atomic_load(&pool.round) == seen; k++) pause_a_little();
-    pthread_mutex_lock(&pool.lock);
-    while (atomic_load(&pool.round) == seen) pthread_cond_wait(&pool.wake, &pool.lock);
-    pthread_mutex_unlock(&pool.lock);
+    if (atomic_load(&pool.round) == seen) {
+      pthread_mutex_lock(&pool.lock);
+      atomic_fetch_add(&pool.asleep, 1);
+      while (atomic_load(&pool.round) == seen) pthread_cond_wait(&pool.wake, &pool.lock);
+      atomic_fetch_sub(&pool.asleep, 1);
+      pthread_mutex_unlock(&pool.lock);
+    }
     seen++;
     part_of_work(number, pool.threads);
     atomic_fetch_sub(&pool.left, 1);
@@ -453,6 +458,7 @@ static void after_fork(void) {
   pthread_cond_init(&pool.wake, NULL);
   atomic_store(&pool.round, 0);
   atomic_store(&pool.left, 0);
+  atomic_store(&pool.asleep, 0);
   pool.started = 0;
 }
 
@@ -490,11 +496,14 @@ static int parallel(Body body, void *data, int tasks) {
   pool.tasks = tasks > 0 ? tasks : pool.threads;
   atomic_store(&pool.failures, 0);
   if (pool.threads > 1 && pool.tasks > 1) {
-    pthread_mutex_lock(&pool.lock);
     atomic_store(&pool.left, pool.threads - 1);
     atomic_fetch_add(&pool.round, 1);
-    pthread_cond_broadcast(&pool.wake);
-    pthread_mutex_unlock(&pool.lock);
+    /* Who falls asleep says so first, and then looks at the round again: one of the two sees the other. */
+    if (atomic_load(&pool.asleep)) {
+      pthread_mutex_lock(&pool.lock);
+      pthread_cond_broadcast(&pool.wake);
+      pthread_mutex_unlock(&pool.lock);
+    }
     part_of_work(0, pool.threads);
     while (atomic_load(&pool.left)) pause_a_little();
   } else {
@@ -513,66 +522,100 @@ FOR_KERNELS __TVMBackendFreeWorkspace = (void *)free_workspace;
 
 #define ARGUMENT(object) ((Argument){7, 0, TENSOR_OF(object)})
 
-/* ---- values in and out, as a list of numbers
+/* ---- values in and out, as a list of numbers; a value is written before its parts
 
-   In, a value is written behind its parts:
-     0 code bits borrowed rank data shape…   a tensor; borrowed: its elements are not copied
-     1 kind tag count                        FIELDS or a CELL of the last `count` values
-     2 k                                     value number k again
-   Out, before them; a closure is 3. */
+     0 code bits rank data shape…            a tensor whose elements lie at an address; in, they are not copied
+     1 kind tag count                        FIELDS or a CELL of the next `count` values
+     2 k                                     number k of those again
+     3                                       out: a closure
+     4 code bits rank bytes shape… elements… a tensor with its elements, in whole numbers of 8 bytes
 
-static int read_values(Machine *m, const int64_t *code, int64_t length, Object **results, int64_t wanted) {
-  Object **made = malloc(((size_t)length + 1) * 2 * sizeof *made);
-  if (!made) return failed(m, "there is no memory for the arguments");
-  Object **stack = made + length + 1;
-  int64_t count = 0, top = 0;
-  for (int64_t at = 0; at < length; count++) {
-    const int64_t *item = code + at;
-    Object *value;
-    if (item[0] == 0) {
-      Type type = {(uint8_t)item[1], (uint8_t)item[2], 1};
-      void *data = (void *)(intptr_t)item[5];
-      value = tensor_of(m, type, (int32_t)item[4], item + 6, item[3] ? data : NULL);
-      if (value && !item[3]) memcpy(TENSOR_OF(value)->data, data, bytes_of(type, (int32_t)item[4], item + 6));
-      at += 6 + item[4];
-    } else if (item[0] == 1) {
-      value = parts(m, (int)item[1], (unsigned)item[2], (uint32_t)item[3]);
-      if (value) {
-        top -= item[3];
-        for (int64_t k = 0; k < item[3]; k++) PART(value, k) = stack[top + k];
-      }
-      at += 4;
-    } else {
-      value = keep(made[item[1]]);
-      at += 2;
-    }
-    if (!value) {
-      while (top) drop(m, stack[--top]);
-      free(made);
-      return 1;
-    }
-    made[count] = stack[top++] = value;
-  }
-  for (int64_t k = 0; k < wanted; k++) results[k] = stack[k];
-  free(made);
-  return 0;
+   Out, what is large is at an address. */
+
+enum { INLINE = 1 << 16 }; /* bytes of the elements of a tensor that is written out whole */
+
+typedef struct { Object *whole; uint32_t next; } Open; /* a value, and which of its parts comes next */
+
+static Object *read_tensor(Machine *m, const int64_t *item, int64_t *at) {
+  Type type = {(uint8_t)item[1], (uint8_t)item[2], 1};
+  int32_t rank = (int32_t)item[3];
+  const int64_t *shape = item + 5;
+  *at += 5 + rank;
+  if (item[0] == 0) return tensor_of(m, type, rank, shape, (void *)(intptr_t)item[4]);
+  Object *value = tensor_of(m, type, rank, shape, NULL);
+  if (value) memcpy(TENSOR_OF(value)->data, shape + rank, (size_t)item[4]);
+  *at += (item[4] + 7) / 8;
+  return value;
 }
 
-/* How many numbers a value is, of which at most `room` are written; -1: there is no memory. */
-static int64_t write_value(Object *value, int64_t *to, int64_t room) {
+/* Reads `wanted` values; where that fails, none is left. */
+static int read_values(Machine *m, const int64_t *code, int64_t length, Object **results, int64_t wanted) {
+  Object *some[64];
+  Open few[64];
+  size_t most = (size_t)length / 4 + 1, open = 0;
+  Object **made = most > 64 ? malloc(most * sizeof *made) : some;
+  Open *waiting = most > 64 ? malloc(most * sizeof *waiting) : few;
+  int64_t count = 0, done = 0, problem = !made || !waiting;
+  if (problem) failed(m, "there is no memory for the arguments");
+  for (int64_t at = 0; at < length && !problem;) {
+    const int64_t *item = code + at;
+    Object *value = NULL;
+    int opens = 0;
+    if (item[0] == 1) {
+      value = parts(m, (int)item[1], (unsigned)item[2], (uint32_t)item[3]);
+      if (value) {
+        memset(&PART(value, 0), 0, (size_t)item[3] * sizeof(Object *));
+        value->mark = opens = item[3] > 0;
+        made[count++] = value;
+      }
+      at += 4;
+    } else if (item[0] == 2) {
+      if (made[item[1]]->mark)
+        failed(m, "an argument holds a cell that leads back to itself; a native program takes none");
+      else
+        value = keep(made[item[1]]);
+      at += 2;
+    } else {
+      value = read_tensor(m, item, &at);
+    }
+    problem = !value;
+    if (problem) break;
+    if (open)
+      PART(waiting[open - 1].whole, waiting[open - 1].next++) = value;
+    else
+      results[done++] = value;
+    if (opens) waiting[open++] = (Open){value, 0};
+    for (; open && waiting[open - 1].next == waiting[open - 1].whole->count; open--) waiting[open - 1].whole->mark = 0;
+  }
+  if (problem)
+    while (done) drop(m, results[--done]);
+  if (made != some) free(made);
+  if (waiting != few) free(waiting);
+  (void)wanted;
+  return problem != 0;
+}
+
+/* How many numbers a value is, of which at most `room` are written; -1: there is no memory. `lent`: whether
+   elements lie at an address, so that the value must live until they are read. */
+static int64_t write_value(Object *value, int64_t *to, int64_t room, int *lent) {
   size_t size = 64, top = 0, marked = 0, most_marked = 64;
-  Object **stack = malloc(size * sizeof *stack), **seen = malloc(most_marked * sizeof *seen);
+  Object *some[64], *few[64];
+  Object **stack = some, **seen = few;
   int64_t at = 0;
-  if (stack && seen) stack[top++] = value;
+  *lent = 0;
+  stack[top++] = value;
   while (top) {
     Object *item = stack[--top];
-    int64_t head[6], count = 0;
-    const int64_t *shape = NULL;
+    int64_t head[5], count = 0, words = 0;
+    const Tensor *array = NULL;
     if (item->kind == TENSOR) {
-      Tensor *array = TENSOR_OF(item);
-      head[count++] = 0, head[count++] = array->type.code, head[count++] = array->type.bits;
-      head[count++] = 0, head[count++] = array->rank, head[count++] = (int64_t)(intptr_t)array->data;
-      shape = array->shape;
+      array = TENSOR_OF(item);
+      size_t bytes = bytes_of(array->type, array->rank, array->shape);
+      int whole = bytes <= INLINE;
+      words = whole ? (int64_t)(bytes + 7) / 8 : 0;
+      *lent |= !whole;
+      head[count++] = whole ? 4 : 0, head[count++] = array->type.code, head[count++] = array->type.bits;
+      head[count++] = array->rank, head[count++] = whole ? (int64_t)bytes : (int64_t)(intptr_t)array->data;
     } else if (item->mark) {
       head[count++] = 2, head[count++] = item->mark - 1;
     } else if (item->kind == CLOSURE) {
@@ -580,13 +623,15 @@ static int64_t write_value(Object *value, int64_t *to, int64_t room) {
     } else {
       head[count++] = 1, head[count++] = item->kind, head[count++] = item->tag, head[count++] = item->count;
       if (marked == most_marked || top + item->count > size) {
-        most_marked *= marked == most_marked ? 2 : 1;
-        while (top + item->count > size) size *= 2;
-        Object **more = realloc(seen, most_marked * sizeof *seen);
-        if (more) seen = more;
-        Object **deeper = realloc(stack, size * sizeof *stack);
-        if (deeper) stack = deeper;
-        if (!more || !deeper) {
+        size_t marks = most_marked * (marked == most_marked ? 2 : 1), more = size;
+        while (top + item->count > more) more *= 2;
+        Object **wider = realloc(seen == few ? NULL : seen, marks * sizeof *seen);
+        Object **deeper = realloc(stack == some ? NULL : stack, more * sizeof *stack);
+        if (wider && seen == few) memcpy(wider, few, marked * sizeof *seen);
+        if (deeper && stack == some) memcpy(deeper, some, top * sizeof *stack);
+        if (wider) seen = wider, most_marked = marks;
+        if (deeper) stack = deeper, size = more;
+        if (!wider || !deeper) {
           at = -1;
           break;
         }
@@ -599,13 +644,17 @@ static int64_t write_value(Object *value, int64_t *to, int64_t room) {
     }
     for (int64_t k = 0; k < count; k++, at++)
       if (at < room) to[at] = head[k];
-    for (int64_t k = 0; shape && k < head[4]; k++, at++)
-      if (at < room) to[at] = shape[k];
+    for (int32_t k = 0; array && k < array->rank; k++, at++)
+      if (at < room) to[at] = array->shape[k];
+    if (words && at + words <= room) {
+      to[at + words - 1] = 0;
+      memcpy(to + at, array->data, (size_t)head[4]);
+    }
+    at += words;
   }
-  if (!stack || !seen) at = -1;
   while (marked) seen[--marked]->mark = 0;
-  free(stack);
-  free(seen);
+  if (stack != some) free(stack);
+  if (seen != few) free(seen);
   return at;
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...ir.adt import Constructor
@@ -15,60 +16,65 @@ if TYPE_CHECKING:
     from numpy import ndarray as Array
 
 ALIGNMENT = 64
+INLINE = 4096  # bytes of a tensor whose elements stand in the list themselves
 FIELDS, CELL = 2, 4  # kinds of values
-_TENSOR, _MADE, _AGAIN = 0, 1, 2  # what the list of numbers consists of
+_TENSOR, _MADE, _AGAIN, _WHOLE = 0, 1, 2, 4  # what the list of numbers consists of
 
 
 def written(values: Sequence[Value], tags: Mapping[tuple[str, str], int]) -> tuple[array[int], list[Array]]:
-    """The numbers for values, each behind its parts, and arrays that must live while they are read. A part
-    that is there twice is written once. Functions are a RelayError, and so are values that hold themselves.
+    """The numbers for values, each before its parts, and arrays that must live while they are read. A part
+    that is there twice is written once. Functions are a RelayError.
     """
     import numpy as np
 
     found = array("q")
     alive: list[Array] = []
     number: dict[int, int] = {}  # by the identity of a value
-    begun: set[int] = set()
-    kinds: dict[Any, tuple[int, int]] = {}
-    count = 0
-    pending: list[tuple[Value, bool]] = [(value, False) for value in reversed(values)]
+    pending: list[Value] = [*reversed(values)]
     while pending:
-        value, ready = pending.pop()
+        value = pending.pop()
         if isinstance(value, np.ndarray):
-            if value.dtype not in kinds:
-                kinds[value.dtype] = dtype_parts(value.dtype.name)
-            code, bits = kinds[value.dtype]
-            dense = value if value.flags.c_contiguous and value.dtype.isnative else _dense(value)
-            address = dense.ctypes.data
-            alive.append(dense)
-            borrowed = not address % ALIGNMENT
-            found.extend((_TENSOR, code, bits, borrowed, dense.ndim, address, *dense.shape))
-            count += 1
-            continue
-        if id(value) in number:
+            tensor_written(value, found, alive)
+        elif id(value) in number:
             found.extend((_AGAIN, number[id(value)]))
-            count += 1
-            continue
-        kind, tag, fields = _parts(value, tags)
-        if ready:
+        else:
+            kind, tag, fields = _parts(value, tags)
+            number[id(value)] = len(number)
             found.extend((_MADE, kind, tag, len(fields)))
-            number[id(value)] = count
-            count += 1
-            continue
-        if id(value) in begun:
-            raise RelayError(
-                "an argument holds a cell that leads back to itself; a native program takes none"
-            )
-        begun.add(id(value))
-        pending.append((value, True))
-        pending += [(field, False) for field in reversed(fields)]
+            pending += reversed(fields)
     return found, alive
 
 
-def _dense(value: Array) -> Array:
+def tensor_written(value: Array, found: array[int], alive: list[Array]) -> None:
+    """Adds the numbers of a tensor. A large one is read where it lies, if it can be."""
+    code, bits = _kind(value.dtype)
+    if not value.dtype.isnative:
+        value = value.astype(value.dtype.newbyteorder("="))
+    if value.nbytes <= INLINE:
+        found.extend((_WHOLE, code, bits, value.ndim, value.nbytes, *value.shape))
+        found.frombytes(value.tobytes() + bytes(-value.nbytes % 8))
+        return
+    if not value.flags.c_contiguous or value.ctypes.data % ALIGNMENT:
+        value = _aligned(value)
+    alive.append(value)
+    found.extend((_TENSOR, code, bits, value.ndim, value.ctypes.data, *value.shape))
+
+
+@cache
+def _kind(dtype: Any) -> tuple[int, int]:
+    """DLPack's code and bits of a NumPy type."""
+    return dtype_parts(dtype.name)
+
+
+def _aligned(value: Array) -> Array:
+    """A copy that kernels can take."""
     import numpy as np
 
-    return np.array(value, value.dtype.newbyteorder("="), order="C")
+    room = np.empty(value.nbytes + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    made: Array = room[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+    made[...] = value
+    return made
 
 
 def _parts(value: Value, tags: Mapping[tuple[str, str], int]) -> tuple[int, int, Sequence[Value]]:
@@ -87,15 +93,17 @@ def _parts(value: Value, tags: Mapping[tuple[str, str], int]) -> tuple[int, int,
 
 
 def values_of(
-    numbers: Sequence[int], constructors: Mapping[int, Constructor], copied: Callable[..., Array]
+    numbers: array[int],
+    at: int,
+    constructors: Mapping[int, Constructor],
+    copied: Callable[[int, int, int, tuple[int, ...]], Array],
 ) -> Value:
-    """The value that a list of numbers is; `copied` makes an array of an address, DLPack's code and bits, and
-    a shape.
+    """The value that a list of numbers is from place `at` on; `copied` makes an array of an address, DLPack's
+    code and bits, and a shape.
     """
     numbered: list[Value] = []  # what others name by number; None: its parts are not all there
     waiting: list[tuple[int, int, int, list[Value]]] = []  # kind, tag, number, and the parts that are there
     missing: list[int] = []  # how many parts are not
-    at = 0
     while True:
         if numbers[at] == _MADE:
             _, kind, tag, count = numbers[at : at + 4]
@@ -120,14 +128,18 @@ def values_of(
 
 
 def _leaf(
-    numbers: Sequence[int], at: int, numbered: Sequence[Value], copied: Callable[..., Array]
+    numbers: array[int], at: int, numbered: Sequence[Value], copied: Callable[..., Array]
 ) -> tuple[Value, int]:
     """A value that is not made of others, and where the next one begins."""
-    if numbers[at] == _TENSOR:
-        _, code, bits, _, rank, address = numbers[at : at + 6]
-        end = at + 6 + rank
-        return copied(address, code, bits, tuple(numbers[at + 6 : end])), end
-    if numbers[at] == _AGAIN:
+    what = numbers[at]
+    if what in (_TENSOR, _WHOLE):
+        code, bits, rank, place = numbers[at + 1 : at + 5]
+        end = at + 5 + rank
+        shape = tuple(numbers[at + 5 : end])
+        if what == _TENSOR:
+            return copied(place, code, bits, shape), end
+        return whole(numbers, end, code, bits, shape), end + (place + 7) // 8
+    if what == _AGAIN:
         value = numbered[numbers[at + 1]]
         if value is None:
             raise RelayError("the result holds a cell that leads back to itself; a native program gives none")
@@ -136,6 +148,34 @@ def _leaf(
         "the result of a native program cannot hold a function",
         help=["call it in the program; the virtual machine and the interpreter give functions"],
     )
+
+
+def whole(numbers: array[int], at: int, code: int, bits: int, shape: tuple[int, ...]) -> Array:
+    """A copy of the tensor whose elements stand in a list from place `at` on."""
+    import numpy as np
+
+    if 0 in shape:
+        return widened(np.empty(shape, numpy_type(code, bits)), code)
+    return widened(np.ndarray(shape, numpy_type(code, bits), numbers, 8 * at).copy(), code)
+
+
+_NAMES = {0: "int", 1: "uint", 2: "float"}
+
+
+@cache
+def numpy_type(code: int, bits: int) -> Any:
+    """The NumPy type of DLPack's code and bits; that of a bfloat16 holds its bits."""
+    import numpy as np
+
+    return np.dtype("uint16" if code == 4 else "bool" if code == 6 else f"{_NAMES[code]}{bits}")
+
+
+def widened(made: Array, code: int) -> Array:
+    """A bfloat16 comes as float32, as everywhere."""
+    if code != 4:
+        return made
+    wide: Array = (made.astype("uint32") << 16).view("float32")
+    return wide
 
 
 def _made(kind: int, tag: int, parts: list[Value], constructors: Mapping[int, Constructor]) -> Value:
