@@ -77,7 +77,7 @@ class _Rules:
             return None
         if groups == 1 and channels < lanes and isinstance(inputs[0], Var):
             within = 1  # the program's own input is read as it comes
-        if within > 1 and groups == 1 and _is_known(inputs[1]) and _takes_tiles(attrs, weight, out):
+        if within > 1 and groups == 1 and is_known(inputs[1]) and _takes_tiles(attrs, weight, out):
             return _winograd(attrs, inputs, (within, block), weight)
         return _conv("nn.contrib_conv2d_NCHWc", attrs, inputs, (within, within, block), weight)
 
@@ -88,7 +88,7 @@ class _Rules:
         packed: it is once, when the program is compiled.
         """
         data, weight = types[0], types[1]
-        if not _plain([data, weight, out]) or not _is_known(inputs[1]):
+        if not _plain([data, weight, out]) or not is_known(inputs[1]):
             return None
         block = block_of(weight.shape[0], self.target.lanes(data.dtype))
         if block == 1:
@@ -116,7 +116,7 @@ def _blocked(attrs: Attrs) -> bool:
     return any(letter.islower() for name in names for letter in name)
 
 
-def _is_known(expr: Expr) -> bool:
+def is_known(expr: Expr) -> bool:
     """Whether a value is made of constants alone."""
     return isinstance(expr, Constant) or not any(isinstance(part, Var) for part in post_order(expr))
 

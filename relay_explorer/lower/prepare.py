@@ -26,8 +26,11 @@ from ..transform.optimize import pipeline
 from ..transform.remove_unused_functions import RemoveUnusedFunctions
 from ..transform.scale_axes import CONSTANTS_ONLY
 from ..typing import check_types, infer_types
+from .flat_lets import FlatLets
 from .layouts import blocked_layouts
 from .lowering import lowering_of
+from .padding import PadDense
+from .split_slices import SplitSlices
 from .target import Target
 
 
@@ -85,31 +88,35 @@ def _type(name: str, value: Any) -> Type:
         ) from None
 
 
-def inlined(module: IRModule) -> IRModule:
+def inlined(module: IRModule, entry: str = "main") -> IRModule:
     """The module with the functions that `@main` calls in it, as far as they are not recursive."""
     if len(module.functions) == 1:
         return module
     marked = module.copy()
     for var, function in module.functions.items():
-        if var.name_hint != "main":
+        if var.name_hint != entry:
             marked[var] = function.with_attr("Inline", 1)
     return Inline()(marked)
 
 
-def prepared(module: IRModule, target: Target, opt_level: int) -> IRModule:
-    """The module optimized for a target, its operators fused into primitive functions; with its types."""
+def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "main") -> IRModule:
+    """The module optimized for a target, its operators fused into primitive functions; with its types. It
+    begins in the function `entry`.
+    """
     now = PassContext.current()
-    module = inlined(RemoveUnusedFunctions()(module))
+    module = inlined(RemoveUnusedFunctions((entry,))(module), entry)
     if any(op.name.startswith("dyn.") for op in _operators(module)):
         module = DynamicToStatic()(module)
     # What runs on the host would take all that is fused with it there.
     alone = {op.name: OpPattern.OPAQUE for op in _operators(module) if lowering_of(op) is None}
     config = {CONSTANTS_ONLY: True, PATTERNS: alone, **now.config}
-    with PassContext(opt_level, now.required_pass, now.disabled_pass, now.instruments, config):
-        module = pipeline(fuse=False)(module)
+    disabled = now.disabled_pass if entry == "main" else (*now.disabled_pass, "RemoveUnusedFunctions")
+    with PassContext(opt_level, now.required_pass, disabled, now.instruments, config):
+        module = pipeline(fuse=False)(FlatLets()(module) if opt_level >= 3 else module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
-            module = Sequential([layouts, FoldConstant(), EliminateCommonSubexpr()], name="layouts")(module)
+            steps = [SplitSlices(), PadDense(target), FoldConstant(), layouts, FoldConstant()]
+            module = Sequential([*steps, EliminateCommonSubexpr()], name="layouts")(module)
         return infer_types(FuseOps()(InferType()(module)))
 
 

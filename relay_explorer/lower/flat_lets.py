@@ -1,0 +1,88 @@
+"""Values of operators that a program has given names with `let` become parts of its graph, so that names are
+no borders between kernels.
+"""
+
+from __future__ import annotations
+
+from ..ir.adt import Constructor
+from ..ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.rewrites import tell
+from ..ir.walk import children, post_order, rebuild
+from ..transform.function_pass import FunctionPass, rewritten
+from ..transform.infrastructure import PassContext
+
+
+class FlatLets(FunctionPass):
+    """Puts a `let`'s value in the place of its variable, where it is made by operators alone and is used in
+    the function in which it is bound: nothing is computed more often than before. Calls of functions,
+    references and matches stay where they are (ToGraphNormalForm moves calls, too).
+    """
+
+    name = "FlatLets"
+    opt_level = 3
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        order = post_order(function)
+        if not any(isinstance(node, Let) for node in order):
+            return function
+        values = _values(function, order)
+        memo: dict[int, Expr] = {}
+        for node in order:
+            if isinstance(node, Let) and node.var in values:
+                tell("The value of operators stands wherever its variable stood.", node.var, node.value)
+                memo[id(node)] = memo[id(_meant(node.body, values))]
+                continue
+            parts = [memo[id(_meant(part, values))] for part in children(node)]
+            memo[id(node)] = rebuild(node, parts)
+        return rewritten(function, memo[id(function)])
+
+
+def _meant(node: Expr, values: dict[Var, Expr]) -> Expr:
+    """What stands for a variable; other nodes stand for themselves."""
+    while isinstance(node, Var) and node in values:
+        node = values[node]
+    return node
+
+
+def _values(function: Function, order: list[Expr]) -> dict[Var, Expr]:
+    """The variables that go, and their values."""
+    plain: set[Expr] = set()
+    for node in order:
+        if isinstance(node, (Var, Op, Constant, Constructor)):
+            plain.add(node)
+        elif isinstance(node, (Tuple, TupleGetItem)) or (isinstance(node, Call) and isinstance(node.op, Op)):
+            if all(part in plain for part in children(node)):
+                plain.add(node)
+    within = _functions(function)
+    return {
+        node.var: node.value
+        for node in order
+        if isinstance(node, Let)
+        and node.value in plain
+        and not isinstance(node.value, (Constructor, Op))
+        and within[node] is not None
+        and within[node.var] is within[node]
+    }
+
+
+def _functions(root: Function) -> dict[Expr, Expr | None]:
+    """In the body of which function each expression stands; None: in several."""
+    found: dict[Expr, Expr | None] = {root: root}
+    pending: list[Expr] = [root]
+    while pending:
+        node = pending.pop()
+        label = node if isinstance(node, Function) else found[node]
+        for part in children(node):
+            if part not in found:
+                found[part] = label
+            elif found[part] is not label and found[part] is not None:
+                found[part] = None
+            else:
+                continue
+            if not isinstance(part, Function) or part is root:
+                pending.append(part)
+            elif found[part] is label:
+                pending.append(part)  # seen for the first time: its inside does not depend on where it stands
+    return found

@@ -1,0 +1,117 @@
+"""Products with a known weight whose number of units does not divide into vectors get units more, of zeros,
+which are cut off again: then they are packed and computed like the others.
+"""
+
+from __future__ import annotations
+
+from ..ir.expr import Call, Constant, Expr, Function
+from ..ir.module import IRModule
+from ..ir.types import TensorType
+from ..transform.function_pass import FunctionPass, rewritten
+from ..transform.infrastructure import PassContext
+from ..transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
+from ..typing import infer_types
+from .layouts import DTYPES, block_of, is_known
+from .target import Target
+
+ELEMENTWISE = ("nn.relu", "sigmoid", "tanh")  # what often follows, and is then done in the same kernel
+STREAMS = range(4, 9)  # blocks that are summed at a time: fewer leave the processor waiting
+
+
+class PadDense(FunctionPass):
+    """`nn.dense` with units that fill whole vectors. A bias that is added, and an activation, come before the
+    units are cut off, so that they stay in the kernel of the product.
+    """
+
+    name = "PadDense"
+    opt_level = 3
+    required = ("InferType",)
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(infer_types(mod), ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        rules = _Rules(self.target)
+        named: dict[str, Rule] = {"nn.dense": rules.dense, "add": rules.add}
+        named.update(dict.fromkeys(ELEMENTWISE, rules.elementwise))
+        return rewritten(function, rewrite_calls(function, named))
+
+
+def padded_units(units: int, lanes: int) -> int:
+    """How many units a product gets; `units` where it is packed as it is. A few blocks more are worth it
+    where the blocks can then be summed several at a time.
+    """
+    if block_of(units, lanes) >= max(lanes // 2, 4):
+        return units
+    block = lanes
+    while block // 2 >= max(units, 4):
+        block //= 2
+    blocks = -(-units // block)
+    for more in range(blocks, blocks + blocks // 16 + 1):
+        if any(more % streams == 0 for streams in STREAMS):
+            return more * block
+    return blocks * block
+
+
+class _Rules:
+    """`wide` has, for each call that cuts units off, what it cuts them off from."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.wide: dict[Expr, tuple[Expr, int]] = {}
+
+    def dense(self, old: Call, new: Call) -> Expr | None:
+        types = [part.checked_type for part in (*old.args, old)]
+        if not all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types):
+            return None
+        data, weight, out = (tensor_type(part) for part in (*old.args, old))
+        if len({data.dtype, weight.dtype, out.dtype}) > 1 or data.dtype not in DTYPES:
+            return None
+        units = weight.concrete_shape[0]
+        wanted = padded_units(units, self.target.lanes(data.dtype))
+        if wanted == units or not is_known(new.args[1]):
+            return None
+        assert old.attrs is not None
+        more = call("nn.pad", new.args[1], _zero(weight.dtype), pad_width=((0, wanted - units), (0, 0)))
+        product = call("nn.dense", new.args[0], more, units=wanted, out_dtype=old.attrs["out_dtype"])
+        return self._cut(product, units, len(out.shape), wanted)
+
+    def add(self, old: Call, new: Call) -> Expr | None:
+        for place, other in ((0, 1), (1, 0)):
+            found, bias = self.wide.get(new.args[place]), new.args[other]
+            if found is None or not isinstance(bias, Constant):
+                continue
+            wide, wanted = found
+            shape = bias.checked_type.concrete_shape
+            rank, units = len(tensor_type(old).shape), tensor_type(old).concrete_shape[-1]
+            if tensor_type(old) != tensor_type(old.args[place]) or not 1 <= len(shape) <= rank:
+                continue
+            if shape[-1] != units or any(size != 1 for size in shape[:-1]):
+                continue
+            widths = (*[(0, 0)] * (len(shape) - 1), (0, wanted - units))
+            more = call("nn.pad", bias, _zero(bias.checked_type.dtype), pad_width=widths)
+            args = [wide, more] if place == 0 else [more, wide]
+            return self._cut(call("add", *args), units, rank, wanted)
+        return None
+
+    def elementwise(self, old: Call, new: Call) -> Expr | None:
+        found = self.wide.get(new.args[0])
+        if found is None:
+            return None
+        out = tensor_type(old)
+        made = Call(new.op, [found[0]], new.attrs)
+        return self._cut(made, out.concrete_shape[-1], len(out.shape), found[1])
+
+    def _cut(self, wide: Expr, units: int, rank: int, wanted: int) -> Expr:
+        made = call("strided_slice", wide, begin=[0], end=[units], strides=[1], axes=[rank - 1])
+        self.wide[made] = wide, wanted
+        return made
+
+
+def _zero(dtype: str) -> Constant:
+    from ..ir.expr import const
+
+    return const(0.0, dtype)

@@ -1,0 +1,57 @@
+"""The parts of a `split` as slices, each of which is computed where it is used."""
+
+from __future__ import annotations
+
+from ..ir.expr import Call, Expr, Function, TupleGetItem
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.rewrites import tell
+from ..ir.types import TensorType
+from ..ir.walk import children, post_order, rebuild
+from ..transform.function_pass import FunctionPass, rewritten
+from ..transform.infrastructure import PassContext
+from ..transform.typed_rewrite import call
+from ..typing import infer_types
+
+
+class SplitSlices(FunctionPass):
+    """Makes each part of a split, as the gates of an LSTM are cut from one product, a slice. A kernel has one
+    result, so that a split, whose results go different ways, would be one of its own that only copies.
+    """
+
+    name = "SplitSlices"
+    opt_level = 3
+    required = ("InferType",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(infer_types(mod), ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        memo: dict[int, Expr] = {}
+        for node in post_order(function):
+            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            if isinstance(node, TupleGetItem) and (made := _slice(node, memo)) is not None:
+                made.origin = (node,)
+                tell("A part of a split is a slice.", node, made)
+                new = made
+            memo[id(node)] = new
+        return rewritten(function, memo[id(function)])
+
+
+def _slice(field: TupleGetItem, memo: dict[int, Expr]) -> Expr | None:
+    """The slice that a field of a split is; None where it is none, or a size is not known."""
+    whole = field.tuple_value
+    if not (isinstance(whole, Call) and isinstance(whole.op, Op) and whole.op.name == "split"):
+        return None
+    data = whole.args[0].checked_type
+    if not isinstance(data, TensorType) or not data.is_static:
+        return None
+    assert whole.attrs is not None
+    axis, cuts = whole.attrs["axis"] % len(data.shape), whole.attrs["indices_or_sections"]
+    extent = data.concrete_shape[axis]
+    places = [k * (extent // cuts) for k in range(cuts)] if isinstance(cuts, int) else [0, *map(int, cuts)]
+    ends = [*places[1:], extent]
+    return call(
+        "strided_slice", memo[id(whole.args[0])],
+        begin=[places[field.index]], end=[ends[field.index]], strides=[1], axes=[axis],
+    )  # fmt: skip
