@@ -10,6 +10,7 @@ from figures import (
     classes,
     closed,
     directions,
+    executors,
     folds,
     forms,
     frameworks,
@@ -19,7 +20,9 @@ from figures import (
     inference,
     layers_of_passes,
     layouts,
+    many_targets,
     numbering,
+    one_nest,
     partial,
     passes,
     scales,
@@ -40,6 +43,9 @@ FIGURES = (
     layers_of_passes.FIGURE,
     gradient.FIGURE,
     partial.FIGURE,
+    executors.FIGURE,
+    many_targets.FIGURE,
+    one_nest.FIGURE,
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from plain_markdown import MarkupError, Translator
 
 ROOT = Path(__file__).parents[1]
+# What a page's code says if it compiles: it needs TVM.
+COMPILES = re.compile(
+    r"relay_explorer\.(build\(|lower\b)|view=\"(lowering|machine)\"|^import tvm$", re.MULTILINE
+)
 
 
 def executable_pages(root: Path = ROOT) -> Iterator[Path]:
@@ -33,8 +38,9 @@ def executable_pages(root: Path = ROOT) -> Iterator[Path]:
 def notebook(page: Path, root: Path = ROOT) -> str:
     """The text of the notebook that belongs to `page`."""
     translator = Translator(page.relative_to(root), root)
-    cells = [_cell("code", _project.install_cell(), [], 0)]
-    for number, cell in enumerate(jupytext.reads(page.read_text("utf-8"), fmt="md:myst")["cells"], 1):
+    parts = jupytext.reads(page.read_text("utf-8"), fmt="md:myst")["cells"]
+    cells = [_cell("code", first_cell(parts), [], 0)]
+    for number, cell in enumerate(parts, 1):
         code = cell["cell_type"] == "code"
         source = cell["source"] if code else translator.translate(cell["source"])
         if source:
@@ -51,6 +57,12 @@ def notebook(page: Path, root: Path = ROOT) -> str:
         "nbformat_minor": 5,
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def first_cell(parts: list[Any]) -> str:
+    """What installs the package, with TVM where a cell compiles."""
+    code = "\n".join(part["source"] for part in parts if part["cell_type"] == "code")
+    return _project.install_cell("notebook,compile" if COMPILES.search(code) else "notebook")
 
 
 def _cell(kind: str, source: str, tags: list[str], number: int) -> dict[str, Any]:

@@ -1,0 +1,152 @@
+"""Chapter 21: its cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from relay_explorer.views.lowering_format import LoweringView
+from tests.book.chapters import BOOK, CELL, cells, executed, explorers, output, source
+
+PAGE = "ch21_operators_to_loops"
+
+
+def view(explorer: str) -> LoweringView:
+    found = explorers(PAGE)[explorer].view
+    assert isinstance(found, LoweringView)
+    return found
+
+
+def test_code_fits_the_column() -> None:
+    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
+    assert [line for line in lines if len(line) > 76] == []
+
+
+def test_files_that_it_names_exist() -> None:
+    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
+    files += re.findall(r"\{exercise\} (\S+)", source(PAGE))
+    assert len(files) >= 5
+    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
+
+
+def test_it_shows_nothing_but_explorers() -> None:
+    shown = [value for value in executed(PAGE)[2] if value is not None]
+    assert {type(value).__name__ for value in shown} == {"Explorer"}
+    assert list(explorers(PAGE)) == ["ch21-gate", "ch21-softmax"]
+    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+
+
+def test_ways_to_cut_the_loops() -> None:
+    assert output(PAGE, "from math import") == "126 ways to cut, 720 orders: 90,720\n"
+
+
+# -- watch it
+
+
+def test_steps_that_it_links_to() -> None:
+    gate, softmax = view("ch21-gate").steps, view("ch21-softmax").steps
+    links = re.findall(r"#rx-(ch21-\w+):step=(\d+)", source(PAGE))
+    assert links == [
+        ("ch21-gate", "1"), ("ch21-gate", "25"), ("ch21-gate", "2"), ("ch21-gate", "4"),
+        ("ch21-softmax", "3"), ("ch21-softmax", "41"),
+    ]  # fmt: skip
+    assert (len(gate), gate[0].effect.nests, gate[-1].effect.nests) == (25, 3, 1)
+    assert (gate[1].primitive, gate[3].primitive) == ("ComputeInline", "RFactor")
+    assert softmax[2].primitive == "RFactor"
+    assert (len(softmax), softmax[0].effect.nests, softmax[40].effect.nests) == (42, 4, 4)
+    assert [operator.name for operator in view("ch21-gate").operators][1] == "add"
+
+
+def test_lanes_that_it_speaks_of() -> None:
+    gate = view("ch21-gate").steps[3].nest
+    assert any(not part.is_block and part.extent == 8 for part in gate)
+    maximum = view("ch21-softmax").steps[2].say
+    assert "4 side by side" in str(maximum)
+    assert [stage.operator for stage in view("ch21-softmax").stages] == [-1, 0, 0, 0, 0]
+
+
+# -- build it
+
+
+def test_formulas_compute_what_the_gate_means() -> None:
+    for start in ("def run(func", "sch = begin()\nsch.compute_inline", "def dense(x, w)"):
+        assert output(PAGE, start).endswith("True\n")
+
+
+def test_one_nest_is_the_c_code() -> None:
+    printed = output(PAGE, "from tvm import s_tir")
+    assert re.findall(r"^( *)for \w+ < (\d+):", printed, re.MULTILINE) == [
+        ("", "4"),
+        ("  ", "32"),
+        ("    ", "64"),
+    ]
+
+
+def test_what_is_refused_and_what_slips_through() -> None:
+    lines = output(PAGE, "def inline_the_sum").splitlines()
+    assert [re.split(r"\s{2,}", line)[0] for line in lines] == [
+        "refused", "refused", "allowed, right", "allowed, and WRONG",
+    ]  # fmt: skip
+
+
+def test_the_real_one() -> None:
+    printed = output(PAGE, "from relay_explorer.lower.compose")
+    assert printed.splitlines() == [
+        "nn.dense  C  nn_dense",
+        "add       B  add",
+        "sigmoid   E  sigmoid",
+        "decides on the schedule: nn.dense",
+    ]
+    assert output(PAGE, "made = schedule").startswith("by the rule: reduction\n")
+
+
+# -- predict, then run
+
+
+@pytest.mark.parametrize(
+    ("start", "answer"),
+    [
+        ('count("tanh', "3 → 1"),
+        ('count("sum', "2 → 1"),
+        ('count("mean', "2 → 2"),
+        ('count("nn.softmax', "4 → 4"),
+        ('count("concatenate', "3 → 1"),
+    ],
+)
+def test_answers(start: str, answer: str) -> None:
+    assert output(PAGE, start) == f"{answer}\n"
+    (asked,) = [cell for cell in cells(PAGE) if cell.startswith(start)]
+    assert f"\n{asked.strip()[7:-2]}\n" in source(PAGE)
+
+
+# -- where it breaks
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ("def element", "TVM    [nan  1.]\nNumPy  [nan nan]\nours   [nan nan]\n"),
+        ("apart = element", "x != x  TVM  [0 0]\nx != x NumPy [0 1]\n"),
+        ("most = np", "TVM   [1]\nNumPy [0]\n"),
+        ("import re\n\nv = te", "add nsw <4 x i32>\n"),
+        ("ones = np", "in half precision: [2.048e+03]\nours:              4.096e+03\n"),
+        ("nothing = te", "TVM   [77. 77. 77.]\nours  [0. 0. 0.]\n"),
+    ],
+)
+def test_what_was_met(start: str, said: str) -> None:
+    assert output(PAGE, start) == said
+
+
+def test_lanes_are_nearer_to_the_truth() -> None:
+    in_order, lanes, exactly = map(float, re.findall(r"[\d.]+$", output(PAGE, "tenth = "), re.MULTILINE))
+    assert abs(lanes - exactly) < abs(in_order - exactly) / 10
+
+
+def test_inlining_stops() -> None:
+    assert re.findall(r"(\d+) nests become (\d+)", output(PAGE, "from relay_explorer.lower.schedules.g")) == [
+        ("5", "1"),
+        ("9", "1"),
+        ("17", "2"),
+        ("33", "3"),
+    ]
