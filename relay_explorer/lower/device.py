@@ -99,25 +99,43 @@ class Usage(NamedTuple):
     occupied: float
 
 
-class _Limits(NamedTuple):
+class Limits(NamedTuple):
+    """What a multiprocessor holds at once, at most: `threads`, `blocks`, bytes of `shared` memory, and
+    `registers` of 32 bits. A block takes `reserved` bytes of shared memory besides its own, and all of it in
+    portions of `portion` bytes.
+    """
+
     threads: int
     blocks: int
     shared: int
-    registers: int = 65536
+    reserved: int = 1 << 10
+    portion: int = 128
+    registers: int = 1 << 16
 
 
-# Of a multiprocessor, by architecture: to be compared with the CUDA C Programming Guide before it is quoted.
-_LIMITS = {
-    70: _Limits(2048, 32, 96 << 10),
-    75: _Limits(1024, 16, 64 << 10),
-    80: _Limits(2048, 32, 164 << 10),
-    86: _Limits(1536, 16, 100 << 10),
-    87: _Limits(1536, 16, 164 << 10),
-    89: _Limits(1536, 24, 100 << 10),
-    90: _Limits(2048, 32, 228 << 10),
-    100: _Limits(2048, 32, 228 << 10),
-    120: _Limits(1536, 24, 100 << 10),
+PARTS = 4  # of a multiprocessor, each with a quarter of the registers; a warp is in one of them
+
+# By compute capability. NVIDIA, "CUDA C++ Programming Guide", release 13.0, table "Technical Specifications
+# per Compute Capability"; portions, parts and blocks also in `cuda_occupancy.h` of CUDA 13.0. The guide's
+# table begins with 7.5: what 7.0 has is said in the guide's section on 7.x, and in that file.
+LIMITS = {
+    70: Limits(2048, 32, 96 << 10, 0, 256),
+    75: Limits(1024, 16, 64 << 10, 0, 256),
+    80: Limits(2048, 32, 164 << 10),
+    86: Limits(1536, 16, 100 << 10),
+    87: Limits(1536, 16, 164 << 10),
+    89: Limits(1536, 24, 100 << 10),
+    90: Limits(2048, 32, 228 << 10),
+    100: Limits(2048, 32, 228 << 10),
+    110: Limits(1536, 24, 228 << 10),
+    120: Limits(1536, 24, 100 << 10),
 }
+
+
+def limits_of(target: Target) -> Limits:
+    """Those of a GPU's architecture; of one that is not known, those of the one before it."""
+    version = _version(str(target.dict["arch"]))
+    return LIMITS[max([known for known in LIMITS if known <= version], default=70)]
 
 
 def usage(source: str, target: Target) -> list[Usage]:
@@ -125,14 +143,13 @@ def usage(source: str, target: Target) -> list[Usage]:
     _, said = _compiled(source, target, "-cubin", "a count of registers")
     bounds = re.findall(r"__launch_bounds__\((\d+)\)\s+(\w+)\s*\(", source)
     threads = {name: int(count) for count, name in bounds}
-    version = _version(str(target.dict["arch"]))
-    limits = _LIMITS[max([known for known in _LIMITS if known <= version], default=70)]
+    limits = limits_of(target)
     found = []
     parts = re.split(r"Compiling entry function '(\w+)'", said)[1:]
     for name, told in zip(parts[::2], parts[1::2]):
         registers, shared = _number(r"Used (\d+) registers", told), _number(r"(\d+) bytes smem", told)
         block = threads.get(name, 0)
-        blocks = _resident(block, registers, shared, limits)
+        blocks = resident(block, registers, shared, limits)
         found.append(
             Usage(
                 name, registers, shared, _number(r"(\d+) bytes stack frame", told),
@@ -147,17 +164,23 @@ def _number(pattern: str, text: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _resident(threads: int, registers: int, shared: int, limits: _Limits) -> int:
-    """Blocks that fit a multiprocessor. Registers are given to a warp, 32 threads, in portions of 256; each
-    block takes 1 KB of shared memory besides its own.
+def resident(threads: int, registers: int, shared: int, limits: Limits) -> int:
+    """Blocks that fit a multiprocessor, each of so many threads, registers a thread and bytes of shared
+    memory. Registers are given to a warp, 32 threads, in portions of 256.
     """
     if not threads:
         return 0
     warps = -(-threads // 32)
-    of_warp = -(-max(registers, 1) * 32 // 256) * 256
-    by_registers = limits.registers // of_warp // warps
-    by_shared = limits.shared // (shared + 1024)
+    of_warp = _whole(max(registers, 1) * 32, 256)
+    by_registers = limits.registers // PARTS // of_warp * PARTS // warps
+    of_block = _whole(shared + limits.reserved, limits.portion)
+    by_shared = limits.shared // of_block if of_block else limits.blocks
     return min(limits.threads // (warps * 32), limits.blocks, by_registers, by_shared)
+
+
+def _whole(size: int, portion: int) -> int:
+    """A size rounded up to whole portions."""
+    return -(-size // portion) * portion
 
 
 def _compiled(source: str, target: Target, kind: str, what: str) -> tuple[bytes, str]:

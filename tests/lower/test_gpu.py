@@ -127,9 +127,11 @@ def test_tensors_go_to_a_device_and_come_back() -> None:
         (80, 32, 16, 0, 32),  # blocks
         (80, 256, 64, 0, 4),  # registers
         (80, 128, 32, 48 << 10, 3),  # shared memory
+        (80, 32, 96, 0, 20),  # registers, in quarters: 5 warps in each, not 21 in all
+        (75, 128, 32, 32 << 10, 2),  # shared memory, of which nothing is reserved
         (86, 256, 32, 0, 6),
         (80, 0, 32, 0, 0),  # not known
     ],
 )
 def test_occupancy(version: int, threads: int, registers: int, shared: int, blocks: int) -> None:
-    assert device._resident(threads, registers, shared, device._LIMITS[version]) == blocks
+    assert device.resident(threads, registers, shared, device.LIMITS[version]) == blocks
