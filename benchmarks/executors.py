@@ -1,0 +1,140 @@
+"""What it costs to run a whole program, beside its kernels: one program under each of the four executors.
+
+python -m benchmarks.executors        (needs apache-tvm and a C compiler)
+
+The kernels are the smallest that still do something, vectors of SIZE numbers, so that nearly all of the time
+is that of whoever calls them. Writes the table, and `executors.json`, from which `make figures` draws.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import relay_explorer
+from benchmarks.common import alternate, machine, report, table
+from relay_explorer import relay
+from relay_explorer.execute import make_list
+from relay_explorer.ir.module import IRModule
+from relay_explorer.models.tree_lstm import phrase, tree_lstm
+
+DATA = Path(__file__).with_suffix(".json")
+EXECUTORS = ("interpreter", "vm", "graph", "aot")
+SIZE, CALLS, ROUNDS = 16, 256, 41
+
+LIST = """
+type List { Cons(Tensor[(1, 16), float32], List), Nil, }
+def @read(%words: List, %state: Tensor[(1, 16), float32], %w: Tensor[(16, 16), float32])
+    -> Tensor[(1, 16), float32] {
+  match (%words) {
+    Nil => { %state },
+    Cons(%word, %rest) => { @read(%rest, tanh(nn.dense(%state, %w) + %word), %w) },
+  }
+}
+def @main(%words: List, %state: Tensor[(1, 16), float32], %w: Tensor[(16, 16), float32]) {
+  @read(%words, %state, %w)
+}
+"""
+
+
+class Case(NamedTuple):
+    """A program with its arguments, and how many kernel calls its run makes (at the least)."""
+
+    module: IRModule
+    args: tuple[Any, ...]
+    calls: int
+    executors: tuple[str, ...] = EXECUTORS
+
+
+def chain() -> Case:
+    """A network without choices: as many layers as the list has words."""
+    word, state = (relay.var(name, shape=(1, SIZE)) for name in ("word", "state"))
+    w = relay.var("w", shape=(SIZE, SIZE))
+    value = state
+    for _ in range(CALLS):
+        value = relay.tanh(relay.add(relay.nn.dense(value, w), word))
+    module = IRModule.from_expr(relay.Function([word, state, w], value))
+    return Case(module, (numbers(1, SIZE), numbers(1, SIZE), numbers(SIZE, SIZE)), CALLS)
+
+
+def words() -> Case:
+    """The same layers, for a list whose length nobody knows beforehand."""
+    module = relay.parse(LIST)
+    given = make_list(module, [numbers(1, SIZE) for _ in range(CALLS)])
+    args = (given, numbers(1, SIZE), numbers(SIZE, SIZE))
+    return Case(module, args, CALLS, ("interpreter", "vm", "aot"))
+
+
+def tree() -> Case:
+    """A TreeLSTM on a balanced tree of 64 words."""
+    module = tree_lstm(inputs=SIZE, hidden=SIZE)
+    sentence: Any = numbers(1, SIZE)
+    for _ in range(6):
+        sentence = (sentence, sentence)
+    flat = phrase(module, _copied(sentence))
+    params = relay.transform.InferType()(module)["main"].params[1:]
+    args = (flat, *[numbers(*p.checked_type.concrete_shape) for p in params])
+    return Case(module, args, 127, ("interpreter", "vm", "aot"))
+
+
+def _copied(sentence: Any) -> Any:
+    """The tree without sharing: every node an object of its own."""
+    return tuple([_copied(part) for part in sentence]) if isinstance(sentence, tuple) else sentence
+
+
+def numbers(*shape: int) -> Any:
+    return (np.sin(np.arange(np.prod(shape))).reshape(shape) / 4).astype("float32")
+
+
+CASES = {"a chain of 256 layers": chain, "a list of 256 words": words, "a tree of 64 words": tree}
+
+
+def measured(case: Case) -> dict[str, float]:
+    """The shortest seconds of a run under each executor, in turns; arguments are handed over before."""
+    programs = {name: relay_explorer.build(case.module, executor=name, quiet=True) for name in case.executors}
+    wanted = _array(programs["interpreter"](*case.args))
+    for program in programs.values():
+        np.testing.assert_allclose(_array(program(*case.args)), wanted, rtol=1e-3, atol=1e-4)
+    found: dict[str, list[float]] = {name: [] for name in programs}
+
+    def timed(name: str) -> Any:
+        return lambda: found[name].append(programs[name].time(*case.args, repeat=5))
+
+    alternate({name: timed(name) for name in programs}, ROUNDS)
+    return {name: min(seconds) for name, seconds in found.items()}
+
+
+def _array(value: Any) -> Any:
+    return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
+
+
+def main() -> None:
+    os.environ.setdefault("TVM_NUM_THREADS", "1")
+    cases = {name: make() for name, make in CASES.items()}
+    seconds = {name: measured(case) for name, case in cases.items()}
+    rows = [
+        (name, cases[name].calls, *[_told(found.get(executor)) for executor in EXECUTORS])
+        for name, found in seconds.items()
+    ]
+    report("executors.md", table(["program", "steps", *EXECUTORS], rows))
+    whole = {
+        "machine": machine(),
+        "steps": {name: case.calls for name, case in cases.items()},
+        "seconds": {
+            name: {executor: float(f"{each:.4g}") for executor, each in found.items()}
+            for name, found in seconds.items()
+        },
+    }
+    DATA.write_text(json.dumps(whole, indent=1) + "\n")
+
+
+def _told(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds * 1e6:,.0f} µs"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""What there is to tune, and what a search finds: every tile of one layer, the candidates of a whole network,
+and how one measurement differs from the next.
+
+python -m benchmarks.tuning        (needs apache-tvm and a C compiler; takes about two minutes)
+
+Writes the table, and `relay_explorer/lower/measured/tuning.json`, from which chapter 26 and its figures are made.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import relay_explorer
+from benchmarks.common import machine, report, table
+from relay_explorer import models, relay
+from relay_explorer.ir.module import IRModule
+from relay_explorer.lower.compiling import generated, scheduled
+from relay_explorer.lower.kernel import Kernel
+from relay_explorer.lower.search import measured
+from relay_explorer.lower.target import Target
+
+DATA = Path(relay_explorer.__file__).parent / "lower" / "measured" / "tuning.json"
+CHANNELS, COLUMNS = (1, 2, 4), (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 20, 28)
+TURNS, RUNS = 3, 600
+NETWORK = "resnet18"
+
+
+def layer() -> Kernel:
+    """A layer of MobileNet: 256 to 256 channels, 28 by 28 places, a kernel of one place, bias and ReLU."""
+    x = relay.var("x", shape=(1, 256, 28, 28))
+    weight, bias = numbers(256, 256, 1, 1), numbers(256)
+    y = relay.nn.bias_add(relay.nn.conv2d(x, relay.const(weight)), relay.const(bias))
+    made = relay_explorer.build(relay.Function([x], relay.nn.relu(y)), quiet=True)
+    return next(kernel for kernel in made.kernels if kernel.rule == "blocked")
+
+
+def numbers(*shape: int) -> Any:
+    return (np.sin(np.arange(np.prod(shape))).reshape(shape) / 4).astype("float32")
+
+
+def space(kernel: Kernel) -> list[dict[str, Any]]:
+    """The layer's time for each tile, the shortest of several turns through all of them."""
+    tiles = [{"channels": a, "columns": b, "rows": 28} for a in CHANNELS for b in COLUMNS]
+    made = [scheduled(kernel.function, kernel.symbol, kernel.target, tile) for tile in tiles]
+    seconds = [float("inf")] * len(tiles)
+    for _ in range(TURNS):
+        for number, one in enumerate(made):
+            seconds[number] = min(seconds[number], measured(one))
+    return [{**tile, "seconds": _short(best)} for tile, best in zip(tiles, seconds)]
+
+
+def noise(kernel: Kernel) -> list[float]:
+    """The seconds of one run after the other of the same kernel."""
+    made = kernel.scheduled
+    run = generated(made)[made.composed.name]
+    tensor = relay_explorer.lower.require.tvm().runtime.tensor
+    arrays = [
+        tensor(np.ones([int(d) for d in t.shape], str(t.dtype)))
+        for t in (*made.composed.inputs, *made.composed.outputs)
+    ]
+    found = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        run(*arrays)
+        found.append(_short(time.perf_counter() - start))
+    return found
+
+
+def network() -> tuple[IRModule, dict[str, Any]]:
+    module = infer_types(models.load(NETWORK))
+    random = np.random.default_rng(0)
+    params = {
+        p.name_hint: np.abs(random.normal(0, 0.05, p.checked_type.concrete_shape)).astype("float32")
+        for p in module["main"].params[1:]
+    }
+    return module, params
+
+
+def search() -> list[dict[str, Any]]:
+    """The candidates of each kernel of the network that has a choice, with their times."""
+    module, params = network()
+    built = relay_explorer.build(module, params=params, search=True, quiet=True)
+    found = []
+    for kernel in built.kernels:
+        tried = [c for c in kernel.candidates if c["seconds"] is not None]
+        if len(tried) > 1:
+            candidates = [{"choice": c["choice"], "seconds": _short(c["seconds"])} for c in tried]
+            found.append(
+                {"kernel": kernel.name, "rule": kernel.rule, "uses": kernel.uses, "tried": candidates}
+            )
+    return found
+
+
+def _short(seconds: float) -> float:
+    return float(f"{seconds:.4g}")
+
+
+def main() -> None:
+    kernel = layer()
+    target = Target.of("cpu")
+    whole = {
+        "machine": machine(),
+        "target": str(target),
+        "lanes": target.lanes(),
+        "flops": kernel.flops,
+        "space": space(kernel),
+        "noise": noise(kernel),
+        "network": NETWORK,
+        "search": search(),
+    }
+    DATA.write_text(json.dumps(whole) + "\n")
+    rows = []
+    for one in whole["search"]:
+        first, best = one["tried"][0], min(one["tried"], key=lambda c: c["seconds"])
+        rows.append(
+            (
+                one["rule"], one["uses"], len(one["tried"]), f"{first['seconds'] * 1e6:,.0f} µs",
+                f"{best['seconds'] * 1e6:,.0f} µs", f"{first['seconds'] / best['seconds']:.2f}×",
+                ", ".join(f"{k} {v}" for k, v in best["choice"].items()),
+            )
+        )  # fmt: skip
+    report("tuning.md", table(["schedule", "calls", "tried", "first", "best", "gain", "the best"], rows))
+
+
+if __name__ == "__main__":
+    main()
