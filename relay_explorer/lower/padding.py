@@ -35,7 +35,7 @@ class PadDense(FunctionPass):
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rules = _Rules(self.target)
-        named: dict[str, Rule] = {"nn.dense": rules.dense, "add": rules.add}
+        named: dict[str, Rule] = {"nn.dense": rules.dense, "add": rules.add, "strided_slice": rules.cut}
         named.update(dict.fromkeys(ELEMENTWISE, rules.elementwise))
         return rewritten(function, rewrite_calls(function, named))
 
@@ -104,6 +104,18 @@ class _Rules:
         out = tensor_type(old)
         made = Call(new.op, [found[0]], new.attrs)
         return self._cut(made, out.concrete_shape[-1], len(out.shape), found[1])
+
+    def cut(self, old: Call, new: Call) -> Expr | None:
+        """A part of what was cut off is cut off at once."""
+        found, attrs = self.wide.get(new.args[0]), new.attrs
+        assert attrs is not None
+        last = [len(tensor_type(old).shape) - 1]
+        if found is None or list(attrs["axes"] or ()) != last or list(attrs["strides"]) != [1]:
+            return None
+        begin, end = attrs["begin"][0], attrs["end"][0]
+        if attrs["slice_mode"] != "end" or not 0 <= begin < end <= tensor_type(old.args[0]).shape[-1]:
+            return None
+        return call("strided_slice", found[0], begin=[begin], end=[end], strides=[1], axes=last)
 
     def _cut(self, wide: Expr, units: int, rank: int, wanted: int) -> Expr:
         made = call("strided_slice", wide, begin=[0], end=[units], strides=[1], axes=[rank - 1])

@@ -401,16 +401,20 @@ static Object *row_of_wholes(Machine *m, Type type, int64_t start, int64_t stop,
   return made;
 }
 
-/* ---- loops that run on several cores: threads that wait for work, a little while awake, then asleep */
+/* ---- loops that run on several cores: threads that wait for work, a little while awake, then asleep
 
-enum { MOST_THREADS = 64, AWAKE = 2000 };
+   The work of a loop is cut into as many parts as there are threads. Each thread takes its own part, so that
+   what it has in its cache is used again, but nobody waits for a thread that is still asleep: whoever is done
+   takes the parts that are left. `state` is the number of the loop, and a bit for each part that is taken. */
+
+enum { MOST_THREADS = 32, AWAKE = 2000, PATIENT = 20000 };
 typedef struct { void *unused; int32_t tasks; } Group;
 typedef int (*Body)(int, Group *, void *);
 
 static struct {
   pthread_mutex_t lock, busy;
   pthread_cond_t wake;
-  atomic_uint round;
+  _Atomic uint64_t state;
   atomic_int left, failures, asleep;
   int threads, started;
   Body body;
@@ -418,10 +422,29 @@ static struct {
   int tasks;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .busy = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-static void part_of_work(int first, int step) {
+static inline uint32_t current_loop(void) { return (uint32_t)(atomic_load(&pool.state) >> 32); }
+
+static void do_part(int part) {
   Group group = {NULL, pool.tasks};
-  for (int task = first; task < pool.tasks; task += step)
+  for (int task = part; task < pool.tasks; task += pool.threads)
     if (pool.body(task, &group, pool.data)) atomic_fetch_add(&pool.failures, 1);
+  atomic_fetch_sub(&pool.left, 1);
+}
+
+/* Takes a part of a loop, unless somebody has it, or the loop is over. */
+static int taken(uint32_t loop, int part) {
+  uint64_t state = atomic_load(&pool.state);
+  do {
+    if ((uint32_t)(state >> 32) != loop || state >> part & 1) return 0;
+  } while (!atomic_compare_exchange_weak(&pool.state, &state, state | UINT64_C(1) << part));
+  return 1;
+}
+
+static void do_parts(uint32_t loop, int first) {
+  for (int k = 0; k < pool.threads; k++) {
+    int part = (first + k) % pool.threads;
+    if (taken(loop, part)) do_part(part);
+  }
 }
 
 static inline void pause_a_little(void) {
@@ -433,20 +456,18 @@ static inline void pause_a_little(void) {
 }
 
 static void *worker(void *argument) {
-  int number = (int)(intptr_t)argument;
-  unsigned seen = 0;
+  uint32_t seen = 0;
   for (;;) {
-    for (int k = 0; k < AWAKE && atomic_load(&pool.round) == seen; k++) pause_a_little();
-    if (atomic_load(&pool.round) == seen) {
+    for (int k = 0; k < AWAKE && current_loop() == seen; k++) pause_a_little();
+    if (current_loop() == seen) {
       pthread_mutex_lock(&pool.lock);
       atomic_fetch_add(&pool.asleep, 1);
-      while (atomic_load(&pool.round) == seen) pthread_cond_wait(&pool.wake, &pool.lock);
+      while (current_loop() == seen) pthread_cond_wait(&pool.wake, &pool.lock);
       atomic_fetch_sub(&pool.asleep, 1);
       pthread_mutex_unlock(&pool.lock);
     }
-    seen++;
-    part_of_work(number, pool.threads);
-    atomic_fetch_sub(&pool.left, 1);
+    seen = current_loop();
+    do_parts(seen, (int)(intptr_t)argument);
   }
   return NULL;
 }
@@ -456,7 +477,7 @@ static void after_fork(void) {
   pthread_mutex_init(&pool.lock, NULL);
   pthread_mutex_init(&pool.busy, NULL);
   pthread_cond_init(&pool.wake, NULL);
-  atomic_store(&pool.round, 0);
+  atomic_store(&pool.state, 0);
   atomic_store(&pool.left, 0);
   atomic_store(&pool.asleep, 0);
   pool.started = 0;
@@ -495,20 +516,18 @@ static int parallel(Body body, void *data, int tasks) {
   pool.data = data;
   pool.tasks = tasks > 0 ? tasks : pool.threads;
   atomic_store(&pool.failures, 0);
-  if (pool.threads > 1 && pool.tasks > 1) {
-    atomic_store(&pool.left, pool.threads - 1);
-    atomic_fetch_add(&pool.round, 1);
-    /* Who falls asleep says so first, and then looks at the round again: one of the two sees the other. */
-    if (atomic_load(&pool.asleep)) {
-      pthread_mutex_lock(&pool.lock);
-      pthread_cond_broadcast(&pool.wake);
-      pthread_mutex_unlock(&pool.lock);
-    }
-    part_of_work(0, pool.threads);
-    while (atomic_load(&pool.left)) pause_a_little();
-  } else {
-    part_of_work(0, 1);
+  atomic_store(&pool.left, pool.threads);
+  uint32_t loop = current_loop() + 1;
+  atomic_store(&pool.state, (uint64_t)loop << 32 | 1);
+  /* Who falls asleep says so first, and then looks at the state again: one of the two sees the other. */
+  if (pool.threads > 1 && atomic_load(&pool.asleep)) {
+    pthread_mutex_lock(&pool.lock);
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
   }
+  do_part(0);
+  do_parts(loop, 1);
+  for (int k = 0; atomic_load(&pool.left); k += k < PATIENT) k < PATIENT ? pause_a_little() : (void)sched_yield();
   int result = atomic_load(&pool.failures) ? -1 : 0;
   pthread_mutex_unlock(&pool.busy);
   return result;
