@@ -7,7 +7,10 @@ from collections.abc import Iterable
 
 from ..ops import left_out
 
-_COMPILER = "programs are not compiled here yet: run them with relay.create_executor, which interprets them"
+_COMPILER = (
+    "whole programs are compiled, by relay.build, relay.vm.compile and relay.create_executor; "
+    "single kernels are TVM's own: real_tvm('tvm')"
+)
 _TUNING = "there is no code generator, so nothing is tuned; see the installed TVM's meta_schedule"
 _IMPORTERS = (
     "there are no importers yet: write the program in Relay's text (relay.parse), "
@@ -23,8 +26,6 @@ REMEDIES = {
     "tvm.meta_schedule": _TUNING,
     "tvm.build": _COMPILER,
     "tvm.lower": _COMPILER,
-    "tvm.runtime.load_module": "there is no machine code to load: load the program's text, relay.parse(text)",
-    "tvm.runtime.Module": "there is no machine code: programs are interpreted",
     "tvm.relay.op.strategy": _COMPILER,
     "tvm.relay.testing.to_python": "relay.create_executor runs programs in Python",
     "tvm.relay.testing.run_as_python": "relay.create_executor runs programs in Python",
@@ -52,8 +53,8 @@ REMEDIES = {
 
 # What old code's `tvm` has, and the façade `relay_explorer.relay` has not.
 _OF_OLD_CODE = {
-    "tvm.relay.build": f"{_COMPILER}, as relay_explorer.compat.tvm.relay.build does for old code",
-    "tvm.relay.vm": f"{_COMPILER}, as relay_explorer.compat.tvm.relay.vm does for old code",
+    "tvm.relay.build": "relay_explorer.build compiles; old code's is relay_explorer.compat.tvm.relay.build",
+    "tvm.relay.vm": "relay_explorer.build compiles; old code's is relay_explorer.compat.tvm.relay.vm",
 }
 
 

@@ -67,8 +67,10 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "compat.arrays", "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",
         "compat.tir:convert", "compat.tir:const", "compat.tir:String", "compat.devices",
         "compat.containers:ShapeTuple", "compat.older:Object", "compat.older:DataType",
-        "compat.older:enabled",
+        "compat.older:enabled", "compat.libraries:load_module", "compat.libraries:Library as Module",
     ),
+    "tvm.runtime.module": ("compat.libraries:load_module", "compat.libraries:Library as Module"),
+    "tvm.module": ("compat.libraries:load_module as load",),
     "tvm.runtime.container": (
         "compat.containers:ShapeTuple", "compat.tir:String", "compat.adt_values",
     ),
@@ -164,8 +166,8 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.vm": ("compat.virtual_machine",),
     "tvm.relay.backend.vm": ("compat.virtual_machine",),
     "tvm.runtime.vm": ("compat.virtual_machine",),
-    "tvm.contrib.graph_executor": ("compat.build:GraphModule", "compat.build:create"),
-    "tvm.contrib.graph_runtime": ("compat.build:GraphModule", "compat.build:create"),
+    "tvm.contrib.graph_executor": ("compat.graph_module:GraphModule", "compat.graph_module:create"),
+    "tvm.contrib.graph_runtime": ("compat.graph_module:GraphModule", "compat.graph_module:create"),
     "tvm.relay.ty": ("ir.types",),
     "tvm.relay.type_functor": ("ir.type_visitor",),
 }  # fmt: skip

@@ -1,5 +1,5 @@
-"""`relay.vm.compile` and `tvm.runtime.vm.VirtualMachine`: bytecode for this package's virtual machine, which
-computes kernels with NumPy here, and says so. `relay_explorer.build(mod, executor="vm")` has them compiled.
+"""`relay.vm.compile` and `tvm.runtime.vm.VirtualMachine`: bytecode for this package's virtual machine, and
+kernels of machine code. Where TVM, which makes the code, is not installed, NumPy computes the kernels.
 
 exe = relay.vm.compile(mod, target="llvm", params=params)
 vm = tvm.runtime.vm.VirtualMachine(exe, tvm.cpu())
@@ -8,9 +8,11 @@ vm.invoke("main", image)
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..execute.executor import Executor
 from ..execute.vm import VMProgram, compile_program, program_text
@@ -18,24 +20,41 @@ from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
 from ..transform.infrastructure import PassContext
-from .build import _flat, say_once, typed_module
+from .arrays import array
+from .build import Factory
+from .compiling import built, compiler_is_here, say_once, typed_module
+from .graph_module import flat
+from .libraries import Library
+
+if TYPE_CHECKING:
+    from ..lower.executable import Executable as Built
 
 
 class Executable:
-    """A checked module, and its bytecode."""
+    """A program for the virtual machine: `compiled`, or `ir_mod` alone where nothing can be compiled."""
 
-    def __init__(self, module: IRModule) -> None:
-        self.ir_mod = module
+    def __init__(self, ir_mod: IRModule | None, target: Any = None, compiled: Built | None = None) -> None:
+        self.ir_mod = ir_mod
+        self.target = target
         self.opt_level = PassContext.current().opt_level
+        self.compiled = compiled
 
     @property
     def globals(self) -> list[str]:
         """The names of the functions."""
-        return [var.name_hint for var in self.ir_mod.functions]
+        return (
+            [*self.program.functions] if self.ir_mod is None else [v.name_hint for v in self.ir_mod.functions]
+        )
+
+    global_vars = globals
 
     @cached_property
     def program(self) -> VMProgram:
         """What the machine runs for `@main`."""
+        if self.compiled is not None:
+            found: VMProgram = self.compiled.program  # type: ignore[assignment]  # the virtual machine's
+            return found
+        assert self.ir_mod is not None
         return compile_program(self.ir_mod, opt_level=self.opt_level)
 
     @property
@@ -48,13 +67,50 @@ class Executable:
         """The names of the kernels."""
         return [kernel.name for kernel in self.program.kernels]
 
-    def save(self) -> None:
-        raise RelayError(
-            "there is no machine code to save: kernels are computed with NumPy here",
-            help=[
-                'relay_explorer.build(mod, params=params, executor="vm").save(path) saves code and kernels'
-            ],
+    @property
+    def stats(self) -> str:
+        """How much there is of everything."""
+        program = self.program
+        code = sum(len(function.code) for function in program.functions.values())
+        return (
+            f"{len(program.functions)} functions of {code} instructions, {len(program.constants)} constants, "
+            f"{len(program.kernels)} kernels"
         )
+
+    def get_function_params(self, func_name: str) -> list[str]:
+        """The names of a function's parameters."""
+        if func_name not in self.program.functions:
+            raise RelayError(f"the program has no function `@{func_name:.60}`")
+        return list(self.program.functions[func_name].params)
+
+    @property
+    def lib(self) -> Library:
+        """The kernels."""
+        return Library(Factory(self._compiled("a library"), {}, "default", {}))
+
+    def save(self) -> tuple[bytearray, Library]:
+        """The program as bytes, and its kernels as a library. The bytes hold the kernels too."""
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "program"
+            self._compiled("machine code to save").save(path)
+            return bytearray(path.read_bytes()), self.lib
+
+    def _compiled(self, what: str) -> Built:
+        if self.compiled is None:
+            from ..lower.require import INSTALL
+
+            raise RelayError(f"there is no {what}: NumPy computes the kernels here", help=[INSTALL])
+        return self.compiled
+
+    @staticmethod
+    def load_exec(bytecode: bytes | bytearray, lib: object = None) -> Executable:
+        """The program that `save` gave as bytes. They hold machine code: load only what you trust."""
+        from ..lower.executable import load
+
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "program"
+            path.write_bytes(bytecode)
+            return Executable(None, compiled=load(path))
 
 
 def compile(
@@ -63,34 +119,56 @@ def compile(
     target_host: Any = None,
     params: Mapping[str, Any] | None = None,
 ) -> Executable:
-    """Checks a module; `params` are bound to the parameters of `@main` by name."""
-    say_once(
-        "relay.vm.compile",
-        'makes bytecode whose kernels NumPy computes; relay_explorer.build(mod, executor="vm") compiles them',
-    )
-    return Executable(typed_module(mod, params))
+    """Compiles a module, by the optimization level of the current PassContext; `params` are bound to the
+    parameters of `@main` by name.
+    """
+    if not compiler_is_here():
+        say_once(
+            "relay.vm.compile",
+            "makes bytecode whose kernels NumPy computes: TVM, which compiles them, is not installed",
+        )
+        return Executable(typed_module(mod, params))
+    module = typed_module(mod, params)
+    return Executable(module, target, built("relay.vm.compile", module, target, executor="vm"))
 
 
 class VirtualMachine:
     """Runs the functions of an executable."""
 
     def __init__(self, exe: Executable, device: Any = None, memory_cfg: Any = None) -> None:
-        self.module = exe.ir_mod
+        if isinstance(exe, Factory):
+            exe = Executable(None, compiled=exe.program)
+        self.executable = exe
         self._inputs: dict[str, tuple[list[Any], dict[str, Any]]] = {}
         self._outputs: Any = None
         self._functions: dict[str, Any] = {}
 
+    @property
+    def module(self) -> IRModule | None:
+        return self.executable.ir_mod
+
     def invoke(self, func_name: str, *args: Any, **kwargs: Any) -> Any:
         """The value of a function."""
         if func_name not in self._functions:
-            var = self.module.get_global_var(func_name)
-            self._functions[func_name] = Executor("vm", self.module).evaluate(var)
+            self._functions[func_name] = self._function(func_name)
         self._outputs = self._functions[func_name](*args, **kwargs)
         return self._outputs
 
+    def _function(self, name: str) -> Any:
+        exe = self.executable
+        if exe.ir_mod is not None:
+            var = exe.ir_mod.get_global_var(name)
+            if name != "main" or exe.compiled is None:
+                return Executor("vm", exe.ir_mod, target=exe.target).evaluate(var)
+            return _Function(exe.compiled)
+        if name != "main":
+            raise RelayError(f"of a program that was loaded `@main` can be called, not `@{name:.60}`")
+        return _Function(exe._compiled("program"))
+
     def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
         """Keeps arguments for the next `invoke_stateful`, or `run`."""
-        self.module.get_global_var(func_name)
+        if func_name not in self.executable.globals:
+            self._function(func_name)  # says what is wrong
         self._inputs[func_name] = (list(args), kwargs)
 
     def invoke_stateful(self, func_name: str = "main") -> None:
@@ -107,7 +185,33 @@ class VirtualMachine:
 
     def get_outputs(self) -> list[Any]:
         """The tensors of the last result."""
-        return list(_flat(self._outputs))
+        return list(flat(self._outputs))
+
+    def benchmark(self, device: Any = None, *args: Any, func_name: str = "main", **options: Any) -> Any:
+        """How long `@main` takes; see `GraphModule.benchmark`."""
+        from .graph_module import Times
+
+        exe = self.executable._compiled("machine code to measure")
+        number, repeat = int(options.pop("number", 5)), int(options.pop("repeat", 5))
+        given = {name: v for name, v in options.items() if name in [i.name for i in exe.inputs]}
+        return Times([exe.time(*args, repeat=number, **given) for _ in range(repeat)])
+
+
+class _Function:
+    """`@main` of a compiled program, as old code calls it: results are arrays of `tvm.nd`."""
+
+    def __init__(self, exe: Built) -> None:
+        self.exe = exe
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return _arrays(self.exe(*args, **named))
+
+
+def _arrays(value: Any) -> Any:
+    """A result with arrays of `tvm.nd` for NumPy's. Tuples nest a few levels."""
+    if isinstance(value, tuple):
+        return tuple([_arrays(part) for part in value])
+    return array(value) if hasattr(value, "dtype") else value
 
 
 __all__ = ["Executable", "VirtualMachine", "compile"]

@@ -1,8 +1,7 @@
 """`create_executor`: evaluating expressions and calling a module's functions, from Python.
 
-Programs run in the interpreter or, compiled to bytecode, in the virtual machine, which computes kernels with
-NumPy here. The names of TVM's other executors are taken, and run the interpreter; `relay_explorer.build`
-makes machine code.
+Programs run in the interpreter ("debug"), or are compiled as `relay_explorer.build` does, where TVM is
+installed (see `lower.evaluate`).
 """
 
 from __future__ import annotations
@@ -36,18 +35,21 @@ def create_executor(
 ) -> Executor:
     """An executor of `mod` (an empty module where there is none).
 
-    `kind` is "debug", the interpreter, or "vm", the virtual machine, which optimizes the program by the level
-    of the current PassContext; "graph" and "aot" run the interpreter too, and say so once in a warning.
-    Device and target are not looked at. `params` are bound to the parameters of `@main` by name.
+    `kind` is "debug", the interpreter; or "graph", "vm" (the virtual machine) or "aot", for which the program
+    is optimized by the level of the current PassContext, and compiled. Where TVM, which makes the code, is
+    not installed, the virtual machine computes with NumPy, and "graph" and "aot" run the interpreter, which a
+    warning says once. A `target` that is not this machine is not looked at, nor is the device. `params` are
+    bound to the parameters of `@main` by name.
     """
     if kind not in KINDS:
         raise RelayError(
             f"there is no executor called {kind!r:.60}", help=[f"there are {', '.join(map(repr, KINDS))}"]
         )
-    if kind in ("graph", "aot") and kind not in _announced:
+    if kind in ("graph", "aot") and kind not in _announced and (missing := _missing_compiler()):
         _announced.add(kind)
         warnings.warn(
-            f'the executor "{kind}" does not compile: it runs the interpreter, as "debug" does', stacklevel=2
+            f'the executor "{kind}" does not compile here: it runs the interpreter ({missing})',
+            stacklevel=2,
         )
     module = mod or IRModule()
     if params is not None:
@@ -74,7 +76,7 @@ class Executor:
         the parameters; these may be given by name. Types are checked first: a TypeInferenceError explains
         what is wrong. ExecutionError says where a program went wrong while it ran.
         """
-        interpreter = _interpreter(self.kind, self.mod)
+        interpreter = _interpreter(self.kind, self.mod, self.target)
         if expr is None:
             expr = self.mod.get_global_var("main")
         expr = as_expr(expr)
@@ -92,13 +94,28 @@ class Executor:
         return to_result(result, lambda found: FunctionValue(interpreter, found))
 
 
-def _interpreter(kind: str, module: IRModule) -> Interpreter:
+def _interpreter(kind: str, module: IRModule, target: object) -> Interpreter:
     """What runs programs for an executor."""
+    if kind != "debug" and not _missing_compiler():
+        from ..lower.evaluate import CompiledInterpreter
+
+        return CompiledInterpreter(module, kind, target)
     if kind != "vm":
         return Interpreter(module)
     from .vm.executor import VMInterpreter
 
     return VMInterpreter(module)
+
+
+def _missing_compiler() -> str:
+    """What compiling needs and is not installed, as an error says it; nothing where all is there."""
+    from ..lower.require import versions
+
+    try:
+        versions()
+    except RelayError as problem:
+        return problem.message
+    return ""
 
 
 class FunctionValue(Wrapper):

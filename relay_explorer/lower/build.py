@@ -11,7 +11,7 @@ from typing import Any
 
 from ..analysis import StoragePlan
 from ..execute.graph import graph_program
-from ..execute.vm import compile_module
+from ..execute.vm import VMProgram, compile_module
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
@@ -25,6 +25,7 @@ from .arrays import aligned_copy
 from .compiling import SEARCH, compiled
 from .executable import Executable
 from .host import needs_host
+from .invariant import with_constants_in
 from .kernel import Kernel, has_linker
 from .levels import kernel_name
 from .lowering import tensor_types
@@ -82,7 +83,7 @@ def build(
         from .virtual import InterpretedExecutable
 
         return InterpretedExecutable(infer_types(checked), where)
-    module = prepared(checked, where, opt_level)
+    module = prepared(with_constants_in(checked), where, opt_level)
     plan = _plan(module, executor)
     if plan is None:
         found = _for_machine(module, where, Progress(quiet), SEARCH if search else None)
@@ -116,13 +117,22 @@ def _for_machine(
     module: IRModule, target: Target, progress: Progress, search: dict[str, Any] | None
 ) -> Executable:
     """A program for the virtual machine."""
-    from .virtual import VMExecutable, can_be_compiled
+    from .virtual import VMExecutable
 
     program = compile_module(module)
+    return VMExecutable(program, machine_kernels(program, target, progress, search), target, module)
+
+
+def machine_kernels(
+    program: VMProgram, target: Target, progress: Progress, choice: dict[str, Any] | None = None
+) -> list[Kernel | None]:
+    """The kernels of bytecode, by number; None for one that only NumPy can compute."""
+    from .virtual import can_be_compiled
+
     compiled = [number for number, code in enumerate(program.kernels) if can_be_compiled(code, target)]
     functions = [program.kernels[number].function for number in compiled]
-    made = dict(zip(compiled, make_kernels(functions, target, progress, search)))
-    return VMExecutable(program, [made.get(n) for n in range(len(program.kernels))], target, module)
+    made = dict(zip(compiled, make_kernels(functions, target, progress, choice)))
+    return [made.get(number) for number in range(len(program.kernels))]
 
 
 def make_kernels(

@@ -1,12 +1,14 @@
 """Compiled kernels on disk, by what they were made of: program, target, versions, and this package's own
 lowerings and schedules. So nothing in it is ever out of date, and it can be deleted at any time.
 
-It lies in the user's cache folder, or where the environment variable RELAY_EXPLORER_CACHE says. An entry
-whose library is not what was written (a full disk, a copy that broke off) is as good as none.
+It lies in the user's cache folder, or where the environment variable RELAY_EXPLORER_CACHE says, and takes
+2 GB at most, or what RELAY_EXPLORER_CACHE_SIZE says (see `pruning`). An entry whose library is not what was
+written (a full disk, a copy that broke off) is as good as none.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -18,7 +20,7 @@ from typing import Any
 
 from .. import _project
 from ..ir.errors import RelayError
-from . import require
+from . import pruning, require
 from .target import Target
 
 VARIABLE = "RELAY_EXPLORER_CACHE"
@@ -60,9 +62,11 @@ def get(name: str) -> dict[str, Any] | None:
     """What was kept under a key, and the path of its library as `path`; None where nothing is sound."""
     place = folder() / name[:2]
     try:
-        entry = json.loads((place / f"{name}.json").read_text("utf-8"))
+        described = place / f"{name}.json"
+        entry = json.loads(described.read_text("utf-8"))
         library = place / str(entry["file"])
         if entry["format"] == FORMAT and digest(library.read_bytes()) == entry["sha256"]:
+            pruning.touch(described)
             return {**entry, "path": str(library)}
     except (OSError, ValueError, KeyError, TypeError):
         pass
@@ -91,10 +95,14 @@ def put(
         place.mkdir(parents=True, exist_ok=True)
         for file_name, data in files.items():
             _write(place / file_name, data)
+        pruning.wrote(folder(), sum(map(len, files.values())))
     except OSError as problem:
         raise RelayError(
             f"compiled kernels cannot be kept in {folder()}: {problem.strerror}",
-            help=[f"set the environment variable {VARIABLE} to a folder that can be written to"],
+            help=[
+                f"set the environment variable {VARIABLE} to a folder that can be written to"
+                + (", on a disk with space left" if problem.errno == errno.ENOSPC else "")
+            ],
         ) from None
     return {**whole, "path": str(place / file)}
 

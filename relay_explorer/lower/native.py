@@ -240,9 +240,8 @@ def _copy(made: Path, path: Path) -> None:
 
 def _object(kernel: Kernel) -> Path:
     """The object file of a kernel."""
-    entry = kernel.entry
-    if "path" in entry:
-        path = Path(entry["path"])
+    path, entry = kernel.library, kernel.entry
+    if path is not None:
         if path.suffix == ".o":
             return path
         found = path.parent / str(entry.get("object"))

@@ -20,7 +20,7 @@ from ..transform.eliminate_common_subexpr import EliminateCommonSubexpr
 from ..transform.fold_constant import FoldConstant
 from ..transform.fuse_ops import PATTERNS, FuseOps
 from ..transform.infer_type import InferType
-from ..transform.infrastructure import PassContext, Sequential
+from ..transform.infrastructure import PassContext, Sequential, context_within
 from ..transform.inline import Inline
 from ..transform.optimize import pipeline
 from ..transform.remove_unused_functions import RemoveUnusedFunctions
@@ -110,8 +110,7 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
     # What runs on the host would take all that is fused with it there.
     alone = {op.name: OpPattern.OPAQUE for op in _operators(module) if lowering_of(op) is None}
     config = {CONSTANTS_ONLY: True, PATTERNS: alone, **now.config}
-    disabled = now.disabled_pass if entry == "main" else (*now.disabled_pass, "RemoveUnusedFunctions")
-    with PassContext(opt_level, now.required_pass, disabled, now.instruments, config):
+    with context_within(opt_level, () if entry == "main" else ("RemoveUnusedFunctions",), config):
         module = pipeline(fuse=False)(FlatLets()(module) if opt_level >= 3 else module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:

@@ -45,12 +45,13 @@ def library_of(kernel: Kernel) -> Path | None:
     """The library of a kernel; None where it runs on the host."""
     if kernel.on_host:
         return None
-    if "path" not in kernel.entry:
+    found = kernel.library
+    if found is None:
         raise RelayError(
             f"the kernel `{kernel.name}` was compiled in this process, and has no library to save",
             help=["install a C compiler (gcc), and give its operators lowerings of this package"],
         )
-    return Path(str(kernel.entry["path"]))
+    return found
 
 
 def _description(exe: Executable) -> dict[str, Any]:

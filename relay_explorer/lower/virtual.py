@@ -78,14 +78,7 @@ class VMExecutable(Executable):
     def machine(self) -> Machine:
         """What runs the bytecode; made at the first run."""
         if self._machine is None:
-            kernels = [
-                NumPyKernel(code)
-                if kernel is None or kernel.on_host
-                else CompiledKernel(kernel, NumPyKernel(code))
-                for code, kernel in zip(self.program.kernels, self.kernel_of)
-            ]
-            constants = [aligned_copy(data.numpy()) for data in self.program.constants]
-            self._machine = Machine(self.program, kernels, storage=_storage, constants=constants)
+            self._machine = machine_of(self.program, self.kernel_of)
         return self._machine
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
@@ -148,6 +141,16 @@ class VMExecutable(Executable):
             f"{counted(len(self.program.functions), 'function')} of {counted(code, 'instruction')}, "
             f"{counted(len(self.program.kernels), 'kernel')}, built in {self.seconds:.1f} s>"
         )
+
+
+def machine_of(program: VMProgram, kernels: Sequence[Kernel | None]) -> Machine:
+    """What runs bytecode with compiled kernels; NumPy computes those that are None."""
+    runs = [
+        NumPyKernel(code) if kernel is None or kernel.on_host else CompiledKernel(kernel, NumPyKernel(code))
+        for code, kernel in zip(program.kernels, kernels)
+    ]
+    constants = [aligned_copy(data.numpy()) for data in program.constants]
+    return Machine(program, runs, storage=_storage, constants=constants)
 
 
 class CompiledKernel:

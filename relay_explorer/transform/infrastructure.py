@@ -7,7 +7,8 @@ never changes its input.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any as Anything
 from typing import NamedTuple, TypeVar, overload
 
@@ -135,6 +136,26 @@ class PassContext:
         if info.name in self.disabled_pass:
             return False
         return info.name in self.required_pass or self.opt_level >= info.opt_level
+
+
+@contextmanager
+def context_within(
+    opt_level: int, disabled: Sequence[str] = (), config: dict[str, Anything] | None = None
+) -> Iterator[None]:
+    """A context that is a part of the current one, with another level, passes that must not run besides, and
+    options in place of its own. Instruments see its passes; that it begins and ends is not told them.
+    """
+    now = PassContext.current()
+    inner = PassContext(
+        opt_level, now.required_pass, (*now.disabled_pass, *disabled),
+        config=now.config if config is None else config,
+    )  # fmt: skip
+    with inner:
+        inner.instruments = now.instruments
+        try:
+            yield
+        finally:
+            inner.instruments = ()
 
 
 def _nothing() -> None:

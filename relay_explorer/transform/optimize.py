@@ -19,7 +19,7 @@ from .fold_constant import FoldConstant
 from .fold_scale_axis import FoldScaleAxis
 from .fuse_ops import FuseOps
 from .infer_type import InferType
-from .infrastructure import Pass, PassContext, Sequential
+from .infrastructure import Pass, Sequential, context_within
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_expr import SimplifyExpr
 from .simplify_inference import SimplifyInference
@@ -78,6 +78,5 @@ def optimize(
         mod["main"] = bind_params_by_name(mod["main"], params)
     if level is None:
         return pipeline(layouts=layouts)(mod), {}
-    now = PassContext.current()
-    with PassContext(level, now.required_pass, now.disabled_pass, now.instruments, now.config):
+    with context_within(level):
         return pipeline(layouts=layouts)(mod), {}

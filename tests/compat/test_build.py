@@ -1,25 +1,26 @@
-"""What old code builds runs the interpreter, and says so."""
+"""What old code builds, where no compiler is installed: it runs the interpreter, and says so. `tests/lower`
+has what is compiled.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.compat import build, tvm
+from relay_explorer.compat import compiling, tvm, virtual_machine
+from relay_explorer.execute import executor
 
 
 @pytest.fixture(autouse=True)
-def said() -> Iterator[None]:
-    """As if everything had been said already."""
-    before = set(build._said)
-    build._said.update({"relay.build", "relay.vm.compile"})
-    yield
-    build._said.clear()
-    build._said.update(before)
+def said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if TVM were not installed, and everything had been said already."""
+    for module in (compiling, virtual_machine):
+        monkeypatch.setattr(module, "compiler_is_here", lambda: False)
+    monkeypatch.setattr(executor, "_missing_compiler", lambda: "TVM is not installed")
+    monkeypatch.setattr(compiling, "_said", {"relay.build", "relay.vm.compile"})
 
 
 def affine() -> tuple[relay.IRModule, dict[str, np.ndarray]]:
@@ -37,8 +38,8 @@ def wanted(params: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def test_the_first_build_says_that_nothing_is_compiled() -> None:
-    build._said.clear()
-    with pytest.warns(UserWarning, match="relay.build does not compile: what it gives runs the interpreter"):
+    compiling._said.clear()
+    with pytest.warns(UserWarning, match="relay.build does not compile here: what it gives runs the interp"):
         tvm.relay.build(affine()[0], "llvm")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -89,7 +90,7 @@ def test_times_are_measured() -> None:
         (lambda run: run.run(), "the input 'data' is not set\nhelp: set it: module.set_input"),
         (lambda run: run.set_input("image", DATA), "no input 'image'\nhelp: its inputs are data"),
         (lambda run: run.get_output(0), "there is no output 0: nothing has run yet"),
-        (lambda run: run.factory.export_library("lib.so"), "there is no machine code to export"),
+        (lambda run: run.factory.export_library("lib.so"), "there is nothing compiled to save"),
         (lambda run: run.set_input("data", np.ones((3, 3), "float32")) or run.run(), "Tensor\\[\\(2, 3\\)"),
     ],
 )
@@ -132,7 +133,7 @@ def test_the_virtual_machine() -> None:
     assert [out.numpy() for out in vm.get_outputs()] == [11, 3]
     with pytest.raises(tvm.TVMError, match="no function `@mian`"):
         vm.invoke("mian")
-    with pytest.raises(tvm.TVMError, match="there is no machine code to save"):
+    with pytest.raises(tvm.TVMError, match="there is no machine code to save: NumPy computes the kernels"):
         exe.save()
 
 
@@ -146,8 +147,3 @@ def test_targets_by_name() -> None:
     run = tvm.contrib.graph_executor.GraphModule(lib["default"](tvm.cuda()))  # there is none: it runs here
     run.run(data=DATA)
     tvm.testing.assert_allclose(run.get_output(0).numpy(), wanted(affine()[1]))
-
-
-def test_there_is_nothing_to_load() -> None:
-    with pytest.raises(AttributeError, match="there is no machine code to load: load the program's text"):
-        tvm.runtime.load_module("lib.so")

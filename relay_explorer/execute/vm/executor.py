@@ -42,7 +42,7 @@ class VMInterpreter(Interpreter):
         """What runs a function of the module; made when it is first asked for."""
         name = self.module.get_global_var(name).name_hint
         if name not in self.machines:
-            self.machines[name] = self.make(compile_module(_prepared(self.module, name)))
+            self.machines[name] = self.make(compile_module(self._prepared(self.module, name)))
         return self.machines[name]
 
     def evaluate(self, expr: Expr, values: Mapping[Var, Value] | None = None) -> Value:
@@ -56,17 +56,20 @@ class VMInterpreter(Interpreter):
             name += "_"
         whole = isinstance(expr, Function) and not given
         module[name] = expr if whole else Function(list(given), expr)
-        machine = self.make(compile_module(_prepared(module, name, bool(given))))
+        machine = self.make(compile_module(self._prepared(module, name, bool(given))))
         return machine.closure(name) if whole else machine.call(name, list(given.values()))
 
-
-def _prepared(module: IRModule, entry: str, open: bool = False) -> IRModule:
-    """The module optimized and fused for one of its functions. Where it is `open`, the types of its
-    parameters may be unknown: then it is compiled as it is, operator by operator.
-    """
-    try:
+    def prepared(self, module: IRModule, entry: str) -> IRModule:
+        """The module optimized and fused for one of its functions."""
         return prepared(module, PassContext.current().opt_level, entry)
-    except TypeInferenceError:
-        if open:
-            return RemoveUnusedFunctions((entry,))(module)
-        raise
+
+    def _prepared(self, module: IRModule, entry: str, open: bool = False) -> IRModule:
+        """The module for one of its functions. Where it is `open`, the types of its parameters may be
+        unknown: then it is compiled as it is, operator by operator.
+        """
+        try:
+            return self.prepared(module, entry)
+        except TypeInferenceError:
+            if open:
+                return RemoveUnusedFunctions((entry,))(module)
+            raise

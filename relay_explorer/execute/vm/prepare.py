@@ -9,7 +9,7 @@ from ...ir.expr import Expr
 from ...ir.module import IRModule
 from ...transform.fuse_ops import FuseOps
 from ...transform.infer_type import InferType
-from ...transform.infrastructure import PassContext
+from ...transform.infrastructure import context_within
 from ...transform.optimize import pipeline
 from ...transform.remove_unused_functions import RemoveUnusedFunctions
 from ...typing import check_types, infer_types
@@ -20,9 +20,7 @@ from .compiler import compile_module
 def prepared(module: IRModule, opt_level: int = 3, entry: str = "main") -> IRModule:
     """What the function `entry` of a module needs, optimized for any machine, with its types."""
     module = RemoveUnusedFunctions((entry,))(module)
-    now = PassContext.current()
-    disabled = [*now.disabled_pass, "RemoveUnusedFunctions"]
-    with PassContext(opt_level, now.required_pass, disabled, now.instruments, now.config):
+    with context_within(opt_level, ["RemoveUnusedFunctions"]):
         return infer_types(FuseOps()(InferType()(pipeline(fuse=False)(module))))
 
 

@@ -1,0 +1,109 @@
+"""What old code builds, compiled: targets as it named them, and programs as `relay_explorer.build` makes.
+
+Where TVM is not installed, programs run in the interpreter, and a warning says so once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..ir.bind import bind_params_by_name
+from ..ir.errors import RelayError
+from ..ir.expr import Function
+from ..ir.module import IRModule
+from ..transform import InferType
+from ..transform.infrastructure import PassContext
+from .devices import Device, Target
+
+if TYPE_CHECKING:
+    from ..lower.executable import Executable
+
+_said: set[str] = set()
+
+
+def say_once(name: str, what: str) -> None:
+    """Warns, the first time, that what is called `name` does something else than it did in TVM."""
+    if name not in _said:
+        _said.add(name)
+        warnings.warn(f"{name} {what}", stacklevel=3)
+
+
+def compiler_is_here() -> bool:
+    """Whether the versions of TVM are installed that programs can be compiled with."""
+    from ..lower.require import versions
+
+    try:
+        versions()
+    except RelayError:
+        return False
+    return True
+
+
+def typed_module(ir_mod: IRModule | Function, params: Mapping[str, Any] | None) -> IRModule:
+    """The typed module, with `params` bound to the parameters of `@main` by name. InferType runs under the
+    current PassContext, so that its instruments see that something is built.
+    """
+    module = IRModule.from_expr(ir_mod).copy()
+    if params:
+        module["main"] = bind_params_by_name(module["main"], params)
+    return InferType()(module)
+
+
+def built(
+    name: str,
+    ir_mod: IRModule | Function,
+    target: object = None,
+    params: Mapping[str, Any] | None = None,
+    executor: str | None = None,
+) -> Executable:
+    """`ir_mod` compiled under the current PassContext, as `name` of old code asks for it."""
+    module = typed_module(ir_mod, params)
+    if not compiler_is_here():
+        from ..lower.require import INSTALL
+        from ..lower.target import Target as Lowered
+        from ..lower.virtual import InterpretedExecutable
+
+        say_once(
+            name,
+            f"does not compile here: what it gives runs the interpreter; the compiler comes with {INSTALL}",
+        )
+        return InterpretedExecutable(module, Lowered("cpu", '{"kind": "llvm"}', 16, 1))
+    from ..lower.build import build
+
+    level = min(4, max(0, PassContext.current().opt_level))
+    return build(module, chosen_target(target), opt_level=level, executor=executor, quiet=True)
+
+
+def chosen_target(target: object) -> object:
+    """What `relay_explorer.build` is to compile for where old code names `target`: one, a dictionary of them
+    by device, or none, which is the one of the innermost `with`. A GPU that is not here, or one of a kind
+    that this package has no schedules for, becomes this machine, and a warning says so once.
+    """
+    from ..lower.target import Target as Lowered
+
+    if isinstance(target, Mapping) and "kind" not in target:
+        target = next(iter(target.values()), None)
+    if isinstance(target, (list, tuple)):
+        target = target[0] if target else None
+    target = target if target is not None else Target.current()
+    if target is None or isinstance(target, Device):
+        return "cpu"
+    text = str(Target(target)) if isinstance(target, (str, dict, Target)) else str(target)
+    kind = (text.split() or [""])[0]
+    if kind == "cuda":
+        made = Lowered.of("cuda")
+        if made.runs_here:
+            return made
+        say_once(
+            "cuda", "is no target here: there is no GPU that it can use, and this machine's CPU is taken"
+        )
+        return "cpu"
+    if kind != "llvm":
+        say_once(kind, "is a target that there are no schedules for: this machine's CPU is taken")
+        return "cpu"
+    return text
+
+
+__all__ = ["built", "chosen_target", "compiler_is_here", "say_once", "typed_module"]

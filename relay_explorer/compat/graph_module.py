@@ -1,0 +1,219 @@
+"""`graph_executor.GraphModule`: inputs are set, the program runs, outputs are read."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..execute.graph import GraphProgram
+from ..execute.results import ConstructorValue
+from ..ir.errors import RelayError
+from ..ir.ndarray import NDArray
+from ..ir.types import TensorType, Type
+from .arrays import DeviceArray, array
+from .devices import Device, cpu
+from .libraries import Library, digest
+from .parameters import load_param_dict
+
+if TYPE_CHECKING:
+    from ..lower.executable import Executable
+    from .build import Factory
+
+
+class GraphModule:
+    """Runs `@main`: set inputs, run, get outputs. A tuple's fields are the outputs. Its functions have names
+    too: `module["run"]()`.
+    """
+
+    def __init__(self, module: Factory | Library | GraphModule, *devices: Device) -> None:
+        if isinstance(module, GraphModule):  # another name for the same
+            self.__dict__ = module.__dict__
+            return
+        self.factory: Factory = module.factory if isinstance(module, Library) else module
+        self.device = devices[0] if devices else cpu()
+        self._program = self.factory.program
+        self._names = [given.name for given in self._program.inputs]
+        self._types = parameter_types(self._program)
+        self._inputs: dict[str, Any] = {}
+        self._outputs: list[DeviceArray] = []
+
+    @property
+    def module(self) -> GraphModule:
+        return self
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        found: Any = None if name.startswith("_") else getattr(self, name, None)
+        if not callable(found):
+            raise AttributeError(f"the module has no function {name!r:.60}")
+        return found  # type: ignore[no-any-return]  # one of this class
+
+    def set_input(self, key: Any = None, value: Any = None, **params: Any) -> None:
+        """Sets an input by its name or number, and several by name; names in `params` that are no input are
+        not looked at.
+        """
+        if key is not None:
+            self._set(self._name(key), value)
+        for name, given in params.items():
+            if name in self._names:
+                self._set(name, given)
+            else:
+                self._check_bound(name, given)
+
+    def _set(self, name: str, value: Any) -> None:
+        """Copies a value into an input, which has the element type of its parameter."""
+        wanted = self._types[self._names.index(name)]
+        if not isinstance(wanted, TensorType):
+            self._inputs[name] = value
+            return
+        given = value if isinstance(value, DeviceArray) else array(value)
+        dtype = given.dtype if wanted.dtype == "bfloat16" else wanted.dtype
+        self._inputs[name] = array(given.numpy().astype(dtype))
+
+    def _check_bound(self, name: str, value: Any) -> None:
+        """A parameter that is part of the program keeps its value: another one would change nothing."""
+        bound = self.factory.bound.get(name)
+        if bound is not None and digest(value) != bound:
+            raise RelayError(
+                f"the parameter `{name}` became part of the program when it was built, with another value",
+                help=["build it without this one in `params`, and set it afterwards; or build it again"],
+            )
+
+    set_input_zero_copy = set_input
+
+    def load_params(self, params_bytes: bytes | bytearray) -> None:
+        """Sets inputs from what `save_param_dict` wrote."""
+        self.set_input(**load_param_dict(params_bytes))
+
+    def _name(self, key: Any) -> str:
+        if isinstance(key, int) and 0 <= key < len(self._names):
+            return self._names[key]
+        if key not in self._names:
+            raise RelayError(
+                f"the program has no input {key!r:.60}",
+                help=[f"its inputs are {', '.join(self._names[:20]) or 'none'}"],
+            )
+        return str(key)
+
+    def run(self, **input_dict: Any) -> None:
+        """Runs the program on the inputs."""
+        self.set_input(**input_dict)
+        self._outputs = list(flat(self._program(*self._values())))
+
+    def _values(self) -> list[Any]:
+        unset = [name for name in self._names if name not in self._inputs]
+        if unset:
+            raise RelayError(
+                f"the input {unset[0]!r} is not set", help=[f'set it: module.set_input("{unset[0]}", array)']
+            )
+        values = [self._inputs[name] for name in self._names]
+        return [value.numpy() if isinstance(value, NDArray) else value for value in values]
+
+    def get_num_outputs(self) -> int:
+        return len(self._outputs)
+
+    def get_num_inputs(self) -> int:
+        return len(self._names)
+
+    def get_input(self, index: str | int, out: DeviceArray | None = None) -> DeviceArray:
+        """An input that was set."""
+        name = self._name(index)
+        if name not in self._inputs:
+            raise RelayError(f"the input {name!r} is not set", help=[f'module.set_input("{name}", array)'])
+        value: DeviceArray = self._inputs[name]
+        return out.copyfrom(value) if out is not None else value
+
+    def get_input_index(self, name: str) -> int:
+        """The number of an input; -1 where there is none of that name."""
+        return self._names.index(name) if name in self._names else -1
+
+    def get_input_info(self) -> tuple[dict[str, list[Any]], dict[str, str]]:
+        """The shapes of the inputs that are tensors, and their element types."""
+        found = [(n, t) for n, t in zip(self._names, self._types) if isinstance(t, TensorType)]
+        return {name: list(t.shape) for name, t in found}, {name: t.dtype for name, t in found}
+
+    def get_output(self, index: int, out: DeviceArray | None = None) -> DeviceArray:
+        """Output number `index` of the last run, also copied into `out`."""
+        if not 0 <= index < len(self._outputs):
+            missing = (
+                "nothing has run yet" if not self._outputs else f"there are {len(self._outputs)} outputs"
+            )
+            raise RelayError(f"there is no output {index}: {missing}")
+        value = self._outputs[index]
+        return out.copyfrom(value) if out is not None else value
+
+    def benchmark(
+        self, device: Any = None, func_name: str = "run", repeat: int = 5, number: int = 5, **options: Any
+    ) -> Times:
+        """How long the program takes: the least time of `number` runs, `repeat` times. Inputs may be given by
+        name; other options are not looked at.
+        """
+        self.set_input(**{name: value for name, value in options.items() if name in self._names})
+        return self.time_evaluator(func_name, device, number, repeat)()
+
+    def time_evaluator(
+        self, func_name: str = "run", dev: Any = None, number: int = 10, repeat: int = 1, **options: Any
+    ) -> Callable[[], Times]:
+        """A function that measures the least time of `number` runs, `repeat` times: the program alone,
+        without what hands over inputs and outputs.
+        """
+
+        def measure() -> Times:
+            values = self._values()
+            turns = range(max(1, repeat))
+            return Times([self._program.time(*values, repeat=max(1, number)) for _ in turns])
+
+        return measure
+
+
+def parameter_types(program: Executable) -> list[Type | None]:
+    """The types of a compiled program's parameters, as far as they are known."""
+    if isinstance(program.program, GraphProgram):
+        slots = program.program.slots
+        numbers = [given.nest for given in program.inputs]
+        return [TensorType(slots[n].shape, slots[n].dtype) if isinstance(n, int) else None for n in numbers]
+    from ..lower.virtual import parameters
+
+    return [param.type_annotation for param in parameters(program.program)]
+
+
+class Times:
+    """Seconds that runs took."""
+
+    def __init__(self, results: list[float]) -> None:
+        self.results = tuple(results)
+        self.mean = statistics.fmean(results)
+        self.median = statistics.median(results)
+        self.min, self.max = min(results), max(results)
+        self.std = statistics.pstdev(results)
+
+    def __repr__(self) -> str:
+        mean, median = self.mean * 1e3, self.median * 1e3
+        return f"Times(mean={mean:.4f} ms, median={median:.4f} ms, {len(self.results)} repeats)"
+
+
+def create(graph_json_str: str, libmod: Any, device: Device | list[Device] | None = None) -> GraphModule:
+    """As `GraphModule`, from the parts that `relay.build` was taken apart into. The graph is that of the
+    library.
+    """
+    return GraphModule(libmod, *(device if isinstance(device, list) else [device or cpu()]))
+
+
+def flat(value: Any) -> Iterator[DeviceArray]:
+    """The tensors of a result, also in tuples of tuples."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        elif isinstance(part, ConstructorValue) or not (isinstance(part, NDArray) or hasattr(part, "dtype")):
+            raise RelayError(
+                f"a graph gives tensors and tuples of them, not {part!r:.60}",
+                help=["use relay.create_executor, or relay.vm, for other results"],
+            )
+        else:
+            yield array(part)
+
+
+__all__ = ["GraphModule", "Times", "create"]

@@ -1,0 +1,92 @@
+"""What `relay.build` gave as a library: its code as text, and a file that `tvm.runtime.load_module` reads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..ir.errors import RelayError
+from .arrays import DeviceArray, array
+
+if TYPE_CHECKING:
+    from ..lower.executable import Executable
+    from .build import Factory
+
+ENTRY = "old_code.json"  # in the saved program: what only old code asks for
+_FORMATS = {"": "llvm", "ll": "llvm", "llvm": "llvm", "s": "asm", "asm": "asm", "cuda": "cuda", "cu": "cuda"}
+
+
+class Library:
+    """The kernels of a program."""
+
+    type_key = "llvm"
+
+    def __init__(self, factory: Factory) -> None:
+        self.factory = factory
+
+    @property
+    def imported_modules(self) -> list[Library]:
+        """Where kernels run on a GPU their code was in a module of its own."""
+        return [self] if self.factory.program.target.kind == "cuda" else []
+
+    imports = imported_modules
+
+    def get_source(self, fmt: str = "") -> str:
+        """The kernels' code: LLVM's text ("ll"), assembly ("asm"), or for a GPU CUDA C."""
+        if fmt not in _FORMATS:
+            raise RelayError(
+                f"there is no code in the format {fmt!r:.40}", help=[f"there are {', '.join(_FORMATS)[2:]}"]
+            )
+        level = "cuda" if self.factory.program.target.kind == "cuda" else _FORMATS[fmt]
+        kernels = [kernel for kernel in self.factory.program.kernels if level in kernel.levels]
+        return "\n".join([kernel.source(level) for kernel in kernels])
+
+    inspect_source = get_source
+
+    def export_library(self, file_name: object, *arguments: Any, **options: Any) -> None:
+        """Writes the whole program; see `Factory.export_library`."""
+        self.factory.export_library(file_name)
+
+    save = export_library
+
+    def __getitem__(self, name: str) -> Any:
+        return self.factory[name]
+
+
+def digests(params: Mapping[str, Any]) -> dict[str, str]:
+    """What tells the values of parameters from others."""
+    return {name: digest(value) for name, value in params.items()}
+
+
+def digest(value: Any) -> str:
+    given = value if isinstance(value, DeviceArray) else array(value)
+    told = f"{given.dtype} {given.shape} ".encode()
+    return hashlib.sha256(told + bytes(given.data)).hexdigest()
+
+
+def save(program: Executable, path: str, name: str, bound: Mapping[str, str]) -> None:
+    """The program as `Executable.save` writes it, and the names by which old code takes it."""
+    program.save(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(ENTRY, json.dumps({"name": name, "bound": dict(bound)}))
+
+
+def load_module(path: object, fmt: str = "") -> Factory:
+    """A program that `export_library` wrote, whatever its file is called. It holds machine code: load only
+    what you trust.
+    """
+    from ..lower.executable import load
+    from .build import Factory
+
+    program = load(str(path))
+    told: dict[str, Any] = {}
+    with zipfile.ZipFile(str(path)) as archive:
+        if ENTRY in archive.namelist():
+            told = json.loads(archive.read(ENTRY))
+    return Factory(program, {}, str(told.get("name", "default")), told.get("bound", {}))
+
+
+__all__ = ["Library", "load_module"]
