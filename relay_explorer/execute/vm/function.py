@@ -69,6 +69,7 @@ class FunctionCompiler:
     ) -> None:
         self.program, self.name, self.code, self.known = program, name, code, known
         self.constants = dict(code.constants)
+        self.exprs = {slot: expr for expr, slot in code.slots.items()}
         self.params = len(code.function.params)
         self.captured = tuple(captured)
         self.regs: dict[int, int] = {slot: slot for slot in range(self.params)}
@@ -115,7 +116,7 @@ class FunctionCompiler:
             if isinstance(item, int):
                 self.place(item)
             elif isinstance(item, ClauseCode):
-                self._bind(item, pending.pop())
+                self._bind(item, pending.pop(), pending.pop())
             else:
                 block, at, ending, self.loaded = item
                 self.block = block
@@ -152,6 +153,7 @@ class FunctionCompiler:
         return isinstance(self.lines[-1].instruction, (TailInvoke, TailInvokeClosure))
 
     def _end(self, block: Block, ending: Ending) -> None:
+        self.at = self.exprs.get(block.result, self.at)
         if ending is None:
             self.emit(Ret(self.value(block.result)))
             return
@@ -175,11 +177,12 @@ class FunctionCompiler:
         clauses: list[ClauseCode] = instruction.detail
         for number, clause in enumerate(clauses):
             if number in labels:
-                found += [labels[number], clause, value, (clause.block, 0, after, {})]
+                found += [labels[number], clause, value, instruction.node, (clause.block, 0, after, {})]
         return found
 
-    def _bind(self, clause: ClauseCode, value: int) -> None:
+    def _bind(self, clause: ClauseCode, value: int, node: Expr) -> None:
         """Loads what a clause's variables are."""
+        self.at = node
         registers: dict[Path, int] = {(): value}
         for path, var in variables(clause.pattern):
             for length in range(1, len(path) + 1):

@@ -236,6 +236,7 @@ class Machine:
         try:
             while True:
                 kind, a, b, c = words[at]
+                here = at
                 at += 1
                 if kind == STEP:
                     a(frame)
@@ -270,6 +271,8 @@ class Machine:
                                 frame, words, at = [value], _RETURN, 0
                             else:
                                 frame[c] = value
+                                if observer is not None:
+                                    observer.did(code.function, here, frame)
                             continue
                         called = closure.code
                         if len(values) != called.params:
@@ -288,7 +291,7 @@ class Machine:
                     code, words, frame, at = called, called.words, values, 0
                     continue
                 if observer is not None:
-                    observer.did(code.function, at - 1, frame)
+                    observer.did(code.function, here, frame)
         except (RelayError, TypeError, AttributeError, IndexError, ValueError) as problem:
             error = problem if isinstance(problem, RelayError) else ill_typed(_span(code, at), problem)
             if observer is not None:

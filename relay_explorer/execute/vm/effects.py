@@ -1,0 +1,175 @@
+"""What an instruction did to registers and memory, for a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.show import show_shape
+from ..values import Value
+from .bytecode import (
+    AllocADT,
+    AllocClosure,
+    AllocStorage,
+    AllocTensor,
+    AllocTensorReg,
+    AllocTuple,
+    GetField,
+    Goto,
+    If,
+    Instruction,
+    InvokePacked,
+    LoadConst,
+    LoadConsti,
+    Move,
+    NewRef,
+    ReadRef,
+    ReshapeTensor,
+    ShapeFunc,
+    Switch,
+    WriteRef,
+    read,
+    written,
+)
+from .run import Activation
+from .steps import Registers
+from .things import Change, Held, Thing, ThingKind, Things, label_of, tensor_label
+
+FEW = 4  # numbers of a constant that are written out
+
+
+class Effects:
+    """Keeps the registers of activations, and the things of a run, as instructions leave them. What changes
+    is added to `changes`.
+    """
+
+    def __init__(self, things: Things) -> None:
+        self.things = things
+        self.changes: list[Change] = []
+
+    def write(self, now: Activation, register: int, held: Held, step: int) -> None:
+        before = now.registers[register]
+        self.things.hold(held)
+        now.registers[register], now.origin[register] = held, step
+        self.changes.append(("w", now.number, register, held))
+        self.things.drop(before, step, self.changes)
+
+    def do(self, it: Instruction, now: Activation, registers: Registers, step: int) -> None:
+        """What an instruction did to registers and memory."""
+        held = now.registers
+        match it:
+            case Move():
+                self.write(now, it.to, held[it.source], step)
+            case LoadConst() | LoadConsti():
+                value = registers[it.to]
+                few = value.size <= FEW
+                self.write(now, it.to, self.things.text(value) if few else tensor_label(value), step)
+            case ShapeFunc():
+                for register in it.to:
+                    self.write(now, register, show_shape(registers[register]), step)
+            case InvokePacked():
+                for register in it.results:
+                    now.origin[register] = step
+                    self._fill(held[register], registers[register], step)
+            case GetField():
+                self.write(now, it.to, self._part(held[it.source], it.index, registers[it.to], step), step)
+            case ReadRef():
+                self.write(now, it.to, self._part(held[it.ref], 0, registers[it.to], step), step)
+            case WriteRef():
+                self._put(held[it.ref], held[it.value], registers[it.value], step)
+            case AllocStorage() | AllocTensor() | AllocTensorReg() | ReshapeTensor():
+                self.write(now, it.to, self._memory(it, held, registers[it.to], step), step)
+            case AllocTuple() | AllocADT() | AllocClosure() | NewRef():
+                self.write(now, it.to, self._made(it, held, registers[it.to], step), step)
+            case _:
+                for register in written(it):
+                    adopted = self.things.adopt(registers[register], step, self.changes)
+                    self.write(now, register, adopted, step)
+
+    def _memory(self, it: Instruction, held: Sequence[Held], value: Value, step: int) -> Held:
+        size = int(value.nbytes)
+        match it:
+            case AllocStorage():
+                thing = Thing(ThingKind.STORAGE, f"{size:,} byte{'' if size == 1 else 's'}", step, size=size)
+            case AllocTensor():
+                place = held[it.storage]
+                thing = Thing(ThingKind.TENSOR, tensor_label(value), step, [place], "", size, _thing(place))
+            case ReshapeTensor():
+                source = held[it.source]
+                storage = self.things.all[source].storage if type(source) is int else -1
+                thing = Thing(
+                    ThingKind.TENSOR,
+                    tensor_label(value),
+                    step,
+                    [source],
+                    self.things.text(value),
+                    size,
+                    storage,
+                )
+            case _:
+                thing = Thing(ThingKind.TENSOR, tensor_label(value), step, size=size)
+        return self.things.add(thing, self.changes)
+
+    def _made(self, it: Instruction, held: Sequence[Held], value: Value, step: int) -> Held:
+        parts = [held[register] for register in read(it)]
+        if not parts:
+            return self.things.text(value)
+        kind = {
+            AllocTuple: ThingKind.TUPLE, AllocADT: ThingKind.DATA, AllocClosure: ThingKind.CLOSURE,
+            NewRef: ThingKind.CELL,
+        }[type(it)]  # fmt: skip
+        text = self.things.text(value.value if kind is ThingKind.CELL else value)
+        thing = Thing(kind, label_of(value, self.things.text), step, parts, text, wrote=step)
+        return self.things.add(thing, self.changes)
+
+    def _fill(self, held: Held, value: Value, step: int) -> None:
+        if type(held) is int:
+            self.things.use(held, step)
+            self.things.all[held].text = text = self.things.text(value)
+            self.changes.append(("t", held, text))
+
+    def _part(self, held: Held, index: int, value: Value, step: int) -> Held:
+        """A part of a thing; of a very long list from outside it is told only now."""
+        if type(held) is not int:
+            return self.things.adopt(value, step, self.changes)
+        parts = self.things.all[held].parts
+        if parts[index] is None:
+            parts[index] = self.things.adopt(value, step, self.changes)
+            self.things.hold(parts[index])
+        return parts[index]
+
+    def _put(self, cell: Held, held: Held, value: Value, step: int) -> None:
+        assert type(cell) is int, "a cell is a thing"
+        thing = self.things.all[cell]
+        self.things.hold(held)
+        before, thing.parts, thing.wrote = thing.parts[0], [held], step
+        thing.text = text = self.things.text(value)
+        self.changes.append(("t", cell, text))
+        self.things.drop(before, step, self.changes)
+
+    def reused(self, it: Instruction, now: Activation) -> int:
+        """The tensor that lay in the storage before, -1 where there was none."""
+        if not isinstance(it, AllocTensor):
+            return -1
+        storage = now.registers[it.storage]
+        same = [n for n, thing in enumerate(self.things.all) if thing.storage == storage]
+        return same[-1] if same else -1
+
+
+def following(it: Instruction, number: int, registers: Registers) -> int:
+    """The instruction that comes after instruction `number`, for what the registers hold now."""
+    match it:
+        case If():
+            return number + 1 if registers[it.condition] else it.otherwise
+        case Goto():
+            return it.target
+        case Switch():
+            return dict(it.cases).get(registers[it.source].constructor.name_hint, it.otherwise)
+    return number + 1
+
+
+def results(it: Instruction) -> tuple[int, ...]:
+    return it.results if isinstance(it, InvokePacked) else written(it)
+
+
+def _thing(held: Held) -> int:
+    return held if type(held) is int else -1

@@ -1,0 +1,293 @@
+"""Recording a run of the virtual machine: what each instruction did to registers, calls and memory.
+
+The machine that runs programs is the one that is observed. A recording is bounded as that of the interpreter
+is (`execute.record`): the first `limit` steps are kept, the rest is counted, and after `budget` steps a run
+that has not ended is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ...ir.errors import RelayError
+from ..values import Value, show
+from .bytecode import (
+    AllocStorage,
+    Invoke,
+    InvokeClosure,
+    InvokePacked,
+    ReadRef,
+    Ret,
+    TailInvoke,
+    TailInvokeClosure,
+    VMFunction,
+    VMProgram,
+    read,
+    written,
+)
+from .effects import Effects, following, results
+from .machine import Machine, Observer
+from .run import Activation, MachineRun, Step, StepKind, Totals
+from .steps import Registers
+from .things import Held, Things
+
+LIMIT = 1_500
+BUDGET = 300_000
+
+
+class _BudgetError(Exception):
+    """The budget is spent."""
+
+
+@dataclass
+class Recorder(Observer):
+    """Keeps what happens in the first `limit` steps, and counts all; stops the run after `budget` steps."""
+
+    limit: int = LIMIT
+    budget: int = BUDGET
+    text: Callable[[Value], str] = show
+    steps: list[Step] = field(default_factory=list)
+    activations: list[Activation] = field(default_factory=list)
+    totals: Totals = field(default_factory=Totals)
+    runs: dict[str, list[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.things = Things(self.text)
+        self.effects = Effects(self.things)
+        self.changes = self.effects.changes
+        self.now: Activation | None = None  # the one that runs, as long as it is recorded
+        self.depth = 0
+        self.function: VMFunction | None = None
+        self.args: tuple[Held, ...] = ()
+
+    # -- what the machine tells
+
+    def entered(self, function: VMFunction, registers: Registers, number: int, tail: bool) -> None:
+        step = self._count()
+        if number >= 0:
+            self._ran(number)
+            self.totals.calls += 1
+            self.totals.tail_calls += tail
+        self.depth += not tail
+        self.totals.deepest = max(self.totals.deepest, self.depth)
+        self.function = function
+        if not self._keeps(step):
+            return
+        caller = self.now
+        held, because = self._given(caller, number, registers, function, step)
+        new = Activation(
+            len(self.activations), function, -1, -1, -1, 0, step,
+            [None] * len(registers), [-1] * len(registers),
+        )  # fmt: skip
+        if caller is not None:
+            caller.following = -1 if tail else number + 1
+            new.caller, new.at = (caller.caller, caller.at) if tail else (caller.number, number)
+            if tail:
+                new.before, new.turn = caller.number, caller.turn + 1
+        self.activations.append(new)
+        self.changes.append(("g" if tail else "f", new.number))
+        for register, one in enumerate(held):
+            self.effects.write(new, register, one, step)
+        if tail and caller is not None:
+            self._leave(caller, step)
+        self.now = new
+        kind = StepKind.BEGIN if number < 0 else StepKind.TAIL if tail else StepKind.CALL
+        self._add(
+            kind, new.number, -1, 0, because, tuple(held), left=caller.number if caller and tail else -1
+        )
+
+    def did(self, function: VMFunction, number: int, registers: Registers) -> None:
+        step = self._count()
+        self.function = function
+        self._ran(number)
+        instruction = function.code[number]
+        if isinstance(instruction, InvokePacked):
+            self.totals.kernels += 1
+        elif isinstance(instruction, AllocStorage):
+            self.totals.storage += instruction.size
+        if not self._keeps(step):
+            return
+        now = self._here()
+        reads = tuple([now.registers[register] for register in read(instruction)])
+        because = tuple(dict.fromkeys([o for r in read(instruction) if (o := now.origin[r]) >= 0]))
+        if isinstance(instruction, ReadRef) and type(cell := reads[0]) is int:
+            put = self.things.all[cell].wrote
+            because = tuple(dict.fromkeys((*because, put))) if put >= 0 else because
+        for held in reads:
+            self.things.use(held, step)
+        reused = self.effects.reused(instruction, now)
+        self.effects.do(instruction, now, registers, step)
+        now.following = following(instruction, number, registers)
+        wrote = tuple([now.registers[register] for register in results(instruction)])
+        self._add(StepKind.DID, now.number, number, now.following, because, reads, wrote, reused=reused)
+
+    def returned(self, function: VMFunction, number: int, registers: Registers, value: Value) -> None:
+        step = self._count()
+        self.function = function
+        self.depth -= 1
+        if not self._keeps(step):
+            return
+        ended = self._here()
+        now = self.activations[ended.caller]
+        held, because = self._result(ended, value, step)
+        self.effects.write(now, written(function.code[number])[0], held, step)
+        self.changes.append(("r", ended.number))
+        self._leave(ended, step)
+        self.now, now.following = now, number + 1
+        self._add(
+            StepKind.RETURN, now.number, number, number + 1, because, (held,), (held,), left=ended.number
+        )
+
+    def finished(self, value: Value) -> None:
+        step = self._count()
+        late = not self._keeps(step)
+        now = self._late() if late else self._here()
+        if late:
+            held: Held = self.things.adopt(value, step, self.changes)
+            because: tuple[int, ...] = ()
+        else:
+            held, because = self._result(now, value, step)
+            self.things.hold(held)  # whoever called has it from now on
+            self._leave(now, step)
+        self._add(StepKind.END, now.number, -1, -1, because, (held,), (held,))
+
+    def failed(self, function: VMFunction, number: int, error: RelayError) -> None:
+        step = self._count()
+        self.function = function
+        late = not self._keeps(step)
+        now = self._late() if late else self._here()
+        registers = () if late else read(function.code[number])
+        because = tuple(dict.fromkeys([o for r in registers if (o := now.origin[r]) >= 0]))
+        self._add(StepKind.FAILURE, now.number, number, -1, because, error=error)
+
+    # -- calls
+
+    def _given(
+        self, caller: Activation | None, number: int, registers: Registers, function: VMFunction, step: int
+    ) -> tuple[list[Held], tuple[int, ...]]:
+        """What a function begins with: arguments, and what its closure captured."""
+        count = len(function.params) + function.captured
+        if caller is None:
+            held = [self.things.adopt(value, step, self.changes, given=True) for value in registers[:count]]
+            self.args = tuple(held)
+            return held, ()
+        it = caller.function.code[number]
+        assert isinstance(it, (Invoke, TailInvoke, InvokeClosure, TailInvokeClosure))
+        held = [caller.registers[register] for register in it.arguments]
+        closure = caller.registers[it.closure] if isinstance(it, (InvokeClosure, TailInvokeClosure)) else None
+        if type(closure) is int:
+            held += self.things.all[closure].parts
+            self.things.use(closure, step)
+        for one in held:
+            self.things.use(one, step)
+        held += [self.things.adopt(value, step, self.changes) for value in registers[len(held) : count]]
+        because = dict.fromkeys([o for register in read(it) if (o := caller.origin[register]) >= 0])
+        return held[:count], tuple(because)
+
+    def _result(self, ended: Activation, value: Value, step: int) -> tuple[Held, tuple[int, ...]]:
+        """What a function returns."""
+        code, at = ended.function.code, ended.following
+        it = code[at] if 0 <= at < len(code) else None
+        if not isinstance(it, Ret):  # it went on with a function from outside
+            return self.things.adopt(value, step, self.changes), ()
+        held, origin = ended.registers[it.result], ended.origin[it.result]
+        self.things.use(held, step)
+        return held, (origin,) if origin >= 0 else ()
+
+    def _leave(self, ended: Activation, step: int) -> None:
+        ended.left = step
+        for held in ended.registers:
+            self.things.drop(held, step, self.changes)
+
+    def _late(self) -> Activation:
+        """The activation in which a run ends that is not recorded up to there: of its registers nothing is
+        known.
+        """
+        assert self.function is not None
+        count = self.function.registers
+        new = Activation(
+            len(self.activations), self.function, -1, -1, -1, 0, len(self.steps), [None] * count, [-1] * count
+        )
+        self.activations.append(new)
+        self.changes[:] = [("x",), ("f", new.number)]
+        return new
+
+    # -- steps
+
+    def _add(
+        self,
+        kind: StepKind,
+        activation: int,
+        number: int,
+        following: int,
+        because: tuple[int, ...],
+        reads: tuple[Held, ...] = (),
+        wrote: tuple[Held, ...] = (),
+        left: int = -1,
+        reused: int = -1,
+        error: RelayError | None = None,
+    ) -> None:
+        changes = tuple(self.changes)
+        self.changes.clear()
+        self.steps.append(
+            Step(kind, activation, number, following, because, reads, wrote, changes, left, reused, error)
+        )
+
+    def _here(self) -> Activation:
+        assert self.now is not None, "nothing happens before a function is entered"
+        return self.now
+
+    def _ran(self, number: int) -> None:
+        assert self.function is not None
+        counts = self.runs.get(self.function.name)
+        if counts is None:
+            counts = self.runs[self.function.name] = [0] * len(self.function.code)
+        counts[number] += 1
+
+    def _count(self) -> int:
+        """The number of this step."""
+        number = self.totals.steps
+        if number >= self.budget:
+            raise _BudgetError
+        self.totals.steps += 1
+        return number
+
+    def _keeps(self, step: int) -> bool:
+        return step < self.limit
+
+
+def record_machine(
+    program: VMProgram | Machine,
+    args: Sequence[Value],
+    *,
+    limit: int = LIMIT,
+    budget: int = BUDGET,
+    text: Callable[[Value], str] = show,
+) -> MachineRun:
+    """Runs `@main` of a program, or of the program that a machine has, and keeps what happened.
+
+    `args` are values as the machine holds them. The first `limit` steps are kept; after `budget` steps a run
+    that has not ended is stopped. A run that goes wrong ends with a step that says so. `text` writes values.
+    """
+    if limit < 1 or budget < 1:
+        raise RelayError(
+            f"a recording of {min(limit, budget)} steps shows nothing", help=["ask for at least 1"]
+        )
+    machine = program if isinstance(program, Machine) else Machine(program)
+    recorder = Recorder(limit, budget, text)
+    before, machine.observer = machine.observer, recorder
+    stopped = False
+    try:
+        machine.call("main", args)
+    except _BudgetError:
+        stopped = True
+    except RelayError:
+        if not recorder.steps or recorder.steps[-1].kind is not StepKind.FAILURE:
+            raise
+    finally:
+        machine.observer = before
+    return MachineRun(
+        machine.program, recorder.args, tuple(recorder.steps), tuple(recorder.activations),
+        tuple(recorder.things.all), recorder.totals, recorder.runs, stopped,
+    )  # fmt: skip

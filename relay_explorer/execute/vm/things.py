@@ -1,0 +1,174 @@
+"""What takes memory in a run of the machine: storage, tensors, tuples, constructed values, closures, cells.
+
+A thing is there as long as something holds it: a register of a function that has not returned, another
+thing, or whoever called the program. The machine leaves counting to Python; a recording counts for itself,
+so that it can say at which instruction a thing went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from ...ir.show import short_dtype, show_shape
+from ..values import Closure, ConstructorValue, RefValue, Value
+
+Held = int | str | None  # a thing by its number, a value without memory of its own as text, or nothing
+Change = tuple[Held, ...]  # see `record.Step`
+
+MOST_AT_ONCE = 1_000  # things that one argument becomes: what a longer list holds is told when it is read
+
+
+class ThingKind(IntEnum):
+    """What a thing is."""
+
+    STORAGE = 0
+    TENSOR = 1
+    TUPLE = 2
+    DATA = 3
+    CLOSURE = 4
+    CELL = 5
+
+
+@dataclass(slots=True)
+class Thing:
+    """`parts` is what it holds: fields, what a closure captured, what a cell has in it now, of a tensor the
+    storage that it lies in. `storage` is that storage's number, -1 for a tensor in memory of its own; `size`
+    is in bytes, of storage and tensors. `made`, `last` and `freed` are steps: the one that makes it, the last
+    that uses it, and the one after which nothing holds it (-1: it is held to the end). `given`: it came with
+    the arguments.
+    """
+
+    kind: ThingKind
+    label: str
+    made: int
+    parts: list[Held] = field(default_factory=list)
+    text: str = ""
+    size: int = 0
+    storage: int = -1
+    given: bool = False
+    wrote: int = -1  # of a cell: the step that put something into it
+    last: int = -1
+    freed: int = -1
+    holders: int = 0
+
+
+class Things:
+    """The things of a run by number. `text` writes a value."""
+
+    def __init__(self, text: Callable[[Value], str]) -> None:
+        self.text = text
+        self.all: list[Thing] = []
+        self.known: dict[int, int] = {}  # by identity: values from outside, which `kept` keeps alive
+        self.kept: list[Value] = []
+
+    def add(self, thing: Thing, changes: list[Change]) -> int:
+        """Numbers a new thing, which holds its parts."""
+        number = len(self.all)
+        self.all.append(thing)
+        thing.last = thing.made
+        for part in thing.parts:
+            self.hold(part)
+        changes.append(("o", number, thing.text))
+        return number
+
+    def hold(self, held: Held) -> None:
+        if type(held) is int:
+            self.all[held].holders += 1
+
+    def drop(self, held: Held, step: int, changes: list[Change]) -> None:
+        """One holder fewer; what nobody holds any more goes, and with it what only that held."""
+        pending = [held]
+        while pending:
+            number = pending.pop()
+            if type(number) is not int:
+                continue
+            thing = self.all[number]
+            thing.holders -= 1
+            if thing.holders == 0 and not thing.given:
+                thing.freed = step
+                changes.append(("d", number))
+                pending += thing.parts
+
+    def use(self, held: Held, step: int) -> None:
+        """Notes that a step reads a thing; a tensor's storage is used with it."""
+        while type(held) is int:
+            thing = self.all[held]
+            thing.last = max(thing.last, step)
+            held = thing.storage if thing.storage >= 0 else None
+
+    # -- values from outside
+
+    def adopt(self, value: Value, step: int, changes: list[Change], given: bool = False) -> Held:
+        """A value that no instruction made: an argument, or what a function from outside returned."""
+        plain = self._plain(value)
+        if plain is not None:
+            return plain
+        pending, new = [value], list[tuple[int, Value]]()
+        for found in pending:  # grows while it is gone through: the nearest parts first
+            if id(found) in self.known or self._plain(found) is not None:
+                continue
+            if len(new) >= MOST_AT_ONCE:
+                break
+            number = self.known[id(found)] = self.add(self._thing(found, step, given), changes)
+            self.kept.append(found)
+            new.append((number, found))
+            pending.extend(_inside(found))
+        for number, found in new:
+            thing = self.all[number]
+            thing.parts = [self._known(part) for part in _inside(found)]
+            for part in thing.parts:
+                self.hold(part)
+        return self.known.get(id(value))
+
+    def _known(self, value: Value) -> Held:
+        plain = self._plain(value)
+        return plain if plain is not None else self.known.get(id(value))
+
+    def _plain(self, value: Value) -> str | None:
+        """The text of a value that takes no memory worth telling; None for others."""
+        if hasattr(value, "dtype") or isinstance(value, RefValue):
+            return None
+        return None if _inside(value) else self.text(value)
+
+    def _thing(self, value: Value, step: int, given: bool) -> Thing:
+        text = self.text(value)
+        if hasattr(value, "dtype"):
+            return Thing(
+                ThingKind.TENSOR, tensor_label(value), step, [], text, int(value.nbytes), given=given
+            )
+        kind = (
+            ThingKind.DATA if isinstance(value, ConstructorValue)
+            else ThingKind.CELL if isinstance(value, RefValue)
+            else ThingKind.CLOSURE if isinstance(value, Closure)
+            else ThingKind.TUPLE
+        )  # fmt: skip
+        if kind is ThingKind.CELL:
+            text = self.text(value.value)
+        return Thing(kind, label_of(value, self.text), step, [], text, given=given)
+
+
+def _inside(value: Value) -> tuple[Value, ...]:
+    """What a value holds."""
+    if isinstance(value, ConstructorValue):
+        return value.fields
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, RefValue):
+        return (value.value,)
+    return tuple(value.captured) if isinstance(value, Closure) else ()
+
+
+def tensor_label(value: Value) -> str:
+    """`(2, 3) f32`."""
+    return f"{show_shape(value.shape)} {short_dtype(str(value.dtype))}"
+
+
+def label_of(value: Value, text: Callable[[Value], str]) -> str:
+    """What a short list calls a thing that is no tensor."""
+    if isinstance(value, ConstructorValue):
+        return str(value.constructor.name_hint)
+    if isinstance(value, tuple):
+        return f"({',' * max(1, len(value) - 1)})"
+    return "ref" if isinstance(value, RefValue) else text(value)
