@@ -3,7 +3,8 @@ and how one measurement differs from the next.
 
 python -m benchmarks.tuning        (needs apache-tvm and a C compiler; takes about two minutes)
 
-Writes the table, and `relay_explorer/lower/measured/tuning.json`, from which chapter 26 and its figures are made.
+Writes the table, and `relay_explorer/lower/measured/tuning.json`, from which chapter 26 and its figures are
+made.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from relay_explorer.lower.compiling import generated, scheduled
 from relay_explorer.lower.kernel import Kernel
 from relay_explorer.lower.search import measured
 from relay_explorer.lower.target import Target
+from relay_explorer.typing import infer_types
 
 DATA = Path(relay_explorer.__file__).parent / "lower" / "measured" / "tuning.json"
 CHANNELS, COLUMNS = (1, 2, 4), (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 20, 28)

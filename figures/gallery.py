@@ -10,6 +10,7 @@ from figures import (
     classes,
     closed,
     directions,
+    dispatch,
     executors,
     folds,
     forms,
@@ -21,6 +22,7 @@ from figures import (
     layers_of_passes,
     layouts,
     many_targets,
+    noise,
     numbering,
     one_nest,
     partial,
@@ -29,6 +31,7 @@ from figures import (
     sharing,
     stack,
     three_ways,
+    tile_space,
     type_tree,
     waiting,
 )
@@ -45,6 +48,9 @@ FIGURES = (
     partial.FIGURE,
     executors.FIGURE,
     many_targets.FIGURE,
+    dispatch.FIGURE,
+    tile_space.FIGURE,
+    noise.FIGURE,
     one_nest.FIGURE,
 )  # fmt: skip
 

@@ -1,0 +1,16 @@
+"""What `benchmarks/tuning.py` measured, for the figures of chapter 26."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parents[1] / "relay_explorer" / "lower" / "measured" / "tuning.json"
+
+
+@cache
+def measured() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(DATA.read_text("utf-8"))
+    return found
