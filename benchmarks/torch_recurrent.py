@@ -49,3 +49,21 @@ class CharRNN:
         for letter in text:
             state = torch.tanh(self.letters(letter) + linear(state, w["state_weight"], w["state_bias"]))
         return torch.softmax(linear(state, w["out_weight"], w["out_bias"]), 1)
+
+
+class CharRNNWriter:
+    """A first letter's number and a count to the numbers of so many letters that follow."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.w = weights
+        self.letters = nn.Embedding.from_pretrained(weights["letters"])
+
+    def __call__(self, letter: torch.Tensor, count: int) -> torch.Tensor:
+        w = self.w
+        state = torch.zeros(1, w["state_weight"].shape[1])
+        found = []
+        for _ in range(count):
+            state = torch.tanh(self.letters(letter) + linear(state, w["state_weight"], w["state_bias"]))
+            letter = linear(state, w["out_weight"], w["out_bias"])[0].argmax()
+            found.append(letter)
+        return torch.stack(found)

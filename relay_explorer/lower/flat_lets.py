@@ -4,7 +4,6 @@ no borders between kernels.
 
 from __future__ import annotations
 
-from ..ir.adt import Constructor
 from ..ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
@@ -50,18 +49,16 @@ def _values(function: Function, order: list[Expr]) -> dict[Var, Expr]:
     """The variables that go, and their values."""
     plain: set[Expr] = set()
     for node in order:
-        if isinstance(node, (Var, Op, Constant, Constructor)):
+        made = isinstance(node, (Tuple, TupleGetItem)) or (isinstance(node, Call) and isinstance(node.op, Op))
+        if isinstance(node, (Var, Op, Constant)) or (made and all(part in plain for part in children(node))):
             plain.add(node)
-        elif isinstance(node, (Tuple, TupleGetItem)) or (isinstance(node, Call) and isinstance(node.op, Op)):
-            if all(part in plain for part in children(node)):
-                plain.add(node)
     within = _functions(function)
     return {
         node.var: node.value
         for node in order
         if isinstance(node, Let)
         and node.value in plain
-        and not isinstance(node.value, (Constructor, Op))
+        and not isinstance(node.value, Op)
         and within[node] is not None
         and within[node.var] is within[node]
     }
@@ -75,14 +72,9 @@ def _functions(root: Function) -> dict[Expr, Expr | None]:
         node = pending.pop()
         label = node if isinstance(node, Function) else found[node]
         for part in children(node):
-            if part not in found:
-                found[part] = label
-            elif found[part] is not label and found[part] is not None:
-                found[part] = None
-            else:
-                continue
-            if not isinstance(part, Function) or part is root:
-                pending.append(part)
-            elif found[part] is label:
-                pending.append(part)  # seen for the first time: its inside does not depend on where it stands
+            first = part not in found
+            if first or found[part] not in (label, None):
+                found[part] = label if first else None
+                if first or not isinstance(part, Function):  # what is in a function stays in it
+                    pending.append(part)
     return found

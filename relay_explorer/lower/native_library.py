@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..execute.aot import NativeSource
-from ..execute.aot.argument_writer import ArgumentWriter, Unusual
+from ..execute.aot.argument_writer import ArgumentWriter, UnusualError
 from ..execute.aot.values import numpy_type, values_of, widened, written
 from ..execute.arguments import check_arguments, describe, fits
 from ..execute.executor import in_order
@@ -83,14 +83,14 @@ class NativeLibrary:
         del alive
         return found if type(found) is self._writer.array_type else _outside(found)
 
-    def _written(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[array[int], list[Any]]:
+    def _written(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[bytes, list[Any]]:
         """The arguments as numbers: written at once where they are plainly right, else once they are seen to
         be.
         """
         if not named:
             try:
                 return self._writer.write(args)
-            except Unusual:
+            except UnusualError:
                 pass
         return written(self.values(args, named), self.native.tags)
 
@@ -125,11 +125,10 @@ class NativeLibrary:
             )
         return found
 
-    def _run(self, numbers: array[int]) -> Value:
+    def _run(self, numbers: bytes) -> Value:
         """The value of the program for arguments."""
-        start, length = numbers.buffer_info()
         room = self._room
-        count = self._go(self._machine, start, length, *room.buffer_info())
+        count = self._go(self._machine, numbers, len(numbers) // 8, *room.buffer_info())
         if not count:
             raise self._problem()
         try:
@@ -144,12 +143,11 @@ class NativeLibrary:
     def time(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
         """The least seconds that a run takes, of `repeat`, without what brings values in and out."""
         numbers, alive = self._written(args, named)
-        start, length = numbers.buffer_info()
         count = len(self.native.arguments)
         result = ctypes.c_void_p()
         seconds = []
         with self.lock:
-            if self._read(self._machine, start, length, self._arguments, count):
+            if self._read(self._machine, numbers, len(numbers) // 8, self._arguments, count):
                 raise self._problem()
             try:
                 for _ in range(repeat + 1):

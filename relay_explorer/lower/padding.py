@@ -4,7 +4,7 @@ which are cut off again: then they are packed and computed like the others.
 
 from __future__ import annotations
 
-from ..ir.expr import Call, Constant, Expr, Function
+from ..ir.expr import Call, Constant, Expr, Function, const
 from ..ir.module import IRModule
 from ..ir.types import TensorType
 from ..transform.function_pass import FunctionPass, rewritten
@@ -85,14 +85,14 @@ class _Rules:
             if found is None or not isinstance(bias, Constant):
                 continue
             wide, wanted = found
-            shape = bias.checked_type.concrete_shape
+            shape = tensor_type(bias).concrete_shape
             rank, units = len(tensor_type(old).shape), tensor_type(old).concrete_shape[-1]
             if tensor_type(old) != tensor_type(old.args[place]) or not 1 <= len(shape) <= rank:
                 continue
             if shape[-1] != units or any(size != 1 for size in shape[:-1]):
                 continue
             widths = (*[(0, 0)] * (len(shape) - 1), (0, wanted - units))
-            more = call("nn.pad", bias, _zero(bias.checked_type.dtype), pad_width=widths)
+            more = call("nn.pad", bias, _zero(tensor_type(bias).dtype), pad_width=widths)
             args = [wide, more] if place == 0 else [more, wide]
             return self._cut(call("add", *args), units, rank, wanted)
         return None
@@ -124,6 +124,4 @@ class _Rules:
 
 
 def _zero(dtype: str) -> Constant:
-    from ..ir.expr import const
-
     return const(0.0, dtype)

@@ -4,11 +4,12 @@ go. What is not plainly right is left to `check_arguments`, which says what is w
 
 from __future__ import annotations
 
+import struct
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...ir.adt import Constructor
+from ...ir.adt import Constructor, TypeData
 from ...ir.errors import RelayError
 from ...ir.module import IRModule
 from ...ir.types import GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
@@ -18,171 +19,197 @@ from .names import dtype_parts
 from .values import CELL, FIELDS, INLINE, tensor_written
 
 _MOST_KNOWN = 256  # constructors that are looked up quickly: each module that is parsed has its own
+_two, _four = struct.Struct("=2q").pack, struct.Struct("=4q").pack
+
+Pairs = Iterator[tuple[Any, "Plan"]]  # values, and how each is written
 
 
-class Unusual(Exception):
+class UnusualError(Exception):
     """An argument that is not plainly right."""
 
 
 class ArgumentWriter:
-    """Writes arguments of `types`; `module` declares the data types, `tags` are their constructors' numbers."""
+    """Writes arguments of `types`; `module` declares the data types, `tags` number their constructors."""
 
-    def __init__(
-        self, types: Sequence[Type], module: IRModule, tags: Mapping[tuple[str, str], int]
-    ) -> None:
+    def __init__(self, types: Sequence[Type], module: IRModule, tags: Mapping[tuple[str, str], int]) -> None:
         import numpy as np
 
         self.array_type = np.ndarray
         self.declared = {var.name_hint: data for var, data in module.type_definitions.items()}
         self.tags = tags
-        self.plans: dict[Type, Any] = {}
-        self.params = [self._plan(type_) for type_ in types]
+        self.plans: dict[Type, Plan] = {}
+        self.params = [self.plan(type_) for type_ in types]
 
-    def write(self, arguments: Sequence[Any]) -> tuple[array[int], list[Any]]:
-        """The numbers, and what must live while they are read. Unusual: no such arguments are written."""
+    def write(self, arguments: Sequence[Any]) -> tuple[bytes, list[Any]]:
+        """The numbers, as bytes, and what must live while they are read. UnusualError: no such arguments are
+        written.
+        """
         if len(arguments) != len(self.params):
-            raise Unusual
-        found = array("q")
-        extend = found.extend
+            raise UnusualError
+        parts: list[bytes] = []
+        append = parts.append
         alive: list[Any] = []
-        number: dict[int, tuple[int, Any]] = {}  # by the identity of a value; and as what it was written
-        pending = list(zip(arguments, self.params))
-        pending.reverse()
-        array_type, data_type = self.array_type, values.ConstructorValue
-        while pending:
-            value, plan = pending.pop()
-            kind = type(value)
-            if kind is array_type:
-                if type(plan) is not _Tensor or (value.dtype is not plan.dtype and value.dtype != plan.dtype):
-                    raise Unusual
-                if value.shape == plan.shape and plan.small:
-                    extend(plan.head)
-                    found.frombytes(value.tobytes() + plan.filling)
+        number: dict[int, int] = {}  # by the identity of a value
+        plans: list[Plan] = []  # as what it was written
+        rest: Pairs = zip(arguments, self.params)
+        waiting: list[Pairs] = []
+        array_type, wrapper = self.array_type, results.Wrapper
+        while True:
+            for value, plan in rest:
+                if type(value) is array_type:
+                    if value.dtype is plan.dtype and value.shape == plan.shape:
+                        append(plan.head)
+                        append(value.tobytes())
+                        if plan.filling:
+                            append(plan.filling)
+                    else:
+                        append(plan.tensor(value, alive))
                     continue
-                if not plan.takes(value.shape):
-                    raise Unusual
-                tensor_written(value, found, alive)
-                continue
-            if isinstance(value, results.Wrapper):
-                value = value.inner
-                kind = type(value)
-            if id(value) in number:
-                again, same = number[id(value)]
-                if same is not plan:
-                    raise Unusual
-                extend((2, again))
-                continue
-            number[id(value)] = len(number), plan
-            if kind is data_type and type(plan) is _Data:
-                made = plan.known.get(value.constructor)
-                if made is None:
-                    made = self._constructor(plan, value.constructor)
-                head, plans = made
-                extend(head)
-                if plans:
-                    pending.extend(zip(reversed(value.fields), plans))
-            elif kind is tuple and type(plan) is _Tuple and len(value) == len(plan.fields):
-                extend((1, FIELDS, 0, len(value)))
-                pending.extend(zip(reversed(value), plan.fields))
-            elif kind is values.RefValue and type(plan) is _Cell:
-                extend((1, CELL, 0, 1))
-                pending.append((value.value, plan.value))
+                if isinstance(value, wrapper):
+                    value = value.inner
+                known = number.setdefault(id(value), len(plans))
+                if known < len(plans):
+                    if plans[known] is not plan:
+                        raise UnusualError
+                    append(_two(2, known))
+                    continue
+                plans.append(plan)
+                head, fields = plan.opened(value)
+                append(head)
+                if fields is not None:
+                    waiting.append(rest)
+                    rest = fields
+                    break
             else:
-                raise Unusual
-        return found, alive
+                if not waiting:
+                    return b"".join(parts), alive
+                rest = waiting.pop()
 
-    def _plan(self, type_: Type) -> Any:
-        """What a value of a type is written by; None: it is unusual whatever it is."""
+    def plan(self, type_: Type) -> Plan:
+        """How a value of a type is written."""
         if type_ in self.plans:
             return self.plans[type_]
-        made: Any = None
+        made = Plan()
         match type_:
             case TensorType():
-                made = _tensor(type_)
+                made = _tensor_plan(type_)
             case TupleType():
-                made = _Tuple([self._plan(field) for field in reversed(type_.fields)])
+                made = _TuplePlan([self.plan(field) for field in type_.fields])
             case RefType():
-                made = _Cell(self._plan(type_.value))
-            case GlobalTypeVar():
-                made = _Data(type_.name_hint, ())
-            case TypeCall(func=GlobalTypeVar() as head):
-                made = _Data(head.name_hint, type_.args)
+                made = _CellPlan(self.plan(type_.value))
+            case GlobalTypeVar() if type_.name_hint in self.declared:
+                made = _DataPlan(self, self.declared[type_.name_hint], ())
+            case TypeCall(func=GlobalTypeVar() as head) if head.name_hint in self.declared:
+                made = _DataPlan(self, self.declared[head.name_hint], type_.args)
         self.plans[type_] = made
         return made
 
-    def _constructor(self, plan: _Data, constructor: Constructor) -> tuple[tuple[int, ...], list[Any]]:
-        """How values of a constructor are written; that of another module of the same name is the same."""
-        data = self.declared.get(plan.name)
-        names = constructor.belong_to.name_hint, constructor.name_hint
-        if data is None or names[0] != plan.name or names not in self.tags:
-            raise Unusual
-        inputs = next(c.inputs for c in data.constructors if c.name_hint == names[1])
-        given = dict(zip(data.type_vars, plan.args))
-        if len(inputs) != len(constructor.inputs) or len(given) != len(data.type_vars):
-            raise Unusual
-        plans = [self._plan(substitute(t, given) if given else t) for t in reversed(inputs)]
-        if len(plan.known) >= _MOST_KNOWN:
-            plan.known.clear()
-        made = (1, FIELDS, self.tags[names], len(inputs)), plans
-        plan.known[constructor] = made
-        return made
+
+class Plan:
+    """How the values of a type are written; here, of a type whose values are never plainly right. `head`
+    stands before the elements of a small tensor of this `dtype` and `shape`, and `filling` after them.
+    """
+
+    __slots__ = ()
+    dtype: Any = None
+    shape: Any = None
+    head = filling = b""
+
+    def tensor(self, value: Any, alive: list[Any]) -> bytes:
+        """A tensor that is not small, or is of another type."""
+        raise UnusualError
+
+    def opened(self, value: Any) -> tuple[bytes, Pairs | None]:
+        """What stands before the parts of a value, and these."""
+        raise UnusualError
 
 
-class _Tensor:
-    """`head` is what stands before the elements of a tensor of the usual shape, `filling` what is after."""
+class _TensorPlan(Plan):
+    __slots__ = ("dtype", "element", "filling", "head", "shape", "sizes")
 
-    __slots__ = ("dtype", "filling", "head", "shape", "sizes", "small")
-
-    def __init__(self, type_: TensorType, dtype: Any) -> None:
-        code, bits = dtype_parts(type_.dtype)
-        self.dtype, self.sizes = dtype, tuple(type_.shape)
-        self.shape: Any = self.sizes if type_.is_static else None
-        size = dtype.itemsize
-        for extent in self.shape or ():
+    def __init__(self, type_: TensorType, element: Any) -> None:
+        self.element, self.sizes = element, tuple(type_.shape)
+        size = element.itemsize
+        for extent in type_.concrete_shape if type_.is_static else ():
             size *= extent
-        self.small = self.shape is not None and size <= INLINE
-        self.head = (4, code, bits, len(self.sizes), size, *(self.shape or ())) if self.small else ()
-        self.filling = bytes(-size % 8)
+        self.dtype = self.shape = None
+        self.head = self.filling = b""
+        if type_.is_static and size <= INLINE:
+            self.dtype, self.shape = element, self.sizes
+            numbers = (4, *dtype_parts(type_.dtype), len(self.sizes), size, *type_.concrete_shape)
+            self.head, self.filling = struct.pack(f"={len(numbers)}q", *numbers), bytes(-size % 8)
 
-    def takes(self, shape: tuple[int, ...]) -> bool:
-        if len(shape) != len(self.sizes):
-            return False
-        return all(not isinstance(w, int) or a == w for a, w in zip(shape, self.sizes))
-
-
-class _Tuple:
-    """A tuple; its fields, the last first."""
-
-    __slots__ = ("fields",)
-
-    def __init__(self, fields: Sequence[Any]) -> None:
-        self.fields = fields
-
-
-class _Cell:
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def tensor(self, value: Any, alive: list[Any]) -> bytes:
+        shape = value.shape
+        if value.dtype != self.element or len(shape) != len(self.sizes):
+            raise UnusualError
+        if any(isinstance(wanted, int) and wanted != size for wanted, size in zip(self.sizes, shape)):
+            raise UnusualError
+        found = array("q")
+        tensor_written(value, found, alive)
+        return found.tobytes()
 
 
-class _Data:
-    """A data type; `known` are its constructors so far."""
+class _TuplePlan(Plan):
+    __slots__ = ("fields", "first")
 
-    __slots__ = ("args", "known", "name")
+    def __init__(self, fields: Sequence[Plan]) -> None:
+        self.fields, self.first = fields, _four(1, FIELDS, 0, len(fields))
 
-    def __init__(self, name: str, args: Sequence[Type]) -> None:
-        self.name, self.args = name, args
-        self.known: dict[Constructor, tuple[tuple[int, ...], list[Any]]] = {}
+    def opened(self, value: Any) -> tuple[bytes, Pairs | None]:
+        if type(value) is not tuple or len(value) != len(self.fields):
+            raise UnusualError
+        return self.first, zip(value, self.fields) if value else None
 
 
-def _tensor(type_: TensorType) -> _Tensor | None:
+class _CellPlan(Plan):
+    __slots__ = ("content",)
+
+    def __init__(self, content: Plan) -> None:
+        self.content = content
+
+    def opened(self, value: Any) -> tuple[bytes, Pairs | None]:
+        if type(value) is not values.RefValue:
+            raise UnusualError
+        return _four(1, CELL, 0, 1), iter(((value.value, self.content),))
+
+
+class _DataPlan(Plan):
+    """Of a data type, which has its constructors' plans once they are needed: it may hold itself."""
+
+    __slots__ = ("args", "data", "known", "writer")
+
+    def __init__(self, writer: ArgumentWriter, data: TypeData, args: Sequence[Type]) -> None:
+        self.writer, self.data, self.args = writer, data, args
+        self.known: dict[Constructor, tuple[bytes, list[Plan]]] = {}
+
+    def opened(self, value: Any) -> tuple[bytes, Pairs | None]:
+        if type(value) is not values.ConstructorValue:
+            raise UnusualError
+        made = self.known.get(value.constructor) or self._learned(value.constructor)
+        return made[0], zip(value.fields, made[1]) if made[1] else None
+
+    def _learned(self, constructor: Constructor) -> tuple[bytes, list[Plan]]:
+        """How values of a constructor are written; that of another module of the same name is the same."""
+        header = self.data.header.name_hint
+        same = [c for c in self.data.constructors if c.name_hint == constructor.name_hint]
+        if constructor.belong_to.name_hint != header or not same:
+            raise UnusualError
+        inputs, given = same[0].inputs, dict(zip(self.data.type_vars, self.args))
+        if len(inputs) != len(constructor.inputs) or len(given) != len(self.data.type_vars):
+            raise UnusualError
+        plans = [self.writer.plan(substitute(t, given) if given else t) for t in inputs]
+        if len(self.known) >= _MOST_KNOWN:
+            self.known.clear()
+        tag = self.writer.tags[header, constructor.name_hint]
+        found = self.known[constructor] = _four(1, FIELDS, tag, len(inputs)), plans
+        return found
+
+
+def _tensor_plan(type_: TensorType) -> Plan:
     import numpy as np
 
     try:
-        return _Tensor(type_, np.dtype(type_.dtype))
+        return _TensorPlan(type_, np.dtype(type_.dtype))
     except (TypeError, RelayError):  # NumPy has no bfloat16
-        return None
-
-
-__all__ = ["ArgumentWriter", "Unusual"]
+        return Plan()

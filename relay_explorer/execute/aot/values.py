@@ -21,9 +21,9 @@ FIELDS, CELL = 2, 4  # kinds of values
 _TENSOR, _MADE, _AGAIN, _WHOLE = 0, 1, 2, 4  # what the list of numbers consists of
 
 
-def written(values: Sequence[Value], tags: Mapping[tuple[str, str], int]) -> tuple[array[int], list[Array]]:
-    """The numbers for values, each before its parts, and arrays that must live while they are read. A part
-    that is there twice is written once. Functions are a RelayError.
+def written(values: Sequence[Value], tags: Mapping[tuple[str, str], int]) -> tuple[bytes, list[Array]]:
+    """The numbers for values, as bytes, each before its parts, and arrays that must live while they are read.
+    A part that is there twice is written once. Functions are a RelayError.
     """
     import numpy as np
 
@@ -42,7 +42,7 @@ def written(values: Sequence[Value], tags: Mapping[tuple[str, str], int]) -> tup
             number[id(value)] = len(number)
             found.extend((_MADE, kind, tag, len(fields)))
             pending += reversed(fields)
-    return found, alive
+    return found.tobytes(), alive
 
 
 def tensor_written(value: Array, found: array[int], alive: list[Array]) -> None:
