@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._project import VERSION
 from .ir.errors import RelayError
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.command == "models":
             return _models()
         if given.command == "explore":
-            return _explore(given.program, given.view, given.output, given.json, given.title, given.arg)
+            return _explore(given)
     except RelayError as error:
         print(error, file=sys.stderr)
         return 1
@@ -54,16 +54,46 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument(
         "program",
         metavar="PROGRAM|MODEL",
-        help="a file in Relay's text format, `-` for the standard input, or a model's name",
+        help="a file in Relay's text format, `-` for the standard input, a model's name, or a measurement "
+        "that was kept (a file that ends in .json)",
     )
     explore.add_argument(
         "--view",
-        choices=("ir", "types", "evaluation", "sharing", "fusion", "gradient", "partial", "memory"),
-        default="ir",
+        choices=(
+            "ir",
+            "types",
+            "evaluation",
+            "sharing",
+            "fusion",
+            "gradient",
+            "partial",
+            "memory",
+            "lowering",
+        ),
         help="ir: text and graph; types: type inference, step by step; evaluation: a run of @main, step by "
         "step; sharing: as a graph, with let and written out; fusion: kernels being formed; "
         "gradient: what the way back adds; partial: what can be computed beforehand; memory: where each "
-        "value is stored, and how long (default: ir)",
+        "value is stored, and how long; lowering: one kernel of the compiled program at every level, or, "
+        "with --measure, a whole run (default: ir; of a measurement: lowering)",
+    )
+    explore.add_argument(
+        "--target",
+        help="what kernels are made for, with --view lowering: cpu, cuda, arm64, a board, or TVM's "
+        "dictionary as JSON (default: cpu, this machine)",
+    )
+    explore.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        metavar="NAME|NUMBER",
+        help="the kernel that --view lowering shows (default: the one that computes most); of a run, those "
+        "that the page has at every level, once for each",
+    )
+    explore.add_argument(
+        "--measure",
+        action="store_true",
+        help="with --view lowering: run the program here and time its kernels; with --kernel too, time that "
+        "kernel after each step of its schedule",
     )
     explore.add_argument(
         "--arg",
@@ -93,20 +123,44 @@ def _models() -> int:
     return 0
 
 
-def _explore(
-    program: str, view: str, output: str | None, json: bool, title: str | None, texts: Sequence[str]
-) -> int:
+def _explore(given: argparse.Namespace) -> int:
     from .explorer import explore
 
-    module, stem = _load(program)
-    args = _arguments(module, texts) if texts else ()
-    made = explore(module, view, title=title or stem, name=f"{_plain(stem)}-{view}", args=args)
-    if output == "-":
-        sys.stdout.write(made.to_json() + "\n" if json else made.to_html())
+    kept = given.program.endswith(".json")
+    view = given.view or ("lowering" if kept else "ir")
+    options: dict[str, Any] = {}
+    if view == "lowering":
+        options = {"measure": given.measure, "kernel": _kernels(given.kernel)}
+    elif kept:
+        raise RelayError("a measurement is shown as a run", help=["leave out --view"])
+    elif given.kernel or given.measure or given.target:
+        raise RelayError("--target, --kernel and --measure are for --view lowering")
+    if kept:
+        from .lower.measurement import Measurement
+
+        x: Any = Measurement.load(given.program)
+        stem = Path(given.program).stem
+    else:
+        x, stem = _load(given.program)
+    args = _arguments(x, given.arg) if given.arg else ()
+    if view == "lowering" and not kept:
+        from .lower.build import build
+
+        x = build(x, given.target or "cpu")
+    made = explore(x, view, title=given.title or stem, name=f"{_plain(stem)}-{view}", args=args, **options)
+    if given.output == "-":
+        sys.stdout.write(made.to_json() + "\n" if given.json else made.to_html())
         return 0
-    target = _write(made, Path(output or f"{_plain(stem)}-{view}.{'json' if json else 'html'}"), json)
+    ending = "json" if given.json else "html"
+    target = _write(made, Path(given.output or f"{_plain(stem)}-{view}.{ending}"), given.json)
     print(f"{target}: {made.view.summary}")
     return 0
+
+
+def _kernels(given: Sequence[str]) -> Any:
+    """One kernel, several, or none that is named; a number stands for itself."""
+    found = [int(name) if name.isdigit() else name for name in given]
+    return None if not found else found[0] if len(found) == 1 else found
 
 
 def _arguments(module: IRModule, texts: Sequence[str]) -> list[object]:

@@ -36,6 +36,7 @@ VIEWS = (
     "partial",
     "memory",
     "lowering",
+    "machine",
 )
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _TAKES = (
@@ -150,7 +151,7 @@ def explore(
     limit: int | None = None,
     passes: Sequence[Pass] | None = None,
     against: Sequence[Pass] | None = None,
-    kernel: str | int | None = None,
+    kernel: str | int | Sequence[str | int] | None = None,
     measure: bool = False,
 ) -> Explorer:
     """An explorer of `x`: a module, a function or other expression, an inference, an evaluation, the text of
@@ -167,8 +168,15 @@ def explore(
     freed where their scope ends, and in other orders) or "lowering" (one `kernel`, by name or number, of what
     `relay_explorer.build` gave, or of a module that is built for it, beside each other as Relay, as tensor
     expressions, as the loops after each primitive of its schedule, and as machine code; without `kernel`, the
-    one that computes most; with `measure`, timed on this machine after each primitive). An inference is shown
-    as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation", all else as "ir".
+    one that computes most; with `measure`, timed on this machine after each primitive). With `measure` and
+    without `kernel`, or of a measurement that was kept (`lower.measurement.Measurement`), "lowering" is a
+    whole run: every kernel under the limits of the machine (a roofline), every launch in time, and those
+    kernels at every level that `kernel` lists (without it, the three that take most of the time).
+    An inference is shown as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation",
+    a measurement as "lowering", all else as "ir".
+    "machine" is a run of `@main` for `args` on the virtual machine, instruction by instruction, of which the
+    first `limit` steps are kept: of a module, or of what `relay_explorer.build` gave; with it the graph
+    executor's storage plan, where that can run the program.
     `state` is a token that an explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the
     heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
 
@@ -184,13 +192,17 @@ def explore(
         raise ValueError(f"{name!r} is no name for an explorer: use letters, digits, `-` and `_`")
     token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
     rerun = None
+    if view is None and type(x).__name__ == "Measurement":
+        view = "lowering"
     run = _run(x, view, args, limit)
     if view == "pipeline":
         made: View = _pipeline(x, passes, against, title or "")
     elif view == "partial":
         made = _partial(x, title or "", limit)
     elif view == "lowering":
-        made = _lowering(x, kernel, title or "", measure)
+        made = _lowering(x, kernel, title or "", measure, args)
+    elif view == "machine":
+        made = _machine(x, args, title or "", limit)
     elif run is None:
         made = _view(x, view, title or "", args)
     elif live:
@@ -283,15 +295,39 @@ def _memory(module: IRModule, title: str) -> View:
     return memory_view(module, title or _title(module))
 
 
-def _lowering(x: object, kernel: str | int | None, title: str, measure: bool) -> View:
+def _lowering(x: object, kernel: Any, title: str, measure: bool, args: Sequence[object]) -> View:
+    from .lower.build import build
     from .lower.executable import Executable
     from .lower.kernel import Kernel
+    from .lower.measurement import Measurement
+    from .lower.measurement import measure as measure_run
     from .views.lowering import lowering_view
+    from .views.run import run_view
 
+    if isinstance(x, Measurement):
+        return run_view(x, kernel, title)
     if not isinstance(x, (Executable, Kernel)):
         x = _module(x)
         _fits(x)
-    return lowering_view(x, kernel, title, measure)
+    several = kernel is None or not isinstance(kernel, (str, int))
+    if not several or not measure or isinstance(x, Kernel):
+        if several and kernel is not None:
+            raise ValueError("several kernels are shown with the run that they are part of: measure=True")
+        return lowering_view(x, kernel, title, measure)
+    exe = x if isinstance(x, Executable) else build(x, quiet=True)
+    program = title or ("program" if exe.mod is None else _title(exe.mod))
+    return run_view(measure_run(exe, args, program), kernel, title, exe.kernels)
+
+
+def _machine(x: object, args: Sequence[object], title: str, limit: int | None) -> View:
+    from .lower.executable import Executable
+    from .views.machine import machine_view
+
+    if isinstance(x, Executable):
+        return machine_view(x, args, title or "program", limit)
+    module = _module(x)
+    _fits(module)
+    return machine_view(module, args, title or _title(module), limit)
 
 
 def _partial(x: object, title: str, limit: int | None) -> View:

@@ -13,13 +13,15 @@ from ..execute.graph_values import arrays_of
 from ..ir.errors import RelayError
 from ..ir.module import IRModule
 from ..ir.show import counted
-from .arrays import aligned, is_aligned, tensor_maker
+from .arrays import aligned, is_aligned, tensor_of
 from .kernel import Kernel
 from .profile import Profile, profile
 from .target import Target
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
+
+    from .measurement import Measurement
 
 
 class Executable:
@@ -81,7 +83,7 @@ class Executable:
             return DeviceExecutor(self.program, self.kernels, self.constants, tvm().cuda(0))
         return GraphExecutor(
             self.program, [kernel.run for kernel in self.kernels], self.constants,
-            aligned=aligned, is_aligned=is_aligned, tensor=tensor_maker(),
+            aligned=aligned, is_aligned=is_aligned, tensor=tensor_of,
         )  # fmt: skip
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
@@ -121,6 +123,15 @@ class Executable:
         with self.executor.lock:
             self._bind(args, named)
             return profile(self.executor, self.kernels, repeat)
+
+    def measure(self, *args: Any, program: str = "program", runs: int = 200) -> Measurement:
+        """Measures a run, launch by launch, and what this machine can do at most: what the lowering explorer
+        shows as roofline and timeline, here or, saved as a file, anywhere. Without arguments, on made-up
+        ones.
+        """
+        from .measurement import measure
+
+        return measure(self, args, program, runs)
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
         """The least seconds that a run takes, of `repeat`; arguments are handed over before."""

@@ -62,15 +62,18 @@ def check(view: dict[str, Json]) -> list[str]:
     from .check_fusion import check_fusion
     from .check_gradient import check_gradient
     from .check_lowering import check_lowering
+    from .check_machine import check_machine
     from .check_memory import check_memory
     from .check_partial import check_partial
     from .check_pipeline import check_pipeline
+    from .check_run import check_run
     from .check_sharing import check_sharing
 
     of_kind = {
         "ir": _check_ir, "types": _check_types, "evaluation": check_evaluation, "sharing": check_sharing,
         "fusion": check_fusion, "pipeline": check_pipeline, "gradient": check_gradient,
-        "partial": check_partial, "memory": check_memory, "lowering": check_lowering,
+        "machine": check_machine,
+        "partial": check_partial, "memory": check_memory, "lowering": check_lowering, "run": check_run,
     }.get(view["view"])  # fmt: skip
     if of_kind is None:
         return [f"an unknown view: {view['view']!r}"]
@@ -90,6 +93,8 @@ def check(view: dict[str, Json]) -> list[str]:
         "partial": "items",
         "memory": "values",
         "lowering": "operators",
+        "machine": "functions",
+        "run": "kernels",
     }
     refs = len(view[named[view["view"]]])
     if view["view"] == "fusion":  # a row's tokens name the nodes of its own function

@@ -17,6 +17,7 @@ from .lowering_format import LoweringView
 from .memory_format import Life, MemoryView
 from .partial_format import PartialView
 from .pipeline_format import Fate, PipelineView
+from .run_format import RunView
 from .sharing_format import Item, SharingView
 from .words import counted
 
@@ -155,6 +156,9 @@ def _notes(view: View) -> list[str]:
     elif isinstance(view, LoweringView):
         for number, operator in enumerate(view.operators):
             notes[operator.row] = view.instructions(number)
+    elif isinstance(view, RunView):
+        for measured in view.kernels:
+            notes[measured.row] = view.measured(measured)
     elif isinstance(view, MemoryView):
         for life in view.variants[0].lives:
             if life.value >= 0 and view.values[life.value].row >= 0:
@@ -256,6 +260,8 @@ def _story(view: View) -> str:
             told, first = [step.say for step in view.variants[0].steps], 0
         case PartialView():
             told, first = [step.say for step in view.steps], 1
+        case RunView():
+            told, first = [(f"{k.say[0]} {k.why[0]}", *k.say[1:]) for k in view.kernels], 1
         case _:
             return ""
     steps = [_spoken(say) for say in told[:MOST_STEPS]]

@@ -1,0 +1,44 @@
+"""A run of a model, kernel by kernel: the measurement that the book's lowering explorers show.
+
+    python -m benchmarks.run_of_a_model [resnet18 mobilenet …]
+
+Writes `relay_explorer/lower/measured/MODEL.json`, with the machine's name in it. Run it where
+nothing else runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.networks import weights_of
+from relay_explorer import build, models
+from relay_explorer.lower import measurement
+from relay_explorer.typing import infer_types
+
+MODELS = ("resnet18", "mobilenet")
+FOLDER = Path(measurement.__file__).parent / "measured"
+
+
+def measured(name: str) -> measurement.Measurement:
+    """The model with random weights as constants, built for this machine, and run."""
+    module = infer_types(models.load(name))
+    exe = build(module, params=weights_of(module))
+    shape = module["main"].params[0].checked_type.concrete_shape
+    data = np.random.default_rng(1).normal(size=shape).astype("float32")
+    return measurement.measure(exe, [data], program=name)
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name in [name for name in sys.argv[1:] if name in models.names()] or MODELS:
+        found = measured(name)
+        found.save(FOLDER / f"{name}.json")
+        print(f"{name}: {found.ns / 1e6:.2f} ms, {len(found.launches)} launches")
+        print(f"{found.machine}: {found.limits}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+// A measured run as lists, and the arithmetic of its two charts.
+
+export function createModel(view) {
+  const { strings, machine } = view;
+  const rules = view.rules.map(([name, shape, hue]) => ({ name: strings[name], shape, hue }));
+  const total = view.kernels.reduce((sum, kernel) => sum + kernel[5], 0);
+  const kernels = view.kernels.map(([row, name, rule, flops, traffic, ns, calls, least, arithmetic, say, why], index) => ({
+    index, name: strings[name], tokens: view.program.rows[row][2], rule: rules[rule], flops, traffic, ns, calls, least, arithmetic: arithmetic === 1, say, why,
+    share: ns / total, reached: least / ns, each: ns / calls,
+    rate: (flops * calls) / ns, // GFLOP/s
+    bytes: (traffic * calls) / ns, // GB/s
+    intensity: traffic > 0 ? flops / traffic : 0,
+  }));
+  const launches = view.launches.map(([kernel, start, ns], index) => ({ index, kernel, start, ns }));
+  const last = launches[launches.length - 1];
+  return {
+    rules, kernels, launches, total, span: last.start + last.ns, ns: view.run.ns, runs: view.run.runs, say: view.run.say, why: view.run.why, start: view.start,
+    machine: { name: strings[machine.name], target: strings[machine.target], threads: machine.threads, flops: machine.flops / 1e9, bandwidth: machine.bandwidth / 1e9 },
+    ridge: machine.flops / machine.bandwidth,
+    levels: new Map(view.levels),
+  };
+}
+
+/** A logarithmic scale: `at(value)` in pixels from `from` to `to`. */
+export function logScale(low, high, from, to) {
+  const [a, b] = [Math.log(low), Math.log(high)];
+  return { low, high, at: (value) => from + ((Math.log(value) - a) / (b - a)) * (to - from) };
+}
+
+/** 1, 2 and 5 of every power of ten between two numbers; only the powers, where these are many. */
+export function logTicks(low, high) {
+  const found = [];
+  const many = Math.log10(high / low) > 2.5;
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    for (const digit of many ? [1] : [1, 2, 5]) {
+      const value = Number((digit * 10 ** power).toPrecision(3));
+      if (value >= low && value <= high) found.push(value);
+    }
+  }
+  return found;
+}
+
+/** Round numbers from 0 to `most`, about `count` of them. */
+export function ticks(most, count) {
+  const rough = most / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
+  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step);
+}
+
+/** The kernels that stand on the roofline: those that compute something. */
+export const computing = (kernels) => kernels.filter(({ flops, traffic }) => flops > 0 && traffic > 0);
+
+/** The ends of the roofline's axes: operations a byte, and GFLOP/s. */
+export function extent(model) {
+  const shown = computing(model.kernels);
+  const x = shown.map(({ intensity }) => intensity);
+  const y = shown.map(({ rate }) => rate);
+  return {
+    x: [Math.min(model.ridge, ...x) / 2.2, Math.max(model.ridge, ...x) * 2.2],
+    y: [Math.min(model.machine.flops / 8, ...y) / 1.8, Math.max(model.machine.flops, ...y) * 2.6],
+  };
+}
+
+/** The most that a machine makes of kernels with so many operations a byte, GFLOP/s. */
+export const roof = ({ machine }, intensity) => Math.min(machine.flops, machine.bandwidth * intensity);
+
+/** A share of 1 in words; small ones with one digit behind the point. */
+export const percent = (part) => (part >= 0.0995 ? `${Math.round(part * 100)}%` : part < 0.001 ? "< 0.1%" : `${(part * 100).toFixed(1)}%`);
+
+/** A number with three digits at most. */
+export const short = (value) => (value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+
+/** The launch of a kernel that comes next after `at`, around the end. */
+export function nextLaunch(launches, kernel, at) {
+  for (let by = 1; by <= launches.length; by++) {
+    const found = launches[(at + by + launches.length) % launches.length];
+    if (found.kernel === kernel) return found.index;
+  }
+  return -1;
+}
+
+/** An operator's name without what most of a model's have in common. */
+export const shortName = (name) => name.replace(/^nn\./, "").replace(/^contrib_/, "").replace(/_without_weight_transform$/, "");
+
+/** The shape of "Tensor[(1, 64), float32]": "1 × 64"; of several types, all of them. */
+export const shapeOf = (type) => [...type.matchAll(/\(([^()]*)\)/g)].map(([, sizes]) => sizes.split(",").map((n) => n.trim()).filter(Boolean).join(" × ") || "a number").join(", ");

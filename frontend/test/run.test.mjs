@@ -1,0 +1,71 @@
+// A measured run under the machine's limits, on the sample that Python made.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Damage, checkCommon } from "../src/core/check.js";
+import { checkRun } from "../src/views/run_check.js";
+import { computing, createModel, extent, logScale, logTicks, nextLaunch, percent, roof, shapeOf, short, shortName, ticks } from "../src/views/run_model.js";
+
+const load = () => JSON.parse(readFileSync(new URL("./data/run_small.json", import.meta.url), "utf8"));
+const check = (view) => {
+  checkCommon(view);
+  checkRun(view);
+};
+
+test("the sample is whole, and a kernel's numbers are those of its launches", () => {
+  const view = load();
+  check(view);
+  const model = createModel(view);
+  assert.equal(model.kernels.length, 4);
+  for (const kernel of model.kernels) assert.equal(kernel.ns, model.launches.filter((launch) => launch.kernel === kernel.index).reduce((sum, launch) => sum + launch.ns, 0));
+  assert.ok(Math.abs(model.kernels.reduce((sum, { share }) => sum + share, 0) - 1) < 1e-9);
+  assert.deepEqual(computing(model.kernels).map(({ index }) => index), [0, 1, 2]);
+  assert.equal(model.span, 81_200);
+  assert.ok(model.levels.has(1));
+});
+
+test("a kernel's distance to the roof is the part of its limit that it reaches", () => {
+  const model = createModel(load());
+  assert.equal(model.ridge, 5);
+  assert.deepEqual([roof(model, 1), roof(model, 5), roof(model, 50)], [20, 100, 100]);
+  for (const kernel of computing(model.kernels)) assert.ok(Math.abs(kernel.rate / roof(model, kernel.intensity) - kernel.reached) < 1e-3);
+});
+
+test("every mark and the ridge are within the axes", () => {
+  const model = createModel(load());
+  const { x, y } = extent(model);
+  for (const { intensity, rate } of computing(model.kernels)) assert.ok(intensity > x[0] && intensity < x[1] && rate > y[0] && rate < y[1]);
+  assert.ok(model.ridge > x[0] && model.ridge < x[1] && model.machine.flops < y[1]);
+  const scale = logScale(1, 100, 0, 200);
+  assert.deepEqual([1, 10, 100].map((v) => Math.round(scale.at(v))), [0, 100, 200]);
+  assert.deepEqual(logTicks(0.9, 20), [1, 2, 5, 10, 20]);
+  assert.deepEqual(logTicks(0.5, 2000), [1, 10, 100, 1000]);
+  assert.deepEqual(ticks(10.1, 5), [0, 5, 10]);
+});
+
+test("numbers and names are short", () => {
+  assert.deepEqual([0.42, 0.0994, 0.0004].map(percent), ["42%", "9.9%", "< 0.1%"]);
+  assert.deepEqual([408.48, 0.4977, 12_345].map(short), ["408", "0.498", "12,345"]);
+  assert.equal(shortName("nn.contrib_conv2d_winograd_without_weight_transform"), "conv2d_winograd");
+  assert.equal(shapeOf("Tensor[(1, 4, 56), float32], Tensor[(2), int32], Tensor[(), bool]"), "1 × 4 × 56, 2, a number");
+});
+
+test("launches of a kernel are gone through around the end", () => {
+  const { launches } = createModel(load());
+  assert.deepEqual([nextLaunch(launches, 0, -1), nextLaunch(launches, 0, 0), nextLaunch(launches, 0, 2)], [0, 2, 0]);
+  assert.equal(nextLaunch(launches, 9, 0), -1);
+});
+
+test("damage is refused with its place", () => {
+  const broken = (change) => {
+    const view = load();
+    change(view);
+    return () => check(view);
+  };
+  const says = (part) => (error) => error instanceof Damage && error.message.includes(part);
+  assert.throws(broken((view) => { view.kernels[2][2] = 7; }), says("kernel 3"));
+  assert.throws(broken((view) => { view.launches[1][1] = 3; }), says("launch 2"));
+  assert.throws(broken((view) => { view.machine.flops = 0; }), says("machine"));
+  assert.throws(broken((view) => { view.levels[0][1].view = "types"; }), says("levels"));
+  assert.throws(broken((view) => { view.levels[0][1].code.lines[2][2] = 50; }), says("code: line 3"));
+});

@@ -1,0 +1,266 @@
+"""A measured run of a program: when each kernel ran, how long, and what the machine can do at most.
+
+A measurement is data. It is made once, on a machine that it names, and kept as a file; the lowering explorer
+shows it anywhere, without that machine. `measure` makes one, `Measurement.load` reads one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..execute.graph import Launch
+from ..execute.graph_executor import GraphExecutor
+from ..ir.errors import RelayError
+from .kernel import Kernel
+from .limits import Limits, limits
+from .target import Target
+
+if TYPE_CHECKING:
+    from .executable import Executable
+
+FORMAT, VERSION = "relay-explorer-measurement", 1
+RUNS = 200  # of which the fastest is kept
+SECONDS = 5.0  # after which no more runs are begun
+
+
+class MeasuredKernel(NamedTuple):
+    """A kernel of the program: its name, the Relay function that it is, how it was scheduled, the shape of
+    its result, its floating-point operations, and the bytes of its arguments and results.
+    """
+
+    name: str
+    text: str
+    rule: str
+    choice: Mapping[str, Any]
+    result: str
+    flops: int
+    traffic: int
+
+
+class MeasuredLaunch(NamedTuple):
+    """One call of a kernel: its number, and the nanoseconds at which it began and for which it ran."""
+
+    kernel: int
+    start: int
+    ns: int
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The fastest of `runs` runs, with its `launches` in order; `ns` is the shortest time of a run that no
+    clock was read in. `limits` are those of `machine`, measured with it; `target` is what the kernels were
+    made for, as JSON, and `caches` the bytes of its first two levels.
+    """
+
+    program: str
+    machine: str
+    target: str
+    caches: tuple[int, int]
+    limits: Limits
+    runs: int
+    ns: int
+    kernels: tuple[MeasuredKernel, ...]
+    launches: tuple[MeasuredLaunch, ...]
+
+    @property
+    def span(self) -> int:
+        """Nanoseconds from the begin of the first launch to the end of the last."""
+        return self.launches[-1].start + self.launches[-1].ns if self.launches else 0
+
+    def calls(self, kernel: int) -> list[MeasuredLaunch]:
+        """The launches of one kernel."""
+        return [launch for launch in self.launches if launch.kernel == kernel]
+
+    def remade(self, number: int) -> Kernel:
+        """A kernel as it was, scheduled with the same choices for the same target: it can be looked at at
+        every level, on any machine.
+        """
+        measured = self.kernels[number]
+        options = {**json.loads(self.target), "num-cores": self.limits.threads}
+        where = replace(Target.of(options), caches=self.caches)
+        entry = {"rule": measured.rule, "choice": dict(measured.choice), "host": measured.rule == "host"}
+        return Kernel(measured.name, measured.name, measured.text, where, entry)
+
+    # -- as a file
+
+    def to_dict(self) -> dict[str, Any]:
+        """The measurement as plain lists, dictionaries, strings and whole numbers."""
+        most = self.limits
+        return {
+            "format": FORMAT, "version": VERSION, "program": self.program, "machine": self.machine,
+            "target": json.loads(self.target), "caches": list(self.caches),
+            "limits": {
+                "flops": round(most.flops), "bandwidth": round(most.bandwidth), "threads": most.threads,
+            },
+            "runs": self.runs, "ns": self.ns,
+            "kernels": [{**k._asdict(), "choice": dict(k.choice)} for k in self.kernels],
+            "launches": [list(launch) for launch in self.launches],
+        }  # fmt: skip
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the measurement into a file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", "utf-8")
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Measurement:
+        """Reads a file that `save` wrote. A RelayError says why one cannot be used."""
+        try:
+            return Measurement.from_dict(json.loads(Path(path).read_text("utf-8")))
+        except (ValueError, RelayError) as problem:
+            reason = problem.message if isinstance(problem, RelayError) else "it is no JSON"
+            raise RelayError(f"`{path}` is no measurement: {reason}", help=[_MAKE]) from None
+
+    @staticmethod
+    def from_dict(data: object) -> Measurement:
+        """The inverse of `to_dict`."""
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise RelayError(f'its "format" is not "{FORMAT}"', help=[_MAKE])
+        if data.get("version") != VERSION:
+            raise RelayError(f"its version is {data.get('version')!r:.20}, not {VERSION}", help=[_MAKE])
+        try:
+            made = _read(data)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise RelayError(f"a part of it is missing or damaged ({problem!r:.80})", help=[_MAKE]) from None
+        if not made.launches or any(not 0 <= n.kernel < len(made.kernels) for n in made.launches):
+            raise RelayError("its launches are of kernels that it does not have", help=[_MAKE])
+        return made
+
+
+def stored(name: str) -> Measurement:
+    """A measurement that comes with the package: of "resnet18" or "mobilenet", with random weights, at
+    batch 1. `python -m benchmarks.run_of_a_model` made them.
+    """
+    folder = Path(__file__).parent / "measured"
+    names = sorted(path.stem for path in folder.glob("*.json"))
+    if name not in names:
+        raise RelayError(
+            f"there is no measurement of {name!r:.60} here", help=[f"there are {', '.join(map(repr, names))}"]
+        )
+    return Measurement.load(folder / f"{name}.json")
+
+
+_MAKE = "make one: exe.measure().save(path)"
+
+
+def _read(data: dict[str, Any]) -> Measurement:
+    most = data["limits"]
+    found = Limits(float(most["flops"]), float(most["bandwidth"]), int(most["threads"]))
+    if not (found.flops > 0 and found.bandwidth > 0 and found.threads > 0):
+        raise ValueError("limits that are not positive")
+    first, second = data["caches"]
+    return Measurement(
+        str(data["program"]), str(data["machine"]), json.dumps(data["target"], sort_keys=True),
+        (int(first), int(second)), found, int(data["runs"]), int(data["ns"]),
+        tuple([_kernel(k) for k in data["kernels"]]),
+        tuple([MeasuredLaunch(int(k), int(start), max(1, int(ns))) for k, start, ns in data["launches"]]),
+    )  # fmt: skip
+
+
+def _kernel(k: dict[str, Any]) -> MeasuredKernel:
+    return MeasuredKernel(
+        str(k["name"]), str(k["text"]), str(k["rule"]), dict(k["choice"]), str(k["result"]), int(k["flops"]),
+        int(k["traffic"]),
+    )  # fmt: skip
+
+
+# -- measuring
+
+
+def measure(
+    exe: Executable, args: Sequence[Any] = (), program: str = "program", runs: int = RUNS
+) -> Measurement:
+    """Runs a program up to `runs` times with the clock read before and after every kernel, and keeps the
+    fastest run; then measures what this machine can do at most. Takes a few seconds. Without `args`, the
+    program is run on made-up numbers.
+    """
+    most = limits(exe.target)
+    if type(exe.program).__name__ != "GraphProgram" or not exe.executor.straight:
+        raise RelayError(
+            "which kernels the program runs depends on its values: it has no one order to be measured",
+            help=[
+                "the whole program's time is exe.time(…)",
+                "a kernel alone: explore(…, kernel=…, measure=True)",
+            ],
+        )
+    with exe.executor.lock:
+        exe._bind(args or _made_up(exe), {})
+        count, launches, ns = _fastest(exe.executor, max(1, runs))
+    kernels = [
+        MeasuredKernel(
+            k.name, k.text, k.rule, k.choice,
+            ", ".join(map(str, k.output_types)), k.flops, k.traffic,
+        )
+        for k in exe.kernels
+    ]  # fmt: skip
+    return Measurement(
+        program, machine(), exe.target.options, exe.target.caches, most, count, ns, tuple(kernels), launches
+    )
+
+
+def _made_up(exe: Executable) -> list[Any]:
+    """Arguments of the right types: small numbers around zero, of which none is so small that it is slow."""
+    import numpy as np
+
+    generator = np.random.default_rng(0)
+    found: list[Any] = []
+    for given in exe.inputs:
+        if not isinstance(given.nest, int):
+            raise RelayError(
+                f"the argument `%{given.name}` is a `{given.type}`: give the arguments to be measured with",
+                help=["explore(exe, view='lowering', measure=True, args=[…])"],
+            )
+        slot = exe.program.slots[given.nest]
+        numbers = (
+            generator.normal(size=slot.shape) if slot.dtype.startswith("float") else np.zeros(slot.shape)
+        )
+        found.append(np.asarray(numbers, slot.dtype))
+    return found
+
+
+def _fastest(executor: GraphExecutor, runs: int) -> tuple[int, tuple[MeasuredLaunch, ...], int]:
+    """How many runs were made, the launches of the fastest, and the least time of a run without the clock."""
+    kernels = [step.kernel for step in executor.program.steps if isinstance(step, Launch)]
+    clock, calls = time.perf_counter_ns, executor.calls
+    best: list[int] = []
+    whole = 0
+    executor.run()
+    end, count = time.perf_counter() + SECONDS, 0
+    while count < runs and (count < 3 or time.perf_counter() < end):
+        times: list[int] = []
+        for run, arguments in calls:
+            times.append(clock())
+            run(*arguments)
+            times.append(clock())
+        if not best or times[-1] - times[0] < best[-1] - best[0]:
+            best = times
+        start = clock()
+        executor.run()
+        took = clock() - start
+        whole = min(whole, took) if whole else took
+        count += 1
+    launches = [
+        MeasuredLaunch(kernel, start - best[0], max(1, stop - start))
+        for kernel, start, stop in zip(kernels, best[::2], best[1::2], strict=True)
+    ]
+    return count, tuple(launches), whole
+
+
+def machine() -> str:
+    """This machine in a line: its processor, and how many cores it has."""
+    import platform
+
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text("utf-8", "replace").splitlines():
+            if line.startswith(("model name", "Model")):
+                model = line.partition(":")[2].strip() or model
+                break
+    count = os.cpu_count() or 1
+    return f"{model}, {count} core{'' if count == 1 else 's'}, {platform.system()}"

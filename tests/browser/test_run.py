@@ -1,0 +1,84 @@
+"""The view of a measured run in a real browser, on a sample whose numbers are made up."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.explorers import Samples, press, refusal, say, state_of, violations
+from tests.browser.pages import Opener
+
+pytestmark = pytest.mark.browser
+
+sample = Samples("run")
+
+
+def bars(page: Page) -> list[int]:
+    """The launches that are lit."""
+    found = page.locator(".run-bar.is-lit").evaluate_all(
+        "bars => bars.map((bar) => Number(bar.dataset.launch))"
+    )
+    return [int(n) for n in found]
+
+
+def test_the_first_frame_is_the_run(open_view: Opener) -> None:
+    page = open_view(sample("small"))
+    assert "A run takes 80.5 µs: 7 kernel calls of 4 kernels." in say(page)
+    expect(page.locator(".roof-mark")).to_have_count(3)  # one kernel computes nothing
+    expect(page.locator(".run-bar")).to_have_count(7)
+    assert page.locator(".run-table tbody tr").first.inner_text().replace("\n", "").split("\t")[1:] == [
+        "conv2d_NCHWc · add · relu", "1 × 4 × 14 × 14 × 8", "2", "62 µs", "77%", "58.9", "32.4",
+        "59% arithmetic",
+    ]  # fmt: skip
+    page.get_by_text("The 7 launches as a table").click()
+    expect(page.locator(".run-list tbody tr")).to_have_count(7)
+
+
+def test_a_kernel_is_lit_in_all_parts_and_opened_at_every_level(open_view: Opener) -> None:
+    page = open_view(sample("small"))
+    page.locator(".roof-mark[data-kernel='1']").hover()
+    assert "Kernel 2" in say(page)
+    assert bars(page) == [3, 4]
+    expect(page.locator(".way-name")).to_have_text("62%")
+    press(page, "ArrowDown", "ArrowDown")
+    assert "Kernel 2" in say(page)
+    expect(page.locator("tr[aria-selected=true]")).to_contain_text("dense_pack")
+    page.keyboard.press("ArrowRight")
+    assert "Launch 4 of 7: from 62.8 µs on, for 9 µs." in say(page)
+    assert state_of(page) == "#rx-test:kernel=2&launch=4"
+    page.keyboard.press("Enter")
+    expect(page.locator(".lv-code .p-multiply-add").first).to_be_visible()
+    page.keyboard.press("2")  # a key of the lowering explorer
+    assert state_of(page) == "#rx-test:pane=levels&kernel=2&step=22&op=1"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(page.locator(".roofline")).to_be_visible()
+
+
+def test_an_address_opens_a_step_of_a_kernel(open_view: Opener) -> None:
+    page = open_view(sample("small"), fragment="#rx-test:pane=levels&kernel=2&step=4&op=0")
+    expect(page.locator(".run-kernel .count")).to_have_text("4 / 22")
+    expect(page.locator(".op-chip[aria-pressed=true]")).to_have_count(2)  # the kernel, and its operator
+    page.get_by_role("tab", name="The run").click()
+    page.locator(".run-bar[data-launch='0']").click()
+    page.get_by_role("tab", name="One kernel at every level").click()
+    expect(page.locator(".run-none")).to_contain_text("does not have kernel 1 at every level. It has: 2.")
+
+
+def test_on_a_phone_nothing_is_lost(open_view: Opener) -> None:
+    page = open_view(sample("small"), width=390)
+    assert page.evaluate("document.documentElement.scrollWidth <= 390")
+    for part in (".roofline", ".run-time", ".run-table"):
+        expect(page.locator(part).first).to_be_visible()
+
+
+def test_damage_is_refused_with_its_place(open_view: Opener) -> None:
+    view = sample("small")
+    view["levels"][0][1]["steps"][3][4] = [[0]]
+    assert "damaged (step 4: loops)" in refusal(open_view(sample("small")), view)
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+def test_axe_finds_nothing(open_view: Opener, axe_core: str, width: int, theme: str) -> None:
+    page = open_view(sample("small"), width=width, theme=theme, motion="reduce", fragment="#rx-test:kernel=2")
+    assert violations(page, axe_core) == []

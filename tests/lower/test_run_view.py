@@ -1,0 +1,160 @@
+"""Measured runs: made, kept, and shown under the machine's limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from relay_explorer import build, explore
+from relay_explorer.cli import main
+from relay_explorer.ir.errors import RelayError
+from relay_explorer.lower.measurement import Measurement, measure, stored
+from relay_explorer.text import parse
+from relay_explorer.views import picture
+from relay_explorer.views.check import check
+from relay_explorer.views.run import run_view
+from relay_explorer.views.run_format import RunView
+from relay_explorer.views.run_say import duration, percent
+from tests.views.lowerings import DATA
+from tests.views.runs import measurement, sample
+
+SMALL = "def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(transpose(exp(%x))) }"
+
+
+def test_each_kernel_is_told_with_its_limit_and_how_far_it_is_from_there() -> None:
+    shown = run_view(measurement(), kernel=[])
+    assert [k.name for k in shown.kernels] == ["fused_conv", "fused_layer", "fused_softmax", "fused_flatten"]
+    assert [k.why[0] for k in shown.kernels] == [
+        "58.9 GFLOP/s and 1.82 GB/s: 32.4 operations for each byte of its arguments and results. "
+        "**Arithmetic** limits it; it reaches **59%** of that limit (36.5 µs at the least).",
+        "62.2 GFLOP/s and 6.78 GB/s: 9.17 operations for each byte of its arguments and results. "
+        "**Arithmetic** limits it; it reaches **62%** of that limit (10.6 µs at the least).",
+        "13.3 GFLOP/s and 21.3 GB/s: 0.625 operations for each byte of its arguments and results. **Memory** "
+        "limits it, and it is **1.1 times** as fast as that allows: what it reads lies in the caches, where "
+        "the kernel before it left it.",
+        "It computes nothing, and moves 0.64 GB/s. **Memory** limits it; it reaches **3.2%** of that limit "
+        "(13 ns at the least).",
+    ]
+    assert shown.kernels[0].say[0] == (
+        "**Kernel 1**, {0} · {1} · {2}: **77%** of the time, 62 µs in 2 calls, 31 µs each."
+    )
+    assert shown.say == (
+        "A run takes **80.5 µs**: 7 kernel calls of 4 kernels. **77%** of the time is that of the slowest of "
+        "them.",
+    )
+    assert "and 600 ns pass between them" in shown.why[0]
+    assert shown.levels == ()
+    assert check(shown.to_dict()) == []
+
+
+def test_the_sample_of_the_front_end_is_what_python_makes() -> None:
+    text = sample()
+    assert (DATA / "run_small.json").read_text("utf-8") == text, "python -m tests.views.runs"
+    assert check(json.loads(text)) == []
+    ((number, levels),) = json.loads(text)["levels"]
+    assert (number, levels["view"], len(levels["operators"])) == (1, "lowering", 3)
+
+
+def test_damage_is_found() -> None:
+    view = json.loads(sample())
+    view["launches"][2][1] = 5
+    view["kernels"][1][2] = 9
+    view["levels"][0][1]["steps"][3][4][0][6] = [7]
+    problems = check(view)
+    assert "launch 2: begins before the one before it ends" in problems
+    assert "kernel 1: rule: 9 is no index into 4" in problems
+    assert any(p.startswith("levels of kernel 1: step 3") for p in problems)
+
+
+def test_a_run_is_measured_kept_and_shown(tmp_path: Path) -> None:
+    exe = build(parse(SMALL), quiet=True)
+    made = measure(exe, program="tiny", runs=3)
+    assert len(made.launches) == sum(kernel.uses for kernel in exe.kernels)
+    assert made.runs == 3
+    ends = [launch.start + launch.ns for launch in made.launches]
+    assert made.launches[0].start == 0
+    assert all(start.start >= end for start, end in zip(made.launches[1:], ends))
+    assert made.span == ends[-1]
+    assert made.ns > 0
+    made.save(tmp_path / "tiny.json")
+    assert Measurement.load(tmp_path / "tiny.json").to_dict() == made.to_dict()
+    shown = explore(made, kernel=0).view
+    assert isinstance(shown, RunView)
+    assert [shown.kernels[number].name for number, _ in shown.levels] == [exe.kernels[0].name]
+    assert "tiny on " in picture.text(shown) + shown.summary
+    assert check(shown.to_dict()) == []
+    levels = shown.levels[0][1]
+    assert levels.target.endswith(f"({exe.target.dict['mcpu']})")
+    assert levels.choice == tuple([(name, str(value)) for name, value in exe.kernels[0].choice.items()])
+
+
+def test_the_measurements_that_come_with_the_package_are_whole() -> None:
+    found = stored("resnet18")
+    shown = run_view(found, kernel=[])
+    assert check(shown.to_dict()) == []
+    assert len(shown.launches) == 25
+    assert shown.machine.name == found.machine
+    assert sum(k.ns for k in shown.kernels) <= found.span
+    with pytest.raises(RelayError, match="there is no measurement of 'lenet' here"):
+        stored("lenet")
+
+
+def test_what_cannot_be_measured_or_read_is_refused(tmp_path: Path) -> None:
+    choice = parse("def @main(%x: Tensor[(2), float32], %c: bool) { if (%c) { exp(%x) } else { tanh(%x) } }")
+    with pytest.raises(RelayError, match="depends on its values: it has no one order to be measured"):
+        measure(build(choice, quiet=True))
+    pair = parse("def @main(%p: (Tensor[(2), float32], Tensor[(2), float32])) { exp(%p.0) }")
+    with pytest.raises(RelayError, match="give the arguments to be measured with"):
+        build(pair, quiet=True).measure()
+    with pytest.raises(RelayError, match="the measured run has no kernel 'conv'"):
+        run_view(measurement(), "conv")
+    with pytest.raises(ValueError, match="several kernels are shown with the run that they are part of"):
+        explore(parse(SMALL), view="lowering", kernel=[0, 1])
+    path = tmp_path / "m.json"
+    data = measurement().to_dict()
+    for damage, reason in (
+        ("{", "it is no JSON"),
+        ("[]", 'its "format" is not "relay-explorer-measurement"'),
+        (json.dumps({**data, "version": 9}), "its version is 9, not 1"),
+        (json.dumps({**data, "limits": {}}), r"a part of it is missing or damaged \(KeyError\('flops'\)\)"),
+        (json.dumps({**data, "launches": [[9, 0, 1]]}), "its launches are of kernels that it does not have"),
+    ):
+        path.write_text(damage)
+        with pytest.raises(RelayError, match=reason):
+            Measurement.load(path)
+
+
+def test_the_command_shows_kernels_and_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.relay").write_text('#[version = "0.0.5"]\n' + SMALL)
+    measurement().save("kept.json")
+    options = ["--view", "lowering", "--json", "-o"]
+    assert (
+        main(["explore", "tiny.relay", "--target", "raspberry-pi-4", "--kernel", "0", *options, "one.out"])
+        == 0
+    )
+    assert json.loads(Path("one.out").read_text("utf-8"))["view"] == "lowering"
+    assert main(["explore", "kept.json", "--kernel", "fused_layer", "--json", "-o", "run.out"]) == 0
+    assert json.loads(Path("run.out").read_text("utf-8"))["start"] == 1
+    capsys.readouterr()
+    for wrong, said in (
+        (["kept.json", "--view", "types"], "a measurement is shown as a run"),
+        (["tiny.relay", "--kernel", "0"], "are for --view lowering"),
+        (["tiny.relay", "--kernel", "7", "--view", "lowering"], "the program has no kernel 7"),
+        (
+            ["tiny.relay", "--target", "raspberry-pi-4", "--view", "lowering", "--measure"],
+            "this machine is not it",
+        ),
+        (["tiny.relay", "--target", "toaster", "--view", "lowering"], "there is no target called 'toaster'"),
+    ):
+        assert main(["explore", *wrong]) == 1
+        assert said in capsys.readouterr().err
+
+
+def test_times_and_shares_are_told_as_one_says_them() -> None:
+    assert [duration(ns) for ns in (812, 20_140, 3_500_000, 2e9)] == ["812 ns", "20.1 µs", "3.5 ms", "2 s"]
+    assert [percent(part) for part in (0.42, 0.0994, 0.0004)] == ["42%", "9.9%", "less than 0.1%"]
