@@ -5,6 +5,7 @@ executor's plan of the same program, where it can run it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..execute.executor import FunctionValue
@@ -133,7 +134,7 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
     if module is None:
         return None, ("The program was loaded: its storage plan is not known.",)
     try:
-        view = memory_view(module, "the graph executor's storage")
+        view = memory_view(module, "storage plan")
     except RelayError as error:
         reason = error.message[:1].upper() + error.message[1:]
         return None, plain(f"The graph executor cannot run this program. {reason}.")
@@ -142,7 +143,8 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
             f"The graph executor's plan has {counted(len(view.variants[0].steps), 'step')}: "
             'explore(module, view="memory") shows it.',
         )
-    return view, ()
+    # The program is fused already: there is one plan, the one that runs.
+    return replace(view, axes=(), grid=(0,), variants=view.variants[:1]), ()
 
 
 def look(value: Value) -> str:
