@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import random
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterable
@@ -36,26 +37,34 @@ EXERCISES = {
         "combine_dense",
         "partial_evaluator",
         "operator_gradient",
+        "schedule_matmul",
     )
 }
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
 SHRINK_SECONDS = 4.0
 PICTURE_SECONDS = 10.0
+_OF_TVM = re.compile(r"site-packages.tvm|\.(cc|h|pyx|pxi)$|^<unknown>$")
 _PACKAGE = str(Path(__file__).parents[1])
 PROGRAMS = 60  # cases of each property, unless asked otherwise
 
 Case = TypeVar("Case")
 
 
+class Remark(str):
+    """What is said of a property that holds."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Property:
     """One thing that must hold of an answer. `test(answer, rng, count)` tries `count` cases and gives the
-    failure, or None.
+    failure, or None; or a remark, where it holds and there is something to be said of how well.
     """
 
     name: str
     says: str
-    test: Callable[[Any, random.Random, int], Failure | None]
+    test: Callable[[Any, random.Random, int], Failure | Remark | None]
 
 
 @dataclass(frozen=True)
@@ -97,15 +106,18 @@ def check(
         names = ", ".join(repr(p.name) for p in found.properties)
         raise ValueError(f"{name} has no property {only!r}: it has {names}")
     states = dict.fromkeys([p.name for p in chosen], WAITING)
+    says = {p.name: p.says for p in chosen}
     failure = _unusable(found, answer)
     for prop in chosen:
         if failure is None:
-            failure = prop.test(answer, random.Random(f"{seed}:{prop.name}"), programs)
+            told = prop.test(answer, random.Random(f"{seed}:{prop.name}"), programs)
             states[prop.name] = PASSED
+            failure = told if isinstance(told, Failure) else None
+            says[prop.name] += f": {told}" if isinstance(told, Remark) else ""
         if failure is not None:
             states[prop.name] = FAILED
             break
-    lines = [Line(p.name, p.says, states[p.name]) for p in chosen]
+    lines = [Line(p.name, says[p.name], states[p.name]) for p in chosen]
     return Feedback(found.title, lines, failure, None if failure is None else _drawn(failure))
 
 
@@ -242,10 +254,12 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
 
 
 def own_lines(error: BaseException) -> str:
-    """The lines of the learner's own code on the way to `error`, without those of this package."""
+    """The lines of the learner's own code on the way to `error`, without those of this package, and of TVM,
+    be they in Python or not.
+    """
     shown = []
     for frame in traceback.extract_tb(error.__traceback__):
-        if frame.filename.startswith(_PACKAGE):
+        if frame.filename.startswith(_PACKAGE) or _OF_TVM.search(frame.filename):
             continue
         shown.append(f"line {frame.lineno} of {frame.name}: {frame.line or ''}".rstrip(": "))
     return "\n".join(shown[-5:])
