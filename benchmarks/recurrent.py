@@ -139,8 +139,9 @@ def main() -> None:
         return
     names = [name for name in sys.argv[1:] if name in NETWORKS] or list(NETWORKS)
     headings = [
-        "network", "ahead of time, µs", "graph, unrolled", "virtual machine", "PyTorch eager", "PyTorch's layer",
-        "torch.compile", "ONNX Runtime", "ours", "against eager", "against the fastest other",
+        "network", "ahead of time, µs", "graph, unrolled", "virtual machine", "PyTorch eager",
+        "PyTorch's layer", "torch.compile", "ONNX Runtime", "ours", "against eager",
+        "against the fastest other",
     ]  # fmt: skip
     text = []
     for threads in (1, 2):

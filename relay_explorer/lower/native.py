@@ -155,7 +155,11 @@ class NativeExecutable(Executable):
         return files
 
     def save(self, path: object) -> None:
-        """Writes the program as a shared library, which shows the functions of the header."""
+        """Writes the program as a shared library, which shows the functions of the header. `load` reads it
+        back into Python, with or without TVM.
+        """
+        from .saved_native import described
+
         with tempfile.TemporaryDirectory() as place:
             files = self.write(place)
             listing = Path(place) / "shown"
@@ -166,6 +170,8 @@ class NativeExecutable(Executable):
                 "-Wl,-z,noexecstack", "-I", place, f"-Wa,-I,{place}", "-o", made, *_linked(files), *LIBRARIES,
             ]  # fmt: skip
             called(command, "link the program")
+            with made.open("ab") as library:
+                library.write(described(self.native, self.program, self.target, made.read_bytes()))
             _copy(made, Path(str(path)))
 
     def link(self, path: object, sources: Sequence[object], *, static: bool = False) -> None:

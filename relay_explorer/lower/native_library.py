@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ..execute.aot import NativeSource
 from ..execute.aot.argument_writer import ArgumentWriter, UnusualError
 from ..execute.aot.values import numpy_type, values_of, widened, written
-from ..execute.arguments import check_arguments, describe, fits
+from ..execute.arguments import check_arguments, fits
 from ..execute.executor import in_order
+from ..execute.given import by_dlpack, of_number, refused
 from ..execute.interpreter import ExecutionError
 from ..execute.results import to_result, to_value
 from ..execute.values import Value
@@ -22,7 +23,7 @@ from ..ir.errors import RelayError
 from ..ir.expr import Function, Var
 from ..ir.module import IRModule
 from ..ir.show import counted
-from ..ir.types import TensorType
+from ..ir.types import GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -99,8 +100,11 @@ class NativeLibrary:
         params = self.main.params
         given = in_order([p.name_hint for p in params], args, named)
         if len(given) != len(params):
+            shown = ", ".join(f"`%{p.name_hint}: {p.checked_type}`" for p in params[:6])
+            more = f" and {len(params) - 6} more" if len(params) > 6 else ""
             raise RelayError(
-                f"the program takes {counted(len(params), 'argument')}, and is given {len(given)}"
+                f"the program takes {counted(len(params), 'argument')}, and is given {len(given)}",
+                help=[f"they are {shown}{more}"] if params else [],
             )
         values = [self._value(param, value) for param, value in zip(params, given)]
         typed = [Var(p.name_hint, p.checked_type, p.span) for p in params]
@@ -109,20 +113,17 @@ class NativeLibrary:
 
     def _value(self, param: Var, value: Any) -> Value:
         """An argument as the interpreter has it; a tensor is of the parameter's type."""
-        import numpy as np
-
         wanted = param.checked_type
         if not isinstance(wanted, TensorType):
-            return to_value(value)
-        if type(value) in (bool, int, float) and not wanted.shape:
-            value = np.array(value, wanted.dtype)
-        elif hasattr(value, "__dlpack__") and not isinstance(value, (np.ndarray, np.generic)):
-            value = np.from_dlpack(value)
-        found = to_value(value)
+            found = to_value(value)
+            if hasattr(found, "dtype") and isinstance(wanted, (TupleType, RefType, TypeCall, GlobalTypeVar)):
+                raise refused(param.name_hint, wanted, found, param.span)
+            return found
+        if not wanted.shape:
+            value = of_number(value, wanted.dtype)
+        found = to_value(by_dlpack(value, param.name_hint))
         if not hasattr(found, "dtype") or not fits(found, wanted):
-            raise RelayError(
-                f"the argument `%{param.name_hint}` must be `{wanted}`, and is {describe(found)}", param.span
-            )
+            raise refused(param.name_hint, wanted, found, param.span)
         return found
 
     def _run(self, numbers: bytes) -> Value:

@@ -81,7 +81,12 @@ def kernel_fields(kernel: Kernel) -> dict[str, Any]:
 
 def load(path: str) -> Executable:
     """The program in a file; a RelayError where it is none, is damaged, or is for another machine."""
+    from . import saved_native
+
     try:
+        with open(path, "rb") as file:
+            if file.read(4) == saved_native.ELF:
+                return saved_native.load(path)
         with zipfile.ZipFile(path) as archive:
             told = json.loads(archive.read("program.json"))
             if told["format"] != FORMAT:
@@ -132,7 +137,7 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
         array = aligned(slot.shape, slot.dtype)
         import numpy as np
 
-        array[...] = np.frombuffer(archive.read(f"constants/{number}"), slot.dtype).reshape(slot.shape)
+        array[...] = np.frombuffer(archive.read(f"constants/{number}"), array.dtype).reshape(slot.shape)
         constants[number] = array
     made = Executable(program, kernels, constants, target)
     made._text = str(told["text"])

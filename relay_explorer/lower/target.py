@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import shlex
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -98,6 +98,12 @@ def _tvm_target(options: str) -> Any:
     return tvm().target.Target(found)
 
 
+def needed_features(target: Target) -> list[str]:
+    """What the target's code may use of what not every processor of its kind has, by LLVM's names."""
+    has = _codegen().target_has_features
+    return [feature for feature in _FEATURES if has(feature, target.tvm)]
+
+
 @lru_cache(64)
 def _runs_here(options: str) -> bool:
     made = tvm().target.Target(json.loads(options))
@@ -128,6 +134,11 @@ def _options(target: object) -> dict[str, object]:
         return _checked(dict(target))
     if hasattr(target, "export"):
         return _from_tvm(target.export())
+    if not isinstance(target, str) and not hasattr(target, "kind"):
+        raise RelayError(
+            f"a target is a name or a dictionary of TVM's, not a value of type {type(target).__name__}",
+            help=[_known()],
+        )
     text = str(target).strip()
     if text == "cuda":
         return {"kind": "cuda", "arch": _found_arch() or CUDA_ARCH}
@@ -138,7 +149,7 @@ def _options(target: object) -> dict[str, object]:
             return _checked(json.loads(text))
         except ValueError as problem:
             raise RelayError(f"the target is no JSON: {problem}") from None
-    words = shlex.split(text)
+    words = text.replace("'", "").replace('"', "").split()
     if words and (words[0] in ("llvm", "c", "cuda") or len(words) > 1):
         return _checked(_old_string(words))
     return _tag(text)
@@ -176,9 +187,15 @@ def _tag(name: str) -> dict[str, object]:
         help=[
             f"did you mean {' or '.join(map(repr, near))}?"
             if near
-            else f"there are {', '.join(map(repr, known))}, and every target of TVM as a dictionary: "
-            '{"kind": "llvm", "mcpu": "skylake-avx512"}'
+            else _known()
         ],
+    )
+
+
+def _known() -> str:
+    return (
+        f"there are {', '.join(map(repr, ('cpu', 'cuda', *BOARDS)))}, and every target of TVM as a dictionary: "
+        '{"kind": "llvm", "mcpu": "skylake-avx512"}'
     )
 
 
@@ -191,12 +208,23 @@ def _from_tvm(exported: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _checked(options: dict[str, object]) -> dict[str, object]:
-    """`options`, which TVM and LLVM accept; a RelayError says what they do not."""
+    """`options`, which TVM and LLVM accept; a RelayError says what they do not. A GPU's architecture may be
+    left out.
+    """
+    kind = options.get("kind")
+    if kind == "cuda":
+        options = {"arch": _found_arch() or CUDA_ARCH, **options}
+    _check_triple(options.get("mtriple"))
     try:
         tvm().target.Target(options)
     except (ValueError, TypeError, RuntimeError) as problem:
         said = str(problem).strip().splitlines()[-1].partition(" Target creation from config dict failed")[0]
         raise RelayError(f"TVM does not know the target {options!r:.200}", help=[said[:400]]) from None
+    if kind not in ("llvm", "cuda"):
+        raise RelayError(
+            f"there are no schedules for targets of the kind {kind!r:.60}",
+            help=['there are for "llvm", processors of all kinds, and "cuda"'],
+        )
     cpu = options.get("mcpu")
     if options.get("kind") == "llvm" and cpu:
         triple = str(options.get("mtriple") or _codegen().llvm_get_system_triple())
@@ -208,6 +236,23 @@ def _checked(options: dict[str, object]) -> dict[str, object]:
                 help=[f"did you mean {' or '.join(map(repr, near))}?"] if near else [],
             )
     return options
+
+
+_ALIASES = r"i[3-9]86|amd64|x86_64h?|x86|arm64\w*|arm\w*|thumb\w*|aarch64\w*|riscv(32|64)\w*|ppc\w*|mips\w*|s390x?|wasm(32|64)"
+
+
+def _check_triple(triple: object) -> None:
+    """That LLVM knows the processor family that a triple begins with. (TVM ends the process over others.)"""
+    if triple is None:
+        return
+    names = [str(name) for name in _codegen().llvm_get_targets()]
+    first = str(triple).partition("-")[0]
+    if first not in names and not (re.fullmatch(_ALIASES, first) and isinstance(triple, str)):
+        near = difflib.get_close_matches(first[:60], [*names, "x86_64", "aarch64"], n=2, cutoff=0.5)
+        raise RelayError(
+            f"LLVM has no code generator for {first[:60]!r}, with which the triple {str(triple)[:80]!r} begins",
+            help=[f"did you mean {' or '.join(map(repr, near))}?"] if near else [],
+        )
 
 
 def _plain(triple: str) -> Any:

@@ -1,0 +1,127 @@
+"""What is done to a program before its operators become kernels: it means the same, and has fewer kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import relay_explorer
+from relay_explorer import relay
+from relay_explorer.execute import create_executor
+from relay_explorer.ir import IRModule
+from relay_explorer.ir.expr import Let
+from relay_explorer.ir.walk import post_order
+from relay_explorer.lower.flat_lets import FlatLets
+from relay_explorer.lower.padding import PadDense, padded_units
+from relay_explorer.lower.split_slices import SplitSlices
+from relay_explorer.lower.target import Target
+from relay_explorer.transform.fold_constant import FoldConstant
+from relay_explorer.typing import infer_types
+
+TARGET = Target.of({"kind": "llvm", "mtriple": "x86_64-linux-gnu", "mcpu": "skylake-avx512", "num-cores": 2})
+random = np.random.default_rng(0)
+
+
+def value_of(module: IRModule, *args: Any) -> Any:
+    return create_executor(mod=module).evaluate()(*args)
+
+
+@pytest.mark.parametrize(
+    ("units", "lanes", "padded"),
+    [
+        (750, 16, 768), (300, 16, 320), (10, 16, 16), (5, 16, 8), (3, 16, 4), (1, 4, 4), (18, 16, 32),
+        (512, 16, 512), (1000, 16, 1000), (750, 4, 752), (300, 4, 300),
+    ],
+)  # fmt: skip
+def test_how_many_units_a_product_gets(units: int, lanes: int, padded: int) -> None:
+    assert padded_units(units, lanes) == padded
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    rows=st.integers(1, 3), features=st.integers(1, 5), units=st.integers(1, 40),
+    tail=st.sampled_from(["%y", "nn.relu(%y)", "tanh(%y + %b)", "sigmoid(%r + %y)", "(%y + %y, %y)",
+                          "strided_slice(tanh(%b + %y), begin=[0], end=[1], strides=[1], axes=[1])"]),
+)  # fmt: skip
+def test_padding_changes_nothing(rows: int, features: int, units: int, tail: str) -> None:
+    module = relay.parse(
+        f"def @main(%x: Tensor[({rows}, {features}), float32], %w: Tensor[({units}, {features}), float32],"
+        f" %b: Tensor[({units}), float32], %r: Tensor[({rows}, {units}), float32])"
+        f" {{ let %y = nn.dense(%x, %w); {tail} }}"
+    )
+    args = {p.name_hint: random.normal(size=p.type_annotation.concrete_shape).astype("float32")  # type: ignore[union-attr]
+            for p in module["main"].params}  # fmt: skip
+    weights = {name: relay.const(args.pop(name)) for name in "wb"}
+    module["main"] = relay.build_module.bind_params_by_name(module["main"], weights)
+    made = FoldConstant()(PadDense(TARGET)(FlatLets()(module)))
+    assert ("strided_slice" in str(made)) >= (padded_units(units, 16) != units)
+    for found, wanted in zip(flat(value_of(made, *args.values())), flat(value_of(module, *args.values()))):
+        np.testing.assert_allclose(found, wanted, 1e-5, 1e-5)
+
+
+def flat(value: Any) -> list[Any]:
+    return [part.numpy() for part in (value if isinstance(value, tuple) else (value,))]
+
+
+def test_parts_of_a_split_are_slices() -> None:
+    module = relay.parse(
+        "def @main(%x: Tensor[(2, 7, 3), float32]) {"
+        " let %a = split(%x, indices_or_sections=[1, 5], axis=-2);"
+        " let %b = split(%x, indices_or_sections=3, axis=2);"
+        " (%a.0, %a.1, %a.2, %b.0, %b.2) }"
+    )
+    made = SplitSlices()(FlatLets()(module))
+    assert "split(" not in str(made)
+    x = random.normal(size=(2, 7, 3)).astype("float32")
+    for found, wanted in zip(flat(value_of(made, x)), flat(value_of(module, x)), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def lets(text: str) -> tuple[IRModule, list[str]]:
+    """A program without the names it needs no more, and those that are left."""
+    module = infer_types(relay.parse(text))
+    made = infer_types(FlatLets()(module))
+    return made, [node.var.name_hint for node in post_order(made["main"]) if isinstance(node, Let)]
+
+
+def test_names_of_operators_go_and_others_stay() -> None:
+    made, left = lets(
+        "def @f(%x: float32) -> float32 { if (%x > 1f) { @f(%x - 1f) } else { %x } }\n"
+        "def @main(%x: float32) {\n"
+        "  let %a = %x + 1f; let %b = %a; let %c = (%b, %a * 2f);\n"
+        "  let %cell = ref(%c.0); let %d = @f(%c.1); let %e = ref_read(%cell);\n"
+        "  let %f = fn (%y: float32) { %y + %a }; %f(%d) + %e * %a\n"
+        "}"
+    )
+    assert left == [
+        "f",
+        "e",
+        "d",
+        "cell",
+        "a",
+    ]  # a is needed in a function, and is not to be computed in each call
+    assert value_of(made, 2.0).numpy() == value_of(relay.parse(str(made)), 2.0).numpy() == 13.0
+
+
+def test_a_cell_of_an_lstm_is_three_kernels() -> None:
+    """Product and bias; what is remembered; what is shown: whatever names the program gives."""
+    text = (
+        "def @main(%x: Tensor[(1, 20), float32], %c: Tensor[(1, 15), float32], %w: Tensor[(60, 20), float32],"
+        " %b: Tensor[(60), float32]) {\n"
+        "  let %y = nn.dense(%x, %w); let %z = nn.bias_add(%y, %b);\n"
+        "  let %g = split(%z, indices_or_sections=4, axis=1);\n"
+        "  let %i = sigmoid(%g.0); let %f = sigmoid(%g.1); let %n = tanh(%g.2); let %o = sigmoid(%g.3);\n"
+        "  let %cell = %f * %c + %i * %n; (%o * tanh(%cell), %cell)\n}"
+    )
+    module = relay.parse(text)
+    args = [
+        random.normal(size=p.type_annotation.concrete_shape).astype("float32") for p in module["main"].params
+    ]
+    exe = relay_explorer.build(module, params={"w": args[2], "b": args[3]}, quiet=True)
+    assert len(exe.kernels) == 3
+    for found, wanted in zip(exe(*args[:2]), flat(value_of(module, *args)), strict=True):
+        np.testing.assert_allclose(found, wanted, 1e-5, 1e-5)

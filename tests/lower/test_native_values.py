@@ -1,0 +1,209 @@
+"""Values on their way into native programs and out of them, and programs that were saved as libraries."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relay_explorer
+from relay_explorer import relay
+from relay_explorer.execute.results import ConstructorValue, RefValue
+from relay_explorer.ir import IRModule
+from relay_explorer.ir.errors import RelayError
+from relay_explorer.lower.native import NativeExecutable, build_native
+from relay_explorer.lower.threads import VARIABLE
+
+MANY = """
+type Box[a] { Empty, Box(a, Box[a]), }
+type Many { Many(Box[int32], Box[Tensor[(3), float64]], (bool, Tensor[(40, 40), float32]), ref(int8)), }
+"""
+
+
+def boxed(module: IRModule, items: list[Any], empty: Any = None) -> Any:
+    _, nil, cons = module.get_type("Box")
+    made = empty or ConstructorValue(nil.tag, [], nil)
+    for item in reversed(items):
+        made = ConstructorValue(cons.tag, [item, made], cons)
+    return made
+
+
+def many(module: IRModule) -> tuple[Any, Any]:
+    """A value, and an empty list that is in it twice, as two types."""
+    empty = boxed(module, [])
+    numbers = [np.array(n, "int32") for n in range(300)]
+    rows = [np.arange(3.0)[::-1], np.ones(3), np.ones(3)]
+    large = np.arange(1600, dtype="float32").reshape(40, 40).T
+    pair = (np.array(True), large)
+    made = module.get_type("Many")[1]
+    cell = RefValue(np.array(7, "int8"))
+    value = ConstructorValue(
+        made.tag, [boxed(module, numbers, empty), boxed(module, rows, empty), pair, cell], made
+    )
+    return value, large
+
+
+@pytest.fixture(scope="module")
+def echo() -> NativeExecutable:
+    text = MANY + (
+        "def @main(%m: Many, %twice: (Many, Many), %n: Tensor[(?, 2), uint8])"
+        " { (%m, %twice.1, %n, ref(%twice.0)) }"
+    )
+    return build_native(relay.parse(text))
+
+
+def test_values_come_out_as_they_went_in(echo: NativeExecutable) -> None:
+    """Small and large, in other orders of memory, shared, and one value as two types."""
+    value, large = many(echo.mod)
+    for number in (np.arange(6, dtype="uint8").reshape(3, 2), np.zeros((0, 2), "uint8")):
+        first, second, last, cell = echo(value, (value, value), number)
+        np.testing.assert_array_equal(last, number)
+        assert last.flags.writeable
+        assert second.inner is cell.value.inner  # it went in once
+        for found in (first, second):
+            assert repr(found) == repr(value)
+            np.testing.assert_array_equal(found.fields[2][1].numpy(), large)
+            assert found.fields[3].value.numpy() == 7
+        assert echo.library.live == 0
+
+
+def test_an_argument_of_the_wrong_type_goes_nowhere(echo: NativeExecutable) -> None:
+    value, _ = many(echo.mod)
+    fields = value.inner.fields
+    rows, made = np.zeros((1, 2), "uint8"), value.constructor
+    wrong = [
+        (0, boxed(echo.mod, [np.array(1, "int64")]), "a part of the argument `%m` must be `int32`"),
+        (0, fields[1], "a part of the argument `%m` must be `int32`"),
+        (1, fields[0], r"a part of the argument `%m` must be `Tensor\[\(3\), float64\]`"),
+        (2, (np.array(True),), "a part of the argument `%m` must be `(bool, "),
+        (3, np.array(7, "int8"), r"a part of the argument `%m` must be `ref\(int8\)`"),
+    ]
+    for place, part, message in wrong:
+        parts = [part if k == place else field for k, field in enumerate(fields)]
+        given = ConstructorValue(made.tag, parts, made)
+        with pytest.raises(RelayError, match=message.replace("(bool", r"\(bool")):
+            echo(given, (value, value), rows)
+    with pytest.raises(RelayError, match="`%m` must be `Many`, and is `Tensor"):
+        echo(rows, (value, value), rows)
+    with pytest.raises(RelayError, match="takes 3 arguments, and is given 1"):
+        echo(value)
+    assert echo.library.live == 0
+
+
+def test_a_cell_that_leads_back_to_itself() -> None:
+    text = "type Ring { Ring(ref(Ring)), }\ndef @main(%r: Ring) { %r }"
+    exe = build_native(relay.parse(text))
+    made = exe.mod.get_type("Ring")[1]
+    cell = RefValue(np.array(0))
+    ring = ConstructorValue(made.tag, [cell], made)
+    cell.value = ring
+    with pytest.raises(RelayError, match="an argument holds a cell that leads back to itself"):
+        exe(ring)
+    assert exe.library.live == 0
+
+
+@pytest.mark.parametrize("threads", [3, 9])
+def test_a_product_on_several_threads(threads: int) -> None:
+    """Also on more than there are processors. Each run wakes them anew, or finds them awake."""
+    program = """
+import time, numpy as np, relay_explorer
+from relay_explorer import relay
+w, x = np.random.rand(999, 333).astype("float32"), np.random.rand(1, 333).astype("float32")
+module = relay.parse("def @main(%x: Tensor[(1, 333), float32], %w: Tensor[(999, 333), float32])"
+                     " { nn.dense(%x, %w) }")
+exe = relay_explorer.build(module, params={"w": w}, executor="aot", quiet=True)
+for turn in range(300):
+    np.testing.assert_allclose(exe(x + turn), (x + turn) @ w.T, 1e-4)
+    if turn % 100 == 0:
+        time.sleep(0.01)
+assert "parallel" in exe.kernels[0].source("scheduled")
+"""
+    command = [sys.executable, "-c", program]
+    env = {**os.environ, VARIABLE: str(threads), "PYTHONPATH": "."}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+LIST = "type List { Nil, Cons(Tensor[(2), float32], List), }\n"
+SUM = (
+    LIST
+    + "def @sum(%l: List, %s: Tensor[(2), float32]) -> Tensor[(2), float32] {"
+    + " match (%l) { Nil => { %s }, Cons(%x, %r) => { @sum(%r, %s + %x) }, } }\n"
+    + "def @main(%l: List, %s: Tensor[(2), float32]) { (@sum(%l, %s), %l) }"
+)
+
+
+def items(module: IRModule) -> Any:
+    nil, cons = module.get_type("List")[1:]
+    made = ConstructorValue(nil.tag, [], nil)
+    for k in range(3):
+        made = ConstructorValue(cons.tag, [np.array([k, 1], "float32"), made], cons)
+    return made
+
+
+def test_a_saved_library_is_loaded_without_tvm(tmp_path: Path) -> None:
+    path = tmp_path / "libsum.so"
+    exe = relay_explorer.build(relay.parse(SUM), executor="aot", name="sum", quiet=True)
+    exe.save(path)
+    program = f"""
+import sys, numpy as np, relay_explorer
+from relay_explorer import relay
+from tests.lower.test_native_values import SUM, items
+exe = relay_explorer.load({str(path)!r})
+total, same = exe(items(relay.parse(SUM)), s=np.float32([10, 20]))
+print(exe, exe.inputs[1].type, total, same, exe.library.live, exe.time(same, total) > 0)
+exe.save({str(tmp_path / "again.so")!r})
+print("sum_Cons" in exe.header, any(name.split(".")[0] == "tvm" for name in sys.modules))
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stderr == ""
+    told, rest = done.stdout.splitlines()
+    assert "(%l: List, %s: Tensor[(2), float32]), loaded>" in told
+    assert told.endswith(
+        "Tensor[(2), float32] [13. 23.] Cons([2.0, 1.0], Cons([1.0, 1.0], Cons([0.0, 1.0], Nil))) 0 True"
+    )
+    assert rest == "True False"
+    assert (tmp_path / "again.so").read_bytes() == path.read_bytes()
+
+
+def test_a_library_that_is_not_ours_or_was_changed(tmp_path: Path) -> None:
+    path = tmp_path / "libsum.so"
+    exe = relay_explorer.build(relay.parse("def @main(%x: float32) { tanh(%x) }"), executor="aot", quiet=True)
+    exe.save(path)
+    whole = path.read_bytes()
+
+    def message(data: bytes) -> str:
+        path.write_bytes(data)
+        with pytest.raises(RelayError) as caught:
+            relay_explorer.load(path)
+        return str(caught.value)
+
+    assert "is a library, but none that was saved here, or a part of one" in message(whole[:-1])
+    assert "was changed after it was saved" in message(whole[:5000] + b"!" + whole[5001:])
+    for told, said in (
+        (b'"machine": "s390x"', "was built for s390x, and this machine is "),
+        (b'"features": ["avx1024"], ', ", which has no avx1024"),
+    ):
+        begin = told.partition(b": ")[0]
+        before, _, after = whole.rpartition(begin)
+        changed = (
+            before + told + after[after.index(b", ") if b"machine" in told else after.index(b"], ") + 3 :]
+        )
+        length = len(changed) - len(whole) + int.from_bytes(whole[-16:-8], "little")
+        assert said in message(changed[:-16] + length.to_bytes(8, "little") + changed[-8:])
+
+
+def test_an_executor_that_compiles_ahead_of_time() -> None:
+    module = relay.parse(SUM)
+    run = relay.create_executor("aot", mod=module).evaluate()
+    total, same = run(items(module), np.float32([10, 20]))
+    assert repr(same) == "Cons([2.0, 1.0], Cons([1.0, 1.0], Cons([0.0, 1.0], Nil)))"
+    np.testing.assert_array_equal(total.numpy(), [13, 23])
+    with pytest.raises(RelayError, match="must be `List`, and "):
+        run(total, total)
