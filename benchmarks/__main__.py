@@ -16,6 +16,7 @@ BENCHMARKS = (
     "networks",
     "building",
     "layers_of_passes",
+    "schedule_steps",
 )
 
 

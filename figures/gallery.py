@@ -28,10 +28,12 @@ from figures import (
     partial,
     passes,
     scales,
+    schedule_steps,
     sharing,
     stack,
     three_ways,
     tile_space,
+    tiles_of_a_product,
     type_tree,
     waiting,
 )
@@ -52,6 +54,8 @@ FIGURES = (
     tile_space.FIGURE,
     noise.FIGURE,
     one_nest.FIGURE,
+    tiles_of_a_product.FIGURE,
+    schedule_steps.FIGURE,
 )  # fmt: skip
 
 
