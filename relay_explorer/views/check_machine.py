@@ -77,7 +77,7 @@ def _check_object(c: Checker, view: dict[str, Json], number: int, thing: Json) -
     c.text(label, where)
     c.count(size, f"{where}: bytes")
     c.index(storage, number, f"{where}: storage", none=True)
-    c.need(storage < 0 or view["objects"][storage][0] == 0, where, "lies in what is no storage")
+    c.need(not 0 <= storage < number or view["objects"][storage][0] == 0, where, "lies in what is no storage")
     c.need(given in (0, 1), where, "comes from nowhere")
     c.need(0 <= made <= last < steps and last <= freed <= steps, where, f"lives {made}, {last}, {freed}")
 

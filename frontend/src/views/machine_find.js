@@ -6,15 +6,16 @@ const SCOPES = [{ id: "all", label: "anywhere" }, { id: "line", label: "program"
 /** From this many rows on, the search is there without being asked for. */
 const MANY_ROWS = 80;
 
-/** `match(query, scope)` → `{ rows, instructions }`: rows that match, in order, and "function number" of instructions that do. */
+/** `match(query, scope)` → `{ rows, lines, instructions }`: rows to go to, in order; those whose text matches; "function number" of instructions that do. */
 export function createMatcher(view, run) {
   const { rows } = view.program;
   const texts = rows.map((row) => rowText(row, view.strings).toLowerCase());
   return (query, scope) => {
     const wanted = query.toLowerCase();
     const instructions = new Set();
-    if (!wanted) return { rows: [], instructions };
-    const found = new Set(scope === "ins" ? [] : texts.flatMap((text, row) => (text.includes(wanted) ? [row] : [])));
+    if (!wanted) return { rows: [], lines: new Set(), instructions };
+    const lines = new Set(scope === "ins" ? [] : texts.flatMap((text, row) => (text.includes(wanted) ? [row] : [])));
+    const found = new Set(lines);
     if (scope !== "line") {
       for (const fn of run.functions) {
         fn.code.forEach(({ text, remark, rows: from }, number) => {
@@ -24,7 +25,7 @@ export function createMatcher(view, run) {
         });
       }
     }
-    return { rows: [...found].sort((a, b) => a - b), instructions };
+    return { rows: [...found].sort((a, b) => a - b), lines, instructions };
   };
 }
 
@@ -41,7 +42,7 @@ export function createFinder(explorer) {
     const found = match(query, scope);
     finder.matches = found.rows;
     const rows = new Set(found.rows);
-    const about = (step) => found.instructions.has(`${view.frames[view.steps[step][1]][0]} ${view.steps[step][2]}`) || (scope !== "ins" && run.rowsOf(step).some((row) => rows.has(row)));
+    const about = (step) => found.instructions.has(`${view.frames[view.steps[step][1]][0]} ${view.steps[step][2]}`) || run.rowsOf(step).some((row) => found.lines.has(row));
     finder.keep = only && query ? about : null;
     explorer.rows.filter(only && query ? (row) => rows.has(row) : null);
     explorer.rows.mark("match", query && !only ? finder.matches : []);

@@ -79,13 +79,14 @@ export function drawRegisters(explorer, pane) {
   const fn = run.functionOf(frame);
   const [, acts, number] = view.steps[step];
   const reads = acts === frame && number >= 0 ? fn.code[number].reads : [];
+  const lost = view.gap !== null && step > view.gap[0];
   const fills = acts === frame ? run.events[step].filled : [];
   const row = (_, r) => {
     const held = run.register(frame, r, step);
     const written = run.events[step].written.has(`${frame} ${r}`) || (held && fills.includes(held.value) && number >= 0 && reads.includes(r));
     const note = written ? "written" : reads.includes(r) ? "read" : "";
     return h("tr", { class: note && `is-${note}` }, h("th", { scope: "row" }, `r${r}`, fn.names[r] && h("small", null, ` ${fn.names[r]}`)),
-      h("td", null, held ? valueChip(explorer, held.value, { fresh: written }) : h("span", { class: "soft empty" }, "empty")), h("td", { class: "note" }, note));
+      h("td", null, held ? valueChip(explorer, held.value, { fresh: written }) : h("span", { class: "soft empty" }, lost ? "not recorded" : "empty")), h("td", { class: "note" }, note));
   };
   fill(pane, h("table", { class: "regs" }, h("colgroup", null, ["name", "value", "note"].map((name) => h("col", { class: `col-${name}` }))), h("thead", { class: "sr" }, h("tr", null, ["register", "holds", "in this step"].map((t) => h("th", { scope: "col" }, t)))), h("tbody", null, Array.from({ length: fn.registers }, row))));
   const first = pane.querySelector(".is-written") ?? pane.querySelector(".is-read");

@@ -155,6 +155,7 @@ class Recorder(Observer):
     def failed(self, function: VMFunction, number: int, error: RelayError) -> None:
         step = self._count()
         self.function = function
+        self._ran(number)
         late = not self._keeps(step)
         now = self._late() if late else self._here()
         registers = () if late else read(function.code[number])

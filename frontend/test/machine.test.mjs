@@ -1,0 +1,92 @@
+// Runs of the virtual machine: what registers and objects were at a step, who holds what, jumps; on samples that Python made.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { Damage, checkCommon } from "../src/core/check.js";
+import { checkMachine } from "../src/views/machine_check.js";
+import { createMatcher } from "../src/views/machine_find.js";
+import { createRun, ranges } from "../src/views/machine_run.js";
+
+const folder = new URL("./data/", import.meta.url);
+const NAMES = readdirSync(folder).filter((name) => name.startsWith("machine_")).map((name) => name.slice(8, -5));
+const load = (name) => JSON.parse(readFileSync(new URL(`machine_${name}.json`, folder), "utf8"));
+const check = (view) => {
+  checkCommon(view);
+  checkMachine(view);
+};
+
+test("the samples are whole", () => {
+  assert.equal(NAMES.length, 7);
+  for (const name of NAMES) check(load(name));
+});
+
+test("what a register holds is looked up, and is what replaying the changes gives", () => {
+  for (const name of NAMES) {
+    const view = load(name);
+    const run = createRun(view);
+    const registers = new Map();
+    view.steps.forEach(([, , , , , , changes], step) => {
+      for (const [kind, frame, register, value] of changes) if (kind === "w") registers.set(`${frame} ${register}`, value);
+      for (const [key, value] of registers) {
+        const [frame, register] = key.split(" ").map(Number);
+        assert.equal(run.register(frame, register, step).value, value, `${name}, step ${step}`);
+      }
+    });
+  }
+});
+
+test("what has gone is in no register of a frame on the stack", () => {
+  for (const name of NAMES) {
+    const view = load(name);
+    const run = createRun(view);
+    for (let step = 0; step < view.steps.length - 1; step++) for (const object of run.holders(step).keys()) assert.ok(run.seen(object, step) && !run.gone(object, step), `${name}, step ${step}: #${object}`);
+  }
+});
+
+test("the stack, over and out", () => {
+  const view = load("tree");
+  const run = createRun(view);
+  assert.deepEqual(run.stack(view.start).map(run.frameName), ["@fold", "@fold", "@fold"]);
+  const over = run.jump("over", view.start, 1);
+  assert.equal(run.height(over), 2);
+  assert.equal(run.height(run.jump("out", over, 1)), 1);
+  assert.equal(run.jump("out", view.steps.length - 1, 1), -1);
+  assert.equal(run.standsAt(run.stack(view.start)[1], view.start), 8, "it waits at its call");
+});
+
+test("a tensor is not filled before its kernel has run", () => {
+  const view = load("layers");
+  const run = createRun(view);
+  const tensor = view.objects.findIndex(([kind, , , storage]) => kind === 1 && storage >= 0);
+  const made = view.objects[tensor][5];
+  assert.match(run.say(tensor, made), /not filled$/);
+  assert.doesNotMatch(run.say(tensor, made + 1), /not filled/);
+  assert.deepEqual(run.tenants(view.objects[tensor][3]).length, 2);
+  assert.equal(run.bytes(view.steps.length - 2), 160);
+});
+
+test("finding reads the program and the instructions", () => {
+  const view = load("tree");
+  const match = createMatcher(view, createRun(view));
+  assert.equal(match("tanh(%2)", "line").rows.length, 1);
+  assert.equal(match("tanh(%2)", "ins").rows.length, 0);
+  assert.equal(match("add_tanh", "ins").instructions.size, 1);
+  assert.equal(match("", "all").rows.length, 0);
+});
+
+test("runs of numbers are written as ranges", () => {
+  assert.equal(ranges([0, 1, 2, 5, 7, 8]), "0–2, 5, 7–8");
+  assert.equal(ranges([]), "");
+});
+
+test("damage is refused with its place", () => {
+  const broken = (change) => {
+    const view = load("tree");
+    change(view);
+    return () => check(view);
+  };
+  assert.throws(broken((view) => { view.steps[2][1] = 99; }), Damage);
+  assert.throws(broken((view) => { view.functions[0][4][0][3] = [77]; }), /function 0: instruction 0/);
+  assert.throws(broken((view) => { view.objects[3][3] = 3; }), /object 3/);
+  assert.throws(broken((view) => { view.steps[1][6].push(["w", 0, 50, 0]); }), /step 2/);
+});

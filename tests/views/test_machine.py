@@ -1,0 +1,209 @@
+"""The machine view: runs in words, what took memory until when, and the plan beside it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from relay_explorer import explore
+from relay_explorer.execute.vm import Machine, compile_program
+from relay_explorer.execute.vm.record import Recorder, record_machine
+from relay_explorer.execute.vm.run import StepKind
+from relay_explorer.execute.vm.steps import Registers
+from relay_explorer.execute.vm.things import ThingKind
+from relay_explorer.ir import RelayError
+from relay_explorer.text import parse
+from relay_explorer.views import picture
+from relay_explorer.views.check import check
+from relay_explorer.views.machine import machine_view
+from relay_explorer.views.machine_format import MachineMark, MachineStep
+from tests.views.machines import CELLS, DATA, LAYERS, MAP, NAMES, module, sample, view
+
+
+def told(step: MachineStep) -> str:
+    return step.say[0].format(*step.say[1:])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kept_samples_are_what_the_runs_are(name: str) -> None:
+    kept = (DATA / f"machine_{name}.json").read_text("utf-8")
+    assert kept == sample(name), "run `python -m tests.views.machines`"
+    assert check(json.loads(kept)) == []
+
+
+def test_a_recursion_over_a_tree_in_words() -> None:
+    shown = view("tree")
+    assert shown.summary == (
+        "@main returns [0.612, 0.9614]: 19 instructions in 2 functions; 42 steps, 5 calls, at most 3 "
+        "frames at once, 5 kernel launches."
+    )
+    said = [told(step) for step in shown.steps]
+    assert said[5].startswith("@fold goes on in the place of @main with r0 = Node(Node(Leaf(")
+    assert "A tail call." in said[5]
+    assert (
+        said[13]
+        == "@fold is called with r0 = Leaf([0.5, -1]) and r1 = [0.5, -1]. @fold waits at instruction 8."
+    )
+    assert said[14] == "r0 = Leaf([0.5, -1]) was made by Leaf, so it goes on at instruction 1."
+    assert (
+        said[18] == "The kernel k0 multiply reads r2 = [0.5, -1] and r1 = [0.5, -1] and fills r4 = [0.25, 1]."
+    )
+    assert said[19] == "@fold returns [0.25, 1], and @fold goes on: r3 is that."
+    assert said[-1].startswith("@fold returns [0.612, 0.9614]: this is the result.")
+    assert shown.steps[shown.start].mark == MachineMark.CALL
+
+
+def test_rows_know_their_instructions() -> None:
+    shown = view("tree")
+    found = {row.text: shown.instructions().get(n, "") for n, row in enumerate(shown.rows)}
+    assert found["match (%t) {"] == "@fold 0–1, 6–7"
+    assert found["multiply(%v, %w)"] == "@fold 2–5"
+    assert found["%1 = @fold(%r, %w);"] == "@fold 9"
+    assert found["%2 = add(%0, %1);"] == found["tanh(%2)"] == "@fold 10–13"  # one kernel computes both
+    assert "@fold 10–13" in picture.text(shown)
+
+
+def test_what_a_closure_captured_comes_after_the_arguments() -> None:
+    said = [told(step) for step in view("map").steps]
+    assert (
+        "r2 is a closure: the code of @main.f, and r0 = 10.\nIt keeps that after this call has ended." in said
+    )
+    called = next(text for text in said if text.startswith("@main.f is called"))
+    assert called.startswith("@main.f is called with r0 = 1 and r1 = 10. @map waits at instruction 3.")
+    assert called.endswith("What it captured comes after the arguments, in r1.")
+
+
+def test_a_cell_is_seen_to_change() -> None:
+    said = [told(step) for step in view("cells").steps]
+    written = [text.partition("\n")[0] for text in said if text.startswith("The cell")]
+    assert written == [
+        f"The cell r1 held {a}. From now on it holds r{r} = {b}."
+        for a, b, r in zip((0, 4, 7, 9), (4, 7, 9, 10), [_register(t) for t in said if "The cell" in t])
+    ]
+    assert said[-1].startswith("@main returns (10, ref(…))")
+
+
+def _register(text: str) -> str:
+    return text.rpartition("holds r")[2][0]
+
+
+def test_memory_is_used_again_and_let_go() -> None:
+    shown = view("layers")
+    said = [told(step) for step in shown.steps]
+    assert (
+        "r4 is a tensor (1, 8) f32, not filled yet, at the beginning of the storage #3, where #4 was: nobody "
+        "reads that any more, so its memory is used again." in said
+    )
+    first, second = (thing for thing in shown.objects if thing.storage == 3)
+    assert first.last < second.made
+    assert said[-1].endswith("Nothing holds #3 and #5 any more: their 128 bytes are free.")
+
+
+def test_a_failure_ends_where_it_goes_wrong() -> None:
+    shown = view("unmatched")
+    assert told(shown.steps[-1]) == "**It goes wrong here.** No clause of the match fits Nil."
+    assert shown.steps[-1].mark == MachineMark.FAILURE
+    assert shown.failure is not None
+    assert shown.failure.tries == (("add a clause for `Nil`, or for `_`, which fits all",),)
+    frame = shown.frames[shown.steps[-1].frame]
+    line = shown.functions[frame.function].code[shown.steps[-1].number]
+    assert line.text.startswith("fatal r0")
+    assert line.runs == 1
+
+
+def test_what_is_left_out_is_said() -> None:
+    shown = view("gap")
+    assert shown.gap == (60, 731)
+    assert told(shown.steps[60]) == "Here 731 steps are left out: the first 60 of 792 are recorded."
+    assert told(shown.steps[61]) == "The result is (1830, ref(…))."
+    assert shown.summary.endswith("The first 60 steps are recorded.")
+    endless = view("endless")
+    assert endless.summary.startswith("@main had not ended after 300,000 steps, and was stopped.")
+    assert endless.gap == (40, 299_960)
+
+
+def test_the_plan_is_the_graph_executors() -> None:
+    shown = view("layers")
+    assert shown.plan is not None
+    (variant,) = shown.plan.variants
+    assert [life.buffer for life in variant.lives] == [0, 1, 0, 1]
+    assert view("tree").plan is None
+    assert told_without(view("tree").without) == (
+        "The graph executor cannot run this program. Memory is planned for operators, kernels, tuples, `let` "
+        "and `if`, and this is a constructor of a data type."
+    )
+
+
+def told_without(say: tuple[str, ...]) -> str:
+    return say[0].format(*say[1:])
+
+
+def test_every_register_holds_what_the_recording_says() -> None:
+    """The recording keeps account of what holds what; the machine's own registers are the truth."""
+
+    expected: dict[int, int] = {}  # by activation: the instruction to come
+
+    class Compared(Recorder):
+        compared = 0
+
+        def did(self, function, number, registers: Registers) -> None:  # type: ignore[no-untyped-def]
+            super().did(function, number, registers)
+            now = self._here()
+            for held, value in zip(now.registers, registers):
+                thing = self.things.all[held] if isinstance(held, int) else None
+                data = thing is not None and thing.kind in (ThingKind.DATA, ThingKind.CLOSURE)
+                if thing is not None and (data or (thing.text and hasattr(value, "dtype"))):
+                    assert thing.text == self.text(value)
+                    Compared.compared += 1
+            assert expected.get(now.number, number) == number, "another one came than was foretold"
+            expected[now.number] = now.following
+
+        def returned(self, function, number, registers: Registers, value) -> None:  # type: ignore[no-untyped-def]
+            super().returned(function, number, registers, value)
+            expected[self._here().number] = number + 1
+
+    for text, value in ((MAP, 7), (CELLS, 6)):
+        expected.clear()
+        machine = Machine(compile_program(module(text)), observer=Compared())
+        machine.call("main", [np.int32(value)])
+    assert Compared.compared > 100
+
+
+def test_a_program_that_was_built_and_one_that_was_loaded() -> None:
+    program = compile_program(module(LAYERS))
+    run = record_machine(
+        program, [np.zeros((1, 16), "float32"), *[np.zeros((n, 16), "float32") for n in (16, 8)]]
+    )
+    assert run.steps[-1].kind is StepKind.END
+    assert run.totals.storage == 160
+    with pytest.raises(TypeError, match="takes a module or what"):
+        machine_view("a text")
+
+
+def test_explore_takes_arguments_and_refuses_wrong_ones() -> None:
+    program = parse("def @main(%x: Tensor[(2), float32]) { add(%x, 1f) }")
+    shown = explore(program, view="machine", args=(np.array([1, 2], "float32"),), title="one")
+    assert shown.view.title == "one"
+    assert shown.view.summary.startswith("@main returns [2, 3]: ")
+    assert "<script" in shown.to_html()
+    with pytest.raises(RelayError, match="argument"):
+        explore(program, view="machine")
+    with pytest.raises(RelayError, match="shows nothing"):
+        explore(program, view="machine", args=(np.array([1, 2], "float32"),), limit=0)
+
+
+def test_texts_from_outside_stay_text() -> None:
+    program = parse("def @main(%x: int32) { %x }")
+    html = explore(program, view="machine", args=(3,), title="</script><img src=x>").to_html()
+    assert "<img src=x>" not in html
+
+
+def test_a_damaged_view_is_told() -> None:
+    data = json.loads(sample("tree"))
+    data["objects"][6][3] = 40
+    assert "object 6: storage: 40 is no index into 6" in check(data)
+    data = json.loads(sample("tree"))
+    data["steps"][3][6].append(["d", 9])
+    assert "step 3: object 9 goes, and is not there" in check(data)
