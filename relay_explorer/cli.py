@@ -69,12 +69,14 @@ def _parser() -> argparse.ArgumentParser:
             "partial",
             "memory",
             "lowering",
+            "machine",
         ),
         help="ir: text and graph; types: type inference, step by step; evaluation: a run of @main, step by "
         "step; sharing: as a graph, with let and written out; fusion: kernels being formed; "
         "gradient: what the way back adds; partial: what can be computed beforehand; memory: where each "
         "value is stored, and how long; lowering: one kernel of the compiled program at every level, or, "
-        "with --measure, a whole run (default: ir; of a measurement: lowering)",
+        "with --measure, a whole run; machine: a run of @main on the virtual machine, instruction by "
+        "instruction (default: ir; of a measurement: lowering)",
     )
     explore.add_argument(
         "--target",

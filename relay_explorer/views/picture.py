@@ -14,6 +14,7 @@ from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
 from .fusion_format import FusionView
 from .gradient_format import GradientView, Kept, Value
 from .lowering_format import LoweringView
+from .machine_format import MachineView
 from .memory_format import Life, MemoryView
 from .partial_format import PartialView
 from .pipeline_format import Fate, PipelineView
@@ -159,6 +160,9 @@ def _notes(view: View) -> list[str]:
     elif isinstance(view, RunView):
         for measured in view.kernels:
             notes[measured.row] = view.measured(measured)
+    elif isinstance(view, MachineView):
+        for row_index, text in view.instructions().items():
+            notes[row_index] = text
     elif isinstance(view, MemoryView):
         for life in view.variants[0].lives:
             if life.value >= 0 and view.values[life.value].row >= 0:
@@ -256,6 +260,8 @@ def _story(view: View) -> str:
             told, first = [step.say for step in view.steps], 1
         case LoweringView():
             told, first = [step.say for step in view.steps], 0
+        case MachineView():
+            told, first = [step.say for step in view.steps], 1
         case MemoryView():
             told, first = [step.say for step in view.variants[0].steps], 0
         case PartialView():
