@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..ir.errors import Note, RelayError
 from ..ir.types import TensorType
 from .arguments import describe
+from .given import by_dlpack, of_number, remedies
 from .graph import Input, Nest, Slot
 from .results import DEEPEST_TUPLE, to_value
 
@@ -62,50 +63,20 @@ def _array(given: Input, value: Any, slot: Slot) -> Any:
     """The argument as an array; one that hands its memory over is not copied. Python's numbers, which have no
     element type, take the parameter's.
     """
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
-        return value
-    if type(value) in (bool, int, float) and not slot.shape:
-        try:
-            made = np.array(value, slot.dtype)
-        except (OverflowError, ValueError):
-            raise _wrong(given, to_value(value), 1, slot) from None
-        return made if made == value or value != value or slot.dtype.startswith("float") else to_value(value)
-    if hasattr(value, "__dlpack__") and not isinstance(value, np.generic):
-        try:
-            return np.from_dlpack(value)
-        except (BufferError, RuntimeError, TypeError, ValueError) as problem:
-            raise RelayError(
-                f"the argument `%{given.name}`, a {type(value).__name__}, cannot be read by DLPack",
-                help=[str(problem).splitlines()[0][:300]],
-            ) from None
-    if isinstance(value, (list, tuple)):
-        return value
-    return to_value(value)
+    if not slot.shape:
+        value = of_number(value, slot.dtype)
+    value = by_dlpack(value, given.name)
+    return value if isinstance(value, (list, tuple)) else to_value(value)
 
 
 def _wrong(given: Input, value: Any, depth: int, slot: Slot | None = None) -> RelayError:
     """What is wrong with an argument, or with a part of one."""
     wanted = given.type if slot is None or not depth else str(TensorType(slot.shape, slot.dtype))
     within = "a part of " if depth and isinstance(given.nest, list) else ""
-    help = []
-    if slot is not None and hasattr(value, "dtype"):
-        if value.shape == slot.shape:
-            help.append(f'convert it: .astype("{slot.dtype}")')
-        elif value.size == _size(slot):
-            help.append(f"give it the shape: .reshape({slot.shape})")
     notes = [Note(f"the whole argument is `{given.type}`")] if within else []
     return RelayError(
         f"{within}the argument `%{given.name}` must be `{wanted}`, and is {describe(value)}",
         None,
         notes,
-        help,
+        remedies(TensorType(slot.shape, slot.dtype), value) if slot is not None else [],
     )
-
-
-def _size(slot: Slot) -> int:
-    count = 1
-    for extent in slot.shape:
-        count *= extent
-    return count

@@ -24,6 +24,7 @@ from .memory import Budget
 from .values import Closure, ConstructorValue, RefValue, Value, show
 
 MOST_CLAUSES = 6  # of a match, that an error names
+DEEP = 1000  # calls: from here on they may be what takes the memory
 DEEPEST_STACK = 1_000_000  # callers that wait; each takes about 200 bytes
 
 Frame = list[Value]
@@ -94,10 +95,10 @@ class Interpreter:
         with quiet():
             try:
                 return self._loop(callee, args, waiting)
-            except MemoryError:
+            except MemoryError as problem:
                 depth = len(waiting)
                 waiting.clear()
-                raise used_up(depth) from None
+                raise used_up(depth, problem) from None
 
     def _loop(self, callee: Value, args: tuple[Value, ...], waiting: list[Waiting]) -> Value:
         observer, budget, clock = self.observer, Budget(), time.perf_counter
@@ -255,8 +256,13 @@ def too_much(span: Span | None, called: str, taken: int, depth: int) -> Executio
     )
 
 
-def used_up(depth: int) -> ExecutionError:
-    """The error of a run for which Python has no memory left."""
+def used_up(depth: int, problem: MemoryError) -> ExecutionError:
+    """The error of a run for which Python has no memory left; `problem` may say for how large a tensor."""
+    if str(problem) and depth < DEEP:
+        return ExecutionError(
+            f"the memory is not enough: {str(problem)[:300]}",
+            help=["give the program smaller inputs, or fewer at a time"],
+        )
     return ExecutionError(f"the memory is used up, with calls nested {depth:,} deep", help=[_ENDLESS])
 
 

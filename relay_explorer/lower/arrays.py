@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 ALIGNMENT = 64  # bytes
 
 
+def element_type(dtype: str) -> Any:
+    """NumPy's type for the elements of a kernel's tensors. It has a bfloat16 only where it is taught one."""
+    import numpy as np
+
+    if dtype == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(dtype)
+
+
 def aligned(shape: Sequence[int], dtype: str) -> Array:
     """An array, not filled, that kernels can take."""
     import numpy as np
@@ -24,15 +35,16 @@ def aligned(shape: Sequence[int], dtype: str) -> Array:
     count = 1
     for extent in shape:
         count *= extent
-    size = count * np.dtype(dtype).itemsize
+    kind = element_type(dtype)
+    size = count * kind.itemsize
     raw: Array = np.empty(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size].view(dtype).reshape(tuple(shape))
+    return raw[start : start + size].view(kind).reshape(tuple(shape))
 
 
-def aligned_copy(array: Array) -> Array:
-    """A copy that kernels can take."""
-    made = aligned(array.shape, array.dtype.name)
+def aligned_copy(array: Array, dtype: str = "") -> Array:
+    """A copy that kernels can take, of another element type where one is given."""
+    made = aligned(array.shape, dtype or array.dtype.name)
     made[...] = array
     return made
 
@@ -51,3 +63,27 @@ def tensor_maker() -> Callable[[Any], Any]:
     """What makes TVM's tensor of an aligned array. It shares the array's memory, and keeps it alive."""
     made: Callable[[Any], Any] = runtime().from_dlpack
     return made
+
+
+def tensor_of(array: Array) -> Any:
+    """TVM's tensor of an aligned array, also of one of bfloat16, which DLPack's NumPy does not give away."""
+    if array.dtype.name != "bfloat16":
+        return runtime().from_dlpack(array)
+    return _seen_as(runtime().from_dlpack(array.view("uint16")), array.shape, "bfloat16")
+
+
+def array_of(tensor: Any) -> Array:
+    """NumPy's array of a tensor's memory."""
+    import numpy as np
+
+    if str(tensor.dtype) != "bfloat16":
+        found: Array = np.from_dlpack(tensor)
+        return found
+    bits = np.from_dlpack(_seen_as(tensor, tuple(tensor.shape), "uint16"))
+    return bits.view(element_type("bfloat16"))
+
+
+def _seen_as(tensor: Any, shape: Sequence[int], dtype: str) -> Any:
+    ffi = runtime()
+    view = ffi.get_global_func("runtime.TVMTensorCreateView")
+    return view(tensor, ffi.Shape(shape), ffi.dtype(dtype), 0)

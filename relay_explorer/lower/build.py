@@ -95,7 +95,10 @@ def build(
     distinct = list(dict.fromkeys(kernels))
     number = {kernel: k for k, kernel in enumerate(distinct)}
     program = graph_program(plan, {call: number[kernel] for (call, _), kernel in zip(calls, kernels)})
-    constants = {n: aligned_copy(plan.tensors[n].expr.data.numpy()) for n in program.constants}  # type: ignore[attr-defined]  # a constant
+    constants = {}
+    for n in program.constants:
+        data = plan.tensors[n].expr.data  # type: ignore[attr-defined]  # a constant
+        constants[n] = aligned_copy(data.numpy(), data.dtype)
     made = Executable(program, distinct, constants, where, module)
     made.seconds = time.perf_counter() - start
     return made

@@ -11,6 +11,7 @@ from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
 from ..ir.op import Op
 from ..ir.types import TupleType, Type
 from ..ir.walk import post_order
+from .arrays import array_of
 from .lowering import lowering_of
 
 
@@ -25,10 +26,7 @@ def host_kernel(function: Function) -> Callable[..., None]:
     order = post_order(function.body)
 
     def run(*tensors: Any) -> None:
-        import numpy as np
-
-        arrays = [np.from_dlpack(tensor) for tensor in tensors]
-        rest = iter(arrays)
+        rest = iter([array_of(tensor) for tensor in tensors])
         values: dict[int, Any] = {id(p): _taken(rest, p.checked_type) for p in function.params}
         for node in order:
             _evaluate(node, values)
@@ -55,7 +53,8 @@ def _taken(rest: Any, type_: Type) -> Any:
     """The next arrays, nested as a type is."""
     if isinstance(type_, TupleType):
         return tuple([_taken(rest, field) for field in type_.fields])
-    return next(rest)
+    array = next(rest)
+    return array.astype("float32") if array.dtype.name == "bfloat16" else array
 
 
 def _flat(value: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.types import TensorType, TupleType
 from . import levels
-from .arrays import aligned, aligned_copy, is_aligned, tensor_maker
+from .arrays import aligned, aligned_copy, is_aligned, tensor_of
 from .compiling import compiled, function_of, generated, linker, output_sizes, scheduled
 from .device import Usage, lacks, on_device, usage
 from .lowering import tensor_types
@@ -229,9 +229,8 @@ class Kernel:
                 f"and is given {given or 'nothing'}"
             )
         outputs = [aligned(shape, t.dtype) for shape, t in zip(self._shapes(arrays), self.output_types)]
-        tensor = tensor_maker()
         inputs = [a if is_aligned(a) else aligned_copy(a) for a in arrays]
-        self.run(*map(tensor, inputs), *map(tensor, outputs))
+        self.run(*map(tensor_of, inputs), *map(tensor_of, outputs))
         return _nested(iter(outputs), self.function.body.checked_type)
 
     @cached_property

@@ -184,11 +184,7 @@ def _tag(name: str) -> dict[str, object]:
     near = difflib.get_close_matches(name[:60], [*known, *tags], n=3, cutoff=0.6)
     raise RelayError(
         f"there is no target called {name[:60]!r}",
-        help=[
-            f"did you mean {' or '.join(map(repr, near))}?"
-            if near
-            else _known()
-        ],
+        help=[f"did you mean {' or '.join(map(repr, near))}?" if near else _known()],
     )
 
 

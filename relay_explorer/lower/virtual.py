@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..execute.arguments import check_arguments, describe, fits
+from ..execute.arguments import check_arguments, fits
 from ..execute.executor import FunctionValue, in_order
+from ..execute.given import by_dlpack, of_number, refused
 from ..execute.graph import Input
 from ..execute.interpreter import Interpreter
 from ..execute.results import to_result, to_value
@@ -21,7 +22,7 @@ from ..ir.module import IRModule
 from ..ir.show import counted
 from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
 from ..text import parse_expr
-from .arrays import aligned, aligned_copy, is_aligned, tensor_maker
+from .arrays import aligned, aligned_copy, is_aligned, tensor_maker, tensor_of
 from .compiling import output_sizes
 from .compose import compose
 from .executable import Executable
@@ -162,10 +163,16 @@ class CompiledKernel:
         self.compute = meaning.compute
         self._tensor = tensor_maker()
         self._run: Any = None
+        types = [t.dtype for t in (*kernel.input_types, *kernel.output_types)]
+        self._reads = len(kernel.input_types)
+        self._narrow = types if "bfloat16" in types else None
 
     def run(self, *arrays: Array) -> None:
         if self._run is None:
             self._run = self.kernel.run
+        if self._narrow is not None:
+            self._run_narrow(arrays, self._narrow)
+            return
         tensor = self._tensor
         self._run(
             *[
@@ -173,6 +180,13 @@ class CompiledKernel:
                 for a in arrays
             ]
         )
+
+    def _run_narrow(self, arrays: Sequence[Array], dtypes: Sequence[str]) -> None:
+        """Where there are tensors of bfloat16: the machine, as NumPy, holds them in float32."""
+        own = [aligned_copy(array, dtype) for array, dtype in zip(arrays, dtypes)]
+        self._run(*map(tensor_of, own))
+        for array, found in zip(arrays[self._reads :], own[self._reads :]):
+            array[...] = found
 
 
 def can_be_compiled(code: KernelCode, target: Target) -> bool:
@@ -235,30 +249,15 @@ def types_of(program: VMProgram) -> IRModule:
 
 def _value(argument: Any, param: Var) -> Value:
     """An argument as the machine holds it; Python's numbers take the parameter's element type."""
-    import numpy as np
-
     wanted = param.type_annotation
-    if isinstance(wanted, TensorType) and not wanted.shape and type(argument) in (bool, int, float):
-        kinds = {bool: ("bool",), int: ("int", "uint", "float"), float: ("float",)}
-        if wanted.dtype.startswith(kinds[type(argument)]):
-            try:
-                argument = np.array(argument, wanted.dtype)
-            except OverflowError:
-                argument = np.array(argument)
-    if hasattr(argument, "__dlpack__") and not isinstance(argument, (np.generic, np.ndarray)):
-        try:
-            argument = np.from_dlpack(argument)
-        except (BufferError, RuntimeError, TypeError, ValueError) as problem:
-            raise RelayError(
-                f"the argument `%{param.name_hint}`, a {type(argument).__name__}, cannot be read by DLPack",
-                help=[str(problem).splitlines()[0][:300]],
-            ) from None
-    value = to_value(argument)
+    if isinstance(wanted, TensorType) and not wanted.shape:
+        argument = of_number(argument, wanted.dtype)
+    value = to_value(by_dlpack(argument, param.name_hint))
     tensor = hasattr(value, "dtype")
     if (isinstance(wanted, TensorType) and not (tensor and fits(value, wanted))) or (
         tensor and isinstance(wanted, (TupleType, FuncType, RefType, TypeCall, GlobalTypeVar))
     ):
-        raise RelayError(f"the argument `%{param.name_hint}` must be `{wanted}`, and is {describe(value)}")
+        raise refused(param.name_hint, wanted, value)
     return value
 
 

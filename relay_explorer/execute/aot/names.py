@@ -60,3 +60,10 @@ def identifier(name: str) -> str:
 def comment(text: str) -> str:
     """Text that can stand in a comment, on one line."""
     return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())[:160]
+
+
+def string(text: str) -> str:
+    """A string literal; long text is cut."""
+    signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "?": "\\?"}
+    shown = "".join([signs.get(c, c if c.isprintable() else " ") for c in text[:160]])
+    return f'"{shown}"'

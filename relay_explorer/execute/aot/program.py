@@ -19,7 +19,7 @@ from ...ir.types import Type
 from ..vm.bytecode import VMFunction, VMProgram
 from .expected import Expectations
 from .functions import FunctionWriter
-from .names import Naming, comment, dtype_parts, identifier
+from .names import Naming, comment, dtype_parts, identifier, string
 
 ALIGNMENT = 64
 MAIN = "main"
@@ -64,7 +64,7 @@ def native_source(
     expected = Expectations(names)
     makers = _constructors(program, names, prefix, expected)
     wanted = expected.table("main_types", types or [None] * len(main.params))
-    shown = ", ".join([f'"{comment(name)}"' for name in main.params])
+    shown = ", ".join([string(name) for name in main.params])
     wanted += f"\nstatic const char *const main_names[] = {{{shown or 'NULL'}}};"
     parts = [
         f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
@@ -195,7 +195,7 @@ def _table(program: VMProgram, names: Naming) -> str:
     lines.append("\nstatic const Function functions[] = {")
     for name, function in program.functions.items():
         count = len(function.params) + function.captured
-        shown = comment(name).replace("\\", "/").replace('"', "'")
+        shown = string(name)[1:-1]
         lines.append(
             f'  {{{names.functions[name]}, {max(1, function.registers, count)}, {count}, "@{shown}"}},'
         )

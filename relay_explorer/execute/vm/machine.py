@@ -140,10 +140,10 @@ class Machine:
         with quiet():
             try:
                 return self._run(function, list(args), waiting)
-            except MemoryError:
+            except MemoryError as problem:
                 depth = len(waiting)
                 waiting.clear()
-                raise used_up(depth) from None
+                raise used_up(depth, problem) from None
 
     def closure(self, name: str, captured: Sequence[Value] = ()) -> VMClosure:
         """A function of the program as a value, with what it captured."""

@@ -1,0 +1,79 @@
+"""Single arguments from outside: numbers, and arrays of other libraries, for parameters that are tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..ir.errors import RelayError
+from ..ir.span import Span
+from ..ir.types import TensorType
+from .arguments import describe
+from .values import Value
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+_KINDS = {bool: ("bool",), int: ("int", "uint", "float"), float: ("float",)}
+
+
+def of_number(value: Any, dtype: str) -> Any:
+    """One of Python's numbers, which have no element type, as an array of rank 0 of a parameter's. What that
+    type cannot hold, and anything else, is given back as it is, a whole number as NumPy takes it.
+    """
+    if type(value) not in _KINDS or not dtype.startswith(_KINDS[type(value)]):
+        return value
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        try:
+            made = np.array(value, dtype)
+        except OverflowError:
+            return np.array(value) if abs(value) < 1 << 63 else value
+    return value if np.isinf(made) and abs(value) != float("inf") else made
+
+
+def by_dlpack(value: Any, name: str) -> Any:
+    """An array of a library that hands its memory over by DLPack; anything else as it is. A RelayError where
+    the library refuses, or NumPy cannot read what it gives.
+    """
+    import numpy as np
+
+    if isinstance(value, (np.ndarray, np.generic)) or not hasattr(value, "__dlpack__"):
+        return value
+    try:
+        found: Array = np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as problem:
+        raise RelayError(
+            f"the argument `%{name}`, a {type(value).__name__}, cannot be read by DLPack",
+            help=[str(problem).splitlines()[0][:300]],
+        ) from None
+    return found
+
+
+def refused(name: str, wanted: object, value: Value, span: Span | None = None) -> RelayError:
+    """That an argument is not of its parameter's type, and what to do."""
+    return RelayError(
+        f"the argument `%{name}` must be `{wanted}`, and is {describe(value)}",
+        span,
+        help=remedies(wanted, value),
+    )
+
+
+def remedies(wanted: object, value: Value) -> list[str]:
+    """How an array becomes one of the type that is wanted, where that is plain."""
+    if not isinstance(wanted, TensorType) or not hasattr(value, "dtype"):
+        return []
+    if wanted.dtype == "bfloat16":
+        return ['NumPy has no bfloat16: take a float32, and relay.cast(x, "bfloat16") in the program']
+    if tuple(value.shape) == tuple(wanted.shape):
+        return [f'convert it: .astype("{wanted.dtype}")']
+    if wanted.is_static and value.size == _count(wanted):
+        return [f"give it the shape: .reshape({wanted.concrete_shape})"]
+    return []
+
+
+def _count(type_: TensorType) -> int:
+    count = 1
+    for extent in type_.concrete_shape:
+        count *= extent
+    return count
