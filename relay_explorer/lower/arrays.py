@@ -39,7 +39,8 @@ def aligned(shape: Sequence[int], dtype: str) -> Array:
     size = count * kind.itemsize
     raw: Array = np.empty(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size].view(kind).reshape(tuple(shape))
+    made: Array = raw[start : start + size].view(kind).reshape(tuple(shape))
+    return made
 
 
 def aligned_copy(array: Array, dtype: str = "") -> Array:

@@ -190,7 +190,8 @@ def _tag(name: str) -> dict[str, object]:
 
 def _known() -> str:
     return (
-        f"there are {', '.join(map(repr, ('cpu', 'cuda', *BOARDS)))}, and every target of TVM as a dictionary: "
+        f"there are {', '.join(map(repr, ('cpu', 'cuda', *BOARDS)))}, and every target of TVM as a "
+        "dictionary: "
         '{"kind": "llvm", "mcpu": "skylake-avx512"}'
     )
 
@@ -234,7 +235,8 @@ def _checked(options: dict[str, object]) -> dict[str, object]:
     return options
 
 
-_ALIASES = r"i[3-9]86|amd64|x86_64h?|x86|arm64\w*|arm\w*|thumb\w*|aarch64\w*|riscv(32|64)\w*|ppc\w*|mips\w*|s390x?|wasm(32|64)"
+# How triples write what LLVM's list of processor families calls otherwise.
+_ALIASES = r"i[3-9]86|amd64|x86_64h|x86|(arm|thumb|aarch64|riscv32|riscv64|ppc|mips)\w*|s390"
 
 
 def _check_triple(triple: object) -> None:
@@ -246,7 +248,7 @@ def _check_triple(triple: object) -> None:
     if first not in names and not (re.fullmatch(_ALIASES, first) and isinstance(triple, str)):
         near = difflib.get_close_matches(first[:60], [*names, "x86_64", "aarch64"], n=2, cutoff=0.5)
         raise RelayError(
-            f"LLVM has no code generator for {first[:60]!r}, with which the triple {str(triple)[:80]!r} begins",
+            f"LLVM has no code generator for {first[:60]!r}, with which {str(triple)[:80]!r} begins",
             help=[f"did you mean {' or '.join(map(repr, near))}?"] if near else [],
         )
 
