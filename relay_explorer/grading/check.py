@@ -38,6 +38,7 @@ EXERCISES = {
         "partial_evaluator",
         "operator_gradient",
         "schedule_matmul",
+        "plan_memory",
     )
 }
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
