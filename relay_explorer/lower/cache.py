@@ -51,7 +51,8 @@ def _sources() -> str:
     """A digest of the code that makes kernels."""
     digest = hashlib.sha256(_project.VERSION.encode())
     here = Path(__file__).parent
-    files = [here / name for name in ("compose.py", "lowering.py", "compiling.py", "shapes.py")]
+    names = ("compose.py", "lowering.py", "compiling.py", "on_stack.py", "shapes.py")
+    files = [here / name for name in names]
     for path in [*files, *sorted(here.glob("computes/*.py")), *sorted(here.glob("schedules/*.py"))]:
         digest.update(path.relative_to(here).as_posix().encode())
         digest.update(path.read_bytes())

@@ -125,3 +125,14 @@ def test_a_cell_of_an_lstm_is_three_kernels() -> None:
     assert len(exe.kernels) == 3
     for found, wanted in zip(exe(*args[:2]), flat(value_of(module, *args)), strict=True):
         np.testing.assert_allclose(found, wanted, 1e-5, 1e-5)
+
+
+def test_sums_lie_on_the_stack() -> None:
+    """No kernel asks for memory for what fits its registers."""
+    module = relay.parse(
+        "def @main(%x: Tensor[(1, 20), float32], %w: Tensor[(64, 20), float32]) { nn.dense(%x, %w) }"
+    )
+    exe = relay_explorer.build(module, params={"w": np.ones((64, 20), "float32")}, quiet=True)
+    assert "dense" in exe.kernels[0].name
+    assert "AllocWorkspace" not in exe.kernels[0].source("asm")
+    np.testing.assert_array_equal(exe(np.ones((1, 20), "float32")), np.full((1, 64), 20))
