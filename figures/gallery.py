@@ -31,6 +31,7 @@ from figures import (
     schedule_steps,
     sharing,
     stack,
+    threads_of_a_gpu,
     three_ways,
     tile_space,
     tiles_of_a_product,
@@ -56,6 +57,7 @@ FIGURES = (
     one_nest.FIGURE,
     tiles_of_a_product.FIGURE,
     schedule_steps.FIGURE,
+    threads_of_a_gpu.FIGURE,
 )  # fmt: skip
 
 

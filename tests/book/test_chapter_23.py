@@ -1,0 +1,162 @@
+"""Chapter 23: its cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from relay_explorer.views.lowering_format import LoweringView
+from tests.book.chapters import BOOK, CELL, cells, executed, explorers, output, source
+
+PAGE = "ch23_gpu"
+
+
+def view(explorer: str) -> LoweringView:
+    found = explorers(PAGE)[explorer].view
+    assert isinstance(found, LoweringView)
+    return found
+
+
+def test_code_fits_the_column() -> None:
+    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
+    assert [line for line in lines if len(line) > 76] == []
+
+
+def test_files_that_it_names_exist() -> None:
+    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
+    files += re.findall(r"\{exercise\} (\S+)", source(PAGE))
+    assert len(files) >= 5
+    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
+
+
+def test_it_shows_nothing_but_explorers() -> None:
+    shown = [value for value in executed(PAGE)[2] if value is not None]
+    assert {type(value).__name__ for value in shown} == {"Explorer"}
+    assert list(explorers(PAGE)) == ["ch23-turn", "ch23-layer"]
+    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+
+
+def test_nearly_all_would_be_idle() -> None:
+    pieces, threads = re.findall(r"[\d,]+(?=\]?$)", output(PAGE, "import numpy"), re.MULTILINE)
+    assert int(pieces) < 0.05 * int(threads.replace(",", ""))
+    assert threads == "221,184"
+
+
+# -- watch it
+
+
+@pytest.mark.parametrize(
+    ("explorer", "wanted"),
+    [
+        ("ch23-turn", {10: "Bind", 12: "CacheRead", 13: "ComputeAt", 17: "Bind", 19: "StorageAlign", 20: ""}),
+        (
+            "ch23-layer",
+            {
+                10: "Split",
+                11: "Split",
+                12: "Split",
+                27: "CacheRead",
+                35: "CacheRead",
+                47: "ReverseComputeInline",
+            },
+        ),
+    ],
+)
+def test_steps_that_it_links_to(explorer: str, wanted: dict[int, str]) -> None:
+    steps = view(explorer).steps
+    assert {step: steps[step - 1].primitive for step in wanted} == wanted
+    links = re.findall(rf"#rx-{explorer}:step=(\d+)", source(PAGE))
+    assert [int(step) for step in links] == list(wanted)
+
+
+def test_what_is_said_of_the_loops() -> None:
+    turn, layer = view("ch23-turn").steps, view("ch23-layer").steps
+    assert [step.primitive for step in turn[6:10]] == ["Bind"] * 4
+    assert turn[9].effect.tasks == 262_144
+    assert (layer[0].effect.nests, layer[-1].effect.nests) == (3, 1)
+    assert "16 × 16" in str(layer[11].say)
+    assert "**6 lines of CUDA C**" in str(turn[-1].say)
+
+
+# -- build it
+
+
+def test_threads_one_after_another_are_right() -> None:
+    assert output(PAGE, "import re\n\ndef one_by_one") == "True\nTrue\n"
+    assert output(PAGE, "given = numbers(256, 256)") == "True\n"
+
+
+def test_the_code_that_is_read_line_by_line() -> None:
+    shift, turn = output(PAGE, "def cuda"), output(PAGE, 'code = turn.source("cuda")')
+    assert shift.count("\n") == 4
+    for word in ("__global__", "__launch_bounds__(256)", "__restrict__", "& 63", "* 256"):
+        assert word in shift
+    assert turn.count("__syncthreads();") == 1
+    assert "__launch_bounds__(128)" in turn
+
+
+def test_pieces_and_banks() -> None:
+    assert re.findall(r"\d+", output(PAGE, "def transactions").replace("32:", "")) == ["4", "8", "32", "1"]
+    assert re.findall(r"(\d) pieces", output(PAGE, "def places")) == ["4", "4"]
+    assert re.findall(r"(\d+) at", output(PAGE, "from collections")) == ["4", "2", "16"]
+
+
+def test_a_sum_by_shuffles() -> None:
+    printed = output(PAGE, "total = on")
+    assert printed.startswith("256 blocks of 1024 threads\n")
+    assert "__shfl_down_sync(mask_ptr[0], red_buf0_ptr[0], 16, 32)" in printed
+    lines = output(PAGE, "def shuffle_down").splitlines()
+    assert lines[-2].split()[-1] == lines[-1].split()[-1] == "496"
+
+
+def test_the_tile_of_a_product() -> None:
+    printed = output(PAGE, "loops = nest(layer")
+    assert printed.startswith("32 blocks; words of shared memory: {'p0': '576', 'p1': '1152'}\n")
+    assert (576, 1152) == (32 * 18, 64 * 18)
+    assert [int(n) for n in re.findall(r": (\d+)$", printed, re.MULTILINE)] == [21, 16]
+
+
+def test_what_the_compiler_said() -> None:
+    kept = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))
+    taken = [(u["threads"], u["registers"], u["shared"]) for u in kept["kernels"].values()]
+    rows = re.findall(
+        r"^\| (?:a|the) [^|]* \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", source(PAGE), re.MULTILINE
+    )
+    assert [tuple(int(n.replace(",", "")) for n in row) for row in rows] == taken
+    in_code = re.findall(r'^    "[^"]+": \((\d+), (\d+), (\d+)\),$', source(PAGE), re.MULTILINE)
+    assert [tuple(map(int, row)) for row in in_code] == taken
+    assert "\n".join(kept["ptx"]) in source(PAGE)
+
+
+def test_occupancy() -> None:
+    printed = output(PAGE, "from relay_explorer.lower.device import resident")
+    assert re.findall(r"(\d+)% of", printed) == ["100", "100", "100", "50"]
+
+
+# -- predict, then run
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ('print("block', "block 25, thread 5\n"),
+        ('print("stride', "stride 4:      16\nfrom place 1:  5\n"),
+        (
+            "for length in",
+            "32 words: 32 at a time\n33 words: 1 at a time\n34 words: 2 at a time\n48 words: 16 at a time\n",
+        ),
+        ("for registers in", "64 registers: 4 blocks, 50%\n65 registers: 3 blocks, 38%\n"),
+    ],
+)
+def test_answers(start: str, said: str) -> None:
+    assert output(PAGE, start) == said
+
+
+# -- where it breaks
+
+
+def test_little_work() -> None:
+    (part,) = re.findall(r"([\d.]+)% of an A100", output(PAGE, "word = on"))
+    assert float(part) < 10
