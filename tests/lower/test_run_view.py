@@ -18,7 +18,7 @@ from relay_explorer.views.run import run_view
 from relay_explorer.views.run_format import RunView
 from relay_explorer.views.run_say import duration, percent
 from tests.views.lowerings import DATA
-from tests.views.runs import measurement, sample
+from tests.views.measurements import measurement, sample
 
 SMALL = "def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(transpose(exp(%x))) }"
 
@@ -51,7 +51,7 @@ def test_each_kernel_is_told_with_its_limit_and_how_far_it_is_from_there() -> No
 
 def test_the_sample_of_the_front_end_is_what_python_makes() -> None:
     text = sample()
-    assert (DATA / "run_small.json").read_text("utf-8") == text, "python -m tests.views.runs"
+    assert (DATA / "run_small.json").read_text("utf-8") == text, "python -m tests.views.measurements"
     assert check(json.loads(text)) == []
     ((number, levels),) = json.loads(text)["levels"]
     assert (number, levels["view"], len(levels["operators"])) == (1, "lowering", 3)
