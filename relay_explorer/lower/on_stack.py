@@ -47,10 +47,10 @@ def _marked(allocation: Any) -> Any:
     size = (element.bits + 7) // 8 * max(1, int(getattr(element, "lanes", 1)))
     for extent in buffer.shape:
         if not isinstance(extent, tirx.IntImm):
-            return None
+            return allocation
         size *= int(extent)
     if size > MOST:
-        return None
+        return allocation
     return tirx.AllocBuffer(
         buffer, {**dict(allocation.annotations), "disable_lower_builtin": tirx.IntImm("bool", 1)}
     )
