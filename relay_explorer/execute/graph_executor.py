@@ -54,10 +54,9 @@ class GraphExecutor:
         count = 1
         for extent in slot.shape:
             count *= extent
-        import numpy as np
-
-        size = count * np.dtype(slot.dtype).itemsize
-        return self._arena[slot.offset : slot.offset + size].view(slot.dtype).reshape(slot.shape)
+        kind = self._aligned((0,), slot.dtype).dtype
+        size = count * kind.itemsize
+        return self._arena[slot.offset : slot.offset + size].view(kind).reshape(slot.shape)
 
     def _call(self, step: Instruction, kernels: Sequence[Run]) -> tuple[Run, list[object]]:
         """A kernel and its arguments. A parameter's are put in when it is bound."""
@@ -129,13 +128,17 @@ class GraphExecutor:
             taken[...] = self._array_of(source).reshape(taken.shape)
 
     def result(self) -> Any:
-        """The result of the last run, as arrays of its own, tuples nested as the type is."""
+        """The result of the last run, as arrays of its own, tuples nested as the type is. A bfloat16 comes as
+        float32, as everywhere.
+        """
 
         def build(nest: Any) -> Any:
             if isinstance(nest, list):
                 return tuple([build(part) for part in nest])
             number, shape = nest
-            return self._array_of(number).reshape(shape).copy()
+            array = self._array_of(number).reshape(shape)
+            narrow = self.program.slots[number].dtype == "bfloat16"
+            return array.astype("float32") if narrow else array.copy()
 
         return build(self.program.result)
 

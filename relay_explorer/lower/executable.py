@@ -13,6 +13,7 @@ from ..execute.graph_values import arrays_of
 from ..ir.errors import RelayError
 from ..ir.module import IRModule
 from ..ir.show import counted
+from . import forked
 from .arrays import aligned, is_aligned, tensor_of
 from .kernel import Kernel
 from .profile import Profile, profile
@@ -91,6 +92,8 @@ class Executable:
 
         A large array that kernels can read where it lies is not copied; others are.
         """
+        if not forked.here():
+            return forked.elsewhere(self, args, named)
         executor = self.executor
         with executor.lock:
             self._bind(args, named)
@@ -135,6 +138,8 @@ class Executable:
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
         """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        if not forked.here():
+            return float(forked.elsewhere(self.time, args, {"repeat": repeat, **named}))
         with self.executor.lock:
             self._bind(args, named)
             return min(_clocked(self.executor.run) for _ in range(repeat + 1))

@@ -22,6 +22,7 @@ from ..ir.module import IRModule
 from ..ir.show import counted
 from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
 from ..text import parse_expr
+from . import forked
 from .arrays import aligned, aligned_copy, is_aligned, tensor_maker, tensor_of
 from .compiling import output_sizes
 from .compose import compose
@@ -84,6 +85,8 @@ class VMExecutable(Executable):
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Runs the program. Arguments of the wrong number or type are a RelayError."""
+        if not forked.here():
+            return forked.elsewhere(self, args, named)
         return self._result(self.machine.call(ENTRY, self.values(args, named)))
 
     def run(self, /, **named: Any) -> Any:
@@ -113,6 +116,8 @@ class VMExecutable(Executable):
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
         """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        if not forked.here():
+            return float(forked.elsewhere(self.time, args, {"repeat": repeat, **named}))
         values, seconds = self.values(args, named), []
         for _ in range(repeat + 1):
             start = time.perf_counter()

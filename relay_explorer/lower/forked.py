@@ -1,0 +1,39 @@
+"""Running kernels in a process that was forked.
+
+TVM's threads belong to the thread that first ran a kernel, and a fork leaves them behind: a kernel that the
+forked process runs on the same thread waits for them for ever. So it runs on another one there, which gets
+threads of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+_stale = 0  # in a forked process: the thread that came with it
+_other: ThreadPoolExecutor | None = None
+
+
+def _forget() -> None:
+    global _stale, _other
+    _stale, _other = threading.get_ident(), None
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_forget)
+
+
+def here() -> bool:
+    """Whether this thread may run kernels."""
+    return not _stale or threading.get_ident() != _stale
+
+
+def elsewhere(call: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """What `call` gives, on a thread that may run kernels."""
+    global _other
+    if _other is None:
+        _other = ThreadPoolExecutor(1)
+    return _other.submit(call, *args, **named).result()
