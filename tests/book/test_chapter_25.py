@@ -1,0 +1,142 @@
+"""Chapter 25: its cells run, and what the text and the folded answers say is so."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relay_explorer.execute.results import to_value
+from relay_explorer.execute.vm.bytecode import INSTRUCTIONS
+from relay_explorer.views.machine_format import MachineMark, MachineView
+from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+
+PAGE = "ch25_running"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Kernels are compiled for this test, without a word."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELAY_EXPLORER_CACHE", str(tmp_path_factory.mktemp("kernels")))
+        yield
+
+
+def view(explorer: str) -> MachineView:
+    found = explorers(PAGE)[explorer].view
+    assert isinstance(found, MachineView)
+    return found
+
+
+def test_code_fits_the_column() -> None:
+    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
+    assert [line for line in lines if len(line) > 76] == []
+
+
+def test_files_that_it_names_exist() -> None:
+    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
+    files += re.findall(r"\{exercise\} (\S+)", source(PAGE))
+    assert len(files) >= 8
+    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
+
+
+def test_it_shows_nothing_but_explorers() -> None:
+    shown = [value for value in executed(PAGE)[2] if value is not None]
+    assert {type(value).__name__ for value in shown} == {"Explorer"}
+    assert list(explorers(PAGE)) == ["ch25-reader", "ch25-tree", "ch25-lenet"]
+    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+
+
+def test_three_sentences_have_three_lists_of_kernels() -> None:
+    lines = output(PAGE, "import numpy as np").splitlines()
+    assert len({*lines}) == 3
+    assert [len(line.split()) for line in lines] == [5, 13, 29]
+
+
+# -- watch it
+
+
+def test_steps_that_it_links_to() -> None:
+    links = re.findall(r"#rx-(ch25-\w+):step=(\d+)", source(PAGE))
+    marks = [MachineMark(view(name).steps[int(step) - 1].mark) for name, step in links]
+    M = MachineMark  # noqa: N806
+    assert marks == [M.MEMORY, M.MEMORY, M.KERNEL, M.TAIL_CALL, M.CALL, M.TAIL_CALL, M.RETURN, M.MEMORY]
+    assert "used again" in view("ch25-tree").steps[54].say[0]
+
+
+def test_lenet_has_a_plan_and_the_others_have_none() -> None:
+    assert view("ch25-lenet").plan is not None
+    assert len(view("ch25-lenet").steps) == 23
+    assert (view("ch25-reader").plan, view("ch25-tree").plan) == (None, None)
+
+
+# -- build it
+
+
+def test_our_graph_executor_is_right() -> None:
+    assert output(PAGE, "ours = GraphExecutor").endswith("the same: True\n")
+    assert output(PAGE, "fused = relay").count("COMPUTE") == 8
+
+
+def test_the_bytecode_that_is_read_line_by_line() -> None:
+    lines = output(PAGE, "from relay_explorer.execute.vm.text").splitlines()[1:]
+    assert [line.split()[1] for line in lines] == [
+        "switch", "ret", "get_field", "get_field", "alloc_storage", "alloc_tensor", "invoke_packed",
+        "tail_invoke",
+    ]  # fmt: skip
+    encode = output(PAGE, 'print(function_text(program.functions["encode"]').splitlines()[1:]
+    assert [line.split()[0] for line in encode if "invoke r" in line] == ["5", "6"]
+
+
+def test_our_machine_is_right() -> None:
+    printed = output(PAGE, "from relay_explorer.execute.vm.kernels")
+    assert re.findall(r"same: (\w+) frames: (\d)", printed) == [
+        ("True", "0"), ("True", "1"), ("True", "2"), ("True", "3"),
+    ]  # fmt: skip
+
+
+def test_our_machine_knows_half_of_the_instructions() -> None:
+    (code,) = [cell for cell in cells(PAGE) if "class VM:" in cell]
+    assert len(set(re.findall(r"case b\.(\w+)\(", code))) == 13
+    assert len(INSTRUCTIONS) == 26
+
+
+def test_our_machine_says_what_it_does_not_know() -> None:
+    page = names(PAGE)
+    program = page["compile_program"](page["many"])
+    with pytest.raises(NotImplementedError, match="shape_func"):
+        page["machine"](program).run("main", to_value(np.ones((2, 8), "float32")))
+
+
+def test_the_c_that_the_text_speaks_of() -> None:
+    code = output(PAGE, "from relay_explorer.execute.aot")
+    for part in (
+        "goto start;",
+        "switch (r[0]->tag)",
+        "keep(",
+        "clear(m, ",
+        "take(",
+        "/* get_field r3, r0, 1 */",
+    ):
+        assert part in code
+    assert "int reader_run(" in output(PAGE, "for line in source.header")
+
+
+def test_three_executors_agree_and_one_refuses() -> None:
+    lines = output(PAGE, "def attempt(").splitlines()
+    assert "refused: the graph executor" in lines[1]
+    assert len({line.split(maxsplit=1)[1] for line in (lines[0], *lines[2:])}) == 1
+
+
+# -- predict, then run
+
+
+def test_answers() -> None:
+    assert output(PAGE, "either = relay").split() == [
+        "one", "Executable", "many", "VMExecutable", "reader", "VMExecutable", "either", "Executable",
+    ]  # fmt: skip
+    assert re.findall(r"[\d,]+(?= frames)", output(PAGE, "long = make_list")) == ["0", "2,000"]
+    assert output(PAGE, "value = x =") == "8,064 bytes\n12,000 bytes, in 3 pieces\n"
+    assert "shape_func" in output(PAGE, "print(function_text(compile_program(many)")
