@@ -23,7 +23,7 @@ from ..ir.show import counted
 from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
 from ..text import parse_expr
 from . import forked
-from .arrays import aligned, aligned_copy, is_aligned, tensor_maker, tensor_of
+from .arrays import ALIGNMENT, aligned_copy, is_aligned, tensor_maker, tensor_of
 from .compiling import output_sizes
 from .compose import compose
 from .executable import Executable
@@ -155,7 +155,7 @@ def machine_of(program: VMProgram, kernels: Sequence[Kernel | None]) -> Machine:
         NumPyKernel(code) if kernel is None or kernel.on_host else CompiledKernel(kernel, NumPyKernel(code))
         for code, kernel in zip(program.kernels, kernels)
     ]
-    constants = [aligned_copy(data.numpy()) for data in program.constants]
+    constants = [_kept(data.numpy()) for data in program.constants]
     return Machine(program, runs, storage=_storage, constants=constants)
 
 
@@ -178,13 +178,8 @@ class CompiledKernel:
         if self._narrow is not None:
             self._run_narrow(arrays, self._narrow)
             return
-        tensor = self._tensor
-        self._run(
-            *[
-                tensor(a if type(a.base) is _storage_type() or is_aligned(a) else aligned_copy(a))
-                for a in arrays
-            ]
-        )
+        tensor, own = self._tensor, _storage_type()
+        self._run(*[tensor(a if type(a.base) is own or is_aligned(a) else aligned_copy(a)) for a in arrays])
 
     def _run_narrow(self, arrays: Sequence[Array], dtypes: Sequence[str]) -> None:
         """Where there are tensors of bfloat16: the machine, as NumPy, holds them in float32."""
@@ -228,7 +223,18 @@ def _storage_type() -> Any:
 
 
 def _storage(size: int) -> Array:
-    made: Array = aligned((size,), "uint8").view(_storage_type())
+    """Memory for tensors. NumPy takes who owns memory for a tensor's base, so that is of the type itself."""
+    made: Array = _storage_type()((size + ALIGNMENT,), "uint8")
+    start = -made.ctypes.data % ALIGNMENT
+    return made[start : start + size]
+
+
+def _kept(array: Array) -> Array:
+    """A copy in such memory."""
+    import numpy as np
+
+    made: Array = np.ndarray(array.shape, array.dtype, _storage(array.nbytes))
+    made[...] = array
     return made
 
 
