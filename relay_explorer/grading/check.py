@@ -38,6 +38,7 @@ EXERCISES = {
         "partial_evaluator",
         "operator_gradient",
         "schedule_matmul",
+        "warp_access",
         "plan_memory",
     )
 }
