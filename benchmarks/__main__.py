@@ -14,8 +14,11 @@ BENCHMARKS = (
     "passes",
     "kernels",
     "networks",
+    "recurrent",
     "building",
     "layers_of_passes",
+    "executors",
+    "tuning",
     "schedule_steps",
 )
 

@@ -12,7 +12,8 @@ import pytest
 from figures import forms
 from relay_explorer import relay
 from relay_explorer.compat import tvm
-from tests.book.chapters import BOOK, CELL, executed, names, output, source
+from relay_explorer.views.lowering_format import LoweringView
+from tests.book.chapters import BOOK, CELL, executed, explorers, names, output, source
 
 PAGES = ("ch01_phone", "ch02_define_and_run", "ch03_ten_minutes", "ch04_first_program")
 
@@ -147,6 +148,29 @@ class TestTenMinutes:
         assert "400" in printed
         assert 16 * 6 * 6 == 576
 
+    def test_the_kernel_goes_from_three_nests_to_one(self) -> None:
+        shown = explorers(self.page)["ch03-kernel"].view
+        assert isinstance(shown, LoweringView)
+        assert (len(shown.steps), shown.steps[0].effect.nests, shown.steps[-1].effect.nests) == (21, 3, 1)
+        assert [operator.name for operator in shown.operators] == [
+            "nn.contrib_conv2d_NCHWc",
+            "add",
+            "nn.relu",
+        ]
+
+    def test_machine_code_gives_what_the_interpreter_gives(self) -> None:
+        assert output(self.page, "here = ") == "(1, 10) the same: True\n"
+        levels = re.findall(r"(\w+)\s+(\d+) lines", output(self.page, "kernel = max"))
+        assert [name for name, _ in levels] == ["relay", "te", "tir", "scheduled", "llvm", "asm"]
+        assert int(levels[-1][1]) > 1000
+        assert output(self.page, "adds = ").count("ymm") == 9
+
+    def test_answer_products_of_a_layer(self) -> None:
+        assert output(self.page, "products = ").splitlines() == [
+            "240,000 products, 30,000 instructions",
+            "483,200 operations are counted for the kernel",
+        ]
+
     @pytest.mark.parametrize(("padding", "features"), [(2, 576), (0, 400)])
     def test_answer_of_the_exercise(self, padding: int, features: int) -> None:
         """Three numbers are changed; without the padding, the third need not be."""
@@ -173,6 +197,7 @@ LINKS = {
     ("ch03-lenet", "sel", 15): "nn.conv2d",
     ("ch03-lenet", "sel", 20): "nn.dense",
 }
+KERNEL_LINKS = {("ch03-kernel", "step", 1), ("ch03-kernel", "step", 21)}  # to the ends of the schedule
 
 
 @cache
@@ -186,7 +211,7 @@ def views() -> dict[str, dict[str, Any]]:
 def test_links_into_explorers_are_these() -> None:
     pattern = r"\(#rx-([\w-]+):(\w+)=(\d+)\)"
     found = [link for page in PAGES for link in re.findall(pattern, source(page))]
-    assert {(name, key, int(number)) for name, key, number in found} == set(LINKS)
+    assert {(name, key, int(number)) for name, key, number in found} == set(LINKS) | KERNEL_LINKS
     assert sum(source(page).count("#rx-") for page in PAGES) == len(found)
 
 
