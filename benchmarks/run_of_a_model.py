@@ -18,7 +18,6 @@ from relay_explorer import build, models
 from relay_explorer.lower import measurement
 from relay_explorer.typing import infer_types
 
-MODELS = ("resnet18", "mobilenet")
 FOLDER = Path(measurement.__file__).parent / "measured"
 
 
@@ -33,7 +32,7 @@ def measured(name: str) -> measurement.Measurement:
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    for name in [name for name in sys.argv[1:] if name in models.names()] or MODELS:
+    for name in [name for name in sys.argv[1:] if name in models.names()] or measurement.STORED:
         found = measured(name)
         found.save(FOLDER / f"{name}.json")
         print(f"{name}: {found.ns / 1e6:.2f} ms, {len(found.launches)} launches")

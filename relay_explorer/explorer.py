@@ -313,7 +313,8 @@ def _lowering(x: object, kernel: Any, title: str, measure: bool, args: Sequence[
     if not several or not measure or isinstance(x, Kernel):
         if several and kernel is not None:
             raise ValueError("several kernels are shown with the run that they are part of: measure=True")
-        return lowering_view(x, kernel, title, measure)
+        # Two builds of a book give one page, whether or not there is a compiler for PTX.
+        return lowering_view(x, kernel, title, measure, current() is not Host.BOOK)
     exe = x if isinstance(x, Executable) else build(x, quiet=True)
     program = title or ("program" if exe.mod is None else _title(exe.mod))
     return run_view(measure_run(exe, args, program), kernel, title, exe.kernels)

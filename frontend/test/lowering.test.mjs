@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
 import { checkLowering } from "../src/views/lowering_check.js";
 import { wayOf } from "../src/views/lowering_marks.js";
-import { createModel, duration, faster, heads, hottest, meets } from "../src/views/lowering_model.js";
+import { amount, bytes, changed, createModel, duration, faster, heads, hottest, levelsOf, meets, tally } from "../src/views/lowering_model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("lowering_")).map((name) => name.slice(9, -5));
@@ -22,7 +22,7 @@ test("the samples are whole, and every operator is there at every level", () => 
     check(view);
     const model = createModel(view);
     for (const { index } of model.operators) {
-      const levels = { relay: model.relay, te: model.te, code: model.lines, ...Object.fromEntries(model.steps.map(({ nest }, i) => [`step ${i}`, nest])) };
+      const levels = { relay: model.relay, te: model.te, ...Object.fromEntries(Object.entries(model.codes).map(([level, { lines }]) => [level, lines])), ...Object.fromEntries(model.steps.map(({ nest }, i) => [`step ${i}`, nest])) };
       for (const [level, lines] of Object.entries(levels)) assert.ok(lines.some(({ owners }) => owners.includes(index)), `${name}: operator ${index} in ${level}`);
     }
   }
@@ -30,11 +30,12 @@ test("the samples are whole, and every operator is there at every level", () => 
 
 test("a tally is that of the operators that are chosen", () => {
   const model = createModel(load("layer"));
-  const at = (chosen) => Object.fromEntries(model.tally(chosen).map((n, i) => [model.code.purposes[i], n]));
+  const { lines, purposes } = model.codes.code;
+  const at = (chosen) => Object.fromEntries(tally(lines, purposes.length, chosen).map((n, i) => [purposes[i], n]));
   assert.equal(at([0])["multiply-add"], 16);
   assert.equal(at([1])["multiply-add"], 0);
   assert.deepEqual(at([1]), at([2]), "they share a block");
-  assert.equal(model.tally([]).reduce((a, b) => a + b), model.lines.filter(({ purpose }) => purpose >= 0).length);
+  assert.equal(tally(lines, purposes.length, []).reduce((a, b) => a + b), lines.filter(({ purpose }) => purpose >= 0).length);
 });
 
 test("the numbers of operators stand where a run of lines begins", () => {
@@ -66,6 +67,19 @@ test("times are told as one says them", () => {
   assert.equal(faster([], 1), "");
 });
 
+test("what a step changed of an estimate is told from a hundredth on", () => {
+  const words = ["fewer", "more"];
+  assert.deepEqual([[100, 780], [780, 100], [1000, 1005], [100, 113], [0, 5]].map(([now, before]) => changed(now, before, words)), ["7.8× fewer", "7.8× more", "", "1.13× fewer", ""]);
+  assert.deepEqual([amount(812), amount(16_992), amount(3_168_404)], ["812", "16,992", "3.17 million"]);
+  assert.deepEqual([bytes(96), bytes(57_600), bytes(13_304_832)], ["96 bytes", "57.6 KB", "13.3 MB"]);
+});
+
+test("a kernel has one code or two, and that of a GPU is told by its name", () => {
+  assert.deepEqual(levelsOf(load("layer")), ["relay", "te", "loops", "ir", "code"]);
+  assert.deepEqual(levelsOf(load("gpu")), ["relay", "te", "loops", "code"]);
+  assert.deepEqual(["layer", "gpu"].map((name) => createModel(load(name)).gpu), [false, true]);
+});
+
 test("damage is refused with its place", () => {
   const broken = (change) => {
     const view = load("layer");
@@ -75,7 +89,7 @@ test("damage is refused with its place", () => {
   const says = (part) => (error) => error instanceof Damage && error.message.includes(part);
   assert.throws(broken((view) => { view.operators[1][0] = 99; }), says("operators"));
   assert.throws(broken((view) => { view.steps[3][4][0][6] = [7]; }), says("step 4: loops"));
-  assert.throws(broken((view) => { view.code.lines[2][2] = 50; }), says("code: line 3"));
+  assert.throws(broken((view) => { view.codes[1].lines[2][2] = 50; }), says("code: line 3"));
   assert.throws(broken((view) => { view.times = [1]; }), says("times"));
-  assert.throws(broken((view) => { delete view.code.blocks; }), says("code"));
+  assert.throws(broken((view) => { delete view.codes[0].blocks; }), says("code"));
 });

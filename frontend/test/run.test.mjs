@@ -47,7 +47,7 @@ test("numbers and names are short", () => {
   assert.deepEqual([0.42, 0.0994, 0.0004].map(percent), ["42%", "9.9%", "< 0.1%"]);
   assert.deepEqual([408.48, 0.4977, 12_345].map(short), ["408", "0.498", "12,345"]);
   assert.equal(shortName("nn.contrib_conv2d_winograd_without_weight_transform"), "conv2d_winograd");
-  assert.equal(shapeOf("Tensor[(1, 4, 56), float32], Tensor[(2), int32], Tensor[(), bool]"), "1 × 4 × 56, 2, a number");
+  assert.equal(shapeOf("Tensor[(1, 4, 56), float32], Tensor[(2), int32], Tensor[(), bool]"), "1×4×56, 2, a number");
 });
 
 test("launches of a kernel are gone through around the end", () => {
@@ -67,5 +67,5 @@ test("damage is refused with its place", () => {
   assert.throws(broken((view) => { view.launches[1][1] = 3; }), says("launch 2"));
   assert.throws(broken((view) => { view.machine.flops = 0; }), says("machine"));
   assert.throws(broken((view) => { view.levels[0][1].view = "types"; }), says("levels"));
-  assert.throws(broken((view) => { view.levels[0][1].code.lines[2][2] = 50; }), says("code: line 3"));
+  assert.throws(broken((view) => { view.levels[0][1].codes[0].lines[2][2] = 50; }), says("code: line 3"));
 });

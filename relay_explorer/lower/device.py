@@ -78,9 +78,9 @@ def nvcc() -> str | None:
     return shutil.which("nvcc")
 
 
-def ptx(source: str, target: Target) -> str:
-    """NVIDIA's assembly of CUDA C."""
-    made, _ = _compiled(source, target, "-ptx", "PTX")
+def ptx(source: str, target: Target, *flags: str) -> str:
+    """NVIDIA's assembly of CUDA C; `flags` are more of nvcc's."""
+    made, _ = _compiled(source, target, "-ptx", "PTX", flags)
     return made.decode("utf-8", "replace")
 
 
@@ -183,7 +183,9 @@ def _whole(size: int, portion: int) -> int:
     return -(-size // portion) * portion
 
 
-def _compiled(source: str, target: Target, kind: str, what: str) -> tuple[bytes, str]:
+def _compiled(
+    source: str, target: Target, kind: str, what: str, flags: tuple[str, ...] = ()
+) -> tuple[bytes, str]:
     tool = nvcc()
     if tool is None:
         raise RelayError(
@@ -194,7 +196,7 @@ def _compiled(source: str, target: Target, kind: str, what: str) -> tuple[bytes,
         written, made = Path(place) / "kernel.cu", Path(place) / "kernel.out"
         written.write_text(source)
         arch = f"-arch={target.dict['arch']}"
-        command = [tool, kind, "-O3", arch, "--resource-usage", "-o", str(made), str(written)]
+        command = [tool, kind, "-O3", arch, "--resource-usage", *flags, "-o", str(made), str(written)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             told = [line for line in done.stderr.splitlines() if "error" in line or "fatal" in line.lower()]

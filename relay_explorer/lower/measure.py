@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..ir.errors import RelayError
 from .replay import Primitive
+from .require import tvm
 from .schedules import Scheduled
 from .search import measured
 
@@ -27,5 +28,5 @@ def step_times(made: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
             f"the kernel `{composed.name}` has sizes that are not known: it cannot be measured",
             help=["show it without `measure`"],
         )
-    mods = [composed.mod, *(p.mod for p in primitives)]
-    return [measured(replace(made, mod=mod)) for mod in mods]
+    functions = [composed.prim_func, *(p.func for p in primitives)]
+    return [measured(replace(made, mod=tvm().IRModule({composed.name: func}))) for func in functions]

@@ -14,10 +14,11 @@ from .schedules import Scheduled
 from .te_text import expression
 
 # Primitives that change the loops; the others of a trace only look something up.
-STRUCTURE = ("Split", "Fuse", "Reorder", "AddUnitLoop", "LoopPartition")
+STRUCTURE = ("Split", "Fuse", "Reorder", "AddUnitLoop", "LoopPartition", "TransformBlockLayout")
 PLACE = (
     "ComputeAt", "ReverseComputeAt", "ComputeInline", "ReverseComputeInline", "CacheRead", "CacheWrite",
     "SetScope", "DecomposeReduction", "RFactor", "TransformLayout", "StorageAlign", "DecomposePadding",
+    "ReIndex", "PadEinsum",
 )  # fmt: skip
 MARKS = ("Parallel", "Vectorize", "Unroll", "Bind")
 CHANGES = frozenset((*STRUCTURE, *PLACE, *MARKS))
@@ -54,7 +55,7 @@ class Primitive:
     """One primitive that was applied. `loops` are the names and turns of the loops that it was given, `made`
     those that it gave, `blocks` the blocks that it was about, `users` those that used the first of them;
     `words` its other arguments. `nest` are the loops after it, `owners` which calls (their numbers among the
-    kernel's) each block computes then, and `mod` is TVM's module.
+    kernel's) each block computes then, and `func` is TVM's function.
     """
 
     kind: str
@@ -65,15 +66,17 @@ class Primitive:
     words: tuple[str, ...]
     nest: Nest
     owners: Mapping[str, tuple[int, ...]]
-    mod: Any = None
+    func: Any = None
 
 
 def replay(made: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Primitive]]:
     """The loops at first and the calls that their blocks compute; then each primitive of the schedule."""
-    sch = tvm().s_tir.Schedule(made.composed.mod)
-    sch.work_on(made.composed.name)
-    teller = _Teller(sch, made.composed)
-    first, owners = nest(sch.mod[made.composed.name]), dict(teller.owners)
+    # Rules of TVM's for a GPU schedule a function that is called main.
+    name = "main" if made.composed.target.kind == "cuda" else made.composed.name
+    sch = tvm().s_tir.Schedule(tvm().IRModule({name: made.composed.prim_func}))
+    sch.work_on(name)
+    teller = _Teller(sch, made.composed, name)
+    first, owners = nest(sch.mod[name]), dict(teller.owners)
     made.trace.apply_to_schedule(sch, remove_postproc=False, decision_provider=teller.before)
     teller.finish()
     return first, owners, teller.found
@@ -82,12 +85,12 @@ def replay(made: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Prim
 class _Teller:
     """Is told of each instruction before it is applied; what one did is seen when the next one comes."""
 
-    def __init__(self, sch: Any, composed: Composed) -> None:
-        self.sch, self.composed = sch, composed
+    def __init__(self, sch: Any, composed: Composed, name: str) -> None:
+        self.sch, self.composed, self.name = sch, composed, name
         self.owners: dict[str, tuple[int, ...]] = {
             block: (number,) for number, stage in enumerate(composed.stages) for block in stage.blocks
         }
-        for part in nest(sch.mod[composed.name]):
+        for part in nest(sch.mod[name]):
             if isinstance(part, Block):
                 self.owners.setdefault(part.name, ())
         self.found: list[Primitive] = []
@@ -122,7 +125,7 @@ class _Teller:
 
     @property
     def _func(self) -> Any:
-        return self.sch.mod[self.composed.name]
+        return self.sch.mod[self.name]
 
     def finish(self) -> None:
         """Notes what the last primitive led to."""
@@ -146,7 +149,7 @@ class _Teller:
         self.found.append(
             Primitive(
                 p.kind, p.loops, tuple(dict.fromkeys(made)), p.blocks, p.users, p.words, after,
-                {name: self.owners[name] for name in there}, self.sch.mod,
+                {name: self.owners[name] for name in there}, self._func,
             )
         )  # fmt: skip
 

@@ -68,17 +68,26 @@ class Traced:
 
 def traced(made: Scheduled) -> Traced:
     """The assembly of a scheduled kernel for a processor."""
+    return both(made)[1]
+
+
+def both(made: Scheduled) -> tuple[Traced, Traced]:
+    """The LLVM text of a scheduled kernel for a processor, and the assembly that LLVM makes of it."""
     from .compiling import generated
     from .schedules import Scheduled as Kind
+    from .traced_llvm import read_llvm
 
     func, blocks = marked(made.prim_func)
     module = tvm().IRModule({made.composed.name: func})
-    text = str(generated(Kind(made.composed, module, made.trace, made.rule)).mod.inspect_source("ll"))
+    text = with_scopes(
+        str(generated(Kind(made.composed, module, made.trace, made.rule)).mod.inspect_source("ll"))
+    )
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "kernel.ll"
-        path.write_text(with_scopes(text), "utf-8")
+        path.write_text(text, "utf-8")
         assembly = str(tvm().runtime.load_module(str(path)).inspect_source("s"))
-    return read(assembly, tuple(blocks), arm=made.composed.target.kind == "arm64")
+    arm = made.composed.target.kind == "arm64"
+    return read_llvm(text, tuple(blocks)), read(assembly, tuple(blocks), arm=arm)
 
 
 # -- marking the loops
@@ -215,8 +224,9 @@ def _instructions(lines: list[str], arm: bool) -> list[Instruction]:
     place: dict[str, int] = {}
     ways: dict[int, str] = {}  # the labels that jumps go to
     block = -1
+    comment = r"\s+//" if arm else r"\s+#"  # on ARM, a number begins with #
     for line in lines:
-        code = re.split(r"\s+(?:#|//)", line, maxsplit=1)[0].rstrip()
+        code = re.split(comment, line, maxsplit=1)[0].rstrip()
         label = _SYMBOL.match(code)
         if label and label[1] in targets:
             place[label[1]] = len(found)

@@ -34,7 +34,9 @@ def check_lowering(c: Checker, view: dict[str, Json]) -> None:
         _check_step(c, f"step {number}", step, operators)
     times = view["times"]
     c.need(len(times) in (0, len(marks)) and all(t > 0 for t in times), "times", "are not one for each step")
-    _check_code(c, view["code"], operators)
+    c.need(len(view["codes"]) in (1, 2), "codes", "are not one or two")
+    for code in view["codes"]:
+        _check_code(c, code, operators)
 
 
 def _check_step(c: Checker, where: str, step: Sequence[Json], operators: int) -> None:
@@ -43,7 +45,7 @@ def _check_step(c: Checker, where: str, step: Sequence[Json], operators: int) ->
     c.sentence(told, where)
     if why:
         c.sentence(why, where)
-    c.need(len(effect) == 4, where, "must count four things")
+    c.need(len(effect) == 6, where, "must count six things")
     for amount in effect:
         c.count(amount, f"{where}: effect")
     room = 0  # a part is at most one deeper than the loop before it

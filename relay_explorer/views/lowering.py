@@ -1,21 +1,25 @@
 """The lowering explorer's data: one kernel as Relay, as tensor expressions, as loops after each primitive of
-its schedule, and as machine code, with the operators that each part of each belongs to.
+its schedule, and as the code that these become, with the operators that each part of each belongs to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..lower.device import nvcc
+from ..lower.estimate import estimate
 from ..lower.executable import Executable
 from ..lower.kernel import Kernel
 from ..lower.measure import step_times
 from ..lower.replay import MARKS, PLACE, Loop, Nest, Primitive, replay
 from ..lower.te_text import stages_text
-from ..lower.traced import CLASSES, traced
+from ..lower.traced import CLASSES, Traced, both
+from ..lower.traced_cuda import C_CLASSES, PTX_CLASSES, traced_cuda, traced_ptx
 from . import lowering_say as say
 from .families import describe
 from .lowering_format import (
@@ -36,12 +40,15 @@ MOST_LINES = 3_000  # of code; more are cut, and that is said
 LONGEST = 160  # characters of a statement of the loops
 
 
-def lowering_view(x: object, kernel: object = None, title: str = "", measure: bool = False) -> LoweringView:
+def lowering_view(
+    x: object, kernel: object = None, title: str = "", measure: bool = False, ptx: bool = True
+) -> LoweringView:
     """The view of a kernel: of one itself, of a program that `relay_explorer.build` gave, or of a module,
     which is built for this machine. `kernel` is its name or number; without it, the one that computes most.
-    With `measure` the kernel is timed here after each primitive of its schedule.
+    With `measure` the kernel is timed here after each primitive of its schedule. A kernel for a GPU is shown
+    as CUDA C, and, with `ptx` and where there is nvcc, as PTX.
     """
-    return _Builder(chosen(x, kernel)).view(title, measure)
+    return _Builder(chosen(x, kernel), ptx).view(title, measure)
 
 
 def chosen(x: object, kernel: object) -> Kernel:
@@ -74,19 +81,13 @@ def chosen(x: object, kernel: object) -> Kernel:
 
 
 class _Builder:
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, ptx: bool) -> None:
         if kernel.on_host:
             raise RelayError(
                 f"the kernel `{kernel.name}` runs on the host: it has no loops to be shown",
                 help=["choose another one with `kernel=`"],
             )
-        if kernel.target.kind == "cuda":
-            raise RelayError(
-                f"the kernel `{kernel.name}` is for a GPU: rules of TVM's schedule it, and leave nothing "
-                "to be replayed",
-                help=['its code can be read: kernel.source("cuda")', "build for a processor"],
-            )
-        self.kernel = kernel
+        self.kernel, self.ptx = kernel, ptx
         self.made = kernel.scheduled
         self.function: Function = self.made.composed.function
         self.calls: list[Call] = [stage.call for stage in self.made.composed.stages]
@@ -96,15 +97,15 @@ class _Builder:
     def view(self, title: str, measure: bool) -> LoweringView:
         first, owners, primitives = replay(self.made)
         self.owners = primitives[-1].owners if primitives else owners
-        code = self.code()
-        steps = self.steps(first, owners, primitives, code)
+        codes = self.codes()
+        steps = self.steps(first, owners, primitives, codes)
         times = step_times(self.made, primitives) if measure else []
         operators = self.operators()
         names = [operator.name for operator in operators]
         target = str(self.kernel.target)
         return LoweringView(
             title=title or self.kernel.name,
-            summary=say.summary(names, target, steps[0].effect, steps[-1].effect, len(primitives), code)
+            summary=say.summary(names, target, steps[0].effect, steps[-1].effect, len(primitives), codes)
             + say.measured(times),
             rows=self.program.filled(lambda expr: self.number.get(id(expr), -1)),
             name=self.kernel.name,
@@ -115,7 +116,7 @@ class _Builder:
             operators=tuple(operators),
             stages=tuple([Stage(number, text) for number, text in stages_text(self.made.composed)]),
             steps=tuple(steps),
-            code=code,
+            codes=codes,
             # The last step, machine code, is that of the loops before it.
             times=tuple([max(1, round(t * 1e9)) for t in [*times, *times[-1:]]]),
         )
@@ -131,10 +132,14 @@ class _Builder:
     # -- the schedule
 
     def steps(
-        self, first: Nest, owners: Mapping[str, Sequence[int]], primitives: Sequence[Primitive], code: Code
+        self,
+        first: Nest,
+        owners: Mapping[str, Sequence[int]],
+        primitives: Sequence[Primitive],
+        codes: Sequence[Code],
     ) -> list[ScheduleStep]:
         nest = self.nest(first, owners, set())
-        effect = _effect(first)
+        effect = self.effect(first, self.made.composed.prim_func)
         begin = say.begin(len(self.calls), effect.nests)
         found = [ScheduleStep(LoweringMark.BEGIN, "", begin, say.BEGIN_WHY, nest, effect)]
         before = first
@@ -147,12 +152,17 @@ class _Builder:
                 else LoweringMark.SHAPE
             )
             nest = self.nest(p.nest, p.owners, _touched(p, before))
-            found.append(ScheduleStep(mark, p.kind, say.told(p), say.why(p), nest, _effect(p.nest)))
+            found.append(
+                ScheduleStep(mark, p.kind, say.told(p), say.why(p), nest, self.effect(p.nest, p.func))
+            )
             before = p.nest
         last = self.nest(before, self.owners, set())
-        end = (say.compiled(code), say.compiled_why(code))
-        found.append(ScheduleStep(LoweringMark.COMPILED, "", *end, last, _effect(before)))
+        end = (say.compiled(codes), say.compiled_why(codes))
+        found.append(ScheduleStep(LoweringMark.COMPILED, "", *end, last, found[-1].effect))
         return found
+
+    def effect(self, parts: Nest, func: Any) -> Effect:
+        return Effect(*_counted(parts), *estimate(func, self.kernel.target.cores))
 
     def nest(self, parts: Nest, owners: Mapping[str, Sequence[int]], touched: set[int]) -> tuple[Part, ...]:
         found = []
@@ -169,11 +179,26 @@ class _Builder:
 
     # -- the code
 
-    def code(self) -> Code:
-        found = traced(self.made)
+    def codes(self) -> tuple[Code, ...]:
+        """What the loops become, the last nearest to the machine."""
+        if self.kernel.target.kind != "cuda":
+            llvm, assembly = both(self.made)
+            return self.code("LLVM IR", CLASSES, llvm), self.code("assembly", CLASSES, assembly)
+        source = self.kernel.source("cuda")
+        found, numbers = traced_cuda(self.made, source)
+        made = self.code("CUDA C", C_CLASSES, found)
+        if not self.ptx or nvcc() is None:
+            return (made,)
+        ptx = traced_ptx(source, found, numbers, self.kernel.target)
+        return made, self.code("PTX", PTX_CLASSES, ptx)
+
+    def code(self, name: str, purposes: tuple[str, ...], found: Traced) -> Code:
         kept = tuple([CodeLine(n.text, n.purpose, n.block, n.depth) for n in found.lines[:MOST_LINES]])
-        owners = tuple([tuple(self.owners.get(block, ())) for block in found.blocks])
-        return Code("assembly", CLASSES, owners, kept, found.others, max(0, len(found.lines) - MOST_LINES))
+        blocks = [
+            {n for block in name.split("+") for n in self.owners.get(block, ())} for name in found.blocks
+        ]
+        cut = max(0, len(found.lines) - MOST_LINES)
+        return Code(name, purposes, tuple([tuple(sorted(b)) for b in blocks]), kept, found.others, cut)
 
 
 def _touched(p: Primitive, before: Nest) -> set[int]:
@@ -203,7 +228,8 @@ def _changed(before: Nest, after: Nest) -> tuple[int, int]:
     return first, len(after) - same
 
 
-def _effect(parts: Nest) -> Effect:
+def _counted(parts: Nest) -> tuple[int, int, int, int]:
+    """The first four numbers of an Effect."""
     tasks = lanes = copies = 1
     around: list[Loop] = []
     for part in parts:
@@ -211,15 +237,18 @@ def _effect(parts: Nest) -> Effect:
         if isinstance(part, Loop):
             around.append(part)
             continue
-        tasks = max(tasks, _product(around, ("parallel",)))
+        threads = [loop.how for loop in around if "." in loop.how]  # a GPU's: threadIdx.x and the like
+        tasks = max(tasks, _product(around, ("parallel", *threads)))
         lanes = max(lanes, _product(around, ("vectorized",)))
         copies = max(copies, _product(around, ("unrolled",)))
-    return Effect(sum(part.depth == 0 for part in parts), tasks, lanes, copies)
+    return sum(part.depth == 0 for part in parts), tasks, lanes, copies
 
 
 def _product(loops: Sequence[Loop], ways: Sequence[str]) -> int:
     total = 1
+    bound = set()  # loops that are bound to the same threads have the same turns
     for loop in loops:
-        if loop.how in ways:
+        if loop.how in ways and loop.how not in bound:
             total *= max(1, loop.extent)
+            bound |= {loop.how} if "." in loop.how else set()
     return total

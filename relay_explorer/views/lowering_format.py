@@ -52,14 +52,18 @@ class Part(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What can be counted in a nest: nests of their own, pieces that cores can share, lanes of a vector
-    (most), and how often unrolled loops write a statement (most).
+    """What can be counted in a nest: nests of their own, pieces that cores can share (of a GPU: threads),
+    lanes of a vector (most), how often unrolled loops write a statement (most); and the estimate of
+    `lower.estimate`: instructions of the busiest core (of a GPU: of one thread), and bytes to and from
+    memory.
     """
 
     nests: int
     tasks: int
     lanes: int
     copies: int
+    instructions: int
+    traffic: int
 
 
 class ScheduleStep(NamedTuple):
@@ -85,8 +89,9 @@ class CodeLine(NamedTuple):
 
 
 class Code(NamedTuple):
-    """The machine's code. `blocks` are the operators of each block; `others` the instructions that are not
-    shown because they compute nothing, `cut` the lines that are too many to be shown.
+    """Code that the loops become: LLVM's text and the assembly, or CUDA C and PTX. `blocks` are the operators
+    of each block; `others` the instructions that are not shown because they compute nothing, `cut` the lines
+    that are too many to be shown.
     """
 
     name: str
@@ -112,18 +117,19 @@ class LoweringView(View):
     operators: tuple[Operator, ...]
     stages: tuple[Stage, ...]
     steps: tuple[ScheduleStep, ...]
-    code: Code
+    codes: tuple[Code, ...]
     times: tuple[int, ...] = ()
 
     def instructions(self, operator: int) -> str:
         """How many instructions an operator has, for the still picture."""
-        blocks = {at for at, owners in enumerate(self.code.blocks) if operator in owners}
-        shared = any(len(self.code.blocks[at]) > 1 for at in blocks)
-        number = sum(line.block in blocks and line.purpose >= 0 for line in self.code.lines)
-        return f"{counted(number, 'instruction')}{', with others' if shared else ''}" if number else ""
+        code = self.codes[-1]
+        blocks = {at for at, owners in enumerate(code.blocks) if operator in owners}
+        lines = [line for line in code.lines if line.block in blocks and line.purpose >= 0]
+        shared = any(len(code.blocks[line.block]) > 1 for line in lines)
+        what = "line" if code.name == "CUDA C" else "instruction"
+        return f"{counted(len(lines), what)}{', with others' if shared else ''}" if lines else ""
 
     def _fields(self, s: Interner) -> dict[str, Json]:
-        code = self.code
         return {
             "kernel": {
                 "name": s(self.name), "target": s(self.target), "rule": s(self.rule),
@@ -146,10 +152,13 @@ class LoweringView(View):
                 for t in self.steps
             ],
             "times": list(self.times),
-            "code": {
-                "name": s(code.name), "purposes": [s(p) for p in code.purposes],
-                "blocks": [list(owners) for owners in code.blocks],
-                "lines": [[s(n.text), n.purpose, n.block, n.depth] for n in code.lines],
-                "others": code.others, "cut": code.cut,
-            },
+            "codes": [
+                {
+                    "name": s(code.name), "purposes": [s(p) for p in code.purposes],
+                    "blocks": [list(owners) for owners in code.blocks],
+                    "lines": [[s(n.text), n.purpose, n.block, n.depth] for n in code.lines],
+                    "others": code.others, "cut": code.cut,
+                }
+                for code in self.codes
+            ],
         }  # fmt: skip

@@ -35,6 +35,11 @@ _WHY = {
     "DecomposeReduction": "The loop that reduces is left without a question in it.",
     "RFactor": "Partial results do not wait for one another.",
     "DecomposePadding": "Where there is no border, nothing asks whether there is one.",
+    "ReIndex": "Then every index of the computation is one loop of it, and the copy can have any order.",
+    "TransformLayout": "What is read together lies together.",
+    "TransformBlockLayout": "A rule for a kind of computation can now take its loops by their places.",
+    "PadEinsum": "Every tile is whole; what was added is zero.",
+    "StorageAlign": "Threads that read one column do not wait for the same bank of the memory.",
 }
 
 
@@ -98,14 +103,28 @@ def _placed(p: Primitive, block: str, first: str) -> Sentence:
             told = f"{{0}} moves **into the loop** {{1}}: each turn computes as much of it as {what}."
             return (told, block, first)
         case "SetScope":
-            return ("What {0} stores is kept in memory that is **local**.", block)
+            return (f"What {{0}} stores is kept in memory that is **{_scope(p)}**.", block)
         case "CacheRead":
             return ("{0} reads from a **copy** of what it needs.", block)
+        case "ReIndex":
+            return ("{0} gets a **copy** of an array whose axes are its own loops.", block)
+        case "TransformLayout":
+            return ("An array of {0} is stored in **another order**.", block)
+        case "TransformBlockLayout":
+            return ("The loops around {0} are **made anew**, by a map of its axes.", block)
+        case "PadEinsum":
+            return ("The axes of {0} are **made longer**, to what its tiles need.", block)
+        case "StorageAlign":
+            return ("The rows of what {0} stores are put **apart** by a few elements.", block)
         case "CacheWrite":
             return ("{0} writes into a **buffer of its own**, which is copied when it is whole.", block)
         case "DecomposeReduction" if p.loops:
             return ("{0} gets its **first value before** the loop {1}, not in its first turn.", block, first)
     return ("The primitive {0} is applied to {1}.", p.kind, block or first)
+
+
+def _scope(p: Primitive) -> str:
+    return "shared by the threads of a block" if "shared" in p.words else "local"
 
 
 def _size(extent: int) -> str:
@@ -123,9 +142,16 @@ def _listed(names: Sequence[str], first: int) -> tuple[str, list[str]]:
     return text, list(names)
 
 
-def compiled(code: Code) -> Sentence:
+def compiled(codes: Sequence[Code]) -> Sentence:
+    code = codes[-1]
     tally = Counter(code.purposes[line.purpose] for line in code.lines if line.purpose >= 0)
-    total = sum(tally.values())
+    total = sum(tally.values()) + code.cut
+    if codes[0].name == "CUDA C":
+        text = f"TVM writes **{counted(_lines(codes[0]), 'line')} of CUDA C** of these loops"
+        if code.name == "PTX":
+            text += f", and NVIDIA's compiler makes **{counted(total, 'instruction')}** of PTX of them"
+            text += f", **{tally['multiply-add']}** of which multiply and add"
+        return (f"{text}.",)
     deepest = max((line.depth for line in code.lines), default=0)
     inner = [n for n in code.lines if n.purpose >= 0 and n.depth == deepest]
     useful = sum(code.purposes[n.purpose] == "multiply-add" for n in inner)
@@ -135,7 +161,16 @@ def compiled(code: Code) -> Sentence:
     return (f"{text}.",)
 
 
-def compiled_why(code: Code) -> Sentence:
+def _lines(code: Code) -> int:
+    return sum(line.purpose >= 0 for line in code.lines) + code.cut
+
+
+def compiled_why(codes: Sequence[Code]) -> Sentence:
+    if codes[0].name == "CUDA C":
+        told = "A line has the colour of the block whose array it stores into, or helps to compute."
+        link = " PTX is linked to the lines of CUDA C by the compiler's own table." if len(codes) > 1 else ""
+        return (told + link,)
+    code = codes[-1]
     if not code.others:
         return ()
     return (
@@ -146,16 +181,17 @@ def compiled_why(code: Code) -> Sentence:
 
 
 def summary(
-    operators: Sequence[str], target: str, first: Effect, last: Effect, steps: int, code: Code
+    operators: Sequence[str], target: str, first: Effect, last: Effect, steps: int, codes: Sequence[Code]
 ) -> str:
     shown = " · ".join(operators[:6]) + (" · …" if len(operators) > 6 else "")
     nests = f"{counted(first.nests, 'loop nest')}" + (
         f" become{'s' if first.nests == 1 else ''} {count(last.nests)}" if last.nests != first.nests else ""
     )
-    lines = sum(line.purpose >= 0 for line in code.lines)
+    lines = sum(line.purpose >= 0 for line in codes[-1].lines)
+    what = "line" if codes[-1].name == "CUDA C" else "instruction"
     return (
         f"{shown} as one kernel for {target}. {nests} in {counted(steps, 'step')} of its schedule, and "
-        f"{counted(lines, 'instruction')} of {code.name}."
+        f"{counted(lines, what)} of {codes[-1].name}."
     )
 
 

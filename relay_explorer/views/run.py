@@ -34,8 +34,8 @@ def run_view(
 ) -> RunView:
     """The view of a measurement. `kernel` says which of its kernels the page has at every level: a name or a
     number (in the order of the measurement), which is shown first; several of them, none of them (`[]`), or,
-    without it, the OPENED that take most of the time. `made` are the kernels themselves, where they are there; otherwise they are
-    made again.
+    without it, the OPENED that take most of the time. `made` are the kernels themselves, where
+    they are there; otherwise they are made again.
     """
     times = [sum(launch.ns for launch in measured.calls(n)) for n in range(len(measured.kernels))]
     order = sorted([n for n, ns in enumerate(times) if ns], key=lambda n: -times[n])

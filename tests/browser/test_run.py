@@ -27,7 +27,7 @@ def test_the_first_frame_is_the_run(open_view: Opener) -> None:
     expect(page.locator(".roof-mark")).to_have_count(3)  # one kernel computes nothing
     expect(page.locator(".run-bar")).to_have_count(7)
     assert page.locator(".run-table tbody tr").first.inner_text().replace("\n", "").split("\t")[1:] == [
-        "conv2d_NCHWc · add · relu", "1 × 4 × 14 × 14 × 8", "2", "62 µs", "77%", "58.9", "32.4",
+        "conv2d_NCHWc · add · relu", "1×4×14×14×8", "2", "62 µs", "77%", "58.9", "32.4",
         "59% arithmetic",
     ]  # fmt: skip
     page.get_by_text("The 7 launches as a table").click()

@@ -49,7 +49,17 @@ fn (%x: Tensor[(16, 100), float32], Primitive=1) {
 }
 """
 
-PROGRAMS = {"layer": LAYER, "convolution": CONVOLUTION, "softmax": SOFTMAX}
+# A product of matrices, for a GPU.
+DENSE = """
+fn (%x: Tensor[(64, 128), float32], %w: Tensor[(64, 128), float32], %b: Tensor[(64), float32], Primitive=1) {
+  %0 = nn.dense(%x, %w, units=64);
+  %1 = nn.bias_add(%0, %b);
+  nn.relu(%1)
+}
+"""
+GPU = {"kind": "cuda", "arch": "sm_80"}
+
+PROGRAMS = {"layer": LAYER, "convolution": CONVOLUTION, "softmax": SOFTMAX, "gpu": SOFTMAX}
 NAMES = tuple(PROGRAMS)
 
 
@@ -63,8 +73,9 @@ def kernel(text: str, target: object = HASWELL) -> Kernel:
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`."""
-    return lowering_view(kernel(PROGRAMS[name]), title=name).to_json() + "\n"
+    """The view as the JSON that is kept in `frontend/test/data`; without PTX, which needs nvcc."""
+    target = GPU if name == "gpu" else HASWELL
+    return lowering_view(kernel(PROGRAMS[name], target), title=name, ptx=False).to_json() + "\n"
 
 
 if __name__ == "__main__":

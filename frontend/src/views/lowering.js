@@ -11,7 +11,7 @@ import { createTabs } from "../core/tabs.js";
 import { createTimeline } from "../core/timeline.js";
 import { createTransport } from "../core/transport.js";
 import { checkLowering } from "./lowering_check.js";
-import { LEVELS, createModel, duration, faster, hottest, meets } from "./lowering_model.js";
+import { amount, bytes, changed, createModel, duration, faster, hottest, levelsOf, meets, tally } from "./lowering_model.js";
 import { MARKS } from "./lowering_marks.js";
 import { badge, createPanels } from "./lowering_panels.js";
 import css from "./lowering.css";
@@ -19,6 +19,7 @@ import css from "./lowering.css";
 addStyle(css);
 
 const TITLES = { relay: "Relay", te: "Tensor expressions", loops: "Loops", code: "Code" };
+const ESTIMATED = "Counted in the loops, not measured: arithmetic, loads, stores, and two for each turn of a loop; a vector counts as one; what does not depend on the innermost loops is counted before them; pieces are divided by the cores. Bytes are those of the arrays that each nest reads and writes. Addresses, caches and waiting are left out.";
 const KEYS = [[["←", "→"], "step"], [["↑", "↓"], "line"], [["1", "…", "9"], "operator"], [["?"], "keys"]];
 const onButton = (event) => event.target.closest("button, [role=tab]") !== null;
 
@@ -31,6 +32,7 @@ class LoweringExplorer {
   constructor(root, view, ctx) {
     Object.assign(this, { root, view, ctx });
     this.model = createModel(view);
+    this.levels = levelsOf(view);
     this.step = 0;
     this.chosen = [];
     this.pointed = null;
@@ -70,15 +72,16 @@ class LoweringExplorer {
     const panels = createPanels(model, view, {
       focus: (level, line) => line && this.focused(level, line), click: (level, line) => line && this.click(level, line), hover: (level, line) => this.point(line ? this.ownersOf(level, line) : null),
     });
-    this.tally = h("span", { class: "lv-note lv-tally" });
+    this.tallies = Object.fromEntries(Object.keys(model.codes).map((level) => [level, h("span", { class: "lv-tally" })]));
     this.loopNote = h("span", null);
-    const notes = { loops: this.loopNote, code: this.tally };
-    const titles = { ...TITLES, code: model.code.name };
-    this.panels = Object.fromEntries(LEVELS.map((level) => [level, panels.panel(level, titles[level], notes[level])]));
+    const notes = { loops: this.loopNote, ...this.tallies };
+    const titles = { ...TITLES, ...Object.fromEntries(Object.entries(model.codes).map(([level, { name }]) => [level, name])) };
+    this.panels = Object.fromEntries(this.levels.map((level) => [level, panels.panel(level, titles[level], notes[level])]));
+    if (model.codes.ir) this.addSwitches(titles);
     this.tabs = createTabs({
-      label: "which level", className: "narrow", selected: "loops", items: LEVELS.map((id) => ({ id, label: id === "te" ? "TE" : titles[id] })),
+      label: "which level", className: "narrow", selected: "loops", items: this.levels.map((id) => ({ id, label: id === "te" ? "TE" : titles[id] })),
       onSelect: (id, byReader) => {
-        if (this.body) this.body.dataset.on = id;
+        this.showLevel(id);
         if (byReader) {
           if (this.chosen.length > 0) this.reveal(id);
           else this.toKernel();
@@ -86,12 +89,13 @@ class LoweringExplorer {
         }
       },
     });
-    this.body = h("div", { class: "lowering-body", "data-on": "loops" }, LEVELS.map((level) => this.panels[level].el));
+    this.body = h("div", { class: "lowering-body", "data-on": "loops", "data-code": "code" }, this.levels.map((level) => this.panels[level].el));
+    this.showLevel(this.tabs.selected);
     this.shell.body.append(h("div", { class: "lowering-ops", role: "group", "aria-label": "operators: choose one to see it at every level" }, h("span", { class: "what" }, "operators"), this.chips), this.tabs.el, this.body);
     this.effect = h("span", { class: "lowering-effect" });
     const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });
     this.shell.foot.append(this.effect, legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    for (const level of ["relay", "te", "code"]) this.panels[level].draw();
+    for (const level of this.levels) if (level !== "loops") this.panels[level].draw();
     this.keys = this.bindings();
     this.unbind = bindKeys(this.root, this.keys);
   }
@@ -124,20 +128,38 @@ class LoweringExplorer {
 
   restore(state) {
     this.chosen = parseList(state.op).filter((op) => this.model.operators[op]);
-    this.tabs.select(LEVELS.includes(state.tab) ? state.tab : "loops");
+    this.tabs.select(this.levels.includes(state.tab) ? state.tab : "loops");
     this.go(integer(state.step, this.count) - 1, true);
     this.light();
     requestAnimationFrame(() => {
       if (this.chosen.length === 0) this.toKernel();
-      else for (const level of LEVELS) this.reveal(level);
+      else for (const level of this.levels) this.reveal(level);
     });
   }
 
   /** The code is first shown where its innermost loop begins, unless the reader has been there. */
   toKernel() {
-    const { list } = this.panels.code;
-    const line = list.children[hottest(this.model.lines, this.model.code.purposes.indexOf("multiply-add"))];
-    if (line && list.scrollTop === 0) this.show(list, line);
+    for (const [level, { lines, purposes }] of Object.entries(this.model.codes)) {
+      const { list } = this.panels[level];
+      const line = list.children[hottest(lines, purposes.indexOf("multiply-add"))];
+      if (line && list.scrollTop === 0) this.show(list, line);
+    }
+  }
+
+  /** Where there is room for one of the two codes, which one. */
+  addSwitches(titles) {
+    this.switches = ["ir", "code"].flatMap((at) => {
+      const buttons = ["ir", "code"].map((level) => h("button", { class: "lv-switch", type: "button", "data-level": level, onclick: () => { this.tabs.select(level, true); this.panels[level].el.querySelector(".lv-switch[aria-pressed=true]")?.focus(); } }, titles[level]));
+      this.panels[at].head.prepend(h("span", { class: "lv-switches", role: "group", "aria-label": "which code" }, buttons));
+      return buttons;
+    });
+  }
+
+  showLevel(id) {
+    if (!this.body) return;
+    this.body.dataset.on = id;
+    if (this.model.codes[id]) this.body.dataset.code = id;
+    for (const button of this.switches ?? []) button.setAttribute("aria-pressed", String(button.dataset.level === this.body.dataset.code));
   }
 
   // --- the schedule ---------------------------------------------------------------------------------
@@ -188,8 +210,20 @@ class LoweringExplorer {
     const { effect } = this.model.steps[this.step];
     const before = this.model.steps[Math.max(0, this.step - 1)].effect;
     const part = (key, words) => h("span", { class: effect[key] === before[key] ? "" : "changed" }, words[0], h("b", null, effect[key].toLocaleString("en")), words[1]);
-    fill(this.effect, part("nests", ["", effect.nests === 1 ? " nest" : " nests"]), part("tasks", ["", effect.tasks === 1 ? " piece: one core" : " pieces for the cores"]),
-      part("lanes", ["", effect.lanes === 1 ? " number at a time" : " numbers in a vector"]), part("copies", ["written ", effect.copies === 1 ? " time" : " times"]), this.measured());
+    fill(this.effect, part("nests", ["", effect.nests === 1 ? " nest" : " nests"]), part("tasks", ["", this.model.gpu ? (effect.tasks === 1 ? " thread" : " threads") : effect.tasks === 1 ? " piece: one core" : " pieces for the cores"]),
+      part("lanes", ["", effect.lanes === 1 ? " number at a time" : " numbers in a vector"]), part("copies", ["written ", effect.copies === 1 ? " time" : " times"]), this.estimated(effect, before), this.measured());
+  }
+
+  /** What a run costs with these loops, counted, and what this step changed of it. */
+  estimated(effect, before) {
+    if (!effect.instructions) return null;
+    const less = changed(effect.instructions, before.instructions, ["fewer", "more"]);
+    const moved = changed(effect.traffic, before.traffic, ["fewer", "more"]);
+    const who = this.model.gpu ? "a thread" : "the busiest core";
+    return [
+      h("span", { class: less ? "changed estimated" : "estimated", title: ESTIMATED }, "estimated ", h("b", null, amount(effect.instructions)), ` instructions of ${who}`, less && `, ${less}`),
+      h("span", { class: moved ? "changed estimated" : "estimated", title: ESTIMATED }, h("b", null, bytes(effect.traffic)), " read and written", moved && `, ${moved}`),
+    ];
   }
 
   /** How long a run took with these loops, where that was measured. */
@@ -205,7 +239,7 @@ class LoweringExplorer {
 
   ownersOf(level, line) {
     const at = Number(line.dataset.at);
-    const lines = { relay: this.model.relay, te: this.model.te, loops: this.model.steps[this.step].nest, code: this.model.lines }[level];
+    const lines = this.model.codes[level]?.lines ?? { relay: this.model.relay, te: this.model.te, loops: this.model.steps[this.step].nest }[level];
     return lines[at]?.owners ?? [];
   }
 
@@ -216,9 +250,9 @@ class LoweringExplorer {
   choose(owners, from) {
     this.chosen = [...owners];
     this.light();
-    for (const level of LEVELS) if (level !== from) this.reveal(level);
+    for (const level of this.levels) if (level !== from) this.reveal(level);
     const names = this.chosen.map((op) => this.model.operators[op].name).join(", ");
-    this.shell.announce(names ? `${names}: ${this.tally.textContent}` : "no operator is chosen");
+    this.shell.announce(names ? `${names}: ${this.tallies.code.textContent}` : "no operator is chosen");
     this.ctx.changed();
   }
 
@@ -238,13 +272,14 @@ class LoweringExplorer {
   light() {
     const lit = this.pointed ?? this.chosen;
     this.body.classList.toggle("has-lit", lit.length > 0);
-    for (const level of LEVELS) {
+    for (const level of this.levels) {
       for (const line of this.panels[level].list.children) line.classList.toggle("is-lit", line.dataset.at !== undefined && meets(this.ownersOf(level, line), lit));
     }
     for (const [op, chip] of this.chips.entries()) chip.setAttribute("aria-pressed", String(this.chosen.includes(op)));
-    const { code } = this.model;
-    const counts = this.model.tally(lit).map((n, i) => (n > 0 ? `${n} ${code.purposes[i]}` : "")).filter(Boolean);
-    text(this.tally, (this.step < this.count - 1 ? "of the finished schedule: " : "") + counts.join(" · "));
+    for (const [level, { lines, purposes }] of Object.entries(this.model.codes)) {
+      const counts = tally(lines, purposes.length, lit).map((n, i) => (n > 0 ? `${n} ${purposes[i]}` : "")).filter(Boolean);
+      text(this.tallies[level], (this.step < this.count - 1 ? "of the finished schedule: " : "") + counts.join(" · "));
+    }
   }
 
   reveal(level) {
@@ -286,8 +321,8 @@ class LoweringExplorer {
   }
 
   otherLevel(by) {
-    const now = LEVELS.indexOf(this.at()?.level ?? this.tabs.selected);
-    const to = LEVELS[(now + by + LEVELS.length) % LEVELS.length];
+    const now = this.levels.indexOf(this.at()?.level ?? this.tabs.selected);
+    const to = this.levels[(now + by + this.levels.length) % this.levels.length];
     this.tabs.select(to, true);
     this.panels[to].list.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
@@ -305,7 +340,7 @@ class LoweringExplorer {
   }
 
   help() {
-    showHelp(this.shell, this.keys);
+    showHelp(this.shell, this.keys, [h("p", null, h("strong", null, "Estimated. "), ESTIMATED)]);
   }
 
   destroy() {

@@ -1,5 +1,6 @@
 // A lowering view as lists: what each line of each level says, and which operators it belongs to.
-export const LEVELS = ["relay", "te", "loops", "code"];
+/** The levels of a view: the last is the code nearest to the machine, `ir` the one before it, where there are two. */
+export const levelsOf = (view) => ["relay", "te", "loops", ...(view.codes.length > 1 ? ["ir"] : []), "code"];
 
 export function createModel(view) {
   const { strings } = view;
@@ -10,20 +11,22 @@ export function createModel(view) {
   const steps = view.steps.map(([mark, primitive, say, why, nest, effect]) => ({
     mark, primitive: strings[primitive], say, why,
     nest: nest.map(([block, depth, name, text, extent, how, owners, touched]) => ({ block: block === 1, depth, name: strings[name], text: strings[text], extent, how: strings[how], owners, touched: touched === 1 })),
-    effect: { nests: effect[0], tasks: effect[1], lanes: effect[2], copies: effect[3] },
+    effect: { nests: effect[0], tasks: effect[1], lanes: effect[2], copies: effect[3], instructions: effect[4], traffic: effect[5] },
   }));
-  const { purposes, blocks } = view.code;
-  const lines = view.code.lines.map(([text, purpose, block, depth]) => ({ text: strings[text], purpose, depth, block, owners: block < 0 ? [] : blocks[block] }));
+  const codes = view.codes.map(({ name, purposes, blocks, lines, others, cut }) => ({
+    name: strings[name], purposes: purposes.map((p) => strings[p]), others, cut,
+    lines: lines.map(([text, purpose, block, depth]) => ({ text: strings[text], purpose, depth, block, owners: block < 0 ? [] : blocks[block] })),
+  }));
   const longest = Math.max(2, ...steps.flatMap(({ nest }) => nest.map(({ extent }) => extent)));
 
   return {
     times: view.times, flops: view.kernel.flops,
-    operators, relay, te, steps, lines,
-    code: { name: strings[view.code.name], purposes: purposes.map((p) => strings[p]), others: view.code.others, cut: view.code.cut },
+    operators, relay, te, steps,
+    codes: Object.fromEntries(codes.map((code, i) => [i === codes.length - 1 ? "code" : "ir", code])),
+    gpu: codes[0].name === "CUDA C",
     kernel: { name: strings[view.kernel.name], target: strings[view.kernel.target], rule: strings[view.kernel.rule], choice: view.kernel.choice.map(([name, value]) => `${strings[name]} ${strings[value]}`) },
     /** How long the bar of a loop is, from 0 to 1: by the logarithm of its turns. */
     share: (extent) => (extent <= 1 ? 0 : Math.log2(extent) / Math.log2(longest)),
-    tally: (chosen) => tally(lines, purposes.length, chosen),
   };
 }
 
@@ -46,6 +49,19 @@ export function duration(ns) {
   const [size, unit] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
   return `${Number((ns / size).toPrecision(3))} ${unit}`;
 }
+
+/** What a step changed of an estimate: "7.8× fewer", or "" where it is the same within a hundredth. */
+export function changed(now, before, [less, more]) {
+  if (!now || !before || Math.abs(now / before - 1) < 0.01) return "";
+  const ratio = now < before ? before / now : now / before;
+  return `${Number(ratio.toPrecision(ratio < 2 ? 3 : 2))}× ${now < before ? less : more}`;
+}
+
+/** A number in words: 812 · 16,992 · 3.17 million. */
+export const amount = (n) => (n >= 1e9 ? `${Number((n / 1e9).toPrecision(3))} billion` : n >= 1e6 ? `${Number((n / 1e6).toPrecision(3))} million` : n.toLocaleString("en"));
+
+/** Bytes in words. */
+export const bytes = (n) => (n >= 1e6 ? `${Number((n / 1e6).toPrecision(3))} MB` : n >= 1e3 ? `${Number((n / 1e3).toPrecision(3))} KB` : `${n} bytes`);
 
 /** What a step changed of the time: "2.1× faster", "as fast as before" (within a tenth), or "" at the first. */
 export function faster(times, step) {

@@ -55,19 +55,25 @@ export function createPanels(model, view, hooks) {
     });
   }
 
-  function code() {
-    const first = heads(model.lines);
-    const rows = model.lines.map(({ text, purpose, depth, owners }, at) => {
-      const kind = model.code.purposes[purpose];
-      const [name, ...rest] = text.split(" ");
-      const content = purpose < 0 ? h("code", { class: "text label" }, text) : h("code", { class: "text" }, h("span", { class: `mnemonic p-${kind}` }, name), " ", rest.join(" "));
-      return line("code", at, owners, first[at], content, { style: { "--in": String(depth) }, class: depth > 0 ? "in-loop" : "" });
+  const code = (level) => () => {
+    const { lines, purposes, cut } = model.codes[level];
+    const first = heads(lines);
+    const rows = lines.map(({ text, purpose, depth, owners }, at) => {
+      const kind = purposes[purpose];
+      const content = purpose < 0 ? h("code", { class: "text label" }, text) : h("code", { class: "text" }, wordsOf(text, kind));
+      return line(level, at, owners, first[at], content, { style: { "--in": String(depth) }, class: depth > 0 ? "in-loop" : "" });
     });
-    if (model.code.cut) rows.push(h("div", { class: "lv-line note", role: "option", "aria-selected": false }, `… ${model.code.cut.toLocaleString("en")} more lines`));
+    if (cut) rows.push(h("div", { class: "lv-line note", role: "option", "aria-selected": false }, `… ${cut.toLocaleString("en")} more lines`));
     return rows;
+  };
+
+  /** A line of code with the word in colour that says what it does: what it begins with, or, in LLVM's text, what follows `=`. */
+  function wordsOf(text, kind) {
+    const [, before, word, rest] = /^((?:%[\w.$-]+ = )?(?:@!?%p\d+ )?)([\w.]+)(.*)$/s.exec(text) ?? [null, "", "", text];
+    return [before, h("span", { class: `mnemonic p-${kind}` }, word), rest];
   }
 
-  const made = { relay, te, loops, code };
+  const made = { relay, te, loops, ir: code("ir"), code: code("code") };
   /** A level as a list that has a line for each part. */
   function panel(level, title, note) {
     const list = h("div", { class: "lv-list", role: "listbox", "aria-label": title, onfocusin: (event) => hooks.focus(level, event.target.closest(".lv-line")), onclick: (event) => hooks.click(level, event.target.closest(".lv-line")),

@@ -98,7 +98,7 @@ class RunExplorer {
     },
     h("td", { class: "n which" }, markOf(kernel.rule), " ", String(kernel.index + 1)), h("td", { class: "what" }, h("code", { title: kernel.name }, parts)), h("td", { class: "shape" }, shape), number(String(kernel.calls)), number(duration(kernel.ns)),
     h("td", { class: "n share" }, h("span", { class: "bar-of", style: { "--share": String(kernel.share / this.model.kernels[0].share) }, "aria-hidden": "true" }), percent(kernel.share)),
-    number(kernel.flops ? short(kernel.rate) : "–"), number(kernel.flops ? short(kernel.intensity) : "–"), h("td", null, h("b", null, percent(kernel.reached)), kernel.arithmetic ? " arithmetic" : " memory"));
+    number(kernel.flops ? short(kernel.rate) : "–"), number(kernel.flops ? short(kernel.intensity) : "–"), h("td", { class: "limit" }, h("b", null, percent(kernel.reached)), h("small", null, kernel.arithmetic ? " arithmetic" : " memory")));
   }
 
   /** Every launch in order, as a table: what the timeline draws. */

@@ -83,5 +83,5 @@ export function nextLaunch(launches, kernel, at) {
 /** An operator's name without what most of a model's have in common. */
 export const shortName = (name) => name.replace(/^nn\./, "").replace(/^contrib_/, "").replace(/_without_weight_transform$/, "");
 
-/** The shape of "Tensor[(1, 64), float32]": "1 × 64"; of several types, all of them. */
-export const shapeOf = (type) => [...type.matchAll(/\(([^()]*)\)/g)].map(([, sizes]) => sizes.split(",").map((n) => n.trim()).filter(Boolean).join(" × ") || "a number").join(", ");
+/** The shape of "Tensor[(1, 64), float32]": "1×64"; of several types, all of them. */
+export const shapeOf = (type) => [...type.matchAll(/\(([^()]*)\)/g)].map(([, sizes]) => sizes.split(",").map((n) => n.trim()).filter(Boolean).join("×") || "a number").join(", ");

@@ -1,0 +1,207 @@
+"""What a nest of loops will cost, counted without running it.
+
+`instructions` are those of the core that has most to do: arithmetic (a product that is added at once is
+one), loads, stores, and two for each turn of a loop, to count and to jump. A vector counts as one. What
+does not depend on the innermost loops is counted once, before them, as the compiler will have it; a loop
+that is unrolled has no turns. A loop that is shared out is divided by the cores; of one whose turns are
+the threads of a GPU, one turn is counted. `traffic` are the bytes of the arrays that the nests read and
+write, those of an intermediate result in each nest that uses it; what is local to a loop is not counted.
+
+Left out: addresses, caches, the latency of one sum after another, registers that do not suffice, loads of
+scattered elements. So the number says which primitive removes work, not how long a run takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+_ARITHMETIC = frozenset(
+    ("Add", "Sub", "Mul", "Div", "Mod", "FloorDiv", "FloorMod", "Min", "Max", "Cast", "EQ", "NE", "LT", "LE",
+     "GT", "GE", "And", "Or", "Not", "Select", "Call")
+)  # fmt: skip
+_LOADS = ("BufferLoad", "TensorLoad")
+TURN = 2  # instructions for a turn of a loop
+
+
+class Estimate(NamedTuple):
+    """Instructions of the busiest core, and bytes read and written; 0 where sizes are not known."""
+
+    instructions: int
+    traffic: int
+
+
+class _Loop(NamedTuple):
+    var: Any
+    turns: int
+    kind: int  # TVM's: 0 serial, 1 parallel, 2 vectorized, 3 unrolled
+
+
+PARALLEL, VECTORIZED, UNROLLED, THREADS = 1, 2, 3, 4
+
+
+def estimate(func: Any, cores: int) -> Estimate:
+    """The estimate for a function of loops, scheduled or not."""
+    nests: list[_Nest] = []
+    pending: list[tuple[Any, tuple[_Loop, ...], dict[Any, set[Any]]]] = [(func.body, (), {})]
+    while pending:
+        node, loops, depends = pending.pop()
+        kind = type(node).__name__
+        if kind == "SeqStmt":
+            pending += [(part, loops, depends) for part in reversed(list(node.seq))]
+        elif kind == "For":
+            if not hasattr(node.extent, "value"):
+                return Estimate(0, 0)
+            if not loops:
+                nests.append(_Nest(cores))
+            loop = _Loop(node.loop_var, int(node.extent.value), int(node.kind))
+            nests[-1].turns((*loops, loop))
+            pending.append((node.body, (*loops, loop), {**depends, node.loop_var: {node.loop_var}}))
+        elif kind == "SBlockRealize":
+            inner = dict(depends)
+            for iter_var, value in zip(node.block.iter_vars, node.iter_values, strict=True):
+                inner[iter_var.var] = _vars(value, depends)
+            if node.block.init is not None and loops:
+                summed = {v for iv in node.block.iter_vars if int(iv.iter_type) == 2 for v in inner[iv.var]}
+                once = tuple([loop for loop in loops if loop.var not in summed])
+                pending.append((node.block.init, once, inner))
+            pending.append((node.block.body, loops, inner))
+        elif kind == "BufferStore":
+            if not nests or not loops:
+                nests.append(_Nest(cores))
+            nests[-1].statement(node, loops, depends)
+        elif kind == "IfThenElse":
+            pending += [
+                (part, loops, depends) for part in (node.then_case, node.else_case) if part is not None
+            ]
+        elif hasattr(node, "body"):
+            pending.append((node.body, loops, depends))
+    return Estimate(round(sum(nest.work for nest in nests)), sum(nest.traffic for nest in nests))
+
+
+class _Nest:
+    """One nest of loops: what its statements cost the core that has most of them."""
+
+    def __init__(self, cores: int) -> None:
+        self.cores = cores
+        self.work = 0.0
+        self.buffers: dict[Any, int] = {}
+
+    @property
+    def traffic(self) -> int:
+        return sum(self.buffers.values())
+
+    def _add(self, count: float, loops: Sequence[_Loop]) -> None:
+        shared = 1
+        for loop in loops:
+            shared *= loop.turns if loop.kind == PARALLEL else 1
+        pieces = -(-shared // self.cores)  # what one core has of them, at the most
+        self.work += count * pieces / max(1, shared)
+
+    def turns(self, loops: Sequence[_Loop]) -> None:
+        if loops[-1].kind not in (VECTORIZED, UNROLLED, THREADS):
+            self._add(TURN * _product(loops), loops)
+
+    def statement(self, store: Any, loops: Sequence[_Loop], depends: dict[Any, set[Any]]) -> None:
+        self._access(store.buffer, store.indices, loops, depends, written=True)
+        operations, loads = _counted(store.value)
+        self._add(operations * _product(loops), loops)
+        seen = set()
+        for load in loads:
+            key = str(load)
+            if key not in seen:  # what is read twice is loaded once
+                seen.add(key)
+                self._access(load.source, load.indices, loops, depends)
+
+    def _access(
+        self,
+        buffer: Any,
+        indices: Any,
+        loops: Sequence[_Loop],
+        depends: dict[Any, set[Any]],
+        written: bool = False,
+    ) -> None:
+        needed = {v for index in indices for v in _vars(index, depends)}
+        self._add(_product(_without_invariant(loops, needed)), loops)
+        if str(buffer.scope()) in ("global", ""):
+            self.buffers.setdefault((buffer.data, written), _bytes(buffer))
+
+
+def _without_invariant(loops: Sequence[_Loop], needed: set[Any]) -> list[_Loop]:
+    """The loops in whose turns an access is made. The innermost ones that are unrolled or vectors are one
+    stretch of code; out of that, and out of the loops around it, goes what does not depend on them.
+    """
+    inner = len(loops)
+    while inner and loops[inner - 1].kind in (VECTORIZED, UNROLLED):
+        inner -= 1
+    kept = [loop for loop in loops[inner:] if loop.var in needed]
+    while inner and loops[inner - 1].var not in needed:
+        inner -= 1
+        if loops[inner].kind == PARALLEL:
+            inner += 1
+            break
+    return [*loops[:inner], *kept]
+
+
+def _product(loops: Sequence[_Loop]) -> int:
+    total = 1
+    for loop in loops:
+        total *= 1 if loop.kind in (VECTORIZED, THREADS) else max(1, loop.turns)
+    return total
+
+
+def _bytes(buffer: Any) -> int:
+    total = (
+        max(1, int(buffer.dtype.bits) // 8) if hasattr(buffer.dtype, "bits") else _width(str(buffer.dtype))
+    )
+    for size in buffer.shape:
+        total *= int(size.value) if hasattr(size, "value") else 1
+    return total
+
+
+def _width(dtype: str) -> int:
+    digits = "".join(c for c in dtype if c.isdigit())
+    return max(1, int(digits or 8) // 8)
+
+
+def _counted(value: Any) -> tuple[int, list[Any]]:
+    """The operations of an expression, and the elements that it reads."""
+    operations, loads = 0, []
+    for node in _parts(value):
+        kind = type(node).__name__
+        if kind in _LOADS:
+            loads.append(node)
+        elif kind in _ARITHMETIC:
+            operations += 1
+            if kind == "Add" and "Mul" in (type(node.a).__name__, type(node.b).__name__):
+                operations -= 1  # one instruction with the product
+    return operations, loads
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """An expression and what it is made of, without the indices of what it reads."""
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        yield node
+        kind = type(node).__name__
+        if kind == "Call":
+            pending += list(node.args)
+        elif kind == "Select":
+            pending += [node.condition, node.true_value, node.false_value]
+        elif kind == "Cast":
+            pending.append(node.value)
+        elif kind not in _LOADS:
+            pending += [getattr(node, name) for name in ("a", "b") if hasattr(node, name)]
+
+
+def _vars(value: Any, depends: dict[Any, set[Any]]) -> set[Any]:
+    """The loops' variables that an index depends on."""
+    found: set[Any] = set()
+    for node in _parts(value):
+        if type(node).__name__ == "Var":
+            found |= depends.get(node, set())
+        elif type(node).__name__ in _LOADS:
+            for index in node.indices:
+                found |= _vars(index, depends)
+    return found

@@ -1,0 +1,131 @@
+"""A kernel's LLVM text, after LLVM's own passes, each line with the block of the loops that it came from.
+
+The link is LLVM's table of lines, as for the assembly (see `traced`): each instruction names a place in it.
+What is shown leaves out metadata and alignments, which are there for LLVM.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .traced import CLASSES, Instruction, Traced
+
+_DEFINE = re.compile(r"^define .*@([\w.$]+)\(")
+_PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
+_AT = re.compile(r"!dbg !(\d+)")
+_LABEL = re.compile(r"^([\w.$-]+|\"[^\"]+\"):")
+_TARGET = re.compile(r"label %([\w.$-]+|\"[^\"]+\")")
+_META = re.compile(
+    r"(, ![\w.]+ !(?:\d+|\{[^}]*\})|, align \d+|\b(?:tail|musttail|notail) (?=call\b)|\bfastcc )"
+)
+_PURPOSES = (
+    ("multiply-add", r"call .*@llvm\.(fmuladd|fma)\."),
+    ("load", r"load "), ("store", r"store |call void @llvm\.(memset|memcpy)"),
+    ("spread", r"(shufflevector|insertelement|extractelement) "),
+    ("arithmetic", r"f(add|sub|mul|div|rem|neg|cmp|pext|ptrunc|ptosi|ptoui)\b|[su]itofp"
+     r"|call .*@llvm\.(?!lifetime|assume|smin|smax|umin|umax|prefetch)"
+     r"|(add|sub|mul|shl|and|or|xor|ashr|lshr|icmp|select|sext|zext|trunc|bitcast)[^%]*<\d+ x"
+     r"|select .*(float|half|double) "),
+    ("jump", r"(br|ret|switch|unreachable)\b|call (?!.*@llvm\.)"),
+)  # fmt: skip
+
+
+def read_llvm(text: str, blocks: tuple[str, ...]) -> Traced:
+    """The lines of those functions of LLVM's text that have a block's instructions."""
+    numbers = {m[1]: int(m[2]) - 1 for line in text.splitlines() if (m := _PLACE.match(line))}
+    kept: list[Instruction] = []
+    others = 0
+    for lines in _functions(text):
+        found = _read(lines, numbers)
+        if any(one.block >= 0 for one in found):
+            kept += found
+        else:
+            others += sum(one.purpose >= 0 for one in found)
+    return Traced(blocks, tuple(kept), others)
+
+
+def _functions(text: str) -> list[list[str]]:
+    """The bodies of the functions, with a label for where they begin."""
+    found: list[list[str]] = []
+    inside = False
+    for line in text.splitlines():
+        if m := _DEFINE.match(line):
+            found.append([f"{m[1]}:"])
+            inside = True
+        elif line == "}":
+            inside = False
+        elif inside and line.strip():
+            found[-1].append(line)
+    return found
+
+
+def _read(lines: Sequence[str], numbers: dict[str, int]) -> list[Instruction]:
+    found: list[Instruction] = []
+    places: dict[str, int] = {}  # labels, by the number of their stretch of code
+    stretch: list[int] = []  # of each line
+    jumps: list[tuple[int, str]] = []
+    for line in lines:
+        if label := _LABEL.match(line):
+            places[label[1]] = len(places)
+            found.append(Instruction(f"{label[1]}:", -1, -1, 0))
+        else:
+            at = _AT.search(line)
+            block = numbers.get(at[1], -1) if at else -1
+            text = _META.sub("", line.split(" ;")[0]).strip()
+            if not places or not text or text.startswith(("#dbg", "]", "i32 ", "i64 ")):
+                jumps += [(len(places) - 1, to) for to in _TARGET.findall(text)]
+                continue
+            found.append(Instruction(text, CLASSES.index(purpose(text)), max(-1, block), 0))
+            jumps += [(len(places) - 1, to) for to in _TARGET.findall(text)]
+        stretch.append(len(places) - 1)
+    edges = [(at, places[to]) for at, to in jumps if to in places]
+    if len(lines) > 1 and _LABEL.match(lines[1]):
+        edges.append((0, 1))  # from the function's name on
+    depths = loop_depths(len(places), edges)
+    return [
+        Instruction(one.text, one.purpose, one.block, depths[at])
+        for one, at in zip(found, stretch, strict=True)
+    ]
+
+
+def purpose(text: str) -> str:
+    """What an instruction is for, one of CLASSES."""
+    code = text.partition(" = ")[2] or text
+    return next((kind for kind, pattern in _PURPOSES if re.match(pattern, code)), "bookkeeping")
+
+
+def loop_depths(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+    """In how many loops each of `count` stretches of code is, of which the first begins; `edges` are the
+    jumps. A jump to what dominates it closes a loop (Aho, Sethi and Ullman's natural loops).
+    """
+    comes: list[set[int]] = [set() for _ in range(count)]
+    goes: list[set[int]] = [set() for _ in range(count)]
+    for a, b in edges:
+        comes[b].add(a)
+        goes[a].add(b)
+    reached, pending = {0}, [0]
+    while pending:
+        new = goes[pending.pop()] - reached
+        reached |= new
+        pending += new
+    dominators = [set(reached) for _ in range(count)]
+    dominators[0] = {0}
+    changed = True
+    while changed:
+        changed = False
+        for node in sorted(reached - {0}):
+            before = [dominators[p] for p in comes[node] & reached]
+            found = set.intersection(*before) | {node}
+            if found != dominators[node]:
+                dominators[node], changed = found, True
+    loops: dict[int, set[int]] = {}
+    for a in reached:
+        for head in goes[a] & dominators[a]:
+            inside, todo = loops.setdefault(head, {head}), [a]
+            while todo:
+                node = todo.pop()
+                if node not in inside:
+                    inside.add(node)
+                    todo += comes[node] & reached
+    return [sum(node in inside for inside in loops.values()) for node in range(count)]
