@@ -23,7 +23,7 @@ def view(explorer: str) -> LoweringView:
 
 def innermost(explorer: str) -> list[str]:
     """What the instructions of the innermost loop are for."""
-    code = view(explorer).code
+    (code,) = [code for code in view(explorer).codes if code.name == "assembly"]
     deepest = max(line.depth for line in code.lines)
     return [code.purposes[n.purpose] for n in code.lines if n.depth == deepest and n.purpose >= 0]
 
