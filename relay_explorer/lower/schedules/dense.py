@@ -12,7 +12,7 @@ from typing import Any
 from ..compose import Composed
 from ..target import Target
 from .blocked import sums_in_registers, tile_score
-from .parts import Plan, divisors, product, sizes
+from .parts import PARALLEL_FROM, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_dense_pack"
@@ -47,13 +47,22 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
             weights = 4 * features * units * block
             fit = 1.0 if height == rows or weights <= target.caches[1] else 0.5
             tiles.append((fit * tile_score(rows, units, most), rows, units))
-    if height == 1:  # reading the weight decides; four streams keep the memory busy
-        tiles = [(-abs(units - 4), rows, units) for _, rows, units in tiles]
+    if height == 1:
+        wanted = _streams(target, blocks, features * block)
+        tiles = [(-abs(units - wanted), rows, units) for _, rows, units in tiles]
     tiles.sort(reverse=True)
     return [
         Candidate({"rows": rows, "units": units}, f"{rows} × {units} sums in registers")
         for _, rows, units in tiles[:4]
     ]
+
+
+def _streams(target: Target, blocks: int, size: int) -> int:
+    """How many blocks of `size` weights are summed at a time where each is read once: reading decides. From
+    the caches eight keep the sums busy, as long as the cores get equal shares; from memory four are enough.
+    """
+    shared = 2 * blocks * size >= PARALLEL_FROM and blocks // 8 % target.cores
+    return 4 if shared or 4 * blocks * size > target.caches[1] else 8
 
 
 def _schedule(plan: Plan, choice: dict[str, Any], block: int, features: int) -> None:
