@@ -40,6 +40,7 @@ EXERCISES = {
         "schedule_matmul",
         "warp_access",
         "plan_memory",
+        "vm_instruction",
     )
 }
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs

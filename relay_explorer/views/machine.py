@@ -147,6 +147,11 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
     return replace(view, axes=(), grid=(0,), variants=view.variants[:1]), ()
 
 
+def run_view(run: MachineRun, module: IRModule, title: str = "") -> MachineView:
+    """The view of a run that was recorded, with `look` as its `text`, beside the rows of a module."""
+    return _Builder(run, MachineRows(module), title).view(None, ("This is a run of bytecode alone.",))
+
+
 def look(value: Value) -> str:
     """A value as text: a tensor by its numbers."""
     if is_tensor(value):

@@ -14,7 +14,7 @@ from .evaluation_rows import types_named
 from .origins import Origins
 from .rows import program_rows
 
-MOST_ROWS = 8  # that one instruction is said to come from
+MOST_ROWS = 60  # that one instruction is said to come from
 
 
 class MachineRows:

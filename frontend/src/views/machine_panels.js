@@ -157,7 +157,7 @@ function objectLine(explorer, holders, object, inside) {
   const { run, step } = explorer;
   const event = run.events[step];
   const gone = run.gone(object, step);
-  const state = event.made.includes(object) ? "new" : event.filled.includes(object) ? "filled" : gone ? (event.freed.includes(object) ? "free now" : "free") : run.idle(object, step) ? "not used again" : "";
+  const state = event.made.includes(object) ? (explorer.view.objects[object][4] ? "given" : "new") : event.filled.includes(object) ? "filled" : gone ? (event.freed.includes(object) ? "free now" : "free") : run.idle(object, step) ? "not used again" : "";
   return h("li", { class: `thing${inside ? " inside" : ""}${gone ? " is-gone" : ""}${MARKED.has(state) ? " is-marked" : ""}${object === explorer.chosen ? " chosen" : ""}` },
     h("span", { class: "what" }, valueChip(explorer, object, { fresh: state === "new" || state === "filled" })),
     h("span", { class: "state" }, state), h("span", { class: "holder" }, heldBy(explorer, holders, object)), life(explorer, object));
@@ -169,8 +169,11 @@ export function drawMemory(explorer, pane) {
   const seen = view.objects.flatMap((_, i) => (run.seen(i, step) ? [i] : []));
   const freed = new Set(run.events[step].freed);
   const shown = seen.filter((i) => explorer.all || !run.gone(i, step) || freed.has(i) || i === explorer.chosen);
-  const tops = shown.filter((i) => view.objects[i][3] < 0 || !shown.includes(view.objects[i][3]));
-  const ordered = tops.flatMap((i) => [[i, false], ...shown.filter((k) => view.objects[k][3] === i).map((k) => [k, true])]);
+  const there = new Set(shown);
+  const lies = (i) => view.objects[i][3] >= 0 && there.has(view.objects[i][3]);
+  const tenants = new Map();
+  for (const i of shown) if (lies(i)) tenants.set(view.objects[i][3], [...(tenants.get(view.objects[i][3]) ?? []), i]);
+  const ordered = shown.filter((i) => !lies(i)).flatMap((i) => [[i, false], ...(tenants.get(i) ?? []).map((k) => [k, true])]);
   // The newest are the ones that something happens to.
   const kept = ordered.slice(-MOST_OBJECTS);
   const goneCount = seen.filter((i) => run.gone(i, step)).length;
