@@ -170,7 +170,7 @@ def test_winograd() -> None:
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        ("for rows in (48, 5, 1)", ["48 → 4 × 2", "5 → 5 × 2", "1 → 1 × 4"]),
+        ("for rows in (48, 5, 1)", ["48 → 4 × 2", "5 → 5 × 2", "1 → 1 × 8"]),
         ("for number, name in", ["i is allowed", "j is allowed", "k is refused"]),
     ],
 )
