@@ -17,7 +17,6 @@ from ..execute.vm.bytecode import Instruction, targets
 from ..execute.vm.record import record_machine
 from ..execute.vm.text import instruction_text
 from ..ir.adt import Constructor
-from ..ir.module import IRModule
 from ..typing import infer_types
 from .budget import limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
@@ -152,7 +151,7 @@ def _judge_combine(answer: Anything, case: Sample) -> Failure | None:
         made[name] = list(code)
         hint = code_hint(list(function.code), list(code))
         if hint:
-            new = changed(program, lambda old, made=made: made.get("main", combined(old)))  # type: ignore[misc]
+            new = _put(changed(program, combined), made)
             return Failure(
                 told, expected, _code(code), hint, printed=outcome.printed, picture=_picture(new, case)
             )
@@ -211,10 +210,7 @@ def _judge_runs(program: VMProgram, made: dict[str, list[Instruction]], case: Sa
     main = program.functions["main"]
     told = _told("main", main.code, case)
     right = combined(main.code)
-    new = changed(program, lambda old: old)
-    new = replace(
-        new, functions={name: replace(f, code=tuple(made[name])) for name, f in new.functions.items()}
-    )
+    new = _put(changed(program, combined), made)
     given = list(_arguments(case))
     found: list[str] = []
     outcome = limited(CASE_SECONDS, _results, new, given, found)
@@ -234,6 +230,14 @@ def _judge_runs(program: VMProgram, made: dict[str, list[Instruction]], case: Sa
             got = _code(made["main"])
             return Failure(told, _code(right), got, "More can be combined.", picture=_picture(new, case))
     return None
+
+
+def _put(program: VMProgram, made: dict[str, list[Instruction]]) -> VMProgram:
+    """The program with an answer's code, as far as it is there."""
+    functions = {
+        name: replace(f, code=tuple(made.get(name, f.code))) for name, f in program.functions.items()
+    }
+    return replace(program, functions=functions)
 
 
 def _results(program: VMProgram, given: Sequence[Sequence[Value]], into: list[str]) -> None:
@@ -283,7 +287,7 @@ def _picture(program: VMProgram, case: Sample, args: Sequence[Value] | None = No
 
         given = list(args) if args is not None else next(_arguments(case))
         run = record_machine(Extended(program, follow), given, limit=300, budget=20_000, text=look)
-        return Explorer(run_view(run, IRModule({}), "Your code, run"), "your-code-machine")
+        return Explorer(run_view(run, case.module(), "Your code, run"), "your-code-machine")
 
     return draw
 

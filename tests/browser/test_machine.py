@@ -135,6 +135,19 @@ def test_a_failure_and_what_is_left_out_are_said(open_view: Opener) -> None:
     assert registers(page)[0] == "r0 %n not recorded"
 
 
+def test_bytecode_alone_has_no_column_for_a_program(open_view: Opener) -> None:
+    view = sample("tree")
+    view["program"]["rows"] = []
+    for function in view["functions"]:
+        function[1] = -1
+        for code in function[4]:
+            code[2] = []
+    page = open_view(view)
+    expect(page.locator(".vm-body > .grid")).to_be_hidden()
+    press(page, "ArrowRight")
+    assert line(page, "now").startswith("switch")
+
+
 def test_finding_narrows_the_steps(open_view: Opener) -> None:
     page = open_view(sample("tree"))
     press(page, "/")

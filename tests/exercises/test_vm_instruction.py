@@ -10,6 +10,7 @@ from relay_explorer.execute.vm import compile_program
 from relay_explorer.grading import check
 from relay_explorer.grading.vm_instruction import GetPath, Rules, combined, jumped_to, needed
 from relay_explorer.grading.vm_instruction_programs import sample
+from relay_explorer.views.check import check as check_view
 from tests.exercises.answers import answer, answers
 from tests.exercises.mistakes import Mistake, tried
 
@@ -114,6 +115,7 @@ def test_the_smallest_program_is_found_and_drawn() -> None:
     assert feedback.picture is not None
     assert feedback.picture.view.kind == "machine"
     assert "get_path" in feedback.picture.to_json()
+    assert check_view(feedback.picture.to_dict()) == []
 
 
 def test_code_that_means_something_else_is_run() -> None:

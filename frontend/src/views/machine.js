@@ -140,7 +140,9 @@ class MachineExplorer {
       label: "what to show", className: "narrow", selected: "code", items: TABS,
       onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } },
     });
-    this.body = h("div", { class: "vm-body", "data-on": "code" }, this.rows.el, this.boxes.code, this.boxes.regs, this.boxes.side);
+    const bare = this.view.program.rows.length === 0; // a program that was loaded is bytecode alone
+    this.narrowTabs.hide("program", bare);
+    this.body = h("div", { class: bare ? "vm-body bare" : "vm-body", "data-on": "code" }, this.rows.el, this.boxes.code, this.boxes.regs, this.boxes.side);
   }
 
   sums() {

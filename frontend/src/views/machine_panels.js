@@ -48,12 +48,13 @@ export function drawCode(explorer, pane) {
       from + lines.length < fn.code.length && h("p", { class: "soft" }, `${fn.code.length - from - lines.length} instructions below`));
   }
   const waits = explorer.frame >= 0 && explorer.frame !== run.stack(step).at(-1);
+  const fails = explorer.view.failure !== null && step === explorer.count - 1;
   for (const item of pane.querySelectorAll(".vm-line")) {
     const at = Number(item.dataset.at);
     item.classList.toggle("is-now", at === now);
     item.classList.toggle("is-next", at === next);
     const button = item.firstElementChild;
-    const said = at === now ? "done now" : at === next ? (waits ? "waits here" : "next") : "";
+    const said = at === now ? (fails ? "fails" : "done now") : at === next ? (waits ? "waits here" : "next") : "";
     button.querySelector(".vm-where").textContent = said;
     if (at === now) button.setAttribute("aria-current", "step");
     else button.removeAttribute("aria-current");
