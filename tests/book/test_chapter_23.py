@@ -100,7 +100,7 @@ def test_the_code_that_is_read_line_by_line() -> None:
 def test_pieces_and_banks() -> None:
     assert re.findall(r"\d+", output(PAGE, "def transactions").replace("32:", "")) == ["4", "8", "32", "1"]
     assert re.findall(r"(\d) pieces", output(PAGE, "def places")) == ["4", "4"]
-    assert re.findall(r"(\d+) at", output(PAGE, "from collections")) == ["4", "2", "16"]
+    assert re.findall(r"(\d+) turns", output(PAGE, "from collections")) == ["4", "2", "16"]
 
 
 def test_a_sum_by_shuffles() -> None:
@@ -145,7 +145,7 @@ def test_occupancy() -> None:
         ('print("stride', "stride 4:      16\nfrom place 1:  5\n"),
         (
             "for length in",
-            "32 words: 32 at a time\n33 words: 1 at a time\n34 words: 2 at a time\n48 words: 16 at a time\n",
+            "32 words: 32 turns\n33 words: 1 turns\n34 words: 2 turns\n48 words: 16 turns\n",
         ),
         ("for registers in", "64 registers: 4 blocks, 50%\n65 registers: 3 blocks, 38%\n"),
     ],
