@@ -39,9 +39,13 @@ class FlatLets(FunctionPass):
 
 
 def _meant(node: Expr, values: dict[Var, Expr]) -> Expr:
-    """What stands for a variable; other nodes stand for themselves."""
+    """What stands for a variable; other nodes stand for themselves. The way there is walked once."""
+    names: list[Var] = []
     while isinstance(node, Var) and node in values:
+        names.append(node)
         node = values[node]
+    for name in names:
+        values[name] = node
     return node
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -172,7 +173,7 @@ class NativeExecutable(Executable):
             called(command, "link the program")
             with made.open("ab") as library:
                 library.write(described(self.native, self.program, self.target, made.read_bytes()))
-            _copy(made, Path(str(path)))
+            put_in_place(made, Path(str(path)))
 
     def link(self, path: object, sources: Sequence[object], *, static: bool = False) -> None:
         """Makes a program of C files that use the header `{name}.h`; a `static` one needs no other file."""
@@ -185,7 +186,7 @@ class NativeExecutable(Executable):
                 *[str(source) for source in sources], *_linked(files), *LIBRARIES,
             ]  # fmt: skip
             called(command, "link the program")
-            _copy(made, Path(str(path)))
+            put_in_place(made, Path(str(path)))
 
     @property
     def library(self) -> NativeLibrary:
@@ -237,10 +238,14 @@ def _linked(files: Sequence[Path]) -> list[Path]:
     return [file for file in files if file.suffix in (".c", ".o")]
 
 
-def _copy(made: Path, path: Path) -> None:
+def put_in_place(made: Path, path: Path) -> None:
+    """Puts a new file at the path: one that is there already may be running."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        shutil.copy(made, path)
+        shutil.copy(made, beside)
+        os.replace(beside, path)
     except OSError as problem:
+        beside.unlink(missing_ok=True)
         raise RelayError(f"the program cannot be written to {str(path)!r}: {problem.strerror}") from None
 
 

@@ -8,7 +8,9 @@ import json
 import platform
 import shutil
 import struct
+import tempfile
 import time
+import weakref
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +24,7 @@ from ..ir.errors import RelayError
 from ..ir.expr import Function, Tuple, Var
 from .cache import digest
 from .executable import Executable
+from .native import put_in_place
 from .native_library import NativeLibrary
 from .target import Target, needed_features
 from .virtual import parameters, types_of
@@ -61,8 +64,12 @@ class LoadedNative(Executable):
     exe(x, y)   runs it, as NativeExecutable does; `exe.header` is its C header
     """
 
-    def __init__(self, path: str, told: dict[str, Any]) -> None:
-        self.path, self.header = path, str(told["header"])
+    def __init__(self, path: str, data: bytes, told: dict[str, Any]) -> None:
+        # A copy of its own: the system knows libraries by path, and another may come to lie at this one.
+        folder = tempfile.mkdtemp(prefix="relay_explorer_")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path, self.header = Path(folder) / "library.so", str(told["header"])
+        self.path.write_bytes(data)
         self.kernels, self.constants, self.mod, self.seconds = [], {}, None, 0.0
         self.target = Target(**{**told["target"], "caches": tuple(told["target"]["caches"])})
         self.name = str(told["name"])
@@ -74,7 +81,7 @@ class LoadedNative(Executable):
         params = [Var(p.name_hint, p.type_annotation) for p in parameters(head)]
         main = Function(params, Tuple([]))
         try:
-            self.library = NativeLibrary(path, native, main, types_of(head))
+            self.library = NativeLibrary(str(self.path), native, main, types_of(head))
         except (OSError, AttributeError) as problem:
             raise RelayError(f"the program in {path!r} cannot be loaded: {problem}", help=[_AGAIN]) from None
         self.seconds = time.perf_counter() - start
@@ -100,10 +107,7 @@ class LoadedNative(Executable):
 
     def save(self, path: object) -> None:
         """Copies the library."""
-        try:
-            shutil.copy(self.path, str(path))
-        except OSError as problem:
-            raise RelayError(f"the program cannot be saved as {str(path)!r}: {problem.strerror}") from None
+        put_in_place(self.path, Path(str(path)))
 
     def __repr__(self) -> str:
         takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
@@ -129,7 +133,7 @@ def load(path: str) -> LoadedNative:
     if told["library"] != digest(data[:begin]):
         raise RelayError(f"{path!r} was changed after it was saved", help=[_AGAIN])
     _check_machine(told)
-    return LoadedNative(str(Path(path).absolute()), told)
+    return LoadedNative(path, data, told)
 
 
 def _check_machine(told: dict[str, Any]) -> None:

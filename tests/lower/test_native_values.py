@@ -172,6 +172,21 @@ print("sum_Cons" in exe.header, any(name.split(".")[0] == "tvm" for name in sys.
     assert (tmp_path / "again.so").read_bytes() == path.read_bytes()
 
 
+def test_a_library_that_is_loaded_can_be_written_anew(tmp_path: Path) -> None:
+    path, loaded = tmp_path / "libsame.so", []
+    for name in ("tanh", "exp"):
+        made = relay_explorer.build(
+            relay.parse(f"def @main(%x: float32) {{ {name}(%x) }}"), executor="aot", quiet=True
+        )
+        made.save(path)
+        loaded.append(relay_explorer.load(path))
+    for exe, wanted in zip(loaded, (np.tanh(1), np.exp(1))):
+        np.testing.assert_allclose(exe(1.0), wanted, 1e-6)
+    assert [file.name for file in tmp_path.iterdir()] == ["libsame.so"]
+    with pytest.raises(RelayError, match=r"cannot be written to .*: No such file or directory"):
+        made.save(tmp_path / "nowhere" / "libsame.so")
+
+
 def test_a_library_that_is_not_ours_or_was_changed(tmp_path: Path) -> None:
     path = tmp_path / "libsum.so"
     exe = relay_explorer.build(relay.parse("def @main(%x: float32) { tanh(%x) }"), executor="aot", quiet=True)
