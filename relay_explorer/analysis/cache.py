@@ -1,0 +1,157 @@
+"""A cache, simulated: which of a tiled matrix product's reads and writes miss it.
+
+The cache has sets, each with places (*ways*) for a few lines; what is fetched takes the place of the line of
+its set that has not been used for longest. Nothing is estimated: every touch of every line is played.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache as remembered
+
+from ..ir.errors import RelayError
+
+Tile = tuple[int, int]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache of `size` bytes, in lines of `line` bytes, each of which may lie in one of `ways` places. The
+    line at the address `a` belongs to the set number `a // line % sets`.
+    """
+
+    size: int
+    line: int = 64
+    ways: int = 8
+
+    def __post_init__(self) -> None:
+        whole = all(isinstance(n, int) and n >= 1 for n in (self.size, self.line, self.ways))
+        if not whole or self.size % (self.line * self.ways) or self.ways < 2:
+            raise RelayError(
+                f"there is no cache of {self.size!r:.40} bytes with {self.ways!r:.40} ways of "
+                f"{self.line!r:.40} bytes",
+                help=[
+                    "the size is the number of sets, times the ways (2 or more), times the bytes of a line"
+                ],
+            )
+
+    @property
+    def sets(self) -> int:
+        """How many sets there are: a line has its place in one of them."""
+        return self.size // (self.line * self.ways)
+
+    def __str__(self) -> str:
+        sets = "one set" if self.sets == 1 else f"{self.sets} sets"
+        return f"{self.size:,} bytes, {sets} of {self.ways} lines of {self.line} bytes"
+
+
+@dataclass(frozen=True)
+class Misses:
+    """How often a line of each of the three matrices was not there."""
+
+    a: int
+    b: int
+    c: int
+
+    @property
+    def total(self) -> int:
+        return self.a + self.b + self.c
+
+
+@dataclass(frozen=True)
+class Product:
+    """C = A · B, with A of `m` × `k` numbers, B of `k` × `n` and C of `m` × `n`, each of `element` bytes. The
+    matrices lie behind each other, row by row; each begins with a line of its own.
+
+    With a tile (tn, tk) the loops are
+
+        for j0 in range(0, n, tn):
+          for k0 in range(0, k, tk):
+            for i in range(m):
+              for kk in range(k0, k0 + tk):      # as far as there are any
+                for j in range(j0, j0 + tn):
+                  C[i, j] += A[i, kk] * B[kk, j]
+
+    The innermost loop reads its number of A once. B and C are read, and C is written, along a row.
+    """
+
+    m: int
+    n: int
+    k: int
+    element: int = 4
+
+    def starts(self, line: int) -> tuple[int, int, int]:
+        """The addresses of the three matrices."""
+        of_b = -(-self.m * self.k * self.element // line) * line
+        return 0, of_b, of_b + -(-self.k * self.n * self.element // line) * line
+
+    def misses(self, tile: Tile, cache: Cache) -> Misses:
+        """What misses, with this tile. With `(n, k)` it is the product without tiles."""
+        return Simulation(self, cache).run(tile)
+
+    def __str__(self) -> str:
+        return f"A of {self.m} × {self.k}, B of {self.k} × {self.n}, C of {self.m} × {self.n} numbers"
+
+
+class Simulation:
+    """A product's touches, played on a cache. `sets` are the lines in the cache: each set's from the one that
+    was not used for longest to the last one.
+    """
+
+    def __init__(self, product: Product, cache: Cache) -> None:
+        if cache.line % product.element:
+            raise RelayError(
+                f"a line of {cache.line} bytes holds no whole number of {product.element} bytes each"
+            )
+        self.product, self.cache = product, cache
+        self.sets: list[dict[int, None]] = [{} for _ in range(cache.sets)]
+
+    def run(self, tile: Tile, until: tuple[int, int] | None = None) -> Misses:
+        """Plays all tiles, or those up to the one that begins at `until` (j0, k0), that included."""
+        p, found = self.product, [0, 0, 0]
+        tn, tk = min(tile[0], p.n), min(tile[1], p.k)
+        if tn < 1 or tk < 1:
+            raise RelayError(f"a tile of {tile[0]} × {tile[1]} is none: its sides are at least 1")
+        for j0 in range(0, p.n, tn):
+            for k0 in range(0, p.k, tk):
+                self._tile(range(k0, min(k0 + tk, p.k)), j0, min(tn, p.n - j0), found)
+                if until == (j0, k0):
+                    return Misses(*found)
+        return Misses(*found)
+
+    def _tile(self, inner: range, j0: int, width: int, found: list[int]) -> None:
+        p, line, count = self.product, self.cache.line, self.cache.sets
+        sets, ways = self.sets, self.cache.ways
+        of_a, of_b, of_c = p.starts(line)
+        b_starts = [of_b + (kk * p.n + j0) * p.element for kk in inner]
+        for i in range(p.m):
+            c_start = of_c + (i * p.n + j0) * p.element
+            c_line, c_phase = divmod(c_start, line)
+            a_start = of_a + i * p.k * p.element
+            for kk, b_start in zip(inner, b_starts):
+                b_line, b_phase = divmod(b_start, line)
+                touches = [(0, (a_start + kk * p.element) // line)]
+                for b, c in _pairs(b_phase, c_phase, width, p.element, line):
+                    touches.append((1, b_line + b))
+                    touches.append((2, c_line + c))
+                for matrix, at in touches:
+                    lines = sets[at % count]
+                    if at in lines:
+                        del lines[at]  # and back in, as the last one used
+                    else:
+                        found[matrix] += 1
+                        if len(lines) == ways:
+                            del lines[next(iter(lines))]
+                    lines[at] = None
+
+
+@remembered
+def _pairs(b_phase: int, c_phase: int, width: int, element: int, line: int) -> tuple[Pair, ...]:
+    """The lines of B and of C, counted from the first, that a row of a tile touches together. As long as both
+    stay the same, each is touched again and again, and with two ways or more is there.
+    """
+    ends = {0}
+    for phase in (b_phase, c_phase):
+        ends.update(range((line - phase) // element, width, line // element))
+    return tuple([((b_phase + j * element) // line, (c_phase + j * element) // line) for j in sorted(ends)])
