@@ -38,6 +38,7 @@ EXERCISES = {
         "partial_evaluator",
         "operator_gradient",
         "schedule_matmul",
+        "choose_tile",
         "warp_access",
         "plan_memory",
         "vm_instruction",
