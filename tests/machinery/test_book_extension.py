@@ -8,6 +8,7 @@ import pytest
 from relay_book.assets import classic_script
 from relay_book.chapters import chapter_of, goal_of, kind_of, part_of
 from relay_book.outdated import fingerprint
+from relay_book.streams import joined
 from sphinx.errors import ExtensionError
 
 
@@ -49,3 +50,24 @@ def test_pages_run_again_when_the_package_changes(tmp_path: Path) -> None:
     assert fingerprint(tmp_path) == before
     (tmp_path / "a.py").write_text("x = 2\n")
     assert fingerprint(tmp_path) != before
+
+
+def test_what_is_printed_in_pieces_is_one_text() -> None:
+    def printed(text: str, name: str = "stdout") -> dict[str, str]:
+        return {"output_type": "stream", "name": name, "text": text}
+
+    picture = {"output_type": "display_data"}
+    found = joined(
+        [printed("32"), picture, printed(" blocks\n8"), printed("!", "stderr"), printed(" left\n")]
+    )
+    assert found == [printed("32 blocks\n8 left\n"), picture, printed("!", "stderr")]
+
+
+def test_the_book_shows_such_pieces_so() -> None:
+    from myst_nb.core import render
+    from relay_book import streams
+
+    streams.setup(None)  # type: ignore[arg-type]  # it asks nothing of Sphinx
+    pieces = [{"output_type": "stream", "name": "stdout", "text": text} for text in ("a ", "line\n", "b\n")]
+    (output,) = render.coalesce_streams(pieces)
+    assert output["text"] == "a line\nb\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import assets, chapters, directives, links, operators, outdated
+from . import assets, chapters, directives, links, operators, outdated, streams
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -23,4 +23,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     links.setup(app)
     operators.setup(app)
     outdated.setup(app)
+    streams.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
