@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,7 @@ def arguments(name: str) -> tuple[Any, ...]:
     }[name]  # fmt: skip
 
 
+@cache
 def view(name: str) -> MachineView:
     """The view of the run called `name`."""
     limit = {"gap": 60, "endless": 40}.get(name)

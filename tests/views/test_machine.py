@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import numpy as np
 import pytest
@@ -13,7 +14,10 @@ from relay_explorer.execute.vm.record import Recorder, record_machine
 from relay_explorer.execute.vm.run import StepKind
 from relay_explorer.execute.vm.steps import Registers
 from relay_explorer.execute.vm.things import ThingKind
+from relay_explorer.grading.generate import generate
 from relay_explorer.ir import RelayError
+from relay_explorer.ir.expr import Function, const
+from relay_explorer.ir.types import TensorType
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
@@ -171,7 +175,18 @@ def test_every_register_holds_what_the_recording_says() -> None:
     assert Compared.compared > 100
 
 
-def test_a_program_that_was_built_and_one_that_was_loaded() -> None:
+@pytest.mark.parametrize("seed", range(0, 40, 5))
+def test_random_programs_are_whole(seed: int) -> None:
+    program = generate(random.Random(seed), size=30).module
+    params = program["main"].params
+    if not all(isinstance(p.type_annotation, TensorType) and p.type_annotation.is_static for p in params):
+        program["main"] = Function([], const(seed))
+        params = []
+    args = [np.ones(p.type_annotation.concrete_shape, p.type_annotation.dtype) for p in params]  # type: ignore[union-attr]
+    assert check(machine_view(program, args, limit=200).to_dict()) == []
+
+
+def test_a_recording_counts() -> None:
     program = compile_program(module(LAYERS))
     run = record_machine(
         program, [np.zeros((1, 16), "float32"), *[np.zeros((n, 16), "float32") for n in (16, 8)]]
