@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import relay_explorer
 from relay_explorer import relay
-from relay_explorer.execute import create_executor
+from relay_explorer.execute import Interpreter, create_executor
+from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.expr import Let
 from relay_explorer.ir.walk import post_order
@@ -21,6 +22,7 @@ from relay_explorer.lower.split_slices import SplitSlices
 from relay_explorer.lower.target import Target
 from relay_explorer.transform.fold_constant import FoldConstant
 from relay_explorer.typing import infer_types
+from tests.execute.programs import assert_same
 
 TARGET = Target.of({"kind": "llvm", "mtriple": "x86_64-linux-gnu", "mcpu": "skylake-avx512", "num-cores": 2})
 random = np.random.default_rng(0)
@@ -105,6 +107,13 @@ def test_names_of_operators_go_and_others_stay() -> None:
         "a",
     ]  # a is needed in a function, and is not to be computed in each call
     assert value_of(made, 2.0).numpy() == value_of(relay.parse(str(made)), 2.0).numpy() == 13.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs(seed: int) -> None:
+    module = infer_types(generate(seed, size=80, closed=True).module)
+    made = PadDense(TARGET)(SplitSlices()(infer_types(FlatLets()(module))))
+    assert_same(Interpreter(made).call("main", []), Interpreter(module).call("main", []), 1e-4, 1e-5)
 
 
 def test_a_cell_of_an_lstm_is_three_kernels() -> None:
