@@ -9,9 +9,9 @@ import { createRows } from "../core/rows.js";
 import { sentence, sentenceText } from "../core/sentence.js";
 import { nextStep } from "../core/steps.js";
 import { addStyle } from "../core/style.js";
-import { createTabs } from "../core/tabs.js";
 import { createTimeline } from "../core/timeline.js";
 import { createTransport } from "../core/transport.js";
+import { SIDE, TABS, createBoxes } from "./machine_boxes.js";
 import { checkMachine } from "./machine_check.js";
 import { createFinder } from "./machine_find.js";
 import { mountForms } from "./machine_forms.js";
@@ -24,8 +24,6 @@ import css from "./machine.css";
 addStyle(css);
 
 const NARROW = 620;
-const TABS = [{ id: "program", label: "Program" }, { id: "code", label: "Code" }, { id: "regs", label: "Registers" }, { id: "stack", label: "Stack" }, { id: "memory", label: "Memory" }, { id: "why", label: "Why" }];
-const SIDE = [{ id: "stack", label: "Stack" }, { id: "memory", label: "Memory" }, { id: "why", label: "Why" }];
 const KEYS = [[["←", "→"], "instruction"], [["o"], "over"], [["u"], "out"], [["w"], "why"], [["?"], "keys"]];
 const JUMPS = [
   ["over", "over", "step over a call: on to where it has come back (o)"], ["out", "out", "out of this call (u)"], ["again", "again", "the next time that this instruction runs (n)"],
@@ -119,30 +117,12 @@ class MachineExplorer {
   }
 
   buildPanes() {
-    const { run } = this;
-    const pane = (name, label) => h("div", { class: `pane ${name}-pane`, tabindex: 0, role: label ? "group" : null, "aria-label": label });
-    this.panes = { stack: pane("stack"), memory: pane("memory"), why: pane("why") };
-    this.codePane = pane("code", "code");
-    this.regsPane = pane("regs", "registers");
-    this.choice = h("select", { "aria-label": "which function's code", onchange: () => this.showFunction(Number(this.choice.value)) }, run.functions.map((fn) => h("option", { value: fn.index }, fn.name)));
-    this.regsHead = h("span", null);
-    this.tabs = createTabs({
-      label: "what to show beside the code", selected: "stack", items: SIDE.map((item) => ({ ...item, pane: this.panes[item.id] })),
-      onSelect: (id, byReader) => { if (byReader) { this.drawSide(); this.ctx.changed(); } },
-    });
-    const head = (...parts) => h("div", { class: "pane-head" }, parts);
-    this.boxes = {
-      code: h("div", { class: "vm-box code-box" }, head(h("b", null, "code"), this.choice), this.codePane),
-      regs: h("div", { class: "vm-box regs-box" }, head(h("b", null, "registers"), this.regsHead), this.regsPane),
-      side: h("div", { class: "vm-box vm-side" }, this.tabs.el, Object.values(this.panes)),
-    };
-    this.narrowTabs = createTabs({
-      label: "what to show", className: "narrow", selected: "code", items: TABS,
-      onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } },
-    });
+    Object.assign(this, createBoxes(this, {
+      onFunction: (fn) => this.showFunction(fn), onSide: () => { this.drawSide(); this.ctx.changed(); }, onTab: (id) => { this.place(id); this.ctx.changed(); },
+    }));
     const bare = this.view.program.rows.length === 0; // a program that was loaded is bytecode alone
     this.narrowTabs.hide("program", bare);
-    this.body = h("div", { class: bare ? "vm-body bare" : "vm-body", "data-on": "code" }, this.rows.el, this.boxes.code, this.boxes.regs, this.boxes.side);
+    this.body = h("div", { class: bare ? "vm-body bare" : "vm-body", "data-on": "code" }, this.rows.el, this.boxes);
   }
 
   sums() {
