@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache as remembered
 from html import escape
+from math import log
 
 from ..analysis.cache import Cache, Misses, Product, Simulation, Tile
 
@@ -73,8 +74,8 @@ class TileMap:
         )
         tn, tk = self.tile
         told = (
-            "Misses by the sides of the tile, tk down and tn across. The darker, the more; empty where the "
-            f"tile is far larger than the cache. Dashed: this tile, tn = {tn} and tk = {tk}, with "
+            "Misses by the sides of the tile, tk down and tn across. The fuller the colour, the more; empty "
+            f"where the tile is far larger than the cache. Dashed: this tile, tn = {tn} and tk = {tk}, with "
             f"{misses(self.product, self.tile, self.cache).total:,}. Bold: the fewest here, tn = {tn_best} "
             f"and tk = {tk_best}, with {best:,}. "
         )
@@ -100,10 +101,10 @@ class TileMap:
             parts.append(_text(LEFT - 8, TOP + CELL_H * (y + 0.5) + 4, str(row), "end"))
             for x, (column, found) in enumerate(zip(columns, line)):
                 if found is not None:
-                    dark = 0.05 + 0.6 * (found - least) / max(1, most - least)
+                    full = 0.04 + 0.6 * log(found / least) / max(1.0, log(most / least))
                     mine = (column, row) == self.tile
                     place = LEFT + CELL_W * x, TOP + CELL_H * y
-                    parts.append(_cell(*place, dark, short(found), mine, found == least))
+                    parts.append(_cell(*place, full, short(found), mine, found == least))
         width, height = LEFT + CELL_W * len(columns) + 4, TOP + CELL_H * len(rows) + 4
         return _svg(width, height, "Misses by the sides of the tile", parts)
 
@@ -120,7 +121,7 @@ class TileMap:
         played.run(self.tile, self._middle())
         inside = {line for lines in played.sets for line in lines}
         scale = DRAWN / max(p.m + p.k, p.n + p.k)
-        gap, label = 14, 18
+        gap, label = 22, 18
         left = top = p.k * scale + gap + label
         (j0, k0), (tn, tk) = self._middle(), self.tile
         parts = []
@@ -182,13 +183,13 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _cell(x: float, y: float, dark: float, text: str, mine: bool, fewest: bool) -> str:
+def _cell(x: float, y: float, full: float, text: str, mine: bool, fewest: bool) -> str:
     weight = ' font-weight="700"' if fewest else ""
     border = f'stroke="{SHADES[1]}" stroke-width="2.5" stroke-dasharray="5 3"' if mine else 'stroke="none"'
     middle = x + CELL_W / 2, y + CELL_H / 2 + 4
     return (
         f'<rect x="{x + 1.5:.1f}" y="{y + 1.5:.1f}" width="{CELL_W - 3}" height="{CELL_H - 3}" '
-        f'fill="{SHADES[0]}" fill-opacity="{dark:.2f}" {border}/>'
+        f'fill="{SHADES[0]}" fill-opacity="{full:.2f}" {border}/>'
         f'<text x="{middle[0]:.1f}" y="{middle[1]:.1f}" text-anchor="middle"{weight}>{text}</text>'
     )
 

@@ -17,6 +17,7 @@ from .schedule_matmul import (
     NotAScheduleError,
     Shape,
     StepError,
+    begun,
     explorer,
     host,
     matrices,
@@ -46,6 +47,7 @@ def _case(shape: Shape, lanes: int) -> str:
 
 def _scheduled(answer: Answer, shape: Shape, lanes: int) -> tuple[Scheduled | None, Failure | None]:
     """The product as the answer schedules it, or how it fails."""
+    begun(shape)  # imports TVM, which takes its time, and must not be stopped halfway
     outcome = limited(CASE_SECONDS, scheduled, shape, answer, lanes)
     if outcome.error is None:
         return outcome.value, None
