@@ -12,6 +12,8 @@ from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, o
 
 PAGE = "ch24_arm"
 
+pytestmark = pytest.mark.slow  # two programs are compiled ahead of time, and one runs under qemu
+
 
 @pytest.fixture(autouse=True, scope="module")
 def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Any:
