@@ -1,0 +1,59 @@
+"""The kernels whose assembly the exercise `read_assembly` gives to learners, made by this compiler.
+
+`python -m tests.exercises.assembly_kernels` writes them into `grading/read_assembly_kernels.json`, so that
+neither learners nor grading need TVM. What LLVM makes of a kernel may change; the file stays.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from relay_explorer import grading
+from relay_explorer.lower.traced import traced
+from tests.views.lowerings import LAYER, SOFTMAX, kernel
+
+FILE = Path(grading.__file__).parent / "read_assembly_kernels.json"
+X86 = {"kind": "llvm", "mtriple": "x86_64-linux-gnu", "num-cores": 4}
+TARGETS: dict[str, object] = {
+    "avx2": {**X86, "mcpu": "haswell"},
+    "avx512": {**X86, "mcpu": "skylake-avx512"},
+    "neon": "raspberry-pi-4",
+}
+PRODUCT = (
+    "fn (%x: Tensor[(64, 64), float32], %w: Tensor[(64, 64), float32], Primitive=1) { nn.dense(%x, %w) }"
+)
+RELU = "fn (%x: Tensor[(64, 64), float32], Primitive=1) { nn.relu(add(%x, 1f)) }"
+SCHEDULED = {
+    "layer": LAYER, "product": PRODUCT, "softmax": SOFTMAX, "relu": RELU,
+}  # fmt: skip
+
+
+def text_of(name: str, target: object) -> str:
+    """The lines of the functions that compute, as the lowering explorer shows them."""
+    if name in SCHEDULED:
+        made = kernel(SCHEDULED[name], target).scheduled
+    else:
+        made = kernel(PRODUCT, target).scheduled
+        made = replace(made, mod=made.composed.mod)  # the loops as they follow from the expression
+    lines = traced(made).lines
+    return "\n".join(line.text if line.purpose < 0 else f"\t{line.text}" for line in lines) + "\n"
+
+
+KEPT = (
+    "layer-avx2", "product-neon", "relu-avx2", "product-avx512", "naive-neon", "softmax-avx2",
+    "layer-avx512", "product-avx2", "naive-avx2", "relu-neon",
+)  # fmt: skip
+
+
+def main() -> None:
+    found = {}
+    for full in KEPT:
+        name, _, where = full.partition("-")
+        found[full] = text_of(name, TARGETS[where])
+    FILE.write_text(json.dumps(found, indent=0) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
