@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from ..analysis import StoragePlan, plan_memory
 from ..analysis.liveness import StepKind
 from ..ir.bind import bind_params_by_name
 from ..ir.errors import Note, RelayError
-from ..ir.expr import Call, Constant, Expr, Function, Let, Var, to_ndarray
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var, to_ndarray
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType, Type
@@ -32,6 +33,8 @@ from .lowering import lowering_of
 from .padding import PadDense
 from .split_slices import SplitSlices
 from .target import Target
+
+WRITTEN_OUT = 5000  # expressions of a function that is written out where it is called
 
 
 def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRModule:
@@ -93,10 +96,55 @@ def inlined(module: IRModule, entry: str = "main") -> IRModule:
     if len(module.functions) == 1:
         return module
     marked = module.copy()
+    small = _written_out(module)
     for var, function in module.functions.items():
-        if var.name_hint != entry:
+        if var.name_hint != entry and var.name_hint in small:
             marked[var] = function.with_attr("Inline", 1)
     return Inline()(marked)
+
+
+def _written_out(module: IRModule) -> set[str]:
+    """The functions that are written out where they are called: those that are called once, and those that
+    are of a bounded size when what they call is written out in them. So a program grows by a factor at most,
+    however its functions call each other.
+    """
+    calls: dict[str, Counter[str]] = {}
+    sizes: dict[str, int] = {}
+    for var, function in module.functions.items():
+        nodes = post_order(function)
+        uses: Counter[str] = Counter()
+        for node in nodes:
+            if isinstance(node, Call) and isinstance(node.op, GlobalVar):
+                uses[node.op.name_hint] += 1
+        calls[var.name_hint], sizes[var.name_hint] = uses, len(nodes)
+    total: Counter[str] = Counter()
+    for uses in calls.values():
+        total.update(uses)
+    found: set[str] = set()
+    for name in _callees_first(calls):
+        sizes[name] += sum(count * sizes[callee] for callee, count in calls[name].items() if callee in found)
+        if sizes[name] <= WRITTEN_OUT or total[name] == 1:
+            found.add(name)
+    return found
+
+
+def _callees_first(calls: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """The functions, each after those that it calls, but for circles."""
+    done: dict[str, None] = {}
+    seen: set[str] = set()
+    for root in calls:
+        stack = [] if root in seen else [(root, iter(calls[root]))]
+        seen.add(root)
+        while stack:
+            name, rest = stack[-1]
+            callee = next((c for c in rest if c not in seen and c in calls), None)
+            if callee is None:
+                done[name] = None
+                stack.pop()
+            else:
+                seen.add(callee)
+                stack.append((callee, iter(calls[callee])))
+    return list(done)
 
 
 def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "main") -> IRModule:

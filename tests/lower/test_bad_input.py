@@ -147,6 +147,26 @@ def test_a_number_of_threads_that_is_none(given: str) -> None:
     )
 
 
+def test_functions_that_call_each_other_twice_are_not_all_written_out() -> None:
+    """Written out, this would be 3 ** 30 operators; no input makes it run through them."""
+    tensor, depth = "Tensor[(2), float32]", 30
+    text = f"def @f{depth}(%x: {tensor}) -> {tensor} {{ tanh(%x) }}\n"
+    for k in range(depth):
+        text += (
+            f"def @f{k}(%x: {tensor}, %y: bool) -> {tensor} {{ if (%y) {{ CALL }} else {{ %x }} }}\n".replace(
+                "CALL", f"@f{k + 1}(@f{k + 1}(%x, %y), %y)" if k + 1 < depth else f"@f{depth}(@f{depth}(%x))"
+            )
+        )
+    text += f"def @main(%x: {tensor}, %y: bool) {{ @f0(%x, %y) }}"
+    exe = relay_explorer.build(relay.parse(text))
+    assert exe(np.ones(2, "float32"), False).tolist() == [1, 1]
+
+
+def test_sizes_that_follow_from_the_number_of_axes() -> None:
+    x = relay.var("x", shape=(relay.Any(), relay.Any()))
+    assert build(relay.shape_of(x), x, executor="aot")(X).tolist() == [2, 3]
+
+
 # -- how large the cache grows
 
 

@@ -36,6 +36,7 @@ from ..vm.bytecode import (
     TailInvokeClosure,
     WriteRef,
 )
+from ..vm.tensors import leaf_types
 from .functions import FunctionWriter
 from .names import comment, dtype_parts
 
@@ -100,7 +101,10 @@ def _size(program: Any, arguments: Sequence[int]) -> str:
 
 def _shape_func(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
     programs = w.names.sizes[i.kernel]
-    assert programs is not None
+    if programs is None:  # they are known, though not those of all arguments
+        made_types = leaf_types(w.names.program.kernels[i.kernel].function.body.checked_type)
+        assert made_types is not None
+        programs = [list(t.concrete_shape) for t in made_types]
     made = []
     w.lines.append("  {")
     for k, (to, sizes) in enumerate(zip(i.to, programs)):

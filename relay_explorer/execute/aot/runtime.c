@@ -263,12 +263,17 @@ static Object *reshaped(Machine *m, Object *source, int32_t rank, const int64_t 
 
 /* ---- calls */
 
-enum { MOST_REGISTERS = 1 << 28, MOST_FRAMES = 1 << 26 };
+enum { MOST_REGISTERS = 1 << 27, MOST_FRAMES = 1 << 23 };
+
+static int too_deep(Machine *m) {
+  return failed(m, "the recursion is too deep: %zu calls that have not returned\nhelp: does it end? A loop that "
+                   "returns the call itself needs no stack", m->depth);
+}
 
 static int more_frames(Machine *m) {
   size_t more = m->most_frames ? 2 * m->most_frames : 64;
   Frame *grown = more > MOST_FRAMES ? NULL : realloc(m->frames, more * sizeof *grown);
-  if (!grown) return failed(m, "the recursion is too deep: %zu calls that have not returned", m->depth);
+  if (!grown) return too_deep(m);
   m->frames = grown;
   m->most_frames = more;
   return 0;
@@ -278,7 +283,7 @@ static int more_stack(Machine *m, size_t wanted) {
   size_t more = m->stack_size ? m->stack_size : 1024;
   while (more < wanted) more *= 2;
   Object **grown = more > MOST_REGISTERS ? NULL : realloc(m->stack, more * sizeof *grown);
-  if (!grown) return failed(m, "the recursion is too deep: %zu calls that have not returned", m->depth);
+  if (!grown) return too_deep(m);
   m->stack = grown;
   m->stack_size = more;
   return 0;
