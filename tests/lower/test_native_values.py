@@ -107,9 +107,8 @@ def test_a_cell_that_leads_back_to_itself() -> None:
     assert exe.library.live == 0
 
 
-@pytest.mark.parametrize("threads", [3, 9])
-def test_a_product_on_several_threads(threads: int) -> None:
-    """Also on more than there are processors. Each run wakes them anew, or finds them awake."""
+def test_a_product_on_several_threads() -> None:
+    """On more than there are processors. Each run wakes them anew, or finds them awake."""
     program = """
 import time, numpy as np, relay_explorer
 from relay_explorer import relay
@@ -124,7 +123,7 @@ for turn in range(300):
 assert "parallel" in exe.kernels[0].source("scheduled")
 """
     command = [sys.executable, "-c", program]
-    env = {**os.environ, VARIABLE: str(threads), "PYTHONPATH": "."}
+    env = {**os.environ, VARIABLE: "5", "PYTHONPATH": "."}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
