@@ -1,5 +1,5 @@
-"""`tvm.relay.backend.Runtime` and `Executor`: what a program was to be built for. Kept and compared; whatever
-they name, the interpreter runs.
+"""`tvm.relay.backend.Runtime` and `Executor`: what a program was to be built for. Kept and compared;
+which executor runs a program follows from the program.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class TargetKind:
 
 class Target:
     """What a program would be compiled for: a kind and options, as text (`"llvm -mcpu=skylake"`) or as a
-    dictionary. Nothing is compiled here; a target is kept, compared, printed, and current in a `with`.
+    dictionary. It is kept, compared, printed, and current in a `with`; `compiling` says what is made of it.
     """
 
     _stack = threading.local()

@@ -1,4 +1,4 @@
-"""`tvm.target.cuda()` and its like: targets by name. Nothing is compiled for them."""
+"""`tvm.target.cuda()` and its like: targets by name."""
 
 from __future__ import annotations
 
