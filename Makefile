@@ -28,7 +28,7 @@ html: $(BOOK_READY)
 # Programs are compiled ahead of time for this machine and for ARM, and the latter run under qemu.
 NATIVE := cc=gcc objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user
 
-# Building the book runs its pages, and test_environments.py runs notebooks and solutions with Colab's versions: once is enough.
+# Building the book runs its pages, and test_environments_notebooks.py runs notebooks and solutions with Colab's versions: once is enough.
 IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_the_solution_runs
 
 test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
@@ -44,10 +44,12 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 # in both, and what needs it in a notebook, the exercises, is tested in both.
 # Text, types and programs know of no other package, and everything that is tried there rests on them.
 # Answers to exercises, right and wrong, are judged in the main environment; here the solutions' notebooks run, with all their checks.
+# `make test` runs it in two parts beside each other: COLAB_PART="notebook" and COLAB_PART="not notebook".
+COLAB_PART := not slow
 ANSWERS := a_usual_mistake or the_solution_passes or another_way
 ONCE := property fuzz transform dataflow_pattern lower text typing ir analysis book
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
-	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book" -k "not ($(ANSWERS))" \
+	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and $(COLAB_PART)" -k "not ($(ANSWERS))" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \
 	  $$(grep -rlE '^(import|from) (torch|docutils|tests\.(ops\.meanings|models\.reference))' tests | sed 's/^/--ignore /')
 

@@ -35,7 +35,7 @@ LONG = ("slow", "browser", "book", "notebook")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long begins first, so that at the end no process waits for another. Files stay whole."""
     long = {item.path for item in items if any(item.get_closest_marker(name) for name in LONG)}
-    items.sort(key=lambda item: (item.path.name != "test_environments.py", item.path not in long))
+    items.sort(key=lambda item: (not item.path.name.startswith("test_environments"), item.path not in long))
 
 
 @contextmanager

@@ -97,7 +97,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_is_explained(name: str) -> None:
+def test_a_usual_mistake_is_explained(name: str) -> None:
     mistake = REFUSED[name]
     feedback = check("schedule_matmul", mine(*mistake.changes), mistake.fails)
     assert feedback.failure is not None
@@ -207,7 +207,7 @@ SLOW = (
 
 
 @pytest.mark.parametrize(("schedule", "part", "hint"), SLOW, ids=lambda x: getattr(x, "__name__", None))
-def test_what_makes_it_slow_is_named(schedule, part: str, hint: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_usual_mistake_that_makes_it_slow_is_named(schedule, part: str, hint: str) -> None:  # type: ignore[no-untyped-def]
     feedback = check("schedule_matmul", schedule, part)
     assert feedback.failure is not None
     assert hint in feedback.failure.hint, str(feedback)

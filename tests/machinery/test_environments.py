@@ -69,12 +69,11 @@ def test_main_environment_is_the_oldest_python_that_is_promised() -> None:
     )
 
 
-@pytest.mark.slow
-def test_with_the_versions_of_colab() -> None:
-    """The core, the widgets and the exercises, on Python 3.13 with what Colab has (`make test-colab`)."""
+def run_in_colab(part: str) -> None:
+    """The part of `make test-colab` that a selection of pytest's markers names."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run(
-        ["make", "--no-print-directory", "-s", "test-colab"],
+        ["make", "--no-print-directory", "-s", "test-colab", f"COLAB_PART={part}"],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -83,3 +82,9 @@ def test_with_the_versions_of_colab() -> None:
     )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert re.search(r"\d+ passed", done.stdout)
+
+
+@pytest.mark.slow
+def test_with_the_versions_of_colab() -> None:
+    """The core and the widgets, on Python 3.13 with what Colab has; see also test_environments_notebooks.py."""
+    run_in_colab("not notebook")
