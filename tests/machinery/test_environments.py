@@ -86,5 +86,5 @@ def run_in_colab(part: str) -> None:
 
 @pytest.mark.slow
 def test_with_the_versions_of_colab() -> None:
-    """The core and the widgets, on Python 3.13 with what Colab has; see also test_environments_notebooks.py."""
+    """The core and the widgets, on Python 3.13 with what Colab has; notebooks have a file of their own."""
     run_in_colab("not notebook")
