@@ -1,4 +1,4 @@
-"""Arguments as the list of numbers that a native program reads (see runtime.c), looked at and written in one
+"""Arguments as the list of numbers that a native program reads (see exchange.c), looked at and written in one
 go. What is not plainly right is left to `check_arguments`, which says what is wrong.
 """
 

@@ -68,7 +68,7 @@ def native_source(
     wanted += f"\nstatic const char *const main_names[] = {{{shown or 'NULL'}}};"
     parts = [
         f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
-        (here / "runtime.c").read_text("utf-8"),
+        *[(here / name).read_text("utf-8") for name in ("runtime.c", "kernels.c", "exchange.c")],
         "\n/* ---- the program */\n",
         f'static const char *const program_name = "{prefix}";',
         f"enum {{ MAIN = {names.numbers[MAIN]}, MAIN_ARGUMENTS = {len(main.params)} }};\n",

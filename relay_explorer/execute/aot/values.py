@@ -1,4 +1,4 @@
-"""Values of the interpreter as the list of numbers that a native program reads, and back (see runtime.c)."""
+"""Values of the interpreter as the list of numbers that a native program reads, and back (see exchange.c)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,210 @@
+/* ---- kernels */
+
+static _Thread_local char raised[800]; /* what the last kernel that failed said */
+
+__attribute__((visibility("hidden"))) void TVMFFIErrorSetRaisedFromCStrParts(
+    const char *kind, const char **text, int32_t count) {
+  size_t length = (size_t)snprintf(raised, sizeof raised, "%s: ", kind);
+  for (int32_t k = 0; k < count && length < sizeof raised; k++)
+    if (text[k]) length += (size_t)snprintf(raised + length, sizeof raised - length, "%s", text[k]);
+}
+
+static int kernel_failed(Machine *m, const char *name) {
+  return failed(m, "the kernel `%s` failed: %s", name, raised);
+}
+
+static void *workspace(int32_t kind, int32_t number, uint64_t bytes, int32_t code, int32_t bits) {
+  (void)kind, (void)number, (void)code, (void)bits;
+  return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT);
+}
+
+static int free_workspace(int32_t kind, int32_t number, void *memory) {
+  (void)kind, (void)number;
+  free(memory);
+  return 0;
+}
+
+/* ---- rows from start to stop by step, whose length is known when they are made */
+
+static double number_of(const Object *value) {
+  const Tensor *array = TENSOR_OF(value);
+  return array->type.bits == 32 ? *(const float *)array->data : *(const double *)array->data;
+}
+
+static int64_t whole_of(const Object *value) {
+  const Tensor *array = TENSOR_OF(value);
+  return array->type.bits == 32 ? *(const int32_t *)array->data : *(const int64_t *)array->data;
+}
+
+static Object *row(Machine *m, Type type, double steps) {
+  if (steps != steps || steps > 1e15) {
+    failed(m, "a row by steps of 0 never ends");
+    return NULL;
+  }
+  int64_t length = steps > 0 ? (int64_t)steps : 0;
+  return tensor_of(m, type, 1, &length, NULL);
+}
+
+static Object *row_of_numbers(Machine *m, Type type, double start, double stop, double step) {
+  double steps = (stop - start) / step;
+  Object *made = row(m, type, step ? steps > (double)(int64_t)steps ? (double)(int64_t)steps + 1 : steps : 1e16);
+  for (int64_t k = 0; made && k < TENSOR_OF(made)->shape[0]; k++) {
+    if (type.bits == 32)
+      ((float *)TENSOR_OF(made)->data)[k] = (float)start + (float)((float)k * (float)step);
+    else
+      ((double *)TENSOR_OF(made)->data)[k] = start + (double)k * step;
+  }
+  return made;
+}
+
+static Object *row_of_wholes(Machine *m, Type type, int64_t start, int64_t stop, int64_t step) {
+  int64_t way = step > 0 ? stop - start : start - stop, by = step > 0 ? step : -step;
+  Object *made = row(m, type, by ? (double)(way > 0 ? (way - 1) / by + 1 : 0) : 1e16);
+  for (int64_t k = 0; made && k < TENSOR_OF(made)->shape[0]; k++) {
+    if (type.bits == 32)
+      ((int32_t *)TENSOR_OF(made)->data)[k] = (int32_t)(start + k * step);
+    else
+      ((int64_t *)TENSOR_OF(made)->data)[k] = start + k * step;
+  }
+  return made;
+}
+
+/* ---- loops that run on several cores: threads that wait for work, a little while awake, then asleep
+
+   The work of a loop is cut into as many parts as there are threads. Each thread takes its own part, so that
+   what it has in its cache is used again, but nobody waits for a thread that is still asleep: whoever is done
+   takes the parts that are left. `state` is the number of the loop, and a bit for each part that is taken. */
+
+enum { MOST_THREADS = 32, AWAKE = 2000, PATIENT = 20000 };
+typedef struct { void *unused; int32_t tasks; } Group;
+typedef int (*Body)(int, Group *, void *);
+
+static struct {
+  pthread_mutex_t lock, busy;
+  pthread_cond_t wake;
+  _Atomic uint64_t state;
+  atomic_int left, failures, asleep;
+  int threads, started;
+  Body body;
+  void *data;
+  int tasks;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .busy = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+static inline uint32_t current_loop(void) { return (uint32_t)(atomic_load(&pool.state) >> 32); }
+
+static void do_part(int part) {
+  Group group = {NULL, pool.tasks};
+  for (int task = part; task < pool.tasks; task += pool.threads)
+    if (pool.body(task, &group, pool.data)) atomic_fetch_add(&pool.failures, 1);
+  atomic_fetch_sub(&pool.left, 1);
+}
+
+/* Takes a part of a loop, unless somebody has it, or the loop is over. */
+static int taken(uint32_t loop, int part) {
+  uint64_t state = atomic_load(&pool.state);
+  do {
+    if ((uint32_t)(state >> 32) != loop || state >> part & 1) return 0;
+  } while (!atomic_compare_exchange_weak(&pool.state, &state, state | UINT64_C(1) << part));
+  return 1;
+}
+
+static void do_parts(uint32_t loop, int first) {
+  for (int k = 0; k < pool.threads; k++) {
+    int part = (first + k) % pool.threads;
+    if (taken(loop, part)) do_part(part);
+  }
+}
+
+static inline void pause_a_little(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static void *worker(void *argument) {
+  uint32_t seen = 0;
+  for (;;) {
+    for (int k = 0; k < AWAKE && current_loop() == seen; k++) pause_a_little();
+    if (current_loop() == seen) {
+      pthread_mutex_lock(&pool.lock);
+      atomic_fetch_add(&pool.asleep, 1);
+      while (current_loop() == seen) pthread_cond_wait(&pool.wake, &pool.lock);
+      atomic_fetch_sub(&pool.asleep, 1);
+      pthread_mutex_unlock(&pool.lock);
+    }
+    seen = current_loop();
+    do_parts(seen, (int)(intptr_t)argument);
+  }
+  return NULL;
+}
+
+/* A forked process has none of the threads, and starts others. */
+static void after_fork(void) {
+  pthread_mutex_init(&pool.lock, NULL);
+  pthread_mutex_init(&pool.busy, NULL);
+  pthread_cond_init(&pool.wake, NULL);
+  atomic_store(&pool.state, 0);
+  atomic_store(&pool.left, 0);
+  atomic_store(&pool.asleep, 0);
+  pool.started = 0;
+}
+
+static void start_pool(void) {
+  static int watched;
+  if (!watched) watched = !pthread_atfork(NULL, NULL, after_fork);
+  const char *wanted = getenv("TVM_NUM_THREADS");
+  if (pool.threads == 0) {
+    cpu_set_t allowed;
+    int cores = sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : CPU_COUNT(&allowed);
+    pool.threads = wanted && atoi(wanted) > 0 ? atoi(wanted) : cores;
+  }
+  if (pool.threads > MOST_THREADS) pool.threads = MOST_THREADS;
+  for (int k = 1; k < pool.threads; k++) {
+    pthread_t made;
+    if (pthread_create(&made, NULL, worker, (void *)(intptr_t)k)) {
+      pool.threads = k;
+      break;
+    }
+    pthread_detach(made);
+  }
+  pool.started = 1;
+}
+
+static int parallel(Body body, void *data, int tasks) {
+  if (pthread_mutex_trylock(&pool.busy)) { /* another machine has the threads, or this is one of them */
+    Group group = {NULL, tasks > 0 ? tasks : 1};
+    int failures = 0;
+    for (int task = 0; task < group.tasks; task++) failures += body(task, &group, data) != 0;
+    return failures ? -1 : 0;
+  }
+  if (!pool.started) start_pool();
+  pool.body = body;
+  pool.data = data;
+  pool.tasks = tasks > 0 ? tasks : pool.threads;
+  atomic_store(&pool.failures, 0);
+  atomic_store(&pool.left, pool.threads);
+  uint32_t loop = current_loop() + 1;
+  atomic_store(&pool.state, (uint64_t)loop << 32 | 1);
+  /* Who falls asleep says so first, and then looks at the state again: one of the two sees the other. */
+  if (pool.threads > 1 && atomic_load(&pool.asleep)) {
+    pthread_mutex_lock(&pool.lock);
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
+  }
+  do_part(0);
+  do_parts(loop, 1);
+  for (int k = 0; atomic_load(&pool.left); k += k < PATIENT) k < PATIENT ? pause_a_little() : (void)sched_yield();
+  int result = atomic_load(&pool.failures) ? -1 : 0;
+  pthread_mutex_unlock(&pool.busy);
+  return result;
+}
+
+/* TVM's kernels call these through pointers of these names. */
+#define FOR_KERNELS __attribute__((visibility("hidden"))) void *
+FOR_KERNELS __TVMBackendParallelLaunch = (void *)parallel;
+FOR_KERNELS __TVMBackendAllocWorkspace = (void *)workspace;
+FOR_KERNELS __TVMBackendFreeWorkspace = (void *)free_workspace;
+
+#define ARGUMENT(object) ((Argument){7, 0, TENSOR_OF(object)})
