@@ -86,7 +86,7 @@ def test_every_notebook_installs_from_it() -> None:
 
 
 def test_what_compiles_asks_for_tvm() -> None:
-    """The package may be there without it. Importing TVM would take a second, and PyTorch's import with it."""
+    """The package may be there without it. Importing TVM would take a second, and PyTorch with it."""
     cell = _project.install_cell("notebook,compile")
     assert cell.splitlines()[:4] == [
         "try:",
