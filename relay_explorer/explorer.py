@@ -23,6 +23,7 @@ from .widgets import page, widget
 from .widgets.host import Host, current
 
 if TYPE_CHECKING:
+    from .views.compiled import Opened
     from .widgets.rerun import Rerun
 
 VIEWS = (
@@ -55,7 +56,12 @@ class Explorer:
     """
 
     def __init__(
-        self, view: View, name: str, state: str = "", live: bool = False, rerun: Rerun | None = None
+        self,
+        view: View,
+        name: str,
+        state: str = "",
+        live: bool = False,
+        rerun: Rerun | Opened | None = None,
     ) -> None:
         self.view = view
         self._rerun = rerun
@@ -101,7 +107,7 @@ class Explorer:
         return self._widget
 
     def _answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """What a reader asks of a live widget: another run."""
+        """What a reader asks of a live widget: another run, or one more kernel."""
         assert self._rerun is not None
         self.view = self._rerun.answer(question)
         return self.to_dict()
@@ -171,7 +177,8 @@ def explore(
     one that computes most; with `measure`, timed on this machine after each primitive). With `measure` and
     without `kernel`, or of a measurement that was kept (`lower.measurement.Measurement`), "lowering" is a
     whole run: every kernel under the limits of the machine (a roofline), every launch in time, and those
-    kernels at every level that `kernel` lists (without it, the three that take most of the time).
+    kernels at every level that `kernel` lists (without it, the three that take most of the time; a `live`
+    one makes the others when they are asked for).
     An inference is shown as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation",
     a measurement as "lowering", all else as "ir".
     "machine" is a run of `@main` for `args` on the virtual machine, instruction by instruction, of which the
@@ -191,7 +198,7 @@ def explore(
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise ValueError(f"{name!r} is no name for an explorer: use letters, digits, `-` and `_`")
     token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
-    rerun = None
+    rerun: Rerun | Opened | None = None
     if view is None and type(x).__name__ == "Measurement":
         view = "lowering"
     run = _run(x, view, args, limit)
@@ -200,7 +207,9 @@ def explore(
     elif view == "partial":
         made = _partial(x, title or "", limit)
     elif view == "lowering":
-        made = _lowering(x, kernel, title or "", measure, args)
+        made, opened = _compiled(x, kernel, title or "", measure, args)
+        if live and opened is not None:
+            rerun, made = opened, opened.view
     elif view == "machine":
         made = _machine(x, args, title or "", limit)
     elif run is None:
@@ -295,29 +304,19 @@ def _memory(module: IRModule, title: str) -> View:
     return memory_view(module, title or _title(module))
 
 
-def _lowering(x: object, kernel: Any, title: str, measure: bool, args: Sequence[object]) -> View:
-    from .lower.build import build
+def _compiled(
+    x: object, kernel: Any, title: str, measure: bool, args: Sequence[object]
+) -> tuple[View, Opened | None]:
     from .lower.executable import Executable
     from .lower.kernel import Kernel
     from .lower.measurement import Measurement
-    from .lower.measurement import measure as measure_run
-    from .views.lowering import lowering_view
-    from .views.run import run_view
+    from .views.compiled import compiled_view
 
-    if isinstance(x, Measurement):
-        return run_view(x, kernel, title)
-    if not isinstance(x, (Executable, Kernel)):
+    if not isinstance(x, (Executable, Kernel, Measurement)):
         x = _module(x)
         _fits(x)
-    several = kernel is None or not isinstance(kernel, (str, int))
-    if not several or not measure or isinstance(x, Kernel):
-        if several and kernel is not None:
-            raise ValueError("several kernels are shown with the run that they are part of: measure=True")
-        # Two builds of a book give one page, whether or not there is a compiler for PTX.
-        return lowering_view(x, kernel, title, measure, current() is not Host.BOOK)
-    exe = x if isinstance(x, Executable) else build(x, quiet=True)
-    program = title or ("program" if exe.mod is None else _title(exe.mod))
-    return run_view(measure_run(exe, args, program), kernel, title, exe.kernels)
+    # Two builds of a book give one page, whether or not there is a compiler for PTX.
+    return compiled_view(x, kernel, title, measure, args, ptx=current() is not Host.BOOK)
 
 
 def _machine(x: object, args: Sequence[object], title: str, limit: int | None) -> View:

@@ -59,7 +59,8 @@ class Machine(NamedTuple):
 @dataclass(frozen=True)
 class RunView(View):
     """A measured run: every kernel under the machine's limits, every launch in time. The kernels are sorted,
-    those with the most time first; `levels` has the lowering views of some of them, by their numbers.
+    those with the most time first; `levels` has the lowering views of some of them, by their numbers. With
+    `live`, Python can make those of the others.
     """
 
     kind: ClassVar[str] = "run"
@@ -73,6 +74,7 @@ class RunView(View):
     launches: tuple[RunLaunch, ...]
     levels: tuple[tuple[int, LoweringView], ...] = ()
     start: int = -1
+    live: bool = False
 
     def measured(self, kernel: RunKernel) -> str:
         """A kernel's time, for the still picture."""
@@ -101,4 +103,5 @@ class RunView(View):
             "launches": [list(launch) for launch in self.launches],
             "levels": [[number, view.to_dict()] for number, view in self.levels],
             "start": self.start,
+            **({"live": True} if self.live else {}),
         }  # fmt: skip

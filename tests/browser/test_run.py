@@ -82,3 +82,24 @@ def test_damage_is_refused_with_its_place(open_view: Opener) -> None:
 def test_axe_finds_nothing(open_view: Opener, axe_core: str, width: int, theme: str) -> None:
     page = open_view(sample("small"), width=width, theme=theme, motion="reduce", fragment="#rx-test:kernel=2")
     assert violations(page, axe_core) == []
+
+
+ASKS = """async (view) => {
+  const { mount } = await import("/relay_explorer/widgets/static/relay_explorer.js");
+  const host = document.createElement("div");
+  host.id = "asks";
+  document.querySelector("main").append(host);
+  const made = mount(host, view, { token: "kernel=3", onAsk: (question) => { window.asked = question; } });
+  window.tell = made.tell;
+}"""
+
+
+def test_in_a_notebook_python_is_asked_for_a_kernel(open_view: Opener) -> None:
+    page = open_view(sample("small"))
+    page.evaluate(ASKS, {**sample("small"), "live": True})
+    page.locator("#asks").get_by_role("tab", name="One kernel at every level").click()
+    expect(page.locator("#asks .run-none")).to_contain_text("Python makes kernel 3 at every level.")
+    page.wait_for_function("window.asked")
+    assert page.evaluate("window.asked") == {"kernel": 2}
+    page.evaluate("tell('problem', 'It cannot be made.')")
+    expect(page.locator("#asks .run-none")).to_have_text("It cannot be made.")

@@ -158,3 +158,18 @@ def test_the_command_shows_kernels_and_runs(
 def test_times_and_shares_are_told_as_one_says_them() -> None:
     assert [duration(ns) for ns in (812, 20_140, 3_500_000, 2e9)] == ["812 ns", "20.1 µs", "3.5 ms", "2 s"]
     assert [percent(part) for part in (0.42, 0.0994, 0.0004)] == ["42%", "9.9%", "less than 0.1%"]
+
+
+def test_a_live_run_opens_the_kernel_that_is_asked_for() -> None:
+    shown = explore(measurement(), kernel=[], live=True)
+    assert shown.to_dict()["live"]
+    assert "live" not in explore(measurement(), kernel=[]).to_dict()
+    answered = shown._answer({"kernel": 2})
+    assert [number for number, _ in answered["levels"]] == [2]
+    assert check(answered) == []
+    assert shown.view.to_dict() == answered
+    again = shown._answer({"kernel": 2})
+    assert again == answered, "it is made once"
+    for wrong in ({"kernel": 9}, {"kernel": True}, {}):
+        with pytest.raises(RelayError, match="the run has no kernel"):
+            shown._answer(wrong)

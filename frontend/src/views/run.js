@@ -231,12 +231,25 @@ class RunExplorer {
     this.close();
     this.opened = to;
     if (!levels.has(to)) {
+      if (to >= 0 && this.ask(to)) return;
       fill(this.host, h("p", { class: "run-none" }, to < 0 ? "This page has no kernel at every level." : `This page does not have kernel ${to + 1} at every level. It has: ${[...levels.keys()].map((n) => n + 1).join(", ") || "none"}. In a notebook, explore takes kernel="${kernels[to].name}" for this one.`));
       return;
     }
     const root = h("div", { class: "run-kernel" });
     fill(this.host, root);
     this.inner = mountLowering(root, levels.get(to), { ...this.ctx, state });
+  }
+
+  /** In a notebook, Python makes the levels of one more kernel; the answer is a new view, which opens here. */
+  ask(kernel) {
+    if (!this.view.live || !this.ctx.ask) return false;
+    const told = h("p", { class: "run-none", role: "status" }, `Python makes kernel ${kernel + 1} at every level. That takes a second or two.`);
+    fill(this.host, told);
+    this.stop?.();
+    this.stop = this.ctx.on("problem", (problem) => { if (problem) text(told, problem); });
+    // The state, which names the kernel, is told a moment after a change: the new view begins with it.
+    setTimeout(() => this.ctx.ask({ kernel }), 400);
+    return true;
   }
 
   close() {
@@ -263,6 +276,7 @@ class RunExplorer {
   }
 
   destroy() {
+    this.stop?.();
     this.close();
     this.unbind();
     this.roofline.destroy();
