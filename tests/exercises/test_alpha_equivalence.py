@@ -11,10 +11,9 @@ from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(seed: int) -> None:
+def test_the_solution_passes() -> None:
     right = answer("alpha_equivalence", "alpha_equal")
-    feedback = check("alpha_equivalence", right, seed=seed, programs=100)
+    feedback = check("alpha_equivalence", right, seed=1, programs=100)
     assert feedback.passed, str(feedback)
 
 

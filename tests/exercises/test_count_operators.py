@@ -16,10 +16,9 @@ FUNCTIONS = {"operators": "count_operators", "parameters": "count_parameters"}
 
 
 @pytest.mark.parametrize("part", FUNCTIONS)
-@pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(part: str, seed: int) -> None:
+def test_the_solution_passes(part: str) -> None:
     right = answer("count_operators", FUNCTIONS[part])
-    feedback = check(f"count_operators.{part}", right, seed=seed, programs=120)
+    feedback = check(f"count_operators.{part}", right, seed=1, programs=120)
     assert feedback.passed, str(feedback)
 
 

@@ -11,9 +11,8 @@ from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(seed: int) -> None:
-    feedback = check("free_variables", answer("free_variables", "free_variables"), seed=seed, programs=120)
+def test_the_solution_passes() -> None:
+    feedback = check("free_variables", answer("free_variables", "free_variables"), seed=1, programs=120)
     assert feedback.passed, str(feedback)
 
 

@@ -11,9 +11,8 @@ from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(seed: int) -> None:
-    feedback = check("leaky_relu", answer("leaky_relu", "use_leaky"), seed=seed, programs=100)
+def test_the_solution_passes() -> None:
+    feedback = check("leaky_relu", answer("leaky_relu", "use_leaky"), seed=1, programs=100)
     assert feedback.passed, str(feedback)
 
 
