@@ -20,6 +20,7 @@ BENCHMARKS = (
     "executors",
     "tuning",
     "schedule_steps",
+    "run_of_a_model",
 )
 
 
