@@ -70,6 +70,7 @@ class RunExplorer {
       label: "the run, or one kernel of it", items: [{ id: "run", label: "The run", pane: this.runPane }, { id: "levels", label: "One kernel at every level", pane: this.levelsPane }],
       onSelect: (id, byReader) => {
         this.shell.foot.hidden = id === "levels"; // the kernel's has its own
+        this.shell.say.classList.toggle("is-short", id === "levels");
         if (byReader && id === "levels") this.open(this.kernel, false);
         if (byReader) ctx.changed();
       },
