@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..execute.aot.agreement import Agreement, agreements
 from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.types import TensorType, TupleType
@@ -228,6 +229,7 @@ class Kernel:
                 f"the kernel `{self.name}` takes {', '.join(map(str, wanted)) or 'nothing'}, "
                 f"and is given {given or 'nothing'}"
             )
+        self._check_sizes(arrays)
         outputs = [aligned(shape, t.dtype) for shape, t in zip(self._shapes(arrays), self.output_types)]
         inputs = [a if is_aligned(a) else aligned_copy(a) for a in arrays]
         self.run(*map(tensor_of, inputs), *map(tensor_of, outputs))
@@ -244,6 +246,19 @@ class Kernel:
             return output_sizes(self.scheduled.composed)
         found: list[list[Any]] | None = self.entry["sizes"]
         return found
+
+    @cached_property
+    def _agreements(self) -> list[Agreement]:
+        """Which sizes must go together that the types leave open."""
+        return [] if all(t.is_static for t in self.input_types) else agreements(self.function)
+
+    def _check_sizes(self, arrays: Any) -> None:
+        for agreement in self._agreements:
+            sizes = {arrays[number].shape[axis] for number, axis in agreement.places}
+            sizes |= set() if agreement.number is None else {agreement.number}
+            if len(sizes - ({1} if agreement.ones else set())) > 1:
+                given = ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
+                raise RelayError(f"the kernel `{self.name}` is given sizes that do not go together: {given}")
 
     def _shapes(self, arrays: Any) -> list[tuple[int, ...]]:
         if self.sizes is None:

@@ -19,7 +19,7 @@ from ..execute.given import by_dlpack, of_number, refused
 from ..execute.interpreter import ExecutionError
 from ..execute.results import to_result, to_value
 from ..execute.values import Value
-from ..ir.errors import RelayError
+from ..ir.errors import Note, RelayError
 from ..ir.expr import Function, Var
 from ..ir.module import IRModule
 from ..ir.show import counted
@@ -169,7 +169,7 @@ class NativeLibrary:
         message, *rest = text.split("\n")
         help = [line.removeprefix("help: ") for line in rest if line.startswith("help: ")]
         notes = [line.removeprefix("note: ") for line in rest if line.startswith("note: ")]
-        return ExecutionError(message, None, help=[*notes, *help])
+        return ExecutionError(message, None, [Note(note) for note in notes], help)
 
 
 def _copied(address: int, code: int, bits: int, shape: tuple[int, ...]) -> Array:

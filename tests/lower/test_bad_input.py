@@ -16,9 +16,11 @@ import torch
 
 import relay_explorer
 from relay_explorer import relay
+from relay_explorer.execute.aot.agreement import agreements
 from relay_explorer.ir import Function
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.lower import cache, pruning
+from relay_explorer.typing import infer_types
 
 EXECUTORS = ("graph", "vm", "aot", "interpreter")
 X = np.arange(6, dtype="float32").reshape(2, 3)
@@ -165,6 +167,50 @@ def test_functions_that_call_each_other_twice_are_not_all_written_out() -> None:
 def test_sizes_that_follow_from_the_number_of_axes() -> None:
     x = relay.var("x", shape=(relay.Any(), relay.Any()))
     assert build(relay.shape_of(x), x, executor="aot")(X).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("executor", ["vm", "aot"])
+def test_sizes_that_do_not_go_together(executor: str) -> None:
+    """Nothing is read beyond the end of an array, whatever the arguments' sizes are."""
+    any_, float_ = relay.Any(), "float32"
+    x, y, z = (relay.var(name, shape=(any_,), dtype=float_) for name in "xyz")
+    exe = build(relay.nn.relu(x + y) * z, x, y, z, executor=executor)
+    one, two, three = (np.arange(n, dtype=float_) + 1 for n in (1, 2, 3))
+    for given in ((two, two, two), (one, three, one), (three, one, three)):
+        np.testing.assert_array_equal(exe(*given), (given[0] + given[1]) * given[2])
+    a, b = relay.var("a", shape=(any_, any_)), relay.var("b", shape=(4, any_))
+    dense = build(relay.nn.dense(a, b), a, b, executor=executor)
+    assert dense(np.ones((2, 3), float_), np.ones((4, 3), float_)).tolist() == [[3] * 4] * 2
+    for run in (
+        lambda: exe(two, three, two),
+        lambda: exe(two, one, three),
+        lambda: dense(np.ones((2, 3), float_), np.ones((4, 1), float_)),
+    ):
+        with pytest.raises(RelayError, match=r"do not go together|could not be broadcast|went wrong"):
+            run()
+
+
+ROWS, MANY = "Tensor[(?, ?), float32]", "Tensor[(?, ?, ?), float32]"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (f"(%x: {ROWS}, %y: {ROWS}) {{ concatenate((%x, %y), axis=0) }}", "x1 y1"),
+        ("(%x: Tensor[(?), float32], %y: Tensor[(3), float32]) { %x + %y }", "x0=3"),
+        (f"(%x: {MANY}, %y: {MANY}) {{ nn.batch_matmul(%x, %y) }}", "x0 y0, x2 y1"),
+        ("(%x: Tensor[(?, 3), float32]) { reshape(%x, newshape=[-1, 4]) }", ""),
+        ("(%x: Tensor[(?, 3), float32], %y: Tensor[(2), float32]) { nn.relu(%x) }", ""),
+    ],
+)  # fmt: skip
+def test_which_sizes_must_agree(text: str, wanted: str) -> None:
+    found = agreements(infer_types(relay.parse(f"def @main{text}"))["main"])
+    shown = [
+        " ".join("xy"[number] + str(axis) for number, axis in a.places)
+        + ("" if a.number is None else f"={a.number}")
+        for a in found
+    ]
+    assert ", ".join(shown) == wanted
 
 
 # -- how large the cache grows

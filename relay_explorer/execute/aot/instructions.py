@@ -37,6 +37,7 @@ from ..vm.bytecode import (
     WriteRef,
 )
 from ..vm.tensors import leaf_types
+from .agreement import agreements
 from .functions import FunctionWriter
 from .names import comment, dtype_parts
 
@@ -99,7 +100,32 @@ def _size(program: Any, arguments: Sequence[int]) -> str:
     return f"{_C_FUNCTIONS[name]}({a}, {b})"
 
 
+def _place(w: FunctionWriter, n: int) -> str:
+    """Where an instruction stands in the program's text, as a line of an error; nothing where not known."""
+    span = w.function.spans[n] if w.function.spans else None
+    return "" if span is None else f"\\nnote: at {_escaped(str(span))}".replace("%", "%%")
+
+
+def _check_agreements(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
+    """That sizes go together which only the program's run tells: a kernel does not look."""
+    code = w.names.program.kernels[i.kernel]
+    for agreement in agreements(code.function):
+        places = agreement.places
+        sizes = ", ".join(f"TENSOR_OF(r[{i.arguments[number]}])->shape[{axis}]" for number, axis in places)
+        ones = ", ".join(str(int(place in agreement.ones)) for place in places)
+        number = -1 if agreement.number is None else agreement.number
+        w.lines.append(
+            f"  {{ const int64_t s[] = {{{sizes}}}; static const char one[] = {{{ones}}};\n"
+            f"    int64_t all = {number}; for (int k = 0; k < {len(places)}; k++) {{\n"
+            "      if (one[k] && s[k] == 1) continue;\n"
+            "      if (all < 0) all = s[k];\n"
+            '      if (s[k] != all) return failed(m, "`%s` is given sizes that do not go together: %lld and '
+            f'%lld{_place(w, n)}", "{_escaped(code.name)}", (long long)all, (long long)s[k]); }} }}'
+        )
+
+
 def _shape_func(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
+    _check_agreements(w, i, n)
     programs = w.names.sizes[i.kernel]
     if programs is None:  # they are known, though not those of all arguments
         made_types = leaf_types(w.names.program.kernels[i.kernel].function.body.checked_type)
@@ -293,7 +319,8 @@ def _fatal(w: FunctionWriter, i: Fatal, n: int) -> None:
     rest = "".join(
         f"\\n{word}: {_escaped(text)}" for word, text in (("note", i.note), ("help", i.help)) if text
     )
-    w.lines.append(f'  return failed(m, "%s", "no clause of the match fits the value{rest}");')
+    place = _place(w, n).replace("%%", "%")
+    w.lines.append(f'  return failed(m, "%s", "no clause of the match fits the value{place}{rest}");')
 
 
 def _escaped(text: str) -> str:

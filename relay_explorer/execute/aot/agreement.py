@@ -1,0 +1,130 @@
+"""Which sizes of a kernel's arguments must agree, where they are known only when the program runs.
+
+The type relations of its operators decide that, and are not there in C. So they are asked beforehand, for
+made-up sizes: with all sizes one number that they take, one of them is changed; where they refuse, those that
+have to change with it are what it must agree with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from ...ir.errors import RelayError
+from ...ir.expr import Function, Var
+from ...ir.module import IRModule
+from ...ir.types import TensorType, TupleType, Type
+from ...transform.inlining import substituted
+from ...typing import infer_types
+from ..vm.tensors import argument_types
+
+Place = tuple[int, int]  # an argument's number, tensor by tensor, and one of its axes
+_OTHERS = (7, 11, 12, 24, 60, 64)  # sizes that are tried besides those that stand in the types
+MOST = 16  # sizes that are looked at; kernels have a few
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Sizes that must be equal; `number` is what they must be, where that is known. Those in `ones` may also
+    be 1.
+    """
+
+    places: tuple[Place, ...]
+    ones: frozenset[Place]
+    number: int | None = None
+
+
+def agreements(function: Function) -> list[Agreement]:
+    """Those of a primitive function. None where nothing must agree, and where what the relations ask is no
+    equality (that the elements of a reshape are as many).
+    """
+    return list(_Asked(function).found())
+
+
+class _Asked:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.types = argument_types(function) or []
+        self.places = [
+            (number, axis)
+            for number, type_ in enumerate(self.types)
+            for axis, size in enumerate(type_.shape)
+            if not isinstance(size, int)
+        ][:MOST]
+
+    def found(self) -> Iterator[Agreement]:
+        base = self._base()
+        if base is None:
+            return
+        done: set[Place] = set()
+        for place in self.places:
+            if place in done:
+                continue
+            other = next(n for n in _OTHERS if n != base)
+            if self.takes({place: other}, base):
+                continue
+            group, number = self._group(place, base, other, done), None
+            if group is None:
+                if any(self.takes({place: n}, base) for n in _OTHERS if n != base):
+                    continue  # something else than an equality
+                group, number = [place], base
+            done.update(group)
+            ones = frozenset(p for p in group if self.takes({p: 1}, base))
+            yield Agreement(tuple(group), ones, number)
+
+    def _base(self) -> int | None:
+        """A number that all sizes may be at once."""
+        known = [size for type_ in self.types for size in type_.shape if isinstance(size, int) and size > 1]
+        inside = [
+            size
+            for node_type in [self.function.body.checked_type]
+            for size in _sizes(node_type)
+            if isinstance(size, int) and size > 1
+        ]
+        candidates = dict.fromkeys([6, *known, *inside, *_OTHERS])
+        return next((n for n in candidates if self.takes({}, n)), None) if self.places else None
+
+    def _group(self, place: Place, base: int, other: int, done: set[Place]) -> list[Place] | None:
+        """The sizes that must change with one of them; None where changing them all does not help. Sizes that
+        agree among themselves only, in twos or threes, are left out together.
+        """
+        group = [p for p in self.places if p not in done]
+        if not self.takes(dict.fromkeys(group, other), base):
+            return None
+        for many in (1, 2, 3):
+            for left in combinations([p for p in group if p != place], many):
+                rest = [p for p in group if p not in left]
+                if set(left) <= set(group) and self.takes(dict.fromkeys(rest, other), base):
+                    group = rest
+        return group
+
+    def takes(self, sizes: Mapping[Place, int], base: int) -> bool:
+        """Whether the relations hold for these sizes, and `base` for the others."""
+        numbered = iter(range(len(self.types)))
+
+        def sized(type_: Type) -> Type:
+            if isinstance(type_, TupleType):
+                return TupleType([sized(field) for field in type_.fields])
+            assert isinstance(type_, TensorType)
+            number = next(numbered)
+            shape = [
+                size if isinstance(size, int) else sizes.get((number, axis), base)
+                for axis, size in enumerate(type_.shape)
+            ]
+            return TensorType(tuple(shape), type_.dtype)
+
+        params = [Var(p.name_hint, sized(p.checked_type)) for p in self.function.params]
+        body = substituted(self.function.body, dict(zip(self.function.params, params)))
+        try:
+            infer_types(IRModule.from_expr(Function(params, body)))
+        except RelayError:
+            return False
+        return True
+
+
+def _sizes(type_: Type) -> Sequence[object]:
+    """The sizes of a type's tensors. Tuples in types nest a few levels."""
+    if isinstance(type_, TupleType):
+        return [size for field in type_.fields for size in _sizes(field)]
+    return list(type_.shape) if isinstance(type_, TensorType) else []
