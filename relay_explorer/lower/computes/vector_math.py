@@ -46,6 +46,8 @@ def use() -> None:
         usual = usual or tvm().ir.Op.get(f"tirx.{name}").get_attr("default.FLowerIntrinsic")
         lowering = _lowering(function, usual)
         tirx.register_intrin_lowering(f"tirx.{name}", target="llvm", f=lowering, level=100)
+    # A comparison with itself, which vectors have. TVM does not know, and asks one element after another.
+    tvm().ir.register_op_attr("tirx.isnan", "TVectorizable", True)
 
 
 def _lowering(function: Callable[[Value, str], Value], usual: Callable[[Any], Value]) -> Any:

@@ -18,6 +18,7 @@ PARALLEL_FROM = (
     1 << 18
 )  # operations of a loop nest; below, waking the other threads costs more than they save
 ROWS_AT_ONCE = 1 << 14  # elements of a nest that only moves data, for the same reason
+TASKS = 8  # for each core, so that one which is late delays the others little
 
 
 class Plan:
@@ -184,12 +185,14 @@ def plain_loops(sch: Any, block: Any, target: Target) -> None:
         return
     extents = [_known(sch.get(loop).extent) for loop in spatial]
     lanes = target.lanes(str(sch.get(block).writes[0].source.dtype))
-    outer, vector = _split_vector(sch, spatial, extents, lanes, joined=not reduced)
+    joined = 1 if reduced else _joined(sch, block)
+    outer, vector = _split_vector(sch, spatial, extents, lanes, joined)
     if vector is not None and reduced:
         sch.reorder(*outer, *reduced, vector)
     large = None in extents or product([e or 1 for e in extents]) >= ROWS_AT_ONCE
     if outer and large and target.cores > 1:
-        sch.parallel(sch.fuse(*outer) if len(outer) > 1 else outer[0])
+        shared = _tasks(sch, outer, TASKS * target.cores)
+        sch.parallel(sch.fuse(*shared) if len(shared) > 1 else shared[0])
     if vector is not None:
         sch.vectorize(vector)
 
@@ -198,13 +201,43 @@ def _known(extent: Any) -> int | None:
     return int(extent) if hasattr(extent, "value") else None
 
 
-def _split_vector(
-    sch: Any, loops: list[Any], extents: list[int | None], lanes: int, joined: bool
-) -> tuple[list[Any], Any]:
-    """The outer loops, and one over a vector: of the last axis, or, where that does not divide and they may
-    be `joined`, of as many of the last ones as do. None where none does: LLVM makes what vectors it can.
+def _tasks(sch: Any, loops: list[Any], wanted: int) -> list[Any]:
+    """The outermost loops that are as many tasks as are `wanted`. To be shared by the cores, they become one,
+    from whose number the places are found by division: the inner ones, whose turns are short, stay loops.
     """
-    for count in range(1, len(loops) + 1 if joined else 2):
+    count = 1
+    for number, loop in enumerate(loops):
+        count *= _known(sch.get(loop).extent) or 1
+        if count >= wanted:
+            return loops[: number + 1]
+    return loops
+
+
+def _joined(sch: Any, block: Any) -> int:
+    """How many of the last axes may be one for vectors: none of those of which something that is read has
+    some and lacks others, as one number for each row, which a vector across two rows would gather.
+    """
+    found = sch.get(block)
+    reads = [{v.name for part in r.region for v in _variables(part.min)} for r in found.reads]
+    for count in range(2, len(found.iter_vars) + 1):
+        last = {a.var.name for a in found.iter_vars[-count:] if static([a.dom.extent]) != (1,)}
+        if any(0 < len(used & last) < len(last) for used in reads):
+            return count - 1
+    return len(found.iter_vars)
+
+
+def _variables(expression: Any) -> list[Any]:
+    return list(tvm().tirx.analysis.undefined_vars(expression))
+
+
+def _split_vector(
+    sch: Any, loops: list[Any], extents: list[int | None], lanes: int, joined: int
+) -> tuple[list[Any], Any]:
+    """The outer loops, and one over a vector: of the last axis, or, where that does not divide, of as many of
+    the last ones as do, of those that may be `joined`; or of the last axis, half as wide. None where none
+    does: LLVM makes what vectors it can.
+    """
+    for count in range(1, min(len(loops), joined) + 1):
         last = extents[-count:]
         total = product([e or 0 for e in last])
         if total == 0:
@@ -213,4 +246,8 @@ def _split_vector(
             inner = sch.fuse(*loops[-count:]) if count > 1 else loops[-1]
             wide, vector = sch.split(inner, [None, lanes])
             return [*loops[:-count], wide], vector
+    size = extents[-1] or 0
+    if joined == 1 and lanes >= 8 and size and size % (lanes // 2) == 0:
+        wide, vector = sch.split(loops[-1], [None, lanes // 2])
+        return [*loops[:-1], wide], vector
     return loops, None

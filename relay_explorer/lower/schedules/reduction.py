@@ -21,6 +21,7 @@ from .scheduled import Candidate, Choice, Scheduled
 
 TURNED_FROM = 16  # uses of each element, from which a transposed copy of a matrix pays
 TURNED_TO = 8  # vectors in a sum, up to which it does
+LONG = 1 << 12  # elements of a sum, from which several rows at a time are too far apart in memory
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -94,13 +95,15 @@ def turn(plan: Plan, name: str) -> None:
 class Shape:
     """A reduction's axes: `spatial` and `reduced` extents in order, `reads` the axes on which each tensor
     that it reads depends, `contiguous` for each the axes in its last subscript; axes are numbered as the
-    block's, `first` is the number of the first reduced one.
+    block's, `first` is the number of the first reduced one. The last `joined` reduced axes are one stretch of
+    memory in all that is read, of `run` elements.
     """
 
     spatial: tuple[int, ...]
     reduced: tuple[int, ...]
     reads: tuple[frozenset[int], ...]
     contiguous: tuple[frozenset[int], ...]
+    joined: int = 1
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -109,6 +112,10 @@ class Shape:
     @property
     def first(self) -> int:
         return len(self.spatial)
+
+    @property
+    def run(self) -> int:
+        return product(self.reduced[-self.joined :])
 
     @staticmethod
     def of(plan: Plan, name: str) -> Shape | None:
@@ -138,7 +145,32 @@ class Shape:
             tuple([e for e, k in zip(extents, kinds) if k == REDUCED]),
             tuple([frozenset().union(*parts) for parts in uses]),
             tuple([parts[-1] if parts else frozenset() for parts in uses]),
+            _stretch(
+                [r.source.shape for r in block.reads if not r.source.same_as(own)], uses, extents, kinds
+            ),
         )
+
+
+def _stretch(
+    shapes: list[Any], uses: list[list[frozenset[int]]], extents: list[int], kinds: list[int]
+) -> int:
+    """How many of the last axes, all reduced, go through all of the last dimensions of what is read along
+    them.
+    """
+    first, count = kinds.count(SPATIAL), 1
+    while count < kinds.count(REDUCED):
+        here = list(range(len(extents) - 1, len(extents) - 2 - count, -1))
+        for shape, parts in zip(shapes, uses):
+            if all(axis < first for part in parts for axis in part):
+                continue
+            found = [{axis for axis in part if extents[axis] > 1} for part in reversed(parts)]
+            wanted = [{axis} if extents[axis] > 1 else set() for axis in here]
+            if found[: count + 1] != wanted or static(shape[-count - 1 :]) != tuple(
+                [extents[axis] for axis in reversed(here)]
+            ):
+                return count
+        count += 1
+    return count
 
 
 def _axes_in(expression: Any, axes: list[Any]) -> frozenset[int]:
@@ -149,7 +181,8 @@ def _axes_in(expression: Any, axes: list[Any]) -> frozenset[int]:
 @dataclass(frozen=True)
 class Tile:
     """What is held in registers. `axis` and `rows`: so many places on that axis; `vectors` of `lanes` results
-    on the last axis, or, where `partial`, so many results, each a vector of partial sums.
+    on the last axis, or, where `partial`, so many results, each `spread` vectors of partial
+    sums.
     """
 
     axis: int | None
@@ -157,15 +190,17 @@ class Tile:
     vectors: int
     lanes: int
     partial: bool
+    spread: int = 1
 
     @property
     def text(self) -> str:
-        return f"{self.rows} × {self.vectors}" + (f" × {self.lanes}" if self.lanes > 1 else "")
+        vectors = self.vectors * self.spread
+        return f"{self.rows} × {vectors}" + (f" × {self.lanes}" if self.lanes > 1 else "")
 
     @property
     def why(self) -> str:
         kind = "partial sums" if self.partial else "results"
-        return f"{self.rows * self.vectors} vectors of {self.lanes} {kind} in registers"
+        return f"{self.rows * self.vectors * self.spread} vectors of {self.lanes} {kind} in registers"
 
 
 def best_tile(plan: Plan, name: str) -> Tile:
@@ -173,13 +208,17 @@ def best_tile(plan: Plan, name: str) -> Tile:
     lanes = plan.target.lanes(plan.dtype(name))
     last = shape.first - 1
     most = sums_in_registers(plan.target)
+    along = sum(1 for axes in shape.reads if any(axis >= shape.first for axis in axes))
+    side = 4 if along > 1 else 8  # nothing is used twice: there only have to be enough sums
     partial = _is_partial(shape, lanes)
     if partial:
-        lanes = _lanes(shape.reduced[-1], lanes)
-        vectors = divisors(shape.spatial[-1], 4)[0]
+        lanes = _lanes(shape.run, lanes)
+        if along == 1 and shape.run >= LONG:
+            return Tile(None, 1, 1, lanes, partial, divisors(shape.run // lanes, 8)[0])
+        vectors = divisors(shape.spatial[-1], side)[0]
     else:
         lanes = _lanes(shape.spatial[-1], lanes)
-        vectors = divisors(shape.spatial[-1] // lanes, 4 if lanes > 1 else 1)[0]
+        vectors = divisors(shape.spatial[-1] // lanes, side if lanes > 1 else 1)[0]
     axis = _row_axis(shape, last)
     rows = 1 if axis is None else divisors(shape.spatial[axis], max(1, most // vectors))[0]
     if axis is not None and vectors > 2 and rows < 4:  # a squarer tile needs fewer loads
@@ -193,9 +232,9 @@ def best_tile(plan: Plan, name: str) -> Tile:
 def _is_partial(shape: Shape, lanes: int) -> bool:
     """Whether all that is read lies along the last reduced axis, and none of it along the result's last."""
     last, inner = shape.first - 1, len(shape.extents) - 1
-    if not shape.reads or any(last in axes for axes in shape.contiguous):
+    if not shape.reads or (shape.spatial[last] > 1 and any(last in axes for axes in shape.contiguous)):
         return False
-    return all(inner in axes for axes in shape.contiguous if axes) and _lanes(shape.reduced[-1], lanes) > 1
+    return all(inner in axes for axes in shape.contiguous if axes) and _lanes(shape.run, lanes) > 1
 
 
 def _lanes(extent: int, lanes: int) -> int:
@@ -223,7 +262,7 @@ def reduce(plan: Plan, name: str, tile: Tile) -> str:
     shape = Shape.read(plan, name)
     parts = None
     if tile.partial:
-        _, lane = sch.split(sch.get_loops(plan.block(name))[-1], [None, tile.lanes])
+        _, lane = sch.split(_run(plan, name, shape), [None, tile.spread * tile.lanes])
         parts = sch.rfactor(lane, len(shape.spatial))
     last = plan.epilogue(name)
     outer, inner = _tiled(sch, sch.get_loops(plan.block(last)), tile)
@@ -240,29 +279,42 @@ def reduce(plan: Plan, name: str, tile: Tile) -> str:
         sch.vectorize(inner[-1])
     held = [size for size in (tile.rows, tile.vectors * (1 if tile.partial else tile.lanes)) if size > 1]
     if parts is not None:
-        _partial_sums(plan, name, parts, len(held))
+        _partial_sums(plan, name, parts, len(held), tile)
     elif max(shape.reduced) > 1:
         _results(plan, name, tile, len(held))
     return last
 
 
+def _run(plan: Plan, name: str, shape: Shape) -> Any:
+    """The loop over the last reduced axes, which are one where their elements lie one after another."""
+    loops = plan.sch.get_loops(plan.block(name))[-shape.joined :]
+    return plan.sch.fuse(*loops) if len(loops) > 1 else loops[0]
+
+
 def whole(plan: Plan, name: str) -> str:
     """Schedules a reduction to a single number, and tells how many partial sums it keeps."""
     sch = plan.sch
-    loops = sch.get_loops(plan.block(name))
-    width = _lanes(plan.extent(loops[-1]), 4 * plan.target.lanes(plan.dtype(name)))
+    shape, lanes = Shape.read(plan, name), plan.target.lanes(plan.dtype(name))
+    width = _lanes(shape.run, lanes)
     if width == 1:
         return "1"
-    _, lane = sch.split(loops[-1], [None, width])
+    spread = divisors(shape.run // width, 8)[0]
+    _, lane = sch.split(_run(plan, name, shape), [None, spread * width])
     for block in sch.get_child_blocks(sch.get_sblock("root")):
         if not sch.get_loops(block):  # a single number too, made of this one: rfactor stumbles over it
             sch.add_unit_loop(block)
     parts = sch.rfactor(lane, 0)
+    sch.set_scope(parts, 0, "local")
     *reduced, lane = sch.get_loops(parts)
-    sch.vectorize(lane)
+    wide, vector = sch.split(lane, [spread, width])
+    sch.unroll(wide)
+    sch.vectorize(vector)
     init = sch.decompose_reduction(parts, reduced[0])
-    sch.vectorize(sch.get_loops(init)[-1])
-    return f"1 × {width}"
+    wide, vector = sch.get_loops(init)
+    sch.unroll(wide)
+    sch.vectorize(vector)
+    sch.unroll(sch.get_loops(plan.block(name))[-1])
+    return f"{spread} × {width}"
 
 
 def _tiled(sch: Any, loops: list[Any], tile: Tile) -> tuple[list[Any], list[Any]]:
@@ -298,11 +350,14 @@ def _results(plan: Plan, name: str, tile: Tile, held: int) -> None:
     _start(sch, block, reduced[0], lane is not None)
 
 
-def _partial_sums(plan: Plan, name: str, parts: Any, held: int) -> None:
+def _partial_sums(plan: Plan, name: str, parts: Any, held: int, tile: Tile) -> None:
     """Vectors of partial sums, which are added up when the tile is done."""
     sch = plan.sch
     lane, *inner = sch.get_loops(parts)[1:]
     spatial, reduced = inner[:held], inner[held:]
+    if tile.spread > 1:
+        wide, lane = sch.split(lane, [tile.spread, tile.lanes])
+        spatial.append(wide)
     sch.reorder(*reduced, *spatial, lane)
     for loop in spatial:
         sch.unroll(loop)
