@@ -1,5 +1,5 @@
-"""The sums that a tile of a kernel's loops keeps in registers, on the stack: TVM would ask for their memory in
-each tile, and give it back, which in small kernels takes longer than many of the sums.
+"""The sums that a tile of a kernel's loops keeps in registers, on the stack: TVM would ask for their memory
+in each tile, and give it back, which in small kernels takes longer than many of the sums.
 """
 
 from __future__ import annotations
