@@ -2,6 +2,7 @@
 
 TOPI calls the runtime's `tvm.contrib.sort`, which a program without TVM's runtime does not have. Here a
 merge sort is written out: equal elements keep their order, and NaN is the greatest number, as in NumPy.
+The few first elements of a long row are found without sorting it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from .tensors import (
     unravel,
 )
 
+FEW, FEW_OF = 32, 4  # so many of a row, of so many times as many, are found without putting all in order
+
 
 def comes_before(a: Value, b: Value, ascending: bool = True) -> Value:
     """Whether `a` must stand before `b`. NaN counts as the greatest."""
@@ -62,6 +65,50 @@ def order(x: Tensor, axis: int, ascending: bool, name: str) -> Tensor:
             merge_sort(row, int32(size), at, places, spare, ascending)
 
     return loops([((rows, size), "int32")] * 2, [x], body, name)[0]
+
+
+def first_places(x: Tensor, axis: int, count: int, ascending: bool, name: str) -> Tensor:
+    """The positions (rows, places) of the first `count` elements of each row in order. They are kept sorted
+    while the row is read: most elements lose against the last of them, and are done.
+    """
+    shape = dims(x)
+    others = (*shape[:axis], *shape[axis + 1 :])
+    size, rows = shape[axis], product(others)
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (data,), (places,) = ins, outs
+        with together(rows) as row:
+
+            def at(place: Value) -> Value:
+                rest = unravel(row, others)
+                return data[(*rest[:axis], place, *rest[axis:])]
+
+            with each(count) as i:
+                places[row, i] = int32(0)
+            with each(size) as i:
+                _enter(row, int32(i), count, at, places, ascending)
+
+    return loops([((rows, count), "int32")], [x], body, name)[0]
+
+
+def _enter(
+    row: Value, place: Value, count: int, at: Callable[[Value], Value], places: Any, ascending: bool
+) -> None:
+    """Puts `place` among those that are kept, behind all that it must not stand before; those behind it move,
+    and the last of them is lost.
+    """
+    enters, free = local(1, "bool"), local(1, "int32")
+    enters[0] = comes_before(at(place), at(places[row, count - 1]), ascending)
+    with when(some([place < count, enters[0]])):
+        free[0] = tirx.min(place, int32(count - 1))
+        enters[0] = tirx.const(True, "bool")
+        with repeat_while(every([free[0] > 0, enters[0]])):
+            before = places[row, tirx.max(free[0] - 1, int32(0))]
+            enters[0] = comes_before(at(place), at(before), ascending)
+            with when(enters[0]):
+                places[row, free[0]] = before
+                free[0] = free[0] - 1
+        places[row, free[0]] = place
 
 
 def merge_sort(
@@ -115,7 +162,11 @@ def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
     if any(known(dim) == 0 for dim in out):
         values = stage(out, lambda *i: number(0, dtype_of(x)), call.name)
         return values, stage(out, lambda *i: number(0, dtype), call.name)
-    places = order(x, axis, attrs.is_ascend, f"{call.name}_order")
+    stage_name = f"{call.name}_order"
+    if count is not None and count <= FEW and (known(shape[axis]) or 0) >= FEW_OF * count:
+        places = first_places(x, axis, count, attrs.is_ascend, stage_name)
+    else:
+        places = order(x, axis, attrs.is_ascend, stage_name)
 
     def position(*i: Value) -> Value:
         return places(row_of(i, shape, axis), i[axis])
@@ -138,7 +189,7 @@ def argsort(call: Lowered) -> list[Tensor]:
 
 
 def topk(call: Lowered) -> list[Tensor]:
-    """Sorts all, and keeps the first; k below 1 is all."""
+    """A few are found as they come; of many, all are sorted, and the first kept. k below 1 is all."""
     k = call.attrs.k
     values, indices = _ordered(call, k if k is not None and k >= 1 else None)
     return {"both": [values, indices], "values": [values], "indices": [indices]}[call.attrs.ret_type]
