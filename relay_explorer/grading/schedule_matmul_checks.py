@@ -168,8 +168,8 @@ def _any(rng: random.Random, count: int) -> Iterator[Shape]:
     compile, since every number of a tile is asked for whether it exists.
     """
     if count <= PROGRAMS:
-        yield from ((1, 1, 1), (65, 67, 33), (3, 100, 1))
-    for _ in range(3 if count > PROGRAMS else 0):
+        yield from ((1, 1, 1), (65, 64, 33), (64, 61, 33), (3, 100, 1))
+    for _ in range(2 if count > PROGRAMS else 0):
         yield rng.randint(1, 70), rng.randint(1, 140), rng.randint(1, 40)
 
 
