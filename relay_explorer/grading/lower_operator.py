@@ -44,7 +44,7 @@ class Case:
     def __str__(self) -> str:
         what = {"numbers": "", "ones": ", of ones", "infinite": ", with an infinity and a NaN"}[self.filling]
         where = ", in nn.relu(smooth(tanh(x)) + x)" if self.around else ""
-        return f"x: Tensor[{self.shape}, {self.dtype}]{what}; radius = {self.radius}{where}"
+        return f"x: {TensorType.of(self.shape, self.dtype)}{what}; radius = {self.radius}{where}"
 
 
 def operator(relation: Anything = None, lowering: Anything = None, pattern: int = PATTERN) -> Op:

@@ -175,7 +175,7 @@ def _few(array: Anything) -> str:
 def _explorer(made: Anything) -> Anything:
     from ..explorer import explore
 
-    return explore(made, view="lowering", title="Your lowering, down to machine code")
+    return explore(made, view="lowering", title="Your lowering")
 
 
 def _smaller(case: Case) -> Iterator[Case]:
@@ -266,7 +266,7 @@ def _pattern(answer: Anything, rng: random.Random, count: int) -> Failure | None
             return Failure(
                 f"{' → '.join(steps)}, with smooth over 5 numbers", _kernels(right), _kernels(found),
                 pattern_hint(given, steps), program=chain(given, steps), view="fusion",
-                caption="The program, fused by your pattern", printed=outcome.printed,
+                caption="By your pattern", printed=outcome.printed,
             )  # fmt: skip
     return None
 
