@@ -13,7 +13,7 @@ from ..analysis.cache import Cache, Misses, Product, Simulation, Tile
 
 CELL_W, CELL_H, LEFT, TOP = 46, 24, 56, 46  # pixels of the table
 MOST_SIDES = 6  # powers of two that are looked at
-DRAWN = 380  # pixels that two matrices beside each other take
+DRAWN = 300  # pixels that two matrices beside each other take
 SHADES = ("#2f6fb3", "#c2571a")  # in the cache; the tile
 
 
@@ -161,8 +161,8 @@ class TileMap:
         """What the second drawing shows."""
         j0, k0 = self._middle()
         return (
-            f"Beside it the matrices when the tile at j0 = {j0}, k0 = {k0} is done (dashed: what it used): "
-            "filled lines are in the cache."
+            f"The other drawing: the matrices when the tile at j0 = {j0}, k0 = {k0} is done (dashed: what it "
+            "used): filled lines are in the cache."
         )
 
 
