@@ -136,12 +136,16 @@ def added_up(shape: Shape, layout: LayoutMap, body: Callable[..., Value], dtype:
 
 def transposed(call: Lowered) -> list[Tensor]:
     """Each element spread over a window of the output: a convolution, with the kernel turned around, of the
-    data with its elements moved apart and zeros in between.
+    data with its elements moved apart and zeros in between; with strides, phase by phase (see `phases`).
     """
+    from . import phases  # it imports this module
+
     attrs, axes = call.attrs, _space(call)
     data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NC" + axes, weight_axes(axes))
     data, weight = View(call.inputs[0], data_layout), View(call.inputs[1], kernel_layout)
     dtype, groups = call.out.dtype, attrs.groups
+    if phases.has_phases(call, data, weight):
+        return [phases.phased(call, data, weight, out_layout)]
     each = weight.shape[1]
     sizes, apart = _apart(call, data, weight)
     inputs = quotient(data.shape[1], groups)
