@@ -30,7 +30,6 @@ from .tensors import (
     quotient,
     reduce_axes,
     remainder,
-    select,
     stage,
     sum_over,
     sum_type,
@@ -87,8 +86,8 @@ def _divided(q: Value, pad: int, stride: int) -> tuple[Value, Value]:
     whole, rest = divmod(pad, stride)
     if rest == 0:
         return int32(whole), q
-    below = q < stride - rest
-    return select(below, int32(whole), int32(whole + 1)), select(below, q + rest, q + (rest - stride))
+    beyond = (q >= stride - rest).astype("int32")
+    return beyond + whole, q + rest - beyond * stride
 
 
 def _extents(
