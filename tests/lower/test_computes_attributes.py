@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
+from relay_explorer.ir.expr import Function
 from relay_explorer.relay import image, nn, vision
 from tests.lower.kernels import Case, agree, case
 from tests.ops.meanings import rng
@@ -338,3 +339,11 @@ def test_of(group: Callable[[], list[Case]]) -> None:
     """LLVM optimizes the code of those groups whose computations leave it something to misunderstand."""
     optimized = group in (elements, places, reductions, orders)
     agree(group(), {"float16": 1e-2, "float32": 3e-5, "float64": 1e-11}, optimized)
+
+
+def test_a_resizing_written_without_a_part() -> None:
+    """Text leaves out what is as usual; the part that is read is then all."""
+    text = "def @main(%x: Tensor[(1, 2, 5, 4), float32]) { image.resize2d(%x, size=[7, 3]) }"
+    main = relay.parse(f'#[version = "0.0.5"]\n{text}')["main"]
+    assert isinstance(main, Function)
+    agree([case(main.body)])

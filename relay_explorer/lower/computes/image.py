@@ -152,7 +152,7 @@ def _resize(axes: str) -> Lowering:
     def lower(call: Lowered) -> list[Tensor]:
         attrs, count = call.attrs, len(axes)
         layout = layout_map(attrs.layout, "NC" + axes)
-        view, roi = View(call.inputs[0], layout), attrs.roi or ()
+        view, roi = View(call.inputs[0], layout), attrs.roi or (0.0,) * count + (1.0,) * count
         dtype = call.out.dtype
         value = resized(view, attrs.size, attrs, view, lambda axis: (roi[axis], roi[axis + count]), dtype)
         return [laid_out((*view.shape[:2], *attrs.size), layout, value, call.name)]
