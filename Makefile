@@ -32,7 +32,7 @@ NATIVE := cc=gcc objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu l
 IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_the_solution_runs
 
 test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
-	@tools/install_system.sh chromium=chromium npm=npm $(NATIVE)
+	@tools/install_system.sh chromium-headless-shell=chromium-headless-shell npm=npm $(NATIVE)
 	@$(BIN)/python -m pytest $(WORKERS) $(IN_COLAB)
 
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel

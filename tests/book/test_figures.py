@@ -10,6 +10,7 @@ import pytest
 from figures.canvas import Canvas
 from figures.gallery import FIGURES, FOLDER, render
 from figures.style import palette
+from tests.browser.pages import ARGUMENTS, CHROMIUM
 
 SVG = "{http://www.w3.org/2000/svg}"
 DRAWINGS = render(FIGURES)
@@ -86,14 +87,13 @@ def test_a_sheet_escapes_what_is_written_on_it() -> None:
 def test_no_text_leaves_its_sheet() -> None:
     from playwright.sync_api import sync_playwright
 
-    arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
     measure = """() => { const box = document.querySelector('svg').viewBox.baseVal;
         return [...document.querySelectorAll('text')]
             .filter(t => { const b = t.getBBox(); return Math.min(b.x, b.y) < 0
                 || b.x + b.width > box.width || b.y + b.height > box.height; })
             .map(t => t.textContent) }"""
     with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path="/usr/bin/chromium", args=arguments)
+        browser = player.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         page = browser.new_page(offline=True)
         outside = {}
         for figure in FIGURES:
