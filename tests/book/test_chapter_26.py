@@ -68,7 +68,8 @@ def test_models() -> None:
         list(map(int, re.findall(r"(\d+)%", line)))[:2] for line in output(PAGE, "import numpy").splitlines()
     ]
     assert learned[0][0] < learned[-1][0]
-    assert learned[-1][1] > registers[1]
+    assert abs(learned[-1][0] - registers[0]) <= 12  # in order about as well as the formula
+    assert learned[0][1] > 5 > learned[-1][1]  # the top is found late
 
 
 def test_searches() -> None:
