@@ -12,7 +12,7 @@ from relay_explorer.text import parse
 from relay_explorer.transform.fusion_groups import MOST_FUSED
 from relay_explorer.views import picture
 from relay_explorer.views.pipeline_format import PipelineView, Stage
-from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
 
 PAGE = "ch14_passes"
 
@@ -26,11 +26,6 @@ def view(explorer: str) -> PipelineView:
 def stages(explorer: str, pipe: int = 0) -> list[Stage]:
     shown = view(explorer)
     return [shown.stages[number] for number in shown.pipelines[pipe][1]]
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
 
 
 def test_files_that_it_names_exist() -> None:

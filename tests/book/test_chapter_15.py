@@ -10,7 +10,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.views.pipeline_format import PipelineView
-from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
 
 PAGE = "ch15_folding"
 
@@ -24,11 +24,6 @@ def view(explorer: str) -> PipelineView:
 def numbers(start: str) -> list[int]:
     """The whole numbers that a cell prints."""
     return [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", output(PAGE, start))]
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
 
 
 def test_files_that_it_names_exist() -> None:

@@ -10,7 +10,7 @@ import pytest
 from relay_explorer import models, relay
 from relay_explorer.views.fusion_format import FusionMark, FusionView
 from relay_explorer.views.memory_format import MemoryView
-from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
 
 PAGE = "ch16_fusion"
 
@@ -25,11 +25,6 @@ def say(explorer: str, step: int) -> str:
     """The sentence of a step, counted from 1 as readers and addresses do."""
     template, *arguments = view(explorer).variants[0].steps[step - 1].say
     return template.format(*arguments)
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
 
 
 def test_files_that_it_names_exist() -> None:

@@ -12,7 +12,7 @@ from relay_explorer import relay
 from relay_explorer.execute import record
 from relay_explorer.ir import Let, Match, Tuple
 from relay_explorer.views.partial_format import PartialMark, PartialView, State
-from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
 
 PAGE = "ch18_partial_evaluation"
 
@@ -27,11 +27,6 @@ def say(explorer: str, step: int) -> str:
     """The sentence of a step, counted from 1 as readers and addresses do."""
     template, *arguments = view(explorer).steps[step - 1].say
     return template.format(*arguments)
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
 
 
 def test_files_that_it_names_exist() -> None:

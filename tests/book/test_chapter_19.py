@@ -9,7 +9,7 @@ import pytest
 from relay_explorer.views.gradient_format import GradientView, Kept
 from relay_explorer.views.gradient_say import FORMULAS
 from relay_explorer.views.pipeline_format import Fate
-from tests.book.chapters import BOOK, CELL, cells, executed, explorers, output, source
+from tests.book.chapters import BOOK, cells, executed, explorers, output, source
 
 PAGE = "ch19_gradients"
 
@@ -24,11 +24,6 @@ def say(explorer: str, step: int) -> str:
     """The sentence of a step, counted from 1 as readers and addresses do."""
     template, *arguments = view(explorer).steps[step - 1].say
     return template.format(*arguments)
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
 
 
 def test_files_that_it_names_exist() -> None:

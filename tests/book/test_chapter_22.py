@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 from relay_explorer.views.lowering_format import LoweringView
-from tests.book.chapters import BOOK, CELL, cells, executed, explorers, output, source
+from tests.book.chapters import BOOK, cells, executed, explorers, output, source
 
 PAGE = "ch22_cpu"
 
@@ -26,18 +26,6 @@ def innermost(explorer: str) -> list[str]:
     (code,) = [code for code in view(explorer).codes if code.name == "assembly"]
     deepest = max(line.depth for line in code.lines)
     return [code.purposes[n.purpose] for n in code.lines if n.depth == deepest and n.purpose >= 0]
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
-
-
-def test_files_that_it_names_exist() -> None:
-    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
-    files += re.findall(r"\{exercise\} (\S+)", source(PAGE))
-    assert len(files) >= 9
-    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
 
 
 def test_it_shows_nothing_but_explorers() -> None:

@@ -11,7 +11,7 @@ import pytest
 from relay_explorer.execute.results import to_value
 from relay_explorer.execute.vm.bytecode import INSTRUCTIONS
 from relay_explorer.views.machine_format import MachineMark, MachineView
-from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+from tests.book.chapters import cells, executed, explorers, names, output, source
 
 PAGE = "ch25_running"
 
@@ -28,18 +28,6 @@ def view(explorer: str) -> MachineView:
     found = explorers(PAGE)[explorer].view
     assert isinstance(found, MachineView)
     return found
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
-
-
-def test_files_that_it_names_exist() -> None:
-    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
-    files += re.findall(r"\{exercise\} (\S+)", source(PAGE))
-    assert len(files) >= 8
-    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
 
 
 def test_it_shows_nothing_but_explorers() -> None:

@@ -6,21 +6,9 @@ from __future__ import annotations
 
 import re
 
-from tests.book.chapters import BOOK, CELL, cells, executed, explorers, names, output, source
+from tests.book.chapters import cells, executed, explorers, names, output
 
 PAGE = "ch26_tuning"
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
-
-
-def test_files_that_it_names_exist() -> None:
-    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
-    files += re.findall(r"\{exercise\} (\S+)", source(PAGE))
-    assert len(files) >= 6
-    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
 
 
 def test_it_shows_nothing_but_explorers() -> None:

@@ -35,11 +35,6 @@ def test_explorers_show_themselves_as_a_page_needs_them() -> None:
         assert len(json.dumps(explorer.to_dict())) < 200_000
 
 
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
-
-
 def test_files_that_it_names_exist() -> None:
     files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
     assert files

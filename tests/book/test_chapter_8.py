@@ -7,14 +7,9 @@ import re
 import numpy as np
 
 from relay_explorer import relay
-from tests.book.chapters import CELL, cells, executed, explorers, names, output, source
+from tests.book.chapters import cells, executed, explorers, names, output
 
 PAGE = "ch08_rewriting"
-
-
-def test_code_fits_the_column() -> None:
-    lines = [line for found in CELL.finditer(source(PAGE)) for line in found[2].split("\n")]
-    assert [line for line in lines if len(line) > 76] == []
 
 
 def test_explorers() -> None:
