@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import io
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 MOST_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
@@ -91,8 +92,29 @@ def _stop(thread: threading.Thread, box: dict[str, Any]) -> None:
     has an answer, when it only frees its memory.
     """
     deadline = time.monotonic() + _PATIENCE
-    while thread.is_alive() and not box and time.monotonic() < deadline:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop))
-        thread.join(0.02)
-    if box:
-        thread.join()
+    with _unreported():
+        while thread.is_alive() and not box and time.monotonic() < deadline:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop)
+            )
+            thread.join(0.02)
+        if box:
+            thread.join()
+
+
+@contextlib.contextmanager
+def _unreported() -> Iterator[None]:
+    """Says nothing of a _Stop that came while Python freed memory (in a `__del__`, or what the garbage
+    collector calls), where Python ignores what is raised and reports it: the thread is told again.
+    """
+    report = sys.unraisablehook
+
+    def unless_stop(what: sys.UnraisableHookArgs) -> None:
+        if not issubclass(what.exc_type, _Stop):
+            report(what)
+
+    sys.unraisablehook = unless_stop
+    try:
+        yield
+    finally:
+        sys.unraisablehook = report

@@ -54,6 +54,30 @@ def test_what_never_ends_is_ended(code: object) -> None:
     assert threading.active_count() == before
 
 
+class Reluctant:
+    """Takes its time to go; what is raised meanwhile, Python ignores and reports."""
+
+    def __del__(self) -> None:
+        until = time.monotonic() + 0.03
+        while time.monotonic() < until:
+            pass
+
+
+def test_nothing_is_reported_of_code_that_is_ended_while_it_frees_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def frees() -> None:
+        while True:
+            Reluctant()
+            time.sleep(0.01)
+
+    reported: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: reported.append(what.exc_type))
+    for _ in range(5):
+        assert isinstance(limited(0.05, frees).error, OutOfTimeError)
+    assert not reported
+
+
 def test_what_cannot_be_ended_is_left() -> None:
     outcome = limited(0.05, time.sleep, 1.6)
     assert str(outcome.error) == "it did not finish within 0.05 seconds, and could not be stopped"
