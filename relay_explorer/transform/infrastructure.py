@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar, overload
 
 from ..ir.errors import RelayError
 from ..ir.expr import Function
+from ..ir.garbage import collected_rarely
 from ..ir.module import IRModule
 
 _PACKAGE = __name__.rpartition(".")[0]
@@ -203,7 +204,8 @@ class Pass:
         pass, a relation, a function that was registered) is the reader's.
         """
         try:
-            return self.transform_module(mod, ctx)
+            with collected_rarely():
+                return self.transform_module(mod, ctx)
         except (RelayError, NotImplementedError):
             raise
         except Exception as error:
