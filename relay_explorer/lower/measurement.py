@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..execute.graph import Launch
-from ..execute.graph_executor import GraphExecutor
 from ..ir.errors import RelayError
+from ..ir.types import TensorType
 from .kernel import Kernel
 from .limits import Limits, limits
 from .target import Target
+from .timed import TimedGraph, fastest, timed
 
 if TYPE_CHECKING:
     from .executable import Executable
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "relay-explorer-measurement", 1
 STORED = ("mobilenet", "resnet18")  # models whose measurements come with the package
 RUNS = 200  # of which the fastest is kept
-SECONDS = 5.0  # after which no more runs are begun
 
 
 class MeasuredKernel(NamedTuple):
@@ -56,7 +54,8 @@ class MeasuredLaunch(NamedTuple):
 class Measurement:
     """The fastest of `runs` runs, with its `launches` in order; `ns` is the shortest time of a run that no
     clock was read in. `limits` are those of `machine`, measured with it; `target` is what the kernels were
-    made for, as JSON, and `caches` the bytes of its first two levels.
+    made for, as JSON, and `caches` the bytes of its first two levels. `executor` is "graph", or "vm" where
+    the virtual machine called the kernels.
     """
 
     program: str
@@ -68,6 +67,7 @@ class Measurement:
     ns: int
     kernels: tuple[MeasuredKernel, ...]
     launches: tuple[MeasuredLaunch, ...]
+    executor: str = "graph"
 
     @property
     def span(self) -> int:
@@ -99,6 +99,7 @@ class Measurement:
             "limits": {
                 "flops": round(most.flops), "bandwidth": round(most.bandwidth), "threads": most.threads,
             },
+            **({} if self.executor == "graph" else {"executor": self.executor}),
             "runs": self.runs, "ns": self.ns,
             "kernels": [{**k._asdict(), "choice": dict(k.choice)} for k in self.kernels],
             "launches": [list(launch) for launch in self.launches],
@@ -159,6 +160,7 @@ def _read(data: dict[str, Any]) -> Measurement:
         (int(first), int(second)), found, int(data["runs"]), int(data["ns"]),
         tuple([_kernel(k) for k in data["kernels"]]),
         tuple([MeasuredLaunch(int(k), int(start), max(1, int(ns))) for k, start, ns in data["launches"]]),
+        str(data.get("executor", "graph")),
     )  # fmt: skip
 
 
@@ -177,78 +179,47 @@ def measure(
 ) -> Measurement:
     """Runs a program up to `runs` times with the clock read before and after every kernel, and keeps the
     fastest run; then measures what this machine can do at most. Takes a few seconds. Without `args`, the
-    program is run on made-up numbers.
+    program is run on made-up numbers. Which kernels a program of the virtual machine calls, and how often,
+    depends on its arguments; where sizes do, the operations and bytes of a kernel are those of its mean call.
     """
     most = limits(exe.target)
-    if type(exe.program).__name__ != "GraphProgram" or not exe.executor.straight:
-        raise RelayError(
-            "which kernels the program runs depends on its values: it has no one order to be measured",
-            help=[
-                "the whole program's time is exe.time(…)",
-                "a kernel alone: explore(…, kernel=…, measure=True)",
-            ],
-        )
-    with exe.executor.lock:
-        exe._bind(args or _made_up(exe), {})
-        count, launches, ns = _fastest(exe.executor, max(1, runs))
+    made = timed(exe, args or _made_up(exe))
+    count, calls, ns = fastest(made, max(1, runs), 1)
+    ran = {call.kernel for call in calls}
     kernels = [
         MeasuredKernel(
             k.name, k.text, k.rule, k.choice,
-            ", ".join(map(str, k.output_types)), k.flops, k.traffic,
+            ", ".join(map(str, k.output_types)), *(made.cost(number) if number in ran else (0, 0)),
         )
-        for k in exe.kernels
+        for number, k in enumerate(made.kernels)
     ]  # fmt: skip
+    launches = [MeasuredLaunch(n, start - calls[0].start, max(1, stop - start)) for n, start, stop in calls]
     return Measurement(
-        program, machine(), exe.target.options, exe.target.caches, most, count, ns, tuple(kernels), launches
-    )
+        program, machine(), exe.target.options, exe.target.caches, most, count, ns, tuple(kernels),
+        tuple(launches), "graph" if isinstance(made, TimedGraph) else "vm",
+    )  # fmt: skip
 
 
 def _made_up(exe: Executable) -> list[Any]:
     """Arguments of the right types: small numbers around zero, of which none is so small that it is slow."""
     import numpy as np
 
+    from .virtual import parsed_type
+
     generator = np.random.default_rng(0)
     found: list[Any] = []
     for given in exe.inputs:
-        if not isinstance(given.nest, int):
+        type_ = parsed_type(given.type)
+        if not isinstance(type_, TensorType) or not type_.is_static:
             raise RelayError(
                 f"the argument `%{given.name}` is a `{given.type}`: give the arguments to be measured with",
-                help=["explore(exe, view='lowering', measure=True, args=[…])"],
+                help=["exe.measure(…), or explore(exe, view='lowering', measure=True, args=[…])"],
             )
-        slot = exe.program.slots[given.nest]
-        numbers = (
-            generator.normal(size=slot.shape) if slot.dtype.startswith("float") else np.zeros(slot.shape)
-        )
-        found.append(np.asarray(numbers, slot.dtype))
+        shape = type_.concrete_shape
+        dtype = "float32" if type_.dtype == "bfloat16" else type_.dtype
+        numbers = generator.normal(size=shape) if "float" in type_.dtype else np.zeros(shape)
+        found.append(np.asarray(numbers, dtype))
     return found
-
-
-def _fastest(executor: GraphExecutor, runs: int) -> tuple[int, tuple[MeasuredLaunch, ...], int]:
-    """How many runs were made, the launches of the fastest, and the least time of a run without the clock."""
-    kernels = [step.kernel for step in executor.program.steps if isinstance(step, Launch)]
-    clock, calls = time.perf_counter_ns, executor.calls
-    best: list[int] = []
-    whole = 0
-    executor.run()
-    end, count = time.perf_counter() + SECONDS, 0
-    while count < runs and (count < 3 or time.perf_counter() < end):
-        times: list[int] = []
-        for run, arguments in calls:
-            times.append(clock())
-            run(*arguments)
-            times.append(clock())
-        if not best or times[-1] - times[0] < best[-1] - best[0]:
-            best = times
-        start = clock()
-        executor.run()
-        took = clock() - start
-        whole = min(whole, took) if whole else took
-        count += 1
-    launches = [
-        MeasuredLaunch(kernel, start - best[0], max(1, stop - start))
-        for kernel, start, stop in zip(kernels, best[::2], best[1::2], strict=True)
-    ]
-    return count, tuple(launches), whole
 
 
 def machine() -> str:

@@ -17,6 +17,7 @@ from .lowering import lowering_view
 from .run_format import Machine, Rule, RunKernel, RunLaunch, RunView
 
 OPENED = 3  # kernels, those with the most time, that a page has at every level unless told otherwise
+LAUNCHES = 20_000  # of a run that a page shows
 Choice = str | int | Sequence[str | int] | None
 
 # How the marks of each rule are drawn, in the order of the legend.
@@ -37,6 +38,11 @@ def run_view(
     without it, the OPENED that take most of the time. `made` are the kernels themselves, where
     they are there; otherwise they are made again.
     """
+    if len(measured.launches) > LAUNCHES:
+        raise RelayError(
+            f"the run calls kernels {len(measured.launches):,} times, and a page shows at most {LAUNCHES:,}",
+            help=["measure it with a shorter list or a smaller tree: explore(…, measure=True, args=[…])"],
+        )
     times = [sum(launch.ns for launch in measured.calls(n)) for n in range(len(measured.kernels))]
     order = sorted([n for n, ns in enumerate(times) if ns], key=lambda n: -times[n])
     total = max(1, sum(times))
@@ -53,7 +59,8 @@ def run_view(
     rank_of = {number: rank for rank, number in enumerate(order)}
     least = sum(k.least for k in kernels)
     opened = _opened(measured, kernel, order)
-    levels = [(rank_of[n], lowering_view(made[n] if made else measured.remade(n))) for n in opened]
+    there = made or ()
+    levels = [(rank_of[n], lowering_view(there[n] if n < len(there) else measured.remade(n))) for n in opened]
     most = measured.limits
     return RunView(
         title=title or measured.program,

@@ -42,10 +42,12 @@ def run(measured: Measurement, times: Sequence[int]) -> Sentence:
 
 def run_why(measured: Measurement, least: int, busy: int) -> Sentence:
     """What the machine's limits allow, and where the numbers come from."""
+    between = ", in the instructions of the virtual machine" if measured.executor == "vm" else ""
     return (
         f"At the limits of this machine, {measured.limits}, the kernels would take {duration(least)}; they "
-        f"take {duration(busy)}, and {duration(measured.span - busy)} pass between them. Measured on {{0}}: "
-        f"the fastest of {counted(measured.runs, 'run')} with the clock read before and after each kernel.",
+        f"take {duration(busy)}, and {duration(measured.span - busy)} pass between them{between}. Measured "
+        f"on {{0}}: the fastest of {counted(measured.runs, 'run')} with the clock read before and after each "
+        "kernel.",
         measured.machine,
     )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from relay_explorer import build, explore
@@ -20,6 +22,12 @@ from relay_explorer.views.run_say import duration, percent
 from tests.views.lowerings import DATA
 from tests.views.measurements import measurement, sample
 
+LOOP = """
+def @loop(%i: int32, %x: Tensor[(?, 4), float32]) -> Tensor[(?, 4), float32] {
+  if (%i <= 0) { %x } else { @loop(%i - 1, tanh(%x)) }
+}
+def @main(%n: int32, %x: Tensor[(?, 4), float32]) { @loop(%n, %x) }
+"""
 SMALL = "def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(transpose(exp(%x))) }"
 
 
@@ -90,6 +98,34 @@ def test_a_run_is_measured_kept_and_shown(tmp_path: Path) -> None:
     assert levels.choice == tuple([(name, str(value)) for name, value in exe.kernels[0].choice.items()])
 
 
+def test_a_run_whose_kernels_depend_on_its_values_is_measured_for_those() -> None:
+    exe = build(parse(LOOP), quiet=True)
+    x = np.ones((3, 4), "float32")
+    made = measure(exe, [5, x], runs=3)
+    assert made.executor == "vm"
+    calls = {kernel.name: len(made.calls(number)) for number, kernel in enumerate(made.kernels)}
+    assert calls == {"fused_less_equal": 6, "fused_subtract": 5, "fused_tanh": 5}
+    shown = run_view(made, kernel=[])
+    tanh = next(k for k in shown.kernels if k.name == "fused_tanh")
+    assert (tanh.calls, tanh.traffic) == (5, 2 * x.nbytes), "the sizes are those of this run"
+    assert "pass between them, in the instructions of the virtual machine" in shown.why[0]
+    assert check(shown.to_dict()) == []
+    assert Measurement.from_dict(made.to_dict()).to_dict() == made.to_dict()
+    assert sum(count for _, _, count in exe.profile(2, x, repeat=2).by_kernel()) == 3 + 2 + 2
+    several = replace(made, launches=made.launches * 2000)
+    with pytest.raises(RelayError, match="the run calls kernels 32,000 times, and a page shows at most"):
+        run_view(several)
+
+
+def test_of_a_branch_the_kernels_that_ran_are_measured() -> None:
+    text = "def @main(%x: Tensor[(2), float32], %c: bool) { if (%c) { exp(%x) } else { tanh(tanh(%x)) } }"
+    exe = build(parse(text), quiet=True)
+    made = measure(exe, [np.ones(2, "float32"), True], runs=1)
+    assert made.executor == "graph"
+    assert [made.kernels[n.kernel].name for n in made.launches] == ["fused_exp"]
+    assert measure(exe, runs=1).launches != (), "of numbers that are made up"
+
+
 def test_the_measurements_that_come_with_the_package_are_whole() -> None:
     found = stored("resnet18")
     shown = run_view(found, kernel=[])
@@ -102,9 +138,10 @@ def test_the_measurements_that_come_with_the_package_are_whole() -> None:
 
 
 def test_what_cannot_be_measured_or_read_is_refused(tmp_path: Path) -> None:
-    choice = parse("def @main(%x: Tensor[(2), float32], %c: bool) { if (%c) { exp(%x) } else { tanh(%x) } }")
-    with pytest.raises(RelayError, match="depends on its values: it has no one order to be measured"):
-        measure(build(choice, quiet=True))
+    with pytest.raises(RelayError, match="the run calls no kernel: there is nothing to be measured"):
+        build(parse("def @main(%x: Tensor[(2), float32]) { %x }"), quiet=True).measure()
+    with pytest.raises(RelayError, match="the interpreter runs this program: it has no kernels"):
+        build(parse(SMALL), executor="interpreter", quiet=True).measure()
     pair = parse("def @main(%p: (Tensor[(2), float32], Tensor[(2), float32])) { exp(%p.0) }")
     with pytest.raises(RelayError, match="give the arguments to be measured with"):
         build(pair, quiet=True).measure()

@@ -18,6 +18,8 @@ import css from "./run.css";
 addStyle(css);
 
 const KEYS = [[["↑", "↓"], "kernel"], [["←", "→"], "launch"], [["Enter"], "its levels"], [["?"], "keys"]];
+const LISTED = 2000; // launches of the table
+const MERGED = 300; // launches from which on some bars may stand for several
 const OPERATOR = 4;
 const TYPE = 5;
 const COLUMNS = ["", "kernel", "its result", "calls", "time", "of the run", "GFLOP/s", "operations a byte", "of its limit"];
@@ -50,7 +52,7 @@ class RunExplorer {
     this.shell = createFrame(this.root, { title: view.title, what: "A run: its kernels and where the time goes", summary: view.summary });
     const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
     this.shell.say.classList.add("run-say"); // of one height, so that nothing moves below a pointer
-    this.facts = h("span", { class: "count grow" }, `${duration(model.ns)} a run · ${model.launches.length} launches · ${model.machine.name}`);
+    this.facts = h("span", { class: "count grow" }, `${duration(model.ns)} a run · ${model.launches.length.toLocaleString("en")} ${model.launches.length === 1 ? "launch" : "launches"} · ${model.machine.name}`);
     this.shell.bar.append(this.facts, h("span", { class: "group tools" }, button("link", "link: to this state (copied)", () => showLink(this.shell, ctx)), button("?", "keys (?)", () => this.help())));
     const hooks = { point: (kernel, launch) => this.point(kernel, launch), choose: (kernel, launch) => this.choose(kernel, launch), open: (kernel) => this.open(kernel, true) };
     this.roofline = createRoofline(model, hooks);
@@ -62,7 +64,7 @@ class RunExplorer {
     this.runPane = h("div", { class: "run-body" },
       pane("run-roof", "Roofline", "each mark a kernel; its size: its part of the time", this.roofline.svg),
       pane("run-kernels", "Kernels", "", h("div", { class: "run-scroll" }, table)),
-      pane("run-timeline", "Timeline", "each bar a launch; filled: the least time that the machine allows", h("div", { class: "run-wide" }, this.time.svg), this.listed()));
+      pane("run-timeline", "Timeline", `each bar a launch${model.launches.length > MERGED ? ", or several that are too short to be seen" : ""}; filled: the least time that the machine allows`, h("div", { class: "run-wide" }, this.time.svg), this.listed()));
     this.choices = h("div", { class: "lowering-ops", role: "group", "aria-label": "kernels that this page has at every level" });
     this.host = h("div", { class: "run-inner" });
     this.levelsPane = h("div", { class: "run-levels" }, this.choices, this.host);
@@ -111,8 +113,8 @@ class RunExplorer {
       if (made) return;
       made = true;
       fill(body, h("table", { class: "run-table" }, h("thead", null, h("tr", null, ["launch", "kernel", "begins at", "takes", "of the run"].map((name) => h("th", { scope: "col" }, name)))),
-        h("tbody", null, launches.map(({ index, kernel, start, ns }) => h("tr", null, h("td", { class: "n" }, String(index + 1)), h("td", null, `${kernel + 1} `, h("code", null, kernels[kernel].name)), h("td", { class: "n" }, duration(start)), h("td", { class: "n" }, duration(ns)), h("td", { class: "n" }, percent(ns / total)))))));
-    } }, h("summary", null, `The ${launches.length} launches as a table`), body);
+        h("tbody", null, launches.slice(0, LISTED).map(({ index, kernel, start, ns }) => h("tr", null, h("td", { class: "n" }, String(index + 1)), h("td", null, `${kernel + 1} `, h("code", null, kernels[kernel].name)), h("td", { class: "n" }, duration(start)), h("td", { class: "n" }, duration(ns)), h("td", { class: "n" }, percent(ns / total)))))));
+    } }, h("summary", null, launches.length > LISTED ? `The first ${LISTED.toLocaleString("en")} of ${launches.length.toLocaleString("en")} launches as a table` : `The ${launches.length} launches as a table`), body);
   }
 
   bindings() {

@@ -2,7 +2,7 @@
 import { fill, h, s } from "../core/dom.js";
 import { outlineText } from "../graph/shapes.js";
 import { duration } from "./lowering_model.js";
-import { computing, extent, logScale, logTicks, percent, roof, short, ticks } from "./run_model.js";
+import { bars, computing, extent, logScale, logTicks, percent, roof, short, ticks } from "./run_model.js";
 
 const hue = (name) => ({ "--hue": `var(--hue-${name})`, "--fill": `var(--hue-${name}-fill)` });
 const LEFT = 50;
@@ -128,26 +128,29 @@ export function createRunTimeline(model, hooks) {
   const label = `Timeline: ${model.launches.length} launches in ${duration(model.span)}. The table of launches has the same numbers.`;
   const [top, base] = [6, 24]; // pixels above the bars, and below them for the axis
   let marked = [-1, -1];
+  let drawn = [];
 
   function draw(svg, width, height) {
     const from = 10;
     const x = (ns) => from + (ns / model.span) * (width - from - 10);
     const low = height - base;
-    const bars = model.launches.map(({ index, kernel, start, ns }) => {
-      const { rule, reached } = model.kernels[kernel];
-      const wide = Math.max(0.7, x(start + ns) - x(start) - (x(start + ns) - x(start) > 4 ? 1 : 0));
+    drawn = bars(model, width - from - 10).map((bar) => {
+      const { rule, reached } = model.kernels[bar.kernel];
+      const [left, right] = [x(bar.start), x(bar.end)];
+      const wide = Math.max(0.7, right - left - (right - left > 4 ? 1 : 0));
       const tall = (low - top) * Math.min(1, reached);
-      return s("g", { class: "run-bar", style: hue(rule.hue), "data-kernel": kernel, "data-launch": index },
-        s("rect", { class: "whole", x: x(start), y: top, width: wide, height: low - top }),
-        s("rect", { class: "needed", x: x(start), y: low - tall, width: wide, height: tall }),
-        wide > 15 && s("text", { x: x(start) + wide / 2, y: top + 14, "text-anchor": "middle" }, String(kernel + 1)));
+      const el = s("g", { class: "run-bar", style: hue(rule.hue), "data-kernel": bar.kernel, "data-launch": bar.index },
+        s("rect", { class: "whole", x: left, y: top, width: wide, height: low - top }),
+        s("rect", { class: "needed", x: left, y: low - tall, width: wide, height: tall }),
+        wide > 15 && s("text", { x: left + wide / 2, y: top + 14, "text-anchor": "middle" }, String(bar.kernel + 1)));
+      return { ...bar, el };
     });
     const unit = model.span >= 2e6 ? [1e6, "ms"] : model.span >= 2e3 ? [1e3, "µs"] : [1, "ns"];
     const axis = ticks(model.span / unit[0], Math.max(2, width / 110)).map((v) => [
       s("line", { class: "grid", x1: x(v * unit[0]), x2: x(v * unit[0]), y1: low, y2: low + 5 }),
       s("text", { class: "tick", x: x(v * unit[0]), y: height - 6, "text-anchor": v === 0 ? "start" : x(v * unit[0]) > width - 40 ? "end" : "middle" }, v === 0 ? `0 ${unit[1]}` : short(v)),
     ]);
-    fill(svg, s("line", { class: "grid", x1: from, x2: width - 10, y1: low + 0.5, y2: low + 0.5 }), bars, axis);
+    fill(svg, s("line", { class: "grid", x1: from, x2: width - 10, y1: low + 0.5, y2: low + 0.5 }), drawn.map(({ el }) => el), axis);
     light(...marked);
   }
 
@@ -155,9 +158,9 @@ export function createRunTimeline(model, hooks) {
   function light(kernel, launch) {
     marked = [kernel, launch];
     made.svg.classList.toggle("has-lit", kernel >= 0);
-    for (const bar of made.svg.querySelectorAll(".run-bar")) {
-      bar.classList.toggle("is-lit", Number(bar.dataset.kernel) === kernel);
-      bar.classList.toggle("is-at", Number(bar.dataset.launch) === launch);
+    for (const { el, index, last, lit } of drawn) {
+      el.classList.toggle("is-lit", lit.has(kernel));
+      el.classList.toggle("is-at", index <= launch && launch <= last);
     }
   }
 

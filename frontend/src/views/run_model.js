@@ -85,3 +85,25 @@ export const shortName = (name) => name.replace(/^nn\./, "").replace(/^contrib_/
 
 /** The shape of "Tensor[(1, 64), float32]": "1×64"; of several types, all of them. */
 export const shapeOf = (type) => [...type.matchAll(/\(([^()]*)\)/g)].map(([, sizes]) => sizes.split(",").map((n) => n.trim()).filter(Boolean).join("×") || "a number").join(", ");
+
+/** The bars of a timeline that is `width` pixels wide: a bar a launch, or, where launches are narrower than `least` pixels,
+ * one for several, in the colour of the kernel that has most of their time. `lit` are the kernels in it. */
+export function bars(model, width, least = 2) {
+  const { launches, span } = model;
+  const one = ({ index, kernel, start, ns }) => ({ index, last: index, kernel, start, end: start + ns, lit: new Set([kernel]) });
+  if (launches.length * least <= width) return launches.map(one);
+  const found = [];
+  let times = null;
+  for (const launch of launches) {
+    const bar = found.at(-1);
+    if (bar && launch.start + launch.ns - bar.start <= (least / width) * span) {
+      times.set(launch.kernel, (times.get(launch.kernel) ?? 0) + launch.ns);
+      Object.assign(bar, { last: launch.index, end: launch.start + launch.ns, kernel: [...times].reduce((a, b) => (b[1] > a[1] ? b : a))[0] });
+      bar.lit.add(launch.kernel);
+    } else {
+      found.push(one(launch));
+      times = new Map([[launch.kernel, launch.ns]]);
+    }
+  }
+  return found;
+}

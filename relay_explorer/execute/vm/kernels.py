@@ -88,15 +88,25 @@ class NumPyKernel:
         return self.known[given]
 
     def _inferred(self, given: tuple[Shape, ...]) -> list[Shape] | None:
-        rest = iter(given)
-        params = [Var(p.name_hint, _sized(rest, p.checked_type)) for p in self.function.params]
-        body = substituted(self.function.body, dict(zip(self.function.params, params)))
-        try:
-            types = infer_types(IRModule.from_expr(Function(params, body)))["main"].body.checked_type
-        except RelayError:
-            return None
-        tensors = leaf_types(types) or []
-        return [t.concrete_shape for t in tensors] if all(t.is_static for t in tensors) else None
+        typed = sized(self.function, given)
+        tensors = [] if typed is None else leaf_types(typed.body.checked_type) or []
+        known = typed is not None and all(t.is_static for t in tensors)
+        return [t.concrete_shape for t in tensors] if known else None
+
+
+def sized(function: Function, shapes: Sequence[Shape]) -> Function | None:
+    """A primitive function with its types for arguments of these shapes, flat; None where it takes anything
+    but tensors, or where its operators refuse these shapes.
+    """
+    if argument_types(function) is None:
+        return None
+    rest = iter(shapes)
+    params = [Var(p.name_hint, _sized(rest, p.checked_type)) for p in function.params]
+    body = substituted(function.body, dict(zip(function.params, params)))
+    try:
+        return infer_types(IRModule.from_expr(Function(params, body)))["main"]
+    except RelayError:
+        return None
 
 
 def _array(expr: Expr) -> Array:
