@@ -23,12 +23,13 @@ from ..ir.show import counted
 from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
 from ..text import parse_expr
 from . import forked
-from .arrays import ALIGNMENT, aligned_copy, is_aligned, tensor_maker, tensor_of
+from .arrays import aligned_copy, tensor_of
 from .compiling import output_sizes
 from .compose import compose
 from .executable import Executable
 from .kernel import Kernel
 from .lowering import tensor_types
+from .machine_memory import KernelMemory
 from .target import Target
 
 if TYPE_CHECKING:
@@ -151,22 +152,25 @@ class VMExecutable(Executable):
 
 def machine_of(program: VMProgram, kernels: Sequence[Kernel | None]) -> Machine:
     """What runs bytecode with compiled kernels; NumPy computes those that are None."""
+    memory = KernelMemory()
     runs = [
-        NumPyKernel(code) if kernel is None or kernel.on_host else CompiledKernel(kernel, NumPyKernel(code))
+        NumPyKernel(code)
+        if kernel is None or kernel.on_host
+        else CompiledKernel(kernel, NumPyKernel(code), memory)
         for code, kernel in zip(program.kernels, kernels)
     ]
-    constants = [_kept(data.numpy()) for data in program.constants]
-    return Machine(program, runs, storage=_storage, constants=constants)
+    constants = [memory.own(data.numpy()) for data in program.constants]
+    return Machine(program, runs, memory=memory, constants=constants)
 
 
 class CompiledKernel:
     """A compiled kernel as the machine calls it. What it does not know itself, its NumPy meaning does."""
 
-    def __init__(self, kernel: Kernel, meaning: NumPyKernel) -> None:
+    def __init__(self, kernel: Kernel, meaning: NumPyKernel, memory: KernelMemory) -> None:
         self.kernel = kernel
         self.shapes = meaning.shapes  # by the type relations: sizes that do not go together are an error
         self.compute = meaning.compute
-        self._tensor = tensor_maker()
+        self._given, self._known = memory.given, memory.known
         self._run: Any = None
         types = [t.dtype for t in (*kernel.input_types, *kernel.output_types)]
         self._reads = len(kernel.input_types)
@@ -178,8 +182,8 @@ class CompiledKernel:
         if self._narrow is not None:
             self._run_narrow(arrays, self._narrow)
             return
-        tensor, own = self._tensor, _storage_type()
-        self._run(*[tensor(a if type(a.base) is own or is_aligned(a) else aligned_copy(a)) for a in arrays])
+        given, known = self._given, self._known.get
+        self._run(*[given(a) if (found := known(id(a))) is None else found for a in arrays])
 
     def _run_narrow(self, arrays: Sequence[Array], dtypes: Sequence[str]) -> None:
         """Where there are tensors of bfloat16: the machine, as NumPy, holds them in float32."""
@@ -205,37 +209,6 @@ def can_be_compiled(code: KernelCode, target: Target) -> bool:
     except RelayError:
         return False
     return True
-
-
-_STORAGE: list[Any] = []
-
-
-def _storage_type() -> Any:
-    """The type of memory that the machine asked for: tensors in it need no further look."""
-    if not _STORAGE:
-        import numpy as np
-
-        class Storage(np.ndarray):
-            """Memory at an address that kernels can take."""
-
-        _STORAGE.append(Storage)
-    return _STORAGE[0]
-
-
-def _storage(size: int) -> Array:
-    """Memory for tensors. NumPy takes who owns memory for a tensor's base, so that is of the type itself."""
-    made: Array = _storage_type()((size + ALIGNMENT,), "uint8")
-    start = -made.ctypes.data % ALIGNMENT
-    return made[start : start + size]
-
-
-def _kept(array: Array) -> Array:
-    """A copy in such memory."""
-    import numpy as np
-
-    made: Array = np.ndarray(array.shape, array.dtype, _storage(array.nbytes))
-    made[...] = array
-    return made
 
 
 def parameters(program: VMProgram) -> list[Var]:

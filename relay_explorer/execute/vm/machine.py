@@ -8,7 +8,7 @@ says where to go on, a few words for the machine's loop.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...ir.adt import Constructor
@@ -37,6 +37,7 @@ from .bytecode import (
     VMProgram,
 )
 from .kernels import Kernel, NumPyKernel
+from .memory import Memory
 from .steps import Registers, step_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Observer:
 class Machine:
     """Runs the functions of a program.
 
-    `kernels` compute those of the program (without them, NumPy does). `storage(size)` gives memory that they
+    `kernels` compute those of the program (without them, NumPy does). `memory` is where tensors lie that they
     can take, `constants` are the program's constants as arrays that they can take. An `observer` is told what
     happens.
     """
@@ -113,7 +114,7 @@ class Machine:
         program: VMProgram,
         kernels: Sequence[Kernel] | None = None,
         *,
-        storage: Callable[[int], Array] | None = None,
+        memory: Memory | None = None,
         constants: Sequence[Array] | None = None,
         observer: Observer | None = None,
     ) -> None:
@@ -121,7 +122,7 @@ class Machine:
         self.observer = observer
         self._kernels = list(kernels) if kernels is not None else None
         self._made: dict[int, Kernel] = {}
-        self._storage = storage
+        self.memory = memory or Memory()
         self._constants = list(constants) if constants is not None else None
         self._loaded: dict[str, Loaded] = {}
         self.constructors: dict[tuple[str, str], Constructor] = {
@@ -137,9 +138,10 @@ class Machine:
         if not isinstance(function, VMClosure):
             return Interpreter().call(function, args)
         waiting: list[Any] = []
-        with quiet():
+        values = list(args)
+        with self.memory.at_hand(values), quiet():
             try:
-                return self._run(function, list(args), waiting)
+                return self._run(function, values, waiting)
             except MemoryError as problem:
                 depth = len(waiting)
                 waiting.clear()
@@ -179,25 +181,6 @@ class Machine:
             for array in self._constants:
                 array.flags.writeable = False
         return self._constants[number]
-
-    def own(self, array: Array) -> Array:
-        """The array in memory that kernels can take."""
-        if self._storage is None:
-            return array
-        import numpy as np
-
-        made: Array = np.ndarray(array.shape, array.dtype, self._storage(array.nbytes))
-        made[...] = array
-        return made
-
-    def storage(self, size: int) -> Array:
-        """Memory of so many bytes."""
-        if self._storage is not None:
-            return self._storage(size)
-        import numpy as np
-
-        made: Array = np.empty(size, np.uint8)
-        return made
 
     def _word(self, instruction: Instruction) -> Word:
         match instruction:

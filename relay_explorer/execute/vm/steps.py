@@ -66,7 +66,9 @@ def _load_const(it: LoadConst, machine: Machine) -> Step:
 
 def _load_consti(it: LoadConsti, machine: Machine) -> Step:
     to = it.to
-    array = machine.own(NDArray.scalar(bool(it.value) if it.dtype == "bool" else it.value, it.dtype).numpy())
+    array = machine.memory.own(
+        NDArray.scalar(bool(it.value) if it.dtype == "bool" else it.value, it.dtype).numpy()
+    )
 
     def step(registers: Registers) -> None:
         registers[to] = array
@@ -75,23 +77,19 @@ def _load_consti(it: LoadConsti, machine: Machine) -> Step:
 
 
 def _alloc_storage(it: AllocStorage, machine: Machine) -> Step:
-    to, size, storage = it.to, it.size, machine.storage
+    to, storage = it.to, machine.memory.storages(it.size)
 
     def step(registers: Registers) -> None:
-        registers[to] = storage(size)
+        registers[to] = storage()
 
     return step
 
 
 def _alloc_tensor(it: AllocTensor, machine: Machine) -> Step:
-    to, storage, shape = it.to, it.storage, it.shape
-    import numpy as np
-
-    dtype = np.dtype(numpy_name(it.dtype))
-    make = np.ndarray
+    to, storage, tensor = it.to, it.storage, machine.memory.tensors(it.shape, numpy_name(it.dtype))
 
     def step(registers: Registers) -> None:
-        registers[to] = make(shape, dtype, registers[storage])
+        registers[to] = tensor(registers[storage])
 
     return step
 
@@ -101,7 +99,7 @@ def _alloc_tensor_reg(it: AllocTensorReg, machine: Machine) -> Step:
     import numpy as np
 
     dtype = np.dtype(numpy_name(it.dtype))
-    make, storage = np.ndarray, machine.storage
+    make, storage = np.ndarray, machine.memory.storage
 
     def step(registers: Registers) -> None:
         count = dtype.itemsize
