@@ -5,7 +5,6 @@ executor's plan of the same program, where it can run it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..execute.executor import FunctionValue
@@ -60,7 +59,7 @@ from .machine_format import (
     MachineView,
 )
 from .machine_rows import MachineRows, shown
-from .memory import memory_view
+from .memory import plan_view
 from .memory_format import MemoryView
 from .values import is_tensor, tensor_text, tensor_type, value_text
 from .words import counted
@@ -134,17 +133,17 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
     if module is None:
         return None, ("The program was loaded: its storage plan is not known.",)
     try:
-        view = memory_view(module, "storage plan")
+        # The program is fused already: there is one plan, the one that runs.
+        view, steps = plan_view(module, "storage plan", LARGEST_PLAN)
     except RelayError as error:
         reason = error.message[:1].upper() + error.message[1:]
         return None, plain(f"The graph executor cannot run this program. {reason}.")
-    if len(view.variants[0].steps) > LARGEST_PLAN:
+    if view is None:
         return None, (
-            f"The graph executor's plan has {counted(len(view.variants[0].steps), 'step')}: "
+            f"The graph executor's plan has {counted(steps, 'step')}: "
             'explore(module, view="memory") shows it.',
         )
-    # The program is fused already: there is one plan, the one that runs.
-    return replace(view, axes=(), grid=(0,), variants=view.variants[:1]), ()
+    return view, ()
 
 
 def run_view(run: MachineRun, module: IRModule, title: str = "") -> MachineView:
@@ -194,7 +193,7 @@ class _Builder:
                 "steps": totals.steps, "calls": totals.calls, "tail calls": totals.tail_calls,
                 "deepest": totals.deepest, "kernels": totals.kernels, "storage": totals.storage,
             },
-            start=self._start(),
+            start=self._start(gap[0] if gap else -1),
             plan=plan,
             without=without,
         )  # fmt: skip
@@ -285,13 +284,13 @@ class _Builder:
         notes = tuple([plain(note.message) for note in error.notes])
         return MachineFailure(notes, tuple(map(plain, error.help)))
 
-    def _start(self) -> int:
+    def _start(self, gap: int) -> int:
         """The step shown first: where it goes wrong; else where the stack is highest; in a run without calls
-        the end.
+        the end, or the last step that was recorded.
         """
         if self.run.error is not None:
             return len(self.steps) - 1
-        height, deepest, found = 0, 1, len(self.steps) - 1
+        height, deepest, found = 0, 1, (gap if gap > 0 else len(self.steps)) - 1
         for number, step in enumerate(self.steps):
             height += sum((c[0] == "f") - (c[0] == "r") for c in step.changes)
             if height > deepest:

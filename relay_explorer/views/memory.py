@@ -52,12 +52,25 @@ def memory_view(module: IRModule, title: str = "") -> MemoryView:
     the function is planned as it is, so that passes that should come before have to be run before. A
     RelayError says what of a function cannot be planned.
     """
+    return _builder(module).view(title)
+
+
+def plan_view(module: IRModule, title: str, most: int) -> tuple[MemoryView | None, int]:
+    """The same of one plan, that of the function as it is, and how many steps it has; no view where these are
+    more than `most`.
+    """
+    made = _builder(module)
+    steps = len(made.base.steps)
+    return (made.view(title, choices=False) if steps <= most else None), steps
+
+
+def _builder(module: IRModule) -> _Builder:
     typed = infer_types(module)
     functions = {var: f for var, f in typed.functions.items() if isinstance(f, Function)}
     main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
     if main is None:
         raise RelayError("the module has no function whose memory could be planned")
-    return _Builder(typed, functions[main]).view(title)
+    return _Builder(typed, functions[main])
 
 
 class _Builder:
@@ -73,25 +86,25 @@ class _Builder:
         self.variants: list[MemoryVariant] = []
         self.found: dict[object, int] = {}
 
-    def view(self, title: str) -> MemoryView:
+    def view(self, title: str, choices: bool = True) -> MemoryView:
         orders = tuple(SCHEDULES) if len(self.base.steps) <= MOST_IN_EVERY_ORDER else ("program",)
-        grid = [
-            self._number(kernels, freed, order) for kernels in KERNELS for freed in FREED for order in orders
-        ]
+        axes = (("kernels", KERNELS), ("freed", FREED), ("order", orders)) if choices else ()
+        asked = [(k, f, o) for k in KERNELS for f in FREED for o in orders]
+        grid = [self._number(*one) for one in (asked if choices else asked[:1])]
         return MemoryView(
             title=title or "memory",
-            summary=self._summary(grid, len(orders)),
+            summary=self._summary(self.variants[grid[len(FREED) * len(orders) if choices else 0]]),
             rows=self.program.filled(self._reference),
             values=tuple([self._value(number) for number in range(len(self.base.tensors))]),
             rules=tuple(say.RULES.values()),
             same=tuple(self._same()),
-            axes=(("kernels", KERNELS), ("freed", FREED), ("order", orders)),
+            axes=axes,
             grid=tuple(grid),
             variants=tuple(self.variants),
         )
 
-    def _summary(self, grid: Sequence[int], orders: int) -> str:
-        first, fused = (self.variants[grid[n]] for n in (0, len(FREED) * orders))
+    def _summary(self, fused: MemoryVariant) -> str:
+        first = self.variants[0]
         t = first.totals
         if not first.lives:
             return "Nothing is computed, so nothing has to be stored."
