@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..execute.arguments import check_arguments, fits
@@ -15,12 +15,13 @@ from ..execute.results import to_result, to_value
 from ..execute.values import Value
 from ..execute.vm import KernelCode, Machine, VMFunction, VMProgram
 from ..execute.vm.executor import VMInterpreter
+from ..execute.vm.kernels import Kernel as Runs
 from ..execute.vm.kernels import NumPyKernel
 from ..ir.errors import RelayError
 from ..ir.expr import Function, Var
 from ..ir.module import IRModule
 from ..ir.show import counted
-from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
+from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
 from ..text import parse_expr
 from . import forked
 from .arrays import aligned_copy, tensor_of
@@ -34,6 +35,8 @@ from .target import Target
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
+
+    from .profile import Profile
 
 ENTRY = "main"
 
@@ -126,11 +129,14 @@ class VMExecutable(Executable):
             seconds.append(time.perf_counter() - start)
         return min(seconds)
 
-    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Any:
-        raise RelayError(
-            "only programs of the graph executor are profiled kernel by kernel",
-            help=["the whole program's time is exe.time(…)"],
-        )
+    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
+        """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
+        takes: the calls of the fastest run.
+        """
+        from .profile import profile_calls
+        from .timed import timed
+
+        return profile_calls(timed(self, args, named), repeat)
 
     def save(self, path: object) -> None:
         """Writes the program into one file: bytecode, constants, and libraries of its kernels."""
@@ -150,15 +156,22 @@ class VMExecutable(Executable):
         )
 
 
-def machine_of(program: VMProgram, kernels: Sequence[Kernel | None]) -> Machine:
-    """What runs bytecode with compiled kernels; NumPy computes those that are None."""
+def machine_of(
+    program: VMProgram,
+    kernels: Sequence[Kernel | None],
+    watched: Callable[[int, Runs], Runs] = lambda _, kernel: kernel,
+) -> Machine:
+    """What runs bytecode with compiled kernels; NumPy computes those that are None. `watched` may put
+    something in the place of each.
+    """
     memory = KernelMemory()
-    runs = [
+    runs: list[Runs] = [
         NumPyKernel(code)
         if kernel is None or kernel.on_host
         else CompiledKernel(kernel, NumPyKernel(code), memory)
         for code, kernel in zip(program.kernels, kernels)
     ]
+    runs = [watched(number, kernel) for number, kernel in enumerate(runs)]
     constants = [memory.own(data.numpy()) for data in program.constants]
     return Machine(program, runs, memory=memory, constants=constants)
 
@@ -213,17 +226,20 @@ def can_be_compiled(code: KernelCode, target: Target) -> bool:
 
 def parameters(program: VMProgram) -> list[Var]:
     """The parameters of `@main`; those whose types cannot be read from text have none."""
-    main = program.functions[ENTRY]
-    found = []
-    for name, text in zip(main.params, main.types):
-        try:
-            header = parse_expr(f"fn (%x: {text}) {{ () }}", init_module=types_of(program))
-        except RelayError:  # a type variable
-            found.append(Var(name))
-            continue
-        assert isinstance(header, Function)
-        found.append(Var(name, header.params[0].type_annotation))
-    return found
+    main, types = program.functions[ENTRY], types_of(program)
+    return [Var(name, parsed_type(text, types)) for name, text in zip(main.params, main.types)]
+
+
+def parsed_type(text: str, types: IRModule | None = None) -> Type | None:
+    """A type that is told as text; None where the text is not enough, as for a type variable. `types` has
+    the data types that it may name.
+    """
+    try:
+        header = parse_expr(f"fn (%x: {text}) {{ () }}", init_module=types)
+    except RelayError:
+        return None
+    assert isinstance(header, Function)
+    return header.params[0].type_annotation
 
 
 def types_of(program: VMProgram) -> IRModule:
