@@ -51,7 +51,7 @@ def _sources() -> str:
     """A digest of the code that makes kernels."""
     digest = hashlib.sha256(_project.VERSION.encode())
     here = Path(__file__).parent
-    names = ("compose.py", "lowering.py", "compiling.py", "on_stack.py", "shapes.py")
+    names = ("compose.py", "lowering.py", "compiling.py", "exact.py", "on_stack.py", "shapes.py")
     files = [here / name for name in names]
     for path in [*files, *sorted(here.glob("computes/*.py")), *sorted(here.glob("schedules/*.py"))]:
         digest.update(path.relative_to(here).as_posix().encode())

@@ -14,7 +14,7 @@ from typing import Any
 from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..text import parse_expr
-from . import cache, on_stack
+from . import cache, exact, on_stack
 from .compose import Composed, compose
 from .require import tvm
 from .schedules import Choice, Scheduled, schedule
@@ -50,7 +50,7 @@ def generated(made: Scheduled) -> Any:
     vector_math.use()
     target = made.composed.target
     try:
-        passes = "default" if target.kind == "cuda" else on_stack.pipeline()
+        passes = exact.pipeline() if target.kind == "cuda" else on_stack.pipeline()
         return tvm().compile(made.mod, target=target.tvm, tir_pipeline=passes)
     except Exception as problem:
         raise RelayError(

@@ -15,6 +15,8 @@ from ..ir.errors import RelayError
 from .require import tvm
 from .target import Target
 
+EMULATED: list[str] = []  # the architecture of the GPU that stands in for one here (see `emulated`)
+
 
 def lacks(target: Target) -> str:
     """What a kernel for a GPU needs and this machine has not; nothing where it can run."""
@@ -24,7 +26,7 @@ def lacks(target: Target) -> str:
     wanted, have = _version(str(target.dict["arch"])), _version(str(device.compute_version))
     if wanted > have:
         return f"the GPU here is of the architecture sm_{have}"
-    if not _can_compile():
+    if not EMULATED and not _can_compile():
         return "CUDA C cannot be compiled here: neither nvcc nor the Python package cuda-bindings is there"
     return ""
 
