@@ -17,10 +17,13 @@ from ..execute.vm import VMProgram, compile_module
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.walk import post_order
 from .cache import digest
 from .executable import Executable
 from .invariant import with_constants_in
 from .kernel import Kernel
+from .lowering import lowering_of
 from .prepare import prepared, with_params
 from .target import Target
 from .toolchain import Toolchain, called, toolchain
@@ -45,7 +48,7 @@ def build_native(
     """Compiles a module ahead of time, with all its functions, data types, closures and recursion.
 
     `name` begins the names of the C interface. A RelayError where a tool is missing, or where a part of the
-    program can run in Python only: an operator whose result's size is found by computing it.
+    program can run in Python only: an operator of the user's of which only its NumPy meaning is known.
     """
     from .build import Progress, make_kernels
     from .compiling import SEARCH
@@ -69,17 +72,18 @@ def build_native(
 
 def _check_host(functions: Sequence[Function]) -> None:
     """That no kernel runs in Python."""
-    from .host import needs_host
-
     for function in functions:
-        if needs_host(function):
-            raise RelayError(
-                f"the program cannot be compiled ahead of time: `{function.body}` is computed in Python"[
-                    :400
-                ],
-                function.span,
-                help=[f"it is\n{str(function)[:600]}", "the virtual machine runs it"],
-            )
+        for node in post_order(function.body):
+            if isinstance(node, Op) and lowering_of(node) is None:
+                raise RelayError(
+                    f"the program cannot be compiled ahead of time: `{node.name}` is computed in Python",
+                    function.span,
+                    help=[
+                        f'say it as a tensor expression: relay.op.get("{node.name}").set_attr("FTVMCompute", '
+                        "lambda call: [tvm.te.compute(…)])",
+                        "the virtual machine runs it as it is",
+                    ],
+                )
 
 
 class NativeExecutable(Executable):

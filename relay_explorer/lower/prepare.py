@@ -9,6 +9,7 @@ from typing import Any
 
 from ..analysis import StoragePlan, plan_memory
 from ..analysis.liveness import StepKind
+from ..execute.vm.compiler import computes_size
 from ..ir.bind import bind_params_by_name
 from ..ir.errors import Note, RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var, to_ndarray
@@ -16,6 +17,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType, Type
 from ..ir.walk import post_order
+from ..transform.combine_shared_dense import CombineSharedDense
 from ..transform.dynamic_to_static import DynamicToStatic
 from ..transform.eliminate_common_subexpr import EliminateCommonSubexpr
 from ..transform.fold_constant import FoldConstant
@@ -31,6 +33,7 @@ from .flat_lets import FlatLets
 from .layouts import blocked_layouts
 from .lowering import lowering_of
 from .padding import PadDense
+from .rows_apart import RowsApart
 from .split_slices import SplitSlices
 from .target import Target
 
@@ -157,24 +160,37 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
         module = DynamicToStatic()(module)
     # What runs on the host would take all that is fused with it there.
     alone = {op.name: OpPattern.OPAQUE for op in _operators(module) if lowering_of(op) is None}
+    if _sums_to_computed_shapes(module):
+        alone["collapse_sum_to"] = OpPattern.OPAQUE
     config = {CONSTANTS_ONLY: True, PATTERNS: alone, **now.config}
     with context_within(opt_level, () if entry == "main" else ("RemoveUnusedFunctions",), config):
         module = pipeline(fuse=False)(FlatLets()(module) if opt_level >= 3 else module)
+        module = Sequential([EliminateCommonSubexpr(), CombineSharedDense()], name="shared weights")(module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
             steps = [SplitSlices(), PadDense(target), FoldConstant(), layouts, FoldConstant()]
             module = Sequential([*steps, EliminateCommonSubexpr()], name="layouts")(module)
-        return infer_types(FuseOps()(InferType()(module)))
+        return infer_types(Sequential([RowsApart(), InferType(), FuseOps()], name="kernels")(module))
 
 
 def _operators(module: IRModule) -> set[Op]:
     return {node for f in module.functions.values() for node in post_order(f) if isinstance(node, Op)}
 
 
-def planned(module: IRModule, schedule: str = "program") -> StoragePlan:
-    """Where the tensors of `@main` lie while it runs."""
+def _sums_to_computed_shapes(module: IRModule) -> bool:
+    """Whether data tell the size of a sum's result, as they do for the operators that run on the host."""
+    return any(
+        computes_size(node)
+        for function in module.functions.values()
+        for node in post_order(function)
+        if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name == "collapse_sum_to"
+    )
+
+
+def planned(module: IRModule, schedule: str = "program", parts: bool = False) -> StoragePlan:
+    """Where the tensors of `@main` lie while it runs; with `parts`, stretches of a tensor inside it."""
     try:
-        return plan_memory(module["main"], schedule)
+        return plan_memory(module["main"], schedule, parts=parts)
     except RelayError as problem:
         raise RelayError(
             "the graph executor runs programs that only compute tensors: `@main` needs the virtual machine",

@@ -15,11 +15,13 @@ from relay_explorer.execute.results import ConstructorValue, to_value
 from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.op import Op
 from relay_explorer.lower.invariant import with_constants_in
 from relay_explorer.lower.native import NativeExecutable, build_native
 from relay_explorer.lower.prepare import with_params
 from relay_explorer.models import sentiment, sentiment_training
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
+from relay_explorer.ops.register import register
 from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same
 
@@ -256,10 +258,21 @@ def test_random_programs(seed: int) -> None:
 
 
 def test_what_only_python_computes_is_refused() -> None:
-    module = relay.parse("def @main(%x: Tensor[(3), float32]) { argwhere(%x) }")
-    with pytest.raises(RelayError) as caught:
-        build_native(module)
-    assert "cannot be compiled ahead of time: how large the results of `argwhere` are" in str(caught.value)
+    """An operator of one's own, of which nothing but its NumPy meaning is known."""
+    register("own.halved")
+    op = Op.get("own.halved")
+    op.set_num_inputs(1)
+    op.add_argument("data", "Tensor", "numbers")
+    op.add_type_rel("Identity")
+    op.compute = lambda attrs, x: x / 2
+    try:
+        module = relay.parse("def @main(%x: Tensor[(3), float32]) { own.halved(%x) }")
+        with pytest.raises(RelayError) as caught:
+            build_native(module)
+    finally:
+        Op.unregister("own.halved")
+    assert "cannot be compiled ahead of time: `own.halved` is computed in Python" in str(caught.value)
+    assert 'relay.op.get("own.halved").set_attr("FTVMCompute", ' in str(caught.value)
 
 
 def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...ir.errors import RelayError
-from ...ir.expr import Call, Constant
 from ..vm.bytecode import (
     AllocADT,
     AllocClosure,
@@ -38,8 +37,9 @@ from ..vm.bytecode import (
 )
 from ..vm.tensors import leaf_types
 from .agreement import agreements
+from .computed import c_type, computed_call
 from .functions import FunctionWriter
-from .names import comment, dtype_parts
+from .names import comment
 
 
 def _move(w: FunctionWriter, i: Move, n: int) -> None:
@@ -61,19 +61,14 @@ def _alloc_storage(w: FunctionWriter, i: AllocStorage, n: int) -> None:
     w.made(i.to, f"storage(m, {i.size})", n)
 
 
-def _type(dtype: str) -> str:
-    code, bits = dtype_parts(dtype)
-    return f"(Type){{{code}, {bits}, 1}}"
-
-
 def _alloc_tensor(w: FunctionWriter, i: AllocTensor, n: int) -> None:
     shape = w.names.shape(i.shape)
-    w.made(i.to, f"tensor_in(m, r[{i.storage}], {_type(i.dtype)}, {len(i.shape)}, {shape})", n)
+    w.made(i.to, f"tensor_in(m, r[{i.storage}], {c_type(i.dtype)}, {len(i.shape)}, {shape})", n)
 
 
 def _alloc_tensor_reg(w: FunctionWriter, i: AllocTensorReg, n: int) -> None:
     sizes = f"TENSOR_OF(r[{i.shape}])"
-    w.made(i.to, f"tensor_of(m, {_type(i.dtype)}, (int32_t){sizes}->shape[0], {sizes}->data, NULL)", n)
+    w.made(i.to, f"tensor_of(m, {c_type(i.dtype)}, (int32_t){sizes}->shape[0], {sizes}->data, NULL)", n)
 
 
 def _reshape(w: FunctionWriter, i: ReshapeTensor, n: int) -> None:
@@ -153,37 +148,27 @@ def _invoke_packed(w: FunctionWriter, i: InvokePacked, n: int) -> None:
     w.clear(w.dying(n))
 
 
-_ROWS = ("int32", "int64", "float32", "float64")
-
-
 def _invoke_host(w: FunctionWriter, i: InvokeHost, n: int) -> None:
-    """A kernel whose results' sizes are data. Of these C has rows of numbers, `arange`."""
+    """A kernel whose results' sizes are found by computing them: it makes its results itself."""
     code = w.names.program.kernels[i.kernel]
-    function = code.function
-    body, params = function.body, list(function.params)
-    dtype = str(getattr(getattr(body, "attrs", None), "dtype", ""))
-    if (
-        not isinstance(body, Call)
-        or str(body.op) != "arange"
-        or dtype not in _ROWS
-        or not all(arg in params or isinstance(arg, Constant) for arg in body.args)
-    ):
+    found = computed_call(code.function, i.arguments, w.names)
+    if found is None:
         raise RelayError(
             "the program cannot be compiled ahead of time: how large the results of "
             f"`{code.name}` are is found by computing them, in Python",
             w.function.spans[n] if w.function.spans else None,
             help=["the virtual machine runs it"],
         )
-    whole = "int" in dtype
-    given = []
-    for arg in body.args:
-        if isinstance(arg, Constant):
-            given.append(repr(arg.data.item()))
-        else:
-            place = i.arguments[next(k for k, p in enumerate(params) if p is arg)]
-            given.append(f"{'whole_of' if whole else 'number_of'}(r[{place}])")
-    makes = "row_of_wholes" if whole else "row_of_numbers"
-    w.made(i.to[0], f"{makes}(m, {_type(dtype)}, {', '.join(given)})", n)
+    call, count = found
+    place = _place(w, n).replace("%%", "%")
+    w.lines.append(f"  {{ Object *made[{count}] = {{NULL}};")
+    w.lines.append(f'  if ({call})) return went_wrong_at(m, "{place}");')
+    w.clear(w.dying(n))
+    kept = [
+        f"r[{to}] = made[{k}];" if to in w.live[n + 1] else f"drop(m, made[{k}]);"
+        for k, to in enumerate(i.to)
+    ]
+    w.lines.append(f"  {' '.join(kept)} }}")
 
 
 def _alloc(w: FunctionWriter, to: int, kind: str, tag: int, given: Sequence[int], n: int) -> None:

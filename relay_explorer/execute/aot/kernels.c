@@ -24,51 +24,6 @@ static int free_workspace(int32_t kind, int32_t number, void *memory) {
   return 0;
 }
 
-/* ---- rows from start to stop by step, whose length is known when they are made */
-
-static double number_of(const Object *value) {
-  const Tensor *array = TENSOR_OF(value);
-  return array->type.bits == 32 ? *(const float *)array->data : *(const double *)array->data;
-}
-
-static int64_t whole_of(const Object *value) {
-  const Tensor *array = TENSOR_OF(value);
-  return array->type.bits == 32 ? *(const int32_t *)array->data : *(const int64_t *)array->data;
-}
-
-static Object *row(Machine *m, Type type, double steps) {
-  if (steps != steps || steps > 1e15) {
-    failed(m, "a row by steps of 0 never ends");
-    return NULL;
-  }
-  int64_t length = steps > 0 ? (int64_t)steps : 0;
-  return tensor_of(m, type, 1, &length, NULL);
-}
-
-static Object *row_of_numbers(Machine *m, Type type, double start, double stop, double step) {
-  double steps = (stop - start) / step;
-  Object *made = row(m, type, step ? steps > (double)(int64_t)steps ? (double)(int64_t)steps + 1 : steps : 1e16);
-  for (int64_t k = 0; made && k < TENSOR_OF(made)->shape[0]; k++) {
-    if (type.bits == 32)
-      ((float *)TENSOR_OF(made)->data)[k] = (float)start + (float)((float)k * (float)step);
-    else
-      ((double *)TENSOR_OF(made)->data)[k] = start + (double)k * step;
-  }
-  return made;
-}
-
-static Object *row_of_wholes(Machine *m, Type type, int64_t start, int64_t stop, int64_t step) {
-  int64_t way = step > 0 ? stop - start : start - stop, by = step > 0 ? step : -step;
-  Object *made = row(m, type, by ? (double)(way > 0 ? (way - 1) / by + 1 : 0) : 1e16);
-  for (int64_t k = 0; made && k < TENSOR_OF(made)->shape[0]; k++) {
-    if (type.bits == 32)
-      ((int32_t *)TENSOR_OF(made)->data)[k] = (int32_t)(start + k * step);
-    else
-      ((int64_t *)TENSOR_OF(made)->data)[k] = start + k * step;
-  }
-  return made;
-}
-
 /* ---- loops that run on several cores: threads that wait for work, a little while awake, then asleep
 
    The work of a loop is cut into as many parts as there are threads. Each thread takes its own part, so that

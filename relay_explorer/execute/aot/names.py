@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...ir.errors import RelayError
+from ...ir.ndarray import NDArray
 from ..vm.bytecode import VMProgram
 
 CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 6}  # of DLPack
@@ -39,6 +40,8 @@ class Naming:
         self.shapes: dict[tuple[int, ...], str] = {}
         self.written: set[str] = set()  # names of shapes that the program has already
         self.scalars: dict[tuple[int, str], str] = {}
+        self.constants = [*program.constants]  # those of kernels in C come behind the program's
+        self.parts: dict[str, None] = {}  # files that functions in C stand in, besides the runtime's
 
     def kernel(self, number: int) -> str:
         return f"k{number}_{identifier(self.program.kernels[number].name)}"
@@ -47,6 +50,11 @@ class Naming:
         if not shape:
             return "NULL"
         return self.shapes.setdefault(shape, f"shape_{'x'.join(map(str, shape)).replace('-1', 'any')}")
+
+    def constant(self, data: NDArray) -> str:
+        """A number that a kernel in C takes."""
+        self.constants.append(data)
+        return f"c{len(self.constants) - 1}"
 
     def scalar(self, value: int, dtype: str) -> str:
         return self.scalars.setdefault((value, dtype), f"s{len(self.scalars)}")

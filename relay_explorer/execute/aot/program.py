@@ -59,7 +59,7 @@ def native_source(
     names = Naming(program, sizes)
     main = program.functions[MAIN]
     bodies = [FunctionWriter(function, names).write() for function in program.functions.values()]
-    places, constants = _laid_out(program.constants)
+    places, constants = _laid_out(names.constants)
     here = files(__package__)
     expected = Expectations(names)
     makers = _constructors(program, names, prefix, expected)
@@ -68,12 +68,15 @@ def native_source(
     wanted += f"\nstatic const char *const main_names[] = {{{shown or 'NULL'}}};"
     parts = [
         f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
-        *[(here / name).read_text("utf-8") for name in ("runtime.c", "kernels.c", "exchange.c")],
+        *[
+            (here / name).read_text("utf-8")
+            for name in ("runtime.c", "kernels.c", "exchange.c", *names.parts)
+        ],
         "\n/* ---- the program */\n",
         f'static const char *const program_name = "{prefix}";',
         f"enum {{ MAIN = {names.numbers[MAIN]}, MAIN_ARGUMENTS = {len(main.params)} }};\n",
         _kernels(program, prefix, names),
-        _constants(program.constants, places, prefix, names),
+        _constants(names.constants, places, prefix, names),
         _scalars(names),
         _shapes(names),
         _HELPERS,

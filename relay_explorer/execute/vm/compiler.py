@@ -100,9 +100,9 @@ class ModuleCompiler:
             bare = Function(function.params, function.body, function.ret_type, None, {"Primitive": 1})
             text = astext(bare, annotate=_nothing).partition("\n")[2].strip()  # without the version line
             if text not in self.kernels:
-                ops = [n.op for n in post_order(function.body) if isinstance(n, Call)]
-                names = [op.name.rpartition(".")[2] for op in ops if isinstance(op, Op)]
-                host = any(isinstance(op, Op) and op.lowering == HOST for op in ops) or is_open(function)
+                calls = [n for n in post_order(function.body) if isinstance(n, Call)]
+                names = [n.op.name.rpartition(".")[2] for n in calls if isinstance(n.op, Op)]
+                host = any(map(computes_size, calls)) or is_open(function)
                 self.kernels[text] = len(self.kernels)
                 self.kernel_codes.append(KernelCode("_".join(names)[:60] or "copy", text, host, function))
             self.kernel_of[id(function)] = self.kernels[text], function
@@ -130,6 +130,15 @@ class ModuleCompiler:
 
 
 _NOTHING = VMFunction("", (), (), 0, 0, ())
+
+
+def computes_size(call: Call) -> bool:
+    """Whether data tell the sizes of an operator's result."""
+    if not isinstance(call.op, Op):
+        return False
+    if call.op.name == "collapse_sum_to":
+        return call.attrs is None or call.attrs["shape"] is None
+    return call.op.lowering == HOST
 
 
 def _nothing(expr: Expr) -> str:

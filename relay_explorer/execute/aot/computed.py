@@ -1,0 +1,217 @@
+"""Operators whose results' sizes are computed from data, ahead of time: each is a function in C (numbers.c,
+computed.c, picked.c, searched.c, resampled.c), which makes its results itself. What it takes beside the
+arguments stands here, as C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Constant, Function, Var
+from ...ir.op import Op
+from ...ir.types import TensorType, TupleType, Type
+from .names import Naming, dtype_parts
+
+if TYPE_CHECKING:
+    from ...ops.nn.layout import LayoutMap
+
+Given = tuple[str, str, list[str]]  # the file in C, the function, and what it takes behind its arguments
+MOST_AXES = 64
+_NUMBERS = {
+    "bool", "float16", "float32", "float64", "bfloat16",
+    *[f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)],
+}  # fmt: skip
+
+
+def computed_call(function: Function, registers: Sequence[int], names: Naming) -> tuple[str, int] | None:
+    """The call in C of a kernel whose operator computes the sizes of its results, up to its last parenthesis;
+    and how many results there are. Arguments are in `registers`. None where C has no such operator.
+    """
+    call = function.body
+    if not isinstance(call, Call) or not isinstance(call.op, Op) or call.op.name not in _CALLS:
+        return None
+    params = list(function.params)
+    if not all(isinstance(arg, (Var, Constant)) for arg in call.args):
+        return None
+    made = call.checked_type
+    types = [*made.fields] if isinstance(made, TupleType) else [made]
+    tensors = [arg.checked_type for arg in call.args]
+    if not all(map(_known, [*types, *tensors])):
+        return None
+    given = []
+    for arg in call.args:
+        if isinstance(arg, Constant):
+            given.append(f"&{names.constant(arg.data)}.head")
+        else:
+            given.append(f"r[{registers[next(k for k, p in enumerate(params) if p is arg)]}]")
+    file, name, rest = _CALLS[call.op.name](call, types, names)
+    if call.op.name in ("dyn.zeros", "dyn.ones"):
+        given.append(f"&{names.scalar(int(call.op.name == 'dyn.ones'), 'int32')}.head")
+    names.parts.update(dict.fromkeys(("numbers.c", "computed.c", file)))
+    start = ", ".join(["m", f"(Object *const[]){{{', '.join(given)}}}", "made", *rest])
+    return f"{name}({start}", len(types)
+
+
+def _known(type_: Type) -> bool:
+    return isinstance(type_, TensorType) and type_.dtype in _NUMBERS and len(type_.shape) <= MOST_AXES
+
+
+def c_type(dtype: str) -> str:
+    """DLPack's element type in C."""
+    code, bits = dtype_parts(dtype)
+    return f"(Type){{{code}, {bits}, 1}}"
+
+
+def _rank(type_: Type) -> int:
+    assert isinstance(type_, TensorType)
+    return len(type_.shape)
+
+
+def _dtype(type_: Type) -> str:
+    assert isinstance(type_, TensorType)
+    return c_type(type_.dtype)
+
+
+def _reshape(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    return "computed.c", "dyn_reshape", [str(_rank(made[0])), str(int(_attrs(call).allowzero))]
+
+
+def _expand_dims(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    return "computed.c", "dyn_expand_dims", [str(_rank(made[0])), str(_attrs(call).num_newaxis)]
+
+
+def _squeeze(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    return "computed.c", "dyn_squeeze", [str(_rank(made[0]))]
+
+
+def _full(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    assert isinstance(call.op, Op)
+    shape = int(call.op.name == "dyn.full")
+    return "computed.c", "dyn_full", [f'"{call.op.name}"', _dtype(made[0]), str(shape)]
+
+
+def _arange(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    return "computed.c", "arange", [_dtype(made[0])]
+
+
+def _one_hot(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    axis = _attrs(call).axis % _rank(made[0])
+    return "computed.c", "dyn_one_hot", [_dtype(made[0]), str(axis)]
+
+
+def _strided_slice(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    return "picked.c", "dyn_strided_slice", [str(int(_attrs(call).slice_mode == "size"))]
+
+
+def _pad(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    modes = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECT"}
+    return "picked.c", "dyn_nn_pad", [_one_of(modes, _attrs(call).pad_mode, "pad_mode", call)]
+
+
+def _topk(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    attrs = _attrs(call)
+    both = {"values": 0, "indices": 1, "both": 2}[attrs.ret_type]
+    rest = [_dtype(made[-1]), attrs.axis % _rank(made[0]), int(attrs.is_ascend), both]
+    return "searched.c", "dyn_topk", list(map(str, rest))
+
+
+def _plain(file: str, name: str) -> Callable[[Call, Sequence[Type], Naming], Given]:
+    return lambda call, made, names: (file, name, [])
+
+
+# -- resizing
+
+_METHODS = {
+    "nearest_neighbor": "NEAREST", "linear": "LINEAR", "bilinear": "LINEAR", "trilinear": "LINEAR",
+    "cubic": "CUBIC", "bicubic": "CUBIC",
+}  # fmt: skip
+_MODES = {
+    name: name.upper()
+    for name in (
+        "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn",
+        "tf_crop_and_resize",
+    )
+}  # fmt: skip
+_ROUNDINGS = {
+    name: name.upper() for name in ("round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+}
+
+
+def _resize(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    attrs = _attrs(call)
+    mode, default = attrs.coordinate_transformation_mode, "floor"
+    default = "round" if mode == "align_corners" else "floor"
+    how = _how(call, attrs.method, mode, attrs.rounding_method or default, attrs)
+    return "resampled.c", "dyn_image_resize2d", [_dtype(made[0]), how, _layout(attrs.layout, "NCHW")]
+
+
+def _upsampling(call: Call, made: Sequence[Type], names: Naming) -> Given:
+    attrs = _attrs(call)
+    assert isinstance(call.op, Op)
+    volume = call.op.name.endswith("3d")
+    if volume:
+        mode = attrs.coordinate_transformation_mode
+    else:
+        mode = "align_corners" if attrs.align_corners else "asymmetric"
+    how = _how(call, attrs.method, mode, "round" if mode == "align_corners" else "floor")
+    layout = _layout(attrs.layout, "NCDHW" if volume else "NCHW")
+    return "resampled.c", "enlarged", [f'"{call.op.name}"', str(2 + volume), how, layout]
+
+
+def _how(call: Call, method: str, mode: str, rounding: str, attrs: Any = None) -> str:
+    parts = [
+        _one_of(_METHODS, method, "method", call),
+        _one_of(_MODES, mode, "coordinate_transformation_mode", call),
+        _one_of(_ROUNDINGS, rounding, "rounding_method", call),
+        repr(float(attrs.cubic_alpha if attrs else -0.5)),
+        str(int(bool(attrs and attrs.cubic_exclude))),
+        repr(float(attrs.extrapolation_value if attrs else 0))
+        .replace("inf", "INFINITY")
+        .replace("nan", "NAN"),
+    ]
+    return f"&(How){{{', '.join(parts)}}}"
+
+
+def _layout(name: str, canonical: str) -> str:
+    from ...ops.nn.layout import layout_map
+
+    found: LayoutMap = layout_map(name, canonical)
+    of = ", ".join(str(canonical.index(letter.upper())) for letter, _ in found.axes)
+    within = ", ".join(str(int(letter.islower())) for letter, _ in found.axes)
+    return f"&(Layout){{{found.rank}, {{{of}}}, {{{', '.join(map(str, found.steps))}}}, {{{within}}}}}"
+
+
+def _one_of(known: Mapping[str, str], given: str, what: str, call: Call) -> str:
+    if given in known:
+        return known[given]
+    raise RelayError(f'{what} is "{given[:40]}", which is not known', call.span)
+
+
+def _attrs(call: Call) -> Any:
+    return call.attrs
+
+
+_CALLS: Mapping[str, Callable[[Call, Sequence[Type], Naming], Given]] = {
+    "arange": _arange,
+    "argwhere": _plain("searched.c", "argwhere"),
+    "collapse_sum_to": _plain("searched.c", "collapse_sum_to"),
+    "dyn.broadcast_to": _plain("picked.c", "dyn_broadcast_to"),
+    "dyn.expand_dims": _expand_dims,
+    "dyn.full": _full,
+    "dyn.image.resize2d": _resize,
+    "dyn.nn.pad": _pad,
+    "dyn.nn.upsampling": _upsampling,
+    "dyn.nn.upsampling3d": _upsampling,
+    "dyn.one_hot": _one_hot,
+    "dyn.ones": _full,
+    "dyn.reshape": _reshape,
+    "dyn.sparse_to_dense": _plain("searched.c", "dyn_sparse_to_dense"),
+    "dyn.squeeze": _squeeze,
+    "dyn.strided_slice": _strided_slice,
+    "dyn.tile": _plain("picked.c", "dyn_tile"),
+    "dyn.topk": _topk,
+    "dyn.zeros": _full,
+    "sparse_fill_empty_rows": _plain("searched.c", "sparse_fill_empty_rows"),
+}
