@@ -63,11 +63,13 @@ def is_aligned(array: Array) -> bool:
 def tensor_maker() -> Callable[[Any], Any]:
     """What makes TVM's tensor of an aligned array. It shares the array's memory, and keeps it alive."""
     made: Callable[[Any], Any] = runtime().from_dlpack
-    return made
+    return lambda array: made(array) if array.size else _nothing(array)
 
 
 def tensor_of(array: Array) -> Any:
     """TVM's tensor of an aligned array, also of one of bfloat16, which DLPack's NumPy does not give away."""
+    if not array.size:
+        return _nothing(array)
     if array.dtype.name != "bfloat16":
         return runtime().from_dlpack(array)
     return _seen_as(runtime().from_dlpack(array.view("uint16")), array.shape, "bfloat16")
@@ -82,6 +84,12 @@ def array_of(tensor: Any) -> Array:
         return found
     bits = np.from_dlpack(_seen_as(tensor, tuple(tensor.shape), "uint16"))
     return bits.view(element_type("bfloat16"))
+
+
+def _nothing(array: Array) -> Any:
+    """TVM's tensor of an array without elements. NumPy's strides of one are not those that kernels ask for."""
+    place = aligned((ALIGNMENT,), "uint8")
+    return _seen_as(runtime().from_dlpack(place), array.shape, array.dtype.name)
 
 
 def _seen_as(tensor: Any, shape: Sequence[int], dtype: str) -> Any:

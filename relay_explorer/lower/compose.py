@@ -155,13 +155,22 @@ class _Composer:
         if lowering is None:
             raise RelayError(f"`{call.op.name}` runs on the host, and cannot be part of a kernel", call.span)
         inputs = [self.values[id(arg)] for arg in call.args]
-        given = lowering(Lowered(call, inputs, self.target, self.sizes))
-        tensors = [given] if hasattr(given, "op") else list(given)
+        types = tensor_types(call.checked_type)
+        if types and all(0 in type_.shape for type_ in types):
+            tensors = [self._empty(type_) for type_ in types]
+        else:
+            given = lowering(Lowered(call, inputs, self.target, self.sizes))
+            tensors = [given] if hasattr(given, "op") else list(given)
         self._check(call, tensors)
         ops = [op for op in operations(tensors) if op not in self.known]
         self.known.update(ops)
         self.stages.append(Stage(call, tuple(tensors), tuple(ops)))
         return packed(tensors, call.checked_type)
+
+    def _empty(self, type_: TensorType) -> Anything:
+        """A tensor without elements: nothing is computed for it, however it would be."""
+        zero = tvm().tirx.const(0, type_.dtype)
+        return self.te.compute(self.sizes.shape(type_), lambda *_: zero, name="nothing")
 
     def _check(self, call: Call, tensors: Sequence[Anything]) -> None:
         """That a lowering makes what the operator's relation says."""

@@ -44,7 +44,7 @@ def _simpler(old: Expr, new: Expr) -> Expr | None:
     match old, new:
         case TupleGetItem(index=0, tuple_value=Call(op=Op()) as was), TupleGetItem(tuple_value=Call() as now):
             name = was.op.name  # type: ignore[attr-defined]  # an operator
-            if name == "nn.batch_norm":
+            if name == "nn.batch_norm" and _is_usual(was):
                 made = _batch_norm(was, now)
                 tell(_batch_norm, new, made, old)
                 return made
@@ -53,11 +53,20 @@ def _simpler(old: Expr, new: Expr) -> Expr | None:
                 return now.args[0]
         case Call(op=Op()) as was, Call() as now:
             rule = _RULES.get(was.op.name)  # type: ignore[attr-defined]  # an operator
-            if rule is not None:
+            if rule is not None and _is_usual(was):
                 made = rule(was, now)
                 tell(rule, now, made, was)
                 return made
     return None
+
+
+def _is_usual(call: Call) -> bool:
+    """Whether a normalization is that arithmetic. Of integers it is not: each step would drop a fraction. A
+    reshape takes an extent of 0 for another, and a sum over no axes is one over all.
+    """
+    type_ = tensor_type(call.args[0])
+    axes = getattr(call.attrs, "axis", None)
+    return "float" in type_.dtype and 0 not in type_.shape and axes != ()
 
 
 def _batch_norm(old: Call, new: Call) -> Expr:
@@ -134,7 +143,7 @@ def _l2_normalize(old: Call, new: Call) -> Expr:
     attrs = old.attrs
     assert attrs is not None
     squares = call("sum", call("multiply", data, data), axis=attrs["axis"], keepdims=True, exclude=False)
-    bounded = call("maximum", squares, scalar(attrs["eps"], "float32"))
+    bounded = call("maximum", squares, scalar(attrs["eps"], tensor_type(old.args[0]).dtype))
     return call("divide", data, call("sqrt", bounded))
 
 

@@ -66,6 +66,16 @@ def _one_over(x: Value) -> Value:
     return number(1, dtype_of(x)) / x
 
 
+def _library(name: str) -> Callable[[Value], Value]:
+    """C's function: of vectors, TVM has no code for its own."""
+
+    def function(x: Value) -> Value:
+        dtype = dtype_of(x)
+        return tirx.call_pure_extern(dtype, name if dtype == "float64" else f"{name}f", x)
+
+    return function
+
+
 exp = _real(te.exp)
 log = _real(te.log)
 log2 = _real(te.log2)
@@ -78,8 +88,8 @@ tanh = _real(te.tanh)
 sin = _real(te.sin)
 cos = _real(te.cos)
 tan = _real(te.tan)
-sinh = _real(te.sinh)
-cosh = _real(te.cosh)
+sinh = _real(_library("sinh"))
+cosh = _real(_library("cosh"))
 asin = _real(te.asin)
 acos = _real(te.acos)
 atan = _real(te.atan)
@@ -96,7 +106,9 @@ copy = mapped(lambda x: x)
 def _negated(x: Value) -> Value:
     """NumPy has no negative truth values; here they stay."""
     dtype = dtype_of(x)
-    return x if dtype == "bool" else number(0, dtype) - x if dtype.startswith("uint") else -x
+    if dtype.startswith("uint"):  # TVM takes 0 - x for 0, the least number that there is
+        return tirx.bitwise_not(x) + number(1, dtype)
+    return x if dtype == "bool" else -x
 
 
 def _absolute(x: Value) -> Value:
