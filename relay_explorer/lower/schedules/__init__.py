@@ -17,6 +17,7 @@ from importlib import import_module
 from ..compose import Composed
 from ..require import tvm
 from ..target import Target
+from .overlap import overlapped
 from .scheduled import Candidate, Choice, Scheduled
 
 RULES = ("gpu", "blocked", "winograd", "depthwise", "dense", "reduction", "fallback")
@@ -35,7 +36,8 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
             refused.append(f"{rule}: {lines[0] if lines else type(problem).__name__}")
             continue
         if found is not None:
-            return replace(found, refused=tuple(refused))
+            mod = found.mod if target.kind == "cuda" else overlapped(found.mod)
+            return replace(found, mod=mod, refused=tuple(refused))
     sch = tvm().s_tir.Schedule(composed.mod)
     return Scheduled(composed, sch.mod, sch.trace, "none", refused=tuple(refused))
 

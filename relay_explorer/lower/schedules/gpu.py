@@ -41,11 +41,13 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 def _rules(composed: Composed, target: Target) -> list[str]:
     """The rules that a kernel is worth trying with: four are for kernels that reduce, one for those that
-    move.
+    move: the tiles of shared memory of the latter are of a size that must be known.
     """
     plan = Plan(composed, target)
     reduces = any(plan.is_reduction(name) for name in plan.names)
-    turns = any(stage.op.name in ("transpose", "layout_transform") for stage in composed.stages)
+    turns = composed.is_static and any(
+        stage.op.name in ("transpose", "layout_transform") for stage in composed.stages
+    )
     return [
         rule
         for rule in ORDER

@@ -11,6 +11,7 @@ from ...ir.op import OpPattern
 from ..compose import Composed, block_names
 from ..require import tvm
 from ..target import Target
+from .access import Access, access_of
 from .growth import Growth
 
 SPATIAL, REDUCED = 0, 2  # TVM's numbers of the kinds of a block's axes
@@ -185,8 +186,14 @@ def plain_loops(sch: Any, block: Any, target: Target) -> None:
         return
     extents = [_known(sch.get(loop).extent) for loop in spatial]
     lanes = target.lanes(str(sch.get(block).writes[0].source.dtype))
-    joined = 1 if reduced else _joined(sch, block)
-    outer, vector = _split_vector(sch, spatial, extents, lanes, joined)
+    access = Access() if reduced else access_of(sch.get(block), lanes)
+    if access.across is not None and (turned := _turned(sch, spatial, extents, access.across, lanes)):
+        outer, vector = turned
+    elif access.vectors:
+        joined = 1 if reduced else _joined(sch, block)
+        outer, vector = _split_vector(sch, spatial, extents, lanes, joined)
+    else:
+        outer, vector = spatial[:-1], None
     if vector is not None and reduced:
         sch.reorder(*outer, *reduced, vector)
     large = None in extents or product([e or 1 for e in extents]) >= ROWS_AT_ONCE
@@ -199,6 +206,23 @@ def plain_loops(sch: Any, block: Any, target: Target) -> None:
 
 def _known(extent: Any) -> int | None:
     return int(extent) if hasattr(extent, "value") else None
+
+
+def _turned(
+    sch: Any, loops: list[Any], extents: list[int | None], across: int, lanes: int
+) -> tuple[list[Any], Any] | None:
+    """A transpose, tile by tile: what is read and what is written then lie in few lines of the cache, each of
+    which is used as a whole. The loop over all tiles, and one over a vector of what is read.
+    """
+    high, wide = extents[across] or 0, extents[-1] or 0
+    if None in extents or min(high, wide) < 4:
+        return None
+    rows, row = sch.split(loops[across], [None, min(high, max(4, min(lanes, 16)))])
+    columns, column = sch.split(loops[-1], [None, min(wide, 8)])
+    outer = [*loops[:across], rows, *loops[across + 1 : -1], columns]
+    sch.reorder(*outer, column, row)
+    sch.unroll(column)
+    return [sch.fuse(*outer)], row
 
 
 def _tasks(sch: Any, loops: list[Any], wanted: int) -> list[Any]:

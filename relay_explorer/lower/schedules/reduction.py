@@ -13,14 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..compose import Composed
-from ..require import tvm
 from ..target import Target
+from .access import access_of
 from .blocked import sums_in_registers
-from .parts import REDUCED, SPATIAL, Plan, divisors, product, static
+from .parts import Plan, divisors, product, static
 from .scheduled import Candidate, Choice, Scheduled
+from .shape import Shape
 
 TURNED_FROM = 16  # uses of each element, from which a transposed copy of a matrix pays
 TURNED_TO = 8  # vectors in a sum, up to which it does
+SHORT = 4  # lanes of a vector, from which it pays to have two that overlap
+UNEVEN = 0.95  # what a tile is worth that has to find out where it begins
 LONG = 1 << 12  # elements of a sum, from which several rows at a time are too far apart in memory
 
 
@@ -52,7 +55,8 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 def inline_makers(plan: Plan, name: str) -> None:
     """Computes the element-wise stages that a reduction reads within it, where it reads each element once, or
-    where they are the padding of a pool: a comparison costs less there than a padded copy.
+    where they are the padding of a pool in blocks: a comparison for each vector costs less than a padded
+    copy; one for each element does not.
     """
     for maker in plan.makers(name):
         shape = plan.shape(maker)
@@ -60,8 +64,13 @@ def inline_makers(plan: Plan, name: str) -> None:
             continue
         found = Shape.read(plan, name)
         own = plan.composed.stage_of(maker) is plan.composed.stage_of(name) is not None
-        if product(found.extents) <= product(shape) or (own and len(found.reads) == 1):
+        alone = own and len(found.reads) == 1 and not _branches(plan, maker)
+        if product(found.extents) <= product(shape) or alone:
             plan.try_inline(maker)
+
+
+def _branches(plan: Plan, name: str) -> bool:
+    return access_of(plan.sch.get(plan.block(name)), plan.target.lanes(plan.dtype(name))).branches
 
 
 def turn(plan: Plan, name: str) -> None:
@@ -73,7 +82,7 @@ def turn(plan: Plan, name: str) -> None:
     if not shape.spatial:
         return
     last, inner = shape.first - 1, len(shape.extents) - 1
-    lanes = _lanes(shape.spatial[-1], plan.target.lanes(plan.dtype(name)))
+    lanes = _wide(shape.spatial[-1], plan.target.lanes(plan.dtype(name)))
     if lanes == 1 or not _is_partial(shape, plan.target.lanes(plan.dtype(name))) or len(shape.reduced) != 1:
         return
     read = next((n for n, axes in enumerate(shape.reads) if {last, inner} <= axes), None)
@@ -89,93 +98,6 @@ def turn(plan: Plan, name: str) -> None:
     copy = plan.sch.cache_read(plan.block(name), read, "global")
     swap = lambda *i: (*i[:-2], i[-1], i[-2])  # noqa: E731
     plan.sch.transform_layout(copy, ("write", 0), swap)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A reduction's axes: `spatial` and `reduced` extents in order, `reads` the axes on which each tensor
-    that it reads depends, `contiguous` for each the axes in its last subscript; axes are numbered as the
-    block's, `first` is the number of the first reduced one. The last `joined` reduced axes are one stretch of
-    memory in all that is read, of `run` elements.
-    """
-
-    spatial: tuple[int, ...]
-    reduced: tuple[int, ...]
-    reads: tuple[frozenset[int], ...]
-    contiguous: tuple[frozenset[int], ...]
-    joined: int = 1
-
-    @property
-    def extents(self) -> tuple[int, ...]:
-        return (*self.spatial, *self.reduced)
-
-    @property
-    def first(self) -> int:
-        return len(self.spatial)
-
-    @property
-    def run(self) -> int:
-        return product(self.reduced[-self.joined :])
-
-    @staticmethod
-    def of(plan: Plan, name: str) -> Shape | None:
-        """None for a block that is no plain nest: its loops are its axes, the reduced ones last."""
-        kinds = plan.kinds(name)
-        count = kinds.count(REDUCED)
-        loops = plan.sch.get_loops(plan.block(name))
-        if len(loops) != len(kinds) or count == 0:
-            return None
-        if kinds != [SPATIAL] * (len(kinds) - count) + [REDUCED] * count:
-            return None
-        if static([plan.sch.get(loop).extent for loop in loops]) is None:
-            return None
-        return Shape.read(plan, name)
-
-    @staticmethod
-    def read(plan: Plan, name: str) -> Shape:
-        block = plan.sch.get(plan.block(name))
-        axes = [axis.var for axis in block.iter_vars]
-        extents = [int(axis.dom.extent) for axis in block.iter_vars]
-        kinds = [int(axis.iter_type) for axis in block.iter_vars]
-        own = block.writes[0].source
-        regions = [r.region for r in block.reads if not r.source.same_as(own)]
-        uses = [[_axes_in(part.min, axes) for part in region] for region in regions]
-        return Shape(
-            tuple([e for e, k in zip(extents, kinds) if k == SPATIAL]),
-            tuple([e for e, k in zip(extents, kinds) if k == REDUCED]),
-            tuple([frozenset().union(*parts) for parts in uses]),
-            tuple([parts[-1] if parts else frozenset() for parts in uses]),
-            _stretch(
-                [r.source.shape for r in block.reads if not r.source.same_as(own)], uses, extents, kinds
-            ),
-        )
-
-
-def _stretch(
-    shapes: list[Any], uses: list[list[frozenset[int]]], extents: list[int], kinds: list[int]
-) -> int:
-    """How many of the last axes, all reduced, go through all of the last dimensions of what is read along
-    them.
-    """
-    first, count = kinds.count(SPATIAL), 1
-    while count < kinds.count(REDUCED):
-        here = list(range(len(extents) - 1, len(extents) - 2 - count, -1))
-        for shape, parts in zip(shapes, uses):
-            if all(axis < first for part in parts for axis in part):
-                continue
-            found = [{axis for axis in part if extents[axis] > 1} for part in reversed(parts)]
-            wanted = [{axis} if extents[axis] > 1 else set() for axis in here]
-            if found[: count + 1] != wanted or static(shape[-count - 1 :]) != tuple(
-                [extents[axis] for axis in reversed(here)]
-            ):
-                return count
-        count += 1
-    return count
-
-
-def _axes_in(expression: Any, axes: list[Any]) -> frozenset[int]:
-    used = list(tvm().tirx.analysis.undefined_vars(expression))
-    return frozenset([number for number, axis in enumerate(axes) if any(axis.same_as(v) for v in used)])
 
 
 @dataclass(frozen=True)
@@ -215,18 +137,30 @@ def best_tile(plan: Plan, name: str) -> Tile:
         lanes = _lanes(shape.run, lanes)
         if along == 1 and shape.run >= LONG:
             return Tile(None, 1, 1, lanes, partial, divisors(shape.run // lanes, 8)[0])
-        vectors = divisors(shape.spatial[-1], side)[0]
+        vectors = _places(shape.spatial[-1], side)
     else:
-        lanes = _lanes(shape.spatial[-1], lanes)
-        vectors = divisors(shape.spatial[-1] // lanes, side if lanes > 1 else 1)[0]
+        lanes = _wide(shape.spatial[-1], lanes)
+        vectors = _places(shape.spatial[-1], side if lanes > 1 else 1, lanes)
     axis = _row_axis(shape, last)
-    rows = 1 if axis is None else divisors(shape.spatial[axis], max(1, most // vectors))[0]
+    rows = 1 if axis is None else _places(shape.spatial[axis], max(1, most // vectors))
     if axis is not None and vectors > 2 and rows < 4:  # a squarer tile needs fewer loads
-        fewer = divisors(vectors, 2)[0]
-        taller = divisors(shape.spatial[axis], max(1, most // fewer))[0]
+        fewer = _places(vectors, 2)
+        taller = _places(shape.spatial[axis], max(1, most // fewer))
         if taller * fewer > rows * vectors:
             rows, vectors = taller, fewer
     return Tile(axis, rows, vectors, lanes, partial)
+
+
+def _places(size: int, most: int, lanes: int = 1) -> int:
+    """How many vectors of a tile lie along an axis. More are better, but where they do not divide the axis,
+    the last tile begins earlier, and computes again what the one before has (see `overlap`).
+    """
+    found = []
+    for count in range(1, min(most, size // lanes) + 1):
+        tile = count * lanes
+        once = size / (-(-size // tile) * tile)
+        found.append((once * (count / (count + 1)) * (1.0 if once == 1 else UNEVEN), count))
+    return max(found)[1]
 
 
 def _is_partial(shape: Shape, lanes: int) -> bool:
@@ -242,6 +176,13 @@ def _lanes(extent: int, lanes: int) -> int:
     while lanes > 1 and extent % lanes:
         lanes //= 2
     return lanes
+
+
+def _wide(extent: int, lanes: int) -> int:
+    """The widest vectors that an axis has room for; where it is very short, those that divide it."""
+    while lanes > extent:
+        lanes //= 2
+    return lanes if lanes >= SHORT else _lanes(extent, lanes)
 
 
 def _row_axis(shape: Shape, last: int) -> int | None:

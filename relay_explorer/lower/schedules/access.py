@@ -1,0 +1,108 @@
+"""How a block's elements follow from what it reads, along its last axis: one after another, which is what
+vectors are for, or otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..require import tvm
+
+
+class Access(NamedTuple):
+    """`branches` where a condition on the last axis decides what is read, other than between whole vectors;
+    `strided` where what is read lies several elements apart, or is the same for some; `across` the number of
+    the axis along which elements that are read lie one after another, where it is not the last: a transpose.
+    """
+
+    branches: bool = False
+    strided: bool = False
+    across: int | None = None
+
+    @property
+    def vectors(self) -> bool:
+        """Whether the last axis is one for vectors. Otherwise it is left to LLVM, which makes loops without
+        the conditions, and shuffles elements within vectors.
+        """
+        return not (self.branches or self.strided)
+
+
+def access_of(block: Any, lanes: int) -> Access:
+    """How a block of a schedule reads."""
+    axes = [axis.var for axis in block.iter_vars]
+    if not axes or not hasattr(block.body, "value"):
+        return Access()
+    last = axes[-1]
+    branches = strided = False
+    across = None
+    for part in _parts(block.body.value):
+        if _kind(part) == "Call" and _name(part) == "if_then_else":
+            branches = branches or any(_cuts(c, last, lanes) for c in _comparisons(part.args[0]))
+        elif _kind(part) in _LOADS and len(part.indices):
+            *before, inner = part.indices
+            if _uses(inner, last):
+                strided = strided or _leaps(inner, last)
+            elif any(_uses(index, last) for index in before):
+                number = next((n for n, axis in enumerate(axes) if inner.same_as(axis)), None)
+                across = number if number is not None else across
+    return Access(branches, strided, across)
+
+
+def _parts(value: Any) -> list[Any]:
+    """An expression and all within it."""
+    found, pending = [], [value]
+    while pending:
+        part = pending.pop()
+        found.append(part)
+        for name in _WITHIN:
+            inner = getattr(part, name, None)
+            if name in ("args", "indices"):
+                pending += list(inner or [])
+            elif inner is not None and not isinstance(inner, (int, float)):
+                pending.append(inner)
+    return found
+
+
+_LOADS = ("TensorLoad", "BufferLoad")
+_WITHIN = ("a", "b", "args", "indices", "condition", "true_value", "false_value", "value", "body")
+
+
+def _kind(part: Any) -> str:
+    return type(part).__name__
+
+
+def _name(call: Any) -> str:
+    return str(getattr(call.op, "name", "")).rpartition(".")[2]
+
+
+def _uses(expression: Any, var: Any) -> bool:
+    return any(part.same_as(var) for part in _parts(expression))
+
+
+def _leaps(index: Any, last: Any) -> bool:
+    """Whether the next element lies further than one away, or is the same again: 2 i, or ⌊i / 2⌋. Where the
+    index is itself read or computed, vectors gather; they do so too where elements go in a circle.
+    """
+    kinds = {_kind(part) for part in _parts(index)}
+    if kinds & {*_LOADS, "Call", "Cast", "Select", "FloorMod", "Mod"}:
+        return False
+    if kinds & {"FloorDiv", "Div"}:
+        return True
+    found = tvm().sym.detect_linear_equation(index, [last])
+    return bool(found) and hasattr(found[0], "value") and abs(int(found[0])) > 1
+
+
+def _comparisons(condition: Any) -> list[Any]:
+    return [part for part in _parts(condition) if _kind(part) in ("LT", "LE", "GT", "GE", "EQ", "NE")]
+
+
+def _cuts(comparison: Any, last: Any, lanes: int) -> bool:
+    """Whether a comparison can be true for some elements of a vector and false for others."""
+    if not _uses(comparison, last):
+        return False
+    a, b = comparison.a, comparison.b
+    if _kind(comparison) in ("LT", "GE") and a.same_as(last):
+        return not (hasattr(b, "value") and int(b) % lanes == 0)
+    if _kind(comparison) in ("LE", "GT") and b.same_as(last):
+        return not (hasattr(a, "value") and int(a) % lanes == 0)
+    return True

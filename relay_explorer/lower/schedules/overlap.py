@@ -1,0 +1,101 @@
+"""Tiles that do not divide an axis: the last one begins earlier, so that it ends where the axis does.
+
+A row of 241 elements has four tiles of 64, and the last would be full only up to its 49th element: a question
+for each element, which keeps vectors away. Begun at 177, it is a tile like the others. What lies in two
+tiles is computed twice, and comes out the same, since each tile has sums of its own, which begin at zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..require import tvm
+
+
+def overlapped(mod: Any) -> Any:
+    """The module with such tiles in the place of conditions. The outermost loop of a nest must be the one
+    over its tiles.
+    """
+    made = mod
+    for var, function in mod.functions_items():
+        root = function.body.block
+        parts = list(root.body.seq) if hasattr(root.body, "seq") else [root.body]
+        new = {part: _nest(part) for part in parts if isinstance(part, tvm().tirx.For)}
+        if any(not before.same_as(after) for before, after in new.items()):
+            made = made.clone() if made is mod else made
+            change = lambda loop, new=new: new.get(loop, loop)  # noqa: E731
+            made[var] = function.with_body(_mapped(function.body, tvm().tirx.For, change, "pre"))
+    return made
+
+
+def _mapped(node: Any, kind: Any, change: Any, order: str = "post") -> Any:
+    from tvm_ffi import structural_map
+
+    return structural_map(node, (kind, change), order=order)
+
+
+def _nest(loop: Any) -> Any:
+    """A nest, by its outermost loop. Either all of its blocks go with their tiles, or none does."""
+    bounds = tvm().sym.Analyzer()
+    left: list[Any] = []
+
+    def bind(inner: Any) -> Any:
+        bounds.bind(inner.loop_var, tvm().ir.Range.from_min_extent(inner.min, inner.extent))
+        return inner
+
+    def change(realize: Any) -> Any:
+        return _moved(realize, loop.loop_var, bounds, left)
+
+    _mapped(loop, tvm().tirx.For, bind)
+    moved = _mapped(loop, tvm().s_tir.SBlockRealize, change)
+    return loop if left else moved
+
+
+def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
+    """A block's places, where the tile that `tiles` counts is one that overlaps. Conditions of other kinds
+    are `left`.
+    """
+    tirx = tvm().tirx
+    values, conditions = list(realize.iter_values), _conditions(realize.predicate)
+    for condition in conditions:
+        axis = _axis(realize, condition, bounds)
+        if axis is None:
+            left.append(condition)
+            continue
+        value, size = values[axis], int(realize.block.iter_vars[axis].dom.extent)
+        zero = tirx.const(0, str(tiles.ty))
+        inner = bounds.simplify(
+            _mapped(value, tirx.Var, lambda var, zero=zero: zero if var.same_as(tiles) else var)
+        )
+        tile = bounds.const_int_bound(inner).max_value + 1
+        if tile > size:  # counted by another loop
+            left.append(condition)
+            continue
+        values[axis] = tirx.min(bounds.simplify(value - inner), size - tile) + inner
+    if not conditions:
+        return realize
+    return tvm().s_tir.SBlockRealize(values, tirx.const(True, "bool"), realize.block)
+
+
+def _conditions(predicate: Any) -> list[Any]:
+    found, pending = [], [predicate]
+    if isinstance(predicate, tvm().tirx.IntImm):  # true
+        return []
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tvm().tirx.And):
+            pending += [part.b, part.a]
+        else:
+            found.append(part)
+    return found
+
+
+def _axis(realize: Any, condition: Any, bounds: Any) -> int | None:
+    """The axis whose size a condition keeps its place below."""
+    if not isinstance(condition, tvm().tirx.LT):
+        return None
+    for number, (axis, value) in enumerate(zip(realize.block.iter_vars, realize.iter_values)):
+        same = hasattr(axis.dom.extent, "value") and bounds.can_prove_equal(axis.dom.extent, condition.b)
+        if same and bounds.can_prove_equal(value, condition.a):
+            return number
+    return None

@@ -1,0 +1,96 @@
+"""The axes of a reduction, and how what it reads lies along them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..require import tvm
+from .parts import REDUCED, SPATIAL, Plan, product, static
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A reduction's axes: `spatial` and `reduced` extents in order, `reads` the axes on which each tensor
+    that it reads depends, `contiguous` for each the axes in its last subscript; axes are numbered as the
+    block's, `first` is the number of the first reduced one. The last `joined` reduced axes are one stretch of
+    memory in all that is read, of `run` elements.
+    """
+
+    spatial: tuple[int, ...]
+    reduced: tuple[int, ...]
+    reads: tuple[frozenset[int], ...]
+    contiguous: tuple[frozenset[int], ...]
+    joined: int = 1
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        return (*self.spatial, *self.reduced)
+
+    @property
+    def first(self) -> int:
+        return len(self.spatial)
+
+    @property
+    def run(self) -> int:
+        return product(self.reduced[-self.joined :])
+
+    @staticmethod
+    def of(plan: Plan, name: str) -> Shape | None:
+        """None for a block that is no plain nest: its loops are its axes, the reduced ones last."""
+        kinds = plan.kinds(name)
+        count = kinds.count(REDUCED)
+        loops = plan.sch.get_loops(plan.block(name))
+        if len(loops) != len(kinds) or count == 0:
+            return None
+        if kinds != [SPATIAL] * (len(kinds) - count) + [REDUCED] * count:
+            return None
+        if static([plan.sch.get(loop).extent for loop in loops]) is None:
+            return None
+        return Shape.read(plan, name)
+
+    @staticmethod
+    def read(plan: Plan, name: str) -> Shape:
+        block = plan.sch.get(plan.block(name))
+        axes = [axis.var for axis in block.iter_vars]
+        extents = [int(axis.dom.extent) for axis in block.iter_vars]
+        kinds = [int(axis.iter_type) for axis in block.iter_vars]
+        own = block.writes[0].source
+        regions = [r.region for r in block.reads if not r.source.same_as(own)]
+        uses = [[_axes_in(part.min, axes) for part in region] for region in regions]
+        return Shape(
+            tuple([e for e, k in zip(extents, kinds) if k == SPATIAL]),
+            tuple([e for e, k in zip(extents, kinds) if k == REDUCED]),
+            tuple([frozenset().union(*parts) for parts in uses]),
+            tuple([parts[-1] if parts else frozenset() for parts in uses]),
+            _stretch(
+                [r.source.shape for r in block.reads if not r.source.same_as(own)], uses, extents, kinds
+            ),
+        )
+
+
+def _stretch(
+    shapes: list[Any], uses: list[list[frozenset[int]]], extents: list[int], kinds: list[int]
+) -> int:
+    """How many of the last axes, all reduced, go through all of the last dimensions of what is read along
+    them.
+    """
+    first, count = kinds.count(SPATIAL), 1
+    while count < kinds.count(REDUCED):
+        here = list(range(len(extents) - 1, len(extents) - 2 - count, -1))
+        for shape, parts in zip(shapes, uses):
+            if all(axis < first for part in parts for axis in part):
+                continue
+            found = [{axis for axis in part if extents[axis] > 1} for part in reversed(parts)]
+            wanted = [{axis} if extents[axis] > 1 else set() for axis in here]
+            if found[: count + 1] != wanted or static(shape[-count - 1 :]) != tuple(
+                [extents[axis] for axis in reversed(here)]
+            ):
+                return count
+        count += 1
+    return count
+
+
+def _axes_in(expression: Any, axes: list[Any]) -> frozenset[int]:
+    used = list(tvm().tirx.analysis.undefined_vars(expression))
+    return frozenset([number for number, axis in enumerate(axes) if any(axis.same_as(v) for v in used)])
