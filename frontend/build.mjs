@@ -3,6 +3,7 @@ import { build, transform } from "esbuild";
 import { existsSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { TARGETS } from "./targets.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, "..", "relay_explorer", "widgets", "static");
@@ -12,7 +13,7 @@ const styles = {
   name: "styles",
   setup(b) {
     b.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-      const out = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true });
+      const out = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true, target: TARGETS });
       return { contents: out.code.trim(), loader: "text" };
     });
   },
@@ -33,7 +34,7 @@ const result = await build({
   bundle: true,
   format: "esm",
   minify: true,
-  target: ["es2022"],
+  target: TARGETS,
   charset: "utf8",
   write: false,
   metafile: true,

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
 import { checkRun } from "../src/views/run_check.js";
-import { computing, createModel, extent, logScale, logTicks, nextLaunch, percent, roof, shapeOf, short, shortName, ticks } from "../src/views/run_model.js";
+import { bars, computing, createModel, extent, logScale, logTicks, nextLaunch, percent, roof, shapeOf, short, shortName, ticks } from "../src/views/run_model.js";
 
 const load = () => JSON.parse(readFileSync(new URL("./data/run_small.json", import.meta.url), "utf8"));
 const check = (view) => {
@@ -68,4 +68,14 @@ test("damage is refused with its place", () => {
   assert.throws(broken((view) => { view.machine.flops = 0; }), says("machine"));
   assert.throws(broken((view) => { view.levels[0][1].view = "types"; }), says("levels"));
   assert.throws(broken((view) => { view.levels[0][1].codes[0].lines[2][2] = 50; }), says("code: line 3"));
+});
+
+test("launches that are too short to be seen share a bar, of the kernel with most of its time", () => {
+  const launches = Array.from({ length: 1000 }, (_, index) => ({ index, kernel: index % 3 === 0 ? 1 : 0, start: index * 10, ns: index % 3 === 0 ? 8 : 3 }));
+  const model = { launches, span: 10_000 };
+  assert.equal(bars(model, 4000).length, 1000, "where there is room, a bar each");
+  const few = bars(model, 100);
+  assert.ok(few.length <= 51 && few.length > 40);
+  assert.deepEqual([few[0].index, few[0].last, few[0].kernel, [...few[0].lit].sort()], [0, 19, 1, [0, 1]]);
+  assert.deepEqual(few.map(({ last }) => last + 1).slice(0, -1), few.slice(1).map(({ index }) => index), "every launch is in one");
 });

@@ -3,6 +3,7 @@ import frame from "./frame.css";
 import rows from "./rows.css";
 import theme from "./theme.css";
 import timeline from "./timeline.css";
+import { unmixed } from "./unmixed.js";
 
 const sheets = [theme, frame, timeline, rows];
 let shared = null;
@@ -14,7 +15,8 @@ export function addStyle(css) {
 }
 
 export function styleRoot(shadow) {
-  const css = sheets.join("\n");
+  let css = sheets.join("\n");
+  if (window.CSS && !CSS.supports("color", "color-mix(in srgb, red, blue)")) css = unmixed(css);
   if ("adoptedStyleSheets" in shadow && typeof CSSStyleSheet === "function") {
     if (!shared) {
       shared = new CSSStyleSheet();

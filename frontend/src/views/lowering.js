@@ -89,7 +89,7 @@ class LoweringExplorer {
         }
       },
     });
-    this.body = h("div", { class: "lowering-body", "data-on": "loops", "data-code": "code" }, this.levels.map((level) => this.panels[level].el));
+    this.body = h("div", { class: model.codes.ir ? "lowering-body has-ir" : "lowering-body", "data-on": "loops", "data-code": "code" }, this.levels.map((level) => this.panels[level].el));
     this.showLevel(this.tabs.selected);
     this.shell.body.append(h("div", { class: "lowering-ops", role: "group", "aria-label": "operators: choose one to see it at every level" }, h("span", { class: "what" }, "operators"), this.chips), this.tabs.el, this.body);
     this.effect = h("span", { class: "lowering-effect" });

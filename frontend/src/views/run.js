@@ -22,7 +22,7 @@ const LISTED = 2000; // launches of the table
 const MERGED = 300; // launches from which on some bars may stand for several
 const OPERATOR = 4;
 const TYPE = 5;
-const COLUMNS = ["", "kernel", "its result", "calls", "time", "of the run", "GFLOP/s", "operations a byte", "of its limit"];
+const COLUMNS = ["", "kernel", "its result", "calls", "time", "of the run", "GFLOP/\u2060s", "operations a byte", "of its limit"];
 
 export function mountRun(root, view, ctx) {
   checkRun(view);

@@ -91,7 +91,7 @@ export function createRoofline(model, hooks) {
       s("text", size >= 19 ? { x: cx, y: cy + 4, "text-anchor": "middle" } : { class: "beside", x: cx + size / 2 + 2, y: cy + 4 }, String(index + 1))));
     fill(svg, grid, s("path", { class: "under", d: `${path}V${height - BOTTOM}H${x.at(first)}Z` }),
       s("line", { class: "ridge", x1: x.at(ridge), x2: x.at(ridge), y1: y.at(machine.flops), y2: height - BOTTOM }),
-      s("text", { class: "tick", x: x.at(ridge) + 5, y: height - BOTTOM - 6 }, `ridge: ${short(ridge)}`),
+      s("text", { class: "tick", x: x.at(ridge) + (x.at(ridge) > width - 90 ? -5 : 5), y: height - BOTTOM - 6, "text-anchor": x.at(ridge) > width - 90 ? "end" : "start" }, `ridge: ${short(ridge)}`),
       s("path", { class: "roof", d: path }),
       s("text", { class: "roof-name", x: width - 14, y: 24, "text-anchor": "end" }, `arithmetic: ${short(machine.flops)} GFLOP/s`),
       slope < -8 && mx > LEFT + 40 && s("text", { class: "roof-name", x: mx, y: my - 8, "text-anchor": "middle", transform: `rotate(${slope} ${mx} ${my})` }, `memory: ${short(machine.bandwidth)} GB/s`),
