@@ -40,6 +40,7 @@ from .bytecode import (
 )
 from .bytecode import Instruction as Made
 from .clauses import emit_path, emit_tests
+from .kernels import narrowed
 from .matching import Path, variables
 from .tensors import argument_types, bytes_of, leaf_types, single
 
@@ -354,6 +355,7 @@ class FunctionCompiler:
     def _kernel(self, function: Function, instruction: Instruction, operands: Sequence[int]) -> None:
         """A call of a primitive function: tuples are taken apart and put together around it."""
         program, target = self.program, instruction.target
+        function = narrowed(function)
         number = program.kernel(function)
         values = [self.value(slot) for slot in operands]
         inputs, tensors = argument_types(function), leaf_types(function.body._checked_type)

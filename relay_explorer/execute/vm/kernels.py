@@ -16,7 +16,7 @@ from ...typing import infer_types
 from ..code import Kind, compile_function
 from ..interpreter import apply_operator
 from .bytecode import KernelCode
-from .tensors import argument_types, leaf_types
+from .tensors import argument_types, is_open, leaf_types
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -107,6 +107,19 @@ def sized(function: Function, shapes: Sequence[Shape]) -> Function | None:
         return infer_types(IRModule.from_expr(Function(params, body)))["main"]
     except RelayError:
         return None
+
+
+def narrowed(function: Function) -> Function:
+    """A primitive function with the sizes of its results where they follow from its arguments: a result that
+    is handed on as one of any size is typed as such, though it is known.
+    """
+    given, made = argument_types(function), leaf_types(function.body._checked_type)
+    if given is None or made is None or not is_open(function):
+        return function
+    found = sized(function, [t.concrete_shape for t in given])
+    if found is None or is_open(found):
+        return function
+    return Function(found.params, found.body, found.ret_type, None, function.attrs)
 
 
 def _array(expr: Expr) -> Array:

@@ -137,7 +137,8 @@ def some(conditions: Sequence[Value]) -> Value:
 
 
 def is_nan(value: Value) -> Value:
-    return te.isnan(value)  # TVM takes `x != x` for false
+    wide = value.astype("float32") if dtype_of(value) == "bfloat16" else value  # TVM asks no narrower one
+    return te.isnan(wide)  # TVM takes `x != x` for false
 
 
 def plain(value: Value) -> Value:
@@ -172,14 +173,20 @@ def least(dtype: str) -> Value:
     """The least number of a type, minus infinity where there is one."""
     if dtype == "bool":
         return number(False, "bool")
-    return -tirx.infinity(dtype) if is_float(dtype) else tirx.min_value(dtype)
+    return -_infinity(dtype) if is_float(dtype) else tirx.min_value(dtype)
 
 
 def most(dtype: str) -> Value:
     """The greatest number of a type, infinity where there is one."""
     if dtype == "bool":
         return number(True, "bool")
-    return tirx.infinity(dtype) if is_float(dtype) else tirx.max_value(dtype)
+    return _infinity(dtype) if is_float(dtype) else tirx.max_value(dtype)
+
+
+def _infinity(dtype: str) -> Value:
+    if dtype == "bfloat16":
+        return tirx.infinity("float32").astype(dtype)  # TVM has none of its own
+    return tirx.infinity(dtype)
 
 
 # -- broadcasting

@@ -1,0 +1,119 @@
+"""Networks that the package does not have, each beside the same in PyTorch, by the executors that run it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+import relay_explorer
+from relay_explorer import relay
+from relay_explorer.execute import Interpreter
+
+# A sentence of any length is read by a loop; another is written, word by word, until `end` is: its type has
+# a size that grows in each turn. `%cell` is a closure, which another made, and a cell counts the words.
+TRANSLATE = """
+def @main(%source: Tensor[(?, 8), float32], %most: int32,
+          %read: Tensor[(8, 8), float32], %write: Tensor[(8, 8), float32],
+          %words: Tensor[(11, 8), float32]) {
+  let %length = take(shape_of(%source, dtype="int32"), 0);
+  let %encode = fn (%i: int32, %h: Tensor[(1, 8), float32]) -> Tensor[(1, 8), float32] {
+    if (%i < %length) {
+      let %x = expand_dims(take(%source, %i, axis=0), axis=0);
+      %encode(%i + 1, tanh(nn.dense(%h, %read) + %x))
+    } else { %h }
+  };
+  let %made = fn (%w: Tensor[(8, 8), float32]) {
+    fn (%h: Tensor[(1, 8), float32], %x: Tensor[(1, 8), float32]) { tanh(nn.dense(%h + %x, %w)) }
+  };
+  let %cell = %made(%write);
+  let %count = ref(0);
+  let %decode = fn (%i: int32, %word: int32, %h: Tensor[(1, 8), float32], %out: Tensor[(?), int32])
+      -> (Tensor[(?), int32], Tensor[(1, 8), float32]) {
+    if (logical_and(%i < %most, %word != 7)) {
+      let %g = %cell(%h, expand_dims(take(%words, %word, axis=0), axis=0));
+      let %seen = nn.dense(nn.softmax(nn.dense(%g, %source)), transpose(%source));
+      let %next = take(argmax(nn.dense(%g + %seen, %words), axis=[1]), 0);
+      ref_write(%count, ref_read(%count) + 1);
+      %decode(%i + 1, %next, %g, concatenate((%out, expand_dims(%next, axis=0)), axis=0))
+    } else { (%out, %h) }
+  };
+  let %start = %encode(0, zeros(shape=[1, 8], dtype="float32"));
+  (%decode(0, 1, %start, zeros(shape=[0], dtype="int32")), ref_read(%count))
+}
+"""
+
+
+def translated(source: Any, most: int, read: Any, write: Any, words: Any) -> tuple[list[int], Any]:
+    """The same in PyTorch."""
+    given, w, e = torch.tensor(source), torch.tensor(write), torch.tensor(words)
+    h, word, out = torch.zeros(1, 8), 1, list[int]()
+    for x in given:
+        h = torch.tanh(F.linear(h, torch.tensor(read)) + x)
+    while len(out) < most and word != 7:
+        h = torch.tanh(F.linear(h + e[word], w))
+        word = int(F.linear(h + (h @ given.T).softmax(-1) @ given, e).argmax())
+        out.append(word)
+    return out, h
+
+
+@pytest.fixture(scope="module")
+def weights() -> dict[str, Any]:
+    random = np.random.default_rng(1)
+    shapes = {"read": (8, 8), "write": (8, 8), "words": (11, 8)}
+    return {name: random.normal(0, 0.6, shape).astype("float32") for name, shape in shapes.items()}
+
+
+@pytest.mark.parametrize("executor", ["vm", "aot"])
+def test_a_sequence_to_a_sequence(executor: str, weights: dict[str, Any]) -> None:
+    """No kernel is left to Python: the empty list of words is of a known size, whatever it becomes."""
+    exe = relay_explorer.build(relay.parse(TRANSLATE), params=weights, executor=executor)
+    random = np.random.default_rng(2)
+    lengths = set()
+    for length, most in ((3, 5), (1, 0), (6, 20)):
+        source = random.normal(size=(length, 8)).astype("float32")
+        (out, state), count = exe(source, most)
+        wanted, last = translated(source, most, **weights)
+        assert out.tolist() == wanted
+        assert int(count) == len(wanted)
+        np.testing.assert_allclose(state, last, rtol=1e-4, atol=1e-5)
+        lengths.add(len(wanted))
+    assert len(lengths) == 3
+    assert not any(code.host for code in exe.program.kernels)  # type: ignore[attr-defined]
+
+
+def test_its_kernels_for_a_gpu() -> None:
+    """A transpose whose sizes are not known takes no tile of shared memory."""
+    x = relay.var("x", shape=(relay.Any(), 8))
+    exe = relay_explorer.build(relay.Function([x], relay.transpose(relay.exp(x))), "cuda")
+    (kernel,) = exe.kernels
+    assert kernel.choice == {"rule": "Fallback"}
+    assert "__global__" in kernel.source("cuda")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_narrow_numbers(dtype: str) -> None:
+    """A convolutional network in numbers of 16 bits, with a pooling that must see NaN."""
+    random = np.random.default_rng(0)
+    weight, dense = (random.normal(0, 0.3, s).astype("float32") for s in ((8, 4, 3, 3), (6, 128)))
+    x = relay.var("x", shape=(1, 4, 8, 8))
+    y = relay.nn.conv2d(
+        relay.cast(x, dtype), relay.cast(relay.const(weight), dtype), padding=(1, 1), channels=8,
+        kernel_size=(3, 3),
+    )  # fmt: skip
+    y = relay.nn.max_pool2d(y, (2, 2), (2, 2))
+    y = relay.nn.dense(relay.nn.batch_flatten(y * relay.sigmoid(y)), relay.cast(relay.const(dense), dtype))
+    module = relay.Function([x], relay.cast(relay.nn.softmax(y), "float32"))
+    given = random.normal(size=(1, 4, 8, 8)).astype("float32")
+    made = torch.tensor(given).to(getattr(torch, dtype))
+    made = F.max_pool2d(F.conv2d(made, torch.tensor(weight).to(made.dtype), padding=1), 2)
+    wanted = F.linear(F.silu(made).flatten(1), torch.tensor(dense).to(made.dtype)).softmax(1).float()
+    exe = relay_explorer.build(module)
+    np.testing.assert_allclose(exe(given), wanted, rtol=0.06, atol=0.02)
+    given[0, 0, 0, 0] = np.nan
+    assert np.isnan(exe(given)).all()
+    checked = relay.IRModule.from_expr(module)
+    assert np.isnan(Interpreter(checked).call("main", [given])).all()
