@@ -16,10 +16,11 @@ from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var, to_nd
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType, Type
-from ..ir.walk import post_order
+from ..ir.walk import children, post_order
 from ..transform.combine_shared_dense import CombineSharedDense
 from ..transform.dynamic_to_static import DynamicToStatic
 from ..transform.eliminate_common_subexpr import EliminateCommonSubexpr
+from ..transform.eta_expand import EtaExpand
 from ..transform.fold_constant import FoldConstant
 from ..transform.fuse_ops import PATTERNS, FuseOps
 from ..transform.infer_type import InferType
@@ -158,6 +159,8 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
     module = inlined(RemoveUnusedFunctions((entry,))(module), entry)
     if any(op.name.startswith("dyn.") for op in _operators(module)):
         module = DynamicToStatic()(module)
+    if any(map(_operators_as_values, module.functions.values())):
+        module = EtaExpand(expand_constructor=False, expand_operator=True)(module)
     # What runs on the host would take all that is fused with it there.
     alone = {op.name: OpPattern.OPAQUE for op in _operators(module) if lowering_of(op) is None}
     if _sums_to_computed_shapes(module):
@@ -175,6 +178,14 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
 
 def _operators(module: IRModule) -> set[Op]:
     return {node for f in module.functions.values() for node in post_order(f) if isinstance(node, Op)}
+
+
+def _operators_as_values(function: Function) -> bool:
+    return any(
+        isinstance(part, Op) and not (isinstance(node, Call) and number == 0)
+        for node in post_order(function)
+        for number, part in enumerate(children(node))
+    )
 
 
 def _sums_to_computed_shapes(module: IRModule) -> bool:

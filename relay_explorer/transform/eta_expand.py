@@ -1,31 +1,40 @@
-"""EtaExpand: constructors and functions that are used as values become functions that call them."""
+"""EtaExpand: what can be called, and is used as a value, becomes a function that calls it."""
 
 from __future__ import annotations
 
 from ..ir.adt import Constructor
-from ..ir.expr import Call, Expr, Function, GlobalVar, Var
+from ..ir.expr import Call, Expr, Function, GlobalVar, Var, is_complete
 from ..ir.module import IRModule
+from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.types import FuncType, Type, TypeCall, TypeVar
-from ..ir.walk import children, post_order, rebuild
+from ..ir.walk import children, free_type_vars, post_order, rebuild
 from ..typing import infer_types
 from ..typing.solver import substitute
+from .expected_types import expected_type
 from .function_pass import FunctionPass, rewritten
 from .infrastructure import PassContext
 
 
 class EtaExpand(FunctionPass):
     """Replaces a constructor, or a function of the module, that is not called where it stands by
-    `fn (x, …) { C(x, …) }`. A backend that knows calls only needs no other form then.
+    `fn (x, …) { C(x, …) }`. A backend that knows calls only needs no other form then. With
+    `expand_operator`, operators too, where the types that they are used at are known: these become kernels.
     """
 
     name = "EtaExpand"
     opt_level = 1
     required = ("InferType",)
 
-    def __init__(self, expand_constructor: bool = True, expand_global_var: bool = False) -> None:
+    def __init__(
+        self,
+        expand_constructor: bool = True,
+        expand_global_var: bool = False,
+        expand_operator: bool = False,
+    ) -> None:
         self.expand_constructor = expand_constructor
         self.expand_global_var = expand_global_var
+        self.expand_operator = expand_operator
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return super().transform_module(infer_types(mod), ctx)
@@ -36,7 +45,12 @@ class EtaExpand(FunctionPass):
             new = []
             for number, part in enumerate(children(node)):
                 called = isinstance(node, Call) and number == 0
-                new.append(self._value(part, mod) if not called and self._expands(part) else memo[id(part)])
+                if not called and isinstance(part, Op) and self.expand_operator:
+                    new.append(_operator(part, expected_type(node, number, mod)))
+                elif not called and self._expands(part):
+                    new.append(self._value(part, mod))
+                else:
+                    new.append(memo[id(part)])
             memo[id(node)] = rebuild(node, new)
         return rewritten(function, memo[id(function)])
 
@@ -60,6 +74,18 @@ class EtaExpand(FunctionPass):
         made.origin = (callee,)
         tell("What can be called, and is used as a value, is a function that calls it.", callee, made)
         return made
+
+
+def _operator(op: Op, type_: Type | None) -> Expr:
+    """The function that calls an operator with arguments of known types; else the operator."""
+    if not isinstance(type_, FuncType) or free_type_vars(type_) or not is_complete(type_):
+        return op
+    params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
+    attrs = op.attrs_class() if op.attrs_class is not None else None
+    made = Function(params, Call(op, params, attrs), type_.ret_type)
+    made.origin = (op,)
+    tell("An operator that is used as a value is a function that calls it.", op, made)
+    return made
 
 
 def _constructor_type(constructor: Constructor, mod: IRModule) -> FuncType:

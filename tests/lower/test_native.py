@@ -48,6 +48,15 @@ PROGRAMS = {
         " let %k = %n * 2; @map(@twice(fn (%x: int32) -> int32 { %x * %k }), @range(%n)) }",
         [7],
     ),
+    "operators": (
+        "type List { Nil, Cons(Tensor[(2), float32], List), }\n"
+        "def @fold[A](%f: fn(A, A) -> A, %x: A, %y: A) -> A { %f(%f(%x, %y), %y) }\n"
+        "def @pick(%b: bool) -> fn(Tensor[(2), float32]) -> Tensor[(2), float32] {"
+        " if (%b) { nn.relu } else { tanh } }\n"
+        "def @main(%x: Tensor[(2), float32], %b: bool) {"
+        " let %f = @pick(%b); Cons(@fold(multiply, %x, %f(%x)), Nil) }",
+        [np.float32([2, -3]), True],
+    ),
     "cells": (
         "def @main(%n: int32) {\n"
         "  let %sum = ref(0);\n"

@@ -1,4 +1,6 @@
-"""EtaExpand: constructors and functions of the module that are values become functions that call them."""
+"""EtaExpand: constructors, functions of the module and operators that are values become functions that call
+them.
+"""
 
 from __future__ import annotations
 
@@ -83,5 +85,26 @@ def test_names_of_functions_on_demand() -> None:
         @f(%eta_expand_param_0)
       };
       (%0,)
+    }
+    """)  # fmt: skip
+
+
+def test_an_operator_of_known_types() -> None:
+    check(EtaExpand(False, expand_operator=True), """
+    def @twice[A](%f: fn (A) -> A, %x: A) -> A { %f(%f(%x)) }
+    def @main(%x: Tensor[(2), float32]) { (@twice(tanh, %x), nn.relu(%x)) }
+    """, """
+    def @twice[A](%f: fn (A) -> A, %x: A) -> A {
+      %0 = %f(%x);
+      %f(%0)
+    }
+
+    def @main(%x1: Tensor[(2), float32]) -> (Tensor[(2), float32], Tensor[(2), float32]) {
+      %1 = fn (%eta_expand_param_0: Tensor[(2), float32]) -> Tensor[(2), float32] {
+        tanh(%eta_expand_param_0)
+      };
+      %2 = @twice[Tensor[(2), float32]](%1, %x1);
+      %3 = nn.relu(%x1);
+      (%2, %3)
     }
     """)  # fmt: skip
