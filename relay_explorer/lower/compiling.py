@@ -16,6 +16,7 @@ from ..ir.expr import Function
 from ..text import parse_expr
 from . import cache, exact, on_stack
 from .compose import Composed, compose
+from .device_code import compiled_for
 from .require import tvm
 from .schedules import Choice, Scheduled, schedule
 from .shapes import sizes_program
@@ -50,8 +51,10 @@ def generated(made: Scheduled) -> Any:
     vector_math.use()
     target = made.composed.target
     try:
-        passes = exact.pipeline() if target.kind == "cuda" else on_stack.pipeline()
-        return tvm().compile(made.mod, target=target.tvm, tir_pipeline=passes)
+        if target.kind != "cuda":
+            return tvm().compile(made.mod, target=target.tvm, tir_pipeline=on_stack.pipeline())
+        with compiled_for(target):
+            return tvm().compile(made.mod, target=target.tvm, tir_pipeline=exact.pipeline())
     except Exception as problem:
         raise RelayError(
             f"TVM cannot compile the kernel `{made.composed.name}`, scheduled by `{made.rule}`",

@@ -86,6 +86,12 @@ def ptx(source: str, target: Target, *flags: str) -> str:
     return made.decode("utf-8", "replace")
 
 
+def fatbin(source: str, target: Target) -> bytes:
+    """Machine code of CUDA C, as the driver takes it."""
+    made, _ = _compiled(source, target, "-fatbin", "code for a GPU")
+    return made
+
+
 class Usage(NamedTuple):
     """What a function of a kernel takes of a GPU: `registers` a thread, bytes of `shared` memory a block and
     of `local` memory a thread (its own arrays, and registers that did not suffice), `threads` a block (0

@@ -146,21 +146,24 @@ def _fold(name: str, of_truths: str) -> Lowering:
         if not fold.axes:
             return [stage(fold.shape, lambda *i: x(*fold.index(i)), call.name)]
         if dtype_of(x) == "bool":
-            return [_of_truths(of_truths, fold, x, call.name)]
+            return [_of_truths(of_truths, fold, call)]
         return [stage(fold.shape, lambda *i: _folded(name, x(*fold.index(i)), fold.over()), call.name)]
 
     return lower
 
 
-def _of_truths(name: str, fold: Folded, x: Tensor, stage_name: str) -> Tensor:
-    """Whether all are true, or any: the least or the greatest of 0s and 1s, which TVM can put in vectors."""
+def _of_truths(name: str, fold: Folded, call: Lowered) -> Tensor:
+    """Whether all are true, or any: the least or the greatest of 0s and 1s, which TVM can put in vectors; for
+    a GPU in numbers that threads can exchange.
+    """
     kind = {"all": "min", "any": "max"}[name]
+    x, dtype = call.inputs[0], "int32" if call.target.kind == "cuda" else "int8"
     found = stage(
         fold.shape,
-        lambda *i: _folded(kind, plain(x(*fold.index(i))), fold.over()),
-        f"{stage_name}_number",
+        lambda *i: _folded(kind, x(*fold.index(i)).astype(dtype), fold.over()),
+        f"{call.name}_number",
     )
-    return stage(fold.shape, lambda *i: found(*i) > number(0, "int8"), stage_name)
+    return stage(fold.shape, lambda *i: found(*i) > number(0, dtype), call.name)
 
 
 max = _fold("max", "any")

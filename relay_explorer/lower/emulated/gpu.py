@@ -18,16 +18,26 @@ from typing import Any
 from ...ir.errors import RelayError
 from .. import cache as kernels_on_disk
 from .. import device
+from ..device_code import in_place_of_tvm
 from ..require import tvm
 from .launches import Launch, launches
 
 HERE = Path(__file__).parent
 RUNTIME, DRIVER = "libcudart.so.13", "libcuda.so.1"
-CALLBACK = "tvm_callback_cuda_compile"
 MARK = b"emulated:"
 COMPILERS = ("g++", "c++", "clang++")
 COMMON = ("-std=c++17", "-fPIC", "-U_FORTIFY_SOURCE", "-w", f"-I{HERE}")
-SIZES = {"char": 1, "bool": 1, "short": 2, "half": 2, "bfloat16": 2, "int": 4, "float": 4, "double": 8, "long": 8}
+SIZES = {
+    "char": 1,
+    "bool": 1,
+    "short": 2,
+    "half": 2,
+    "bfloat16": 2,
+    "int": 4,
+    "float": 4,
+    "double": 8,
+    "long": 8,
+}
 
 
 class EmulatedGPU:
@@ -54,21 +64,16 @@ def emulated_gpu(arch: str = "sm_80", counts: bool = False) -> Iterator[Emulated
     A RelayError of a run says what a kernel did that it must not do (see the package's docstring).
     """
     library = _loaded()
-    import tvm_ffi
-
     major, minor = divmod(int("".join(re.findall(r"\d", arch))), 10)
-    before = tvm_ffi.get_global_func(CALLBACK, allow_missing=True)
-    tvm_ffi.register_global_func(CALLBACK, _compiled, override=True)
     library.rx_settings(1, major, minor, counts)
     library.rx_forget()
     device.EMULATED.append(arch)
     try:
-        yield EmulatedGPU(library)
+        with in_place_of_tvm(_compiled):
+            yield EmulatedGPU(library)
     finally:
         device.EMULATED.pop()
         library.rx_settings(bool(device.EMULATED), major, minor, counts)
-        if before is not None:
-            tvm_ffi.register_global_func(CALLBACK, before, override=True)
 
 
 def compiler() -> str:
@@ -171,6 +176,12 @@ def as_cpp(source: str) -> str:
     text = re.sub(r"^( *)#include <(cuda|mma|math_constants)[\w./]*>", r"\1", source, flags=re.MULTILINE)
     text = re.sub(r"__shared__ alignas\((\d+)\)", r"__shared__ __attribute__((aligned(\1)))", text)
     text = re.sub(r"extern __shared__([^;]*)\[\];", r"__shared__\1[1 << 17];", text)
+    text = re.sub(
+        r"^( *__shared__ \S+) (half\w*|nv_bfloat\w*) (\w+)\[(\d+)\];",
+        r"\1 RX_RAW(\2, \3, \4);",
+        text,
+        flags=re.M,
+    )
     kernels = []
     for part in re.split(r'(?=extern "C" __global__)', text)[1:]:
         head = re.match(r'extern "C" __global__ void (?:__launch_bounds__\((\d+)\) )?(\w+)\((.*?)\) \{', part)
@@ -188,5 +199,6 @@ def _pointer(parameter: str) -> str:
 
 def _shared(kernel: str) -> int:
     """Bytes of shared memory that a kernel says it has."""
-    found = re.findall(r"__shared__ (?:__attribute__\S+ )?([\w ]+?) \w+\[(\d+)\];", kernel)
+    plain = re.sub(r"RX_RAW\((\w+), (\w+), (\d+)\);", r"\1 \2[\3];", kernel)
+    found = re.findall(r"__shared__ (?:__attribute__\S+ )?([\w ]+?) \w+\[(\d+)\];", plain)
     return sum(SIZES.get(name.split()[-1], 4) * int(count) for name, count in found)

@@ -9,8 +9,11 @@
 // -- functions and memory
 
 #define __global__
-#define __device__ static inline
-#define __forceinline__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __align__(size) alignas(size)
+#define __CUDA_ARCH__ 800
 #define __launch_bounds__(...)
 #define __shared__ static __attribute__((section("rx_shared")))  // one block at a time has it
 #define __restrict__
@@ -18,6 +21,10 @@
 #define CUDART_NAN_F NAN
 #define CUDART_INF HUGE_VAL
 #define CUDART_NAN double(NAN)
+
+#define RX_RAW(type, name, count) /* an array of what has a constructor */ \
+  char rx_raw_##name[(count) * sizeof(type)];                              \
+  type *const name = (type *)rx_raw_##name
 
 extern "C" char __start_rx_shared[], __stop_rx_shared[];
 static __attribute__((section("rx_shared"), used)) char rx_some_shared[16];  // so that the section is there
@@ -84,6 +91,8 @@ template <class T> static T atomicAdd(T *at, T value) {
   return old;
 }
 template <class T> static T __ldg(const T *at) { return *at; }
+
+#include "half.h"
 
 // -- vectors
 

@@ -22,6 +22,9 @@ ORDER = {
     "Fallback": "anything",
 }
 REDUCING = ("Matmul", "GEMV", "Reduction", "GeneralReduction")
+# Threads of a warp cannot hand each other integers of less than 32 bits. TVM lets them take turns in shared
+# memory instead, and trusts that a warp goes in step, which it need not: without a barrier that is a race.
+NARROW = ("bool", "int8", "uint8", "int16", "uint16")
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -44,14 +47,16 @@ def _rules(composed: Composed, target: Target) -> list[str]:
     move: the tiles of shared memory of the latter are of a size that must be known.
     """
     plan = Plan(composed, target)
-    reduces = any(plan.is_reduction(name) for name in plan.names)
+    reducing = [name for name in plan.names if plan.is_reduction(name)]
     turns = composed.is_static and any(
         stage.op.name in ("transpose", "layout_transform") for stage in composed.stages
     )
+    if any(plan.dtype(name) in NARROW for name in reducing):
+        return ["Matmul", "Fallback"]
     return [
         rule
         for rule in ORDER
-        if rule == "Fallback" or (reduces if rule in REDUCING else turns and not reduces)
+        if rule == "Fallback" or (reducing if rule in REDUCING else turns and not reducing)
     ]
 
 
