@@ -23,7 +23,7 @@ class StepKind(Enum):
     """What a step does."""
 
     COMPUTE = "compute"  # an operator or a kernel
-    VIEW = "view"  # the argument under another shape: nothing is done
+    VIEW = "view"  # the argument under another shape, or a part of it: nothing is done
     BRANCH = "branch"  # the condition of an `if` decides which branch follows
     COPY = "copy"  # the result of a branch becomes the value of the `if`
 
@@ -58,18 +58,26 @@ class Liveness:
     """
 
     def __init__(
-        self, function: Function, schedule: str = "program", lifetimes: str = "last use", views: bool = True
+        self,
+        function: Function,
+        schedule: str = "program",
+        lifetimes: str = "last use",
+        views: bool = True,
+        parts: int = 0,
     ) -> None:
         if lifetimes not in LIFETIMES:
             raise ValueError(
                 f"there are no lifetimes {lifetimes!r}: they are {', '.join(map(repr, LIFETIMES))}"
             )
-        self.code = StraightLine(function, views)
+        self.code = StraightLine(function, views, parts)
         self.tensors = self.code.tensors
         self.steps = _steps(ordered(self.code, schedule))
         self.lives = self._lives()
         if lifetimes == "scope":
             self._to_the_end_of_scopes()
+        for part, (source, _) in reversed(self.code.within.items()):  # parts of parts first
+            life = self.lives[source]
+            self.lives[source] = Lifetime(life.made, max(life.last, self.lives[part].last))
 
     def _lives(self) -> list[Lifetime]:
         made = [-1] * len(self.tensors)
@@ -122,6 +130,6 @@ def _steps(block: Sequence[Operation]) -> list[Step]:
                 copy = Step(StepKind.COPY, current.expr, current.results[number], current.writes, number)
                 pending += [copy, *reversed(current.blocks[number])]
         else:
-            kind = StepKind.VIEW if current.is_view else StepKind.COMPUTE
+            kind = StepKind.VIEW if current.is_view or current.is_part else StepKind.COMPUTE
             steps.append(Step(kind, current.expr, current.reads, current.writes))
     return steps

@@ -112,7 +112,8 @@ class StoragePlan:
     @property
     def total(self) -> int:
         """What the computed tensors would take if no buffer were used twice."""
-        return sum(_rounded(t.bytes, self.alignment) for t in self.tensors if t.origin is Origin.COMPUTED)
+        own = [t for t in self.tensors if t.number not in self.code.within]
+        return sum(_rounded(t.bytes, self.alignment) for t in own if t.origin is Origin.COMPUTED)
 
     @property
     def peak(self) -> int:
@@ -133,6 +134,7 @@ def plan_memory(
     views: bool = True,
     alignment: int = ALIGNMENT,
     addresses: bool = False,
+    parts: bool = False,
 ) -> StoragePlan:
     """A plan for a function whose types are known, of operators, kernels, tuples, `let` and `if`.
 
@@ -143,10 +145,13 @@ def plan_memory(
 
     A RelayError says what of a program cannot be planned; a ValueError is for types that are not known and
     choices that do not exist.
+
+    With `parts`, a kernel that only takes a stretch of a computed tensor, from an aligned byte on, has its
+    result where that lies.
     """
     if alignment < 1 or alignment & (alignment - 1):
         raise ValueError(f"an alignment is a power of two, not {alignment!r}")
-    known = Liveness(function, schedule, lifetimes, views)
+    known = Liveness(function, schedule, lifetimes, views, alignment if parts else 0)
     made = _Planner(known, reuse and not addresses, alignment)
     if addresses and reuse:
         made.pack()
@@ -168,14 +173,16 @@ class _Planner:
         self.free: list[tuple[int, int]] = []  # size and number, in order
         self.live: list[int] = []  # bytes in use during each step
         self.offsets: list[int] = []  # of each buffer, where they do not stand one after another
+        self.within = known.code.within
         ends: list[list[int]] = [[] for _ in known.steps]
         for number, life in enumerate(known.lives):
-            if life.made >= 0 and life.last < len(known.steps):
+            if number not in self.within and life.made >= 0 and life.last < len(known.steps):
                 ends[life.last].append(number)
         used = 0
         for number, step in enumerate(known.steps):
             for tensor in step.writes:
-                if self.of[tensor] < 0:  # the branches of an `if` write the same one
+                # The branches of an `if` write the same one.
+                if self.of[tensor] < 0 and tensor not in self.within:
                     self._place(tensor)
                     used += self.needs[tensor]
             self.live.append(used)
@@ -223,10 +230,15 @@ class _Planner:
 
     def places(self) -> tuple[Place, ...]:
         offsets = [buffer.offset for buffer in self.buffers()]
-        return tuple(
-            Place(t.number, buffer, offsets[buffer] if buffer >= 0 else -1, t.bytes)
-            for t, buffer in zip(self.known.tensors, self.of)
-        )
+        found: list[Place] = []
+        for tensor, buffer in zip(self.known.tensors, self.of):
+            if tensor.number in self.within:  # what it is a part of has a smaller number
+                source, first = self.within[tensor.number]
+                buffer, offset = found[source].buffer, found[source].offset + first
+            else:
+                offset = offsets[buffer] if buffer >= 0 else -1
+            found.append(Place(tensor.number, buffer, offset, tensor.bytes))
+        return tuple(found)
 
 
 def _rounded(size: int, alignment: int) -> int:

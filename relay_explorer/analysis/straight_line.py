@@ -3,7 +3,8 @@
 Of the program remain the operations, each of which reads tensors and makes new ones: calls of operators and
 of kernels (functions marked `Primitive` or `Compiler`), and `if`, whose branches are blocks of their own.
 Names, tuples and projections only say which tensors are meant. A reshape is an operation that makes no
-tensor: its result is its argument under another shape.
+tensor: its result is its argument under another shape. A kernel that only takes a stretch of a computed
+tensor can be a view as well: what it gives is a part of that tensor's memory.
 
 Programs that build functions while they run, call others of the module, take data types apart or use
 references are refused: what lives in them is known only when they run.
@@ -22,10 +23,7 @@ from ..ir.op import Op, size_of
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children
 from ..text.scopes import Scope, common
-
-RESHAPES = frozenset(
-    ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape", "dyn.reshape")
-)
+from .pieces import RESHAPES, slice_piece
 
 
 class Origin(Enum):
@@ -54,15 +52,17 @@ class Operation:
     """An expression that takes a step: it reads tensors and makes others, by number; a view makes none.
 
     An `if` has its branches as `blocks`, and as `results` the tensors that each gives. Its `reads` are the
-    condition, then what its branches read from outside.
+    condition, then what its branches read from outside. One that `is_part` makes a tensor that lies inside
+    the one that it reads.
     """
 
-    __slots__ = ("blocks", "expr", "reads", "results", "writes")
+    __slots__ = ("blocks", "expr", "is_part", "reads", "results", "writes")
 
     def __init__(self, expr: Expr, reads: tuple[int, ...], writes: tuple[int, ...]) -> None:
         self.expr = expr
         self.reads = reads
         self.writes = writes
+        self.is_part = False
         self.blocks: tuple[list[Operation], ...] = ()
         self.results: tuple[tuple[int, ...], ...] = ()
 
@@ -79,16 +79,19 @@ class StraightLine:
     `tensors` are all tensors, by number; `of(expr)` are the numbers of those that an expression's value
     consists of; `result` those of the function's. `home` has the scope of each expression, `scopes` those in
     which a tensor has a name (where `let` gives it none, the one in which it is computed). With `views` False
-    a reshape makes a tensor too.
+    a reshape makes a tensor too. With `parts`, kernels that take a stretch of a computed tensor, from a
+    multiple of so many bytes on, compute nothing: `within` has the tensors that they make, each with the one
+    that it is a part of and its first byte there.
 
     A RelayError says what of a program cannot be planned; a ValueError, that its types are not known.
     """
 
-    def __init__(self, function: Function, views: bool = True) -> None:
+    def __init__(self, function: Function, views: bool = True, parts: int = 0) -> None:
         self.function = function
         self.tensors: list[Tensor] = []
         self.scopes: dict[int, list[Scope]] = {}
-        self._views = views
+        self.within: dict[int, tuple[int, int]] = {}
+        self._views, self._parts = views, parts
         self.order = _order(function.body)
         self._values = {node.var: node.value for node in self.order if isinstance(node, Let)}
         self._of: dict[Expr, tuple[int, ...]] = {}
@@ -162,8 +165,21 @@ class StraightLine:
             self._operations[call] = Operation(call, reads, ())
             return reads[:1]
         writes = self._new(call, Origin.COMPUTED)
-        self._operations[call] = Operation(call, reads, writes)
+        made = self._operations[call] = Operation(call, reads, writes)
+        if self._parts and (first := self._part(callee, reads)) is not None:
+            made.is_part = True
+            self.within[writes[0]] = reads[0], first
         return writes
+
+    def _part(self, callee: Expr, reads: tuple[int, ...]) -> int | None:
+        """The first byte that a kernel takes of the tensor that it reads, if that is all it does."""
+        body = callee.body if isinstance(callee, Function) and "Primitive" in callee.attrs else None
+        source = self.tensors[reads[0]] if len(reads) == 1 else None
+        if source is None or source.origin is not Origin.COMPUTED or not isinstance(body, Call):
+            return None
+        first = slice_piece(body) if body.args and isinstance(body.args[0], Var) else None
+        byte = None if first is None else first * itemsize(source.type.dtype)
+        return byte if byte is not None and byte % self._parts == 0 else None
 
     def callee(self, expr: Expr) -> Expr:
         while isinstance(expr, Var) and expr in self._values:

@@ -84,7 +84,7 @@ def build(
 
         return InterpretedExecutable(infer_types(checked), where)
     module = prepared(with_constants_in(checked), where, opt_level)
-    plan = _plan(module, executor)
+    plan = _plan(module, executor, parts=opt_level >= 3 and where.kind != "cuda")
     if plan is None:
         found = _for_machine(module, where, Progress(quiet), SEARCH if search else None)
         found.seconds = time.perf_counter() - start
@@ -104,12 +104,14 @@ def build(
     return made
 
 
-def _plan(module: IRModule, executor: str | None) -> StoragePlan | None:
-    """The graph executor's plan; None for a program that the virtual machine is to run."""
+def _plan(module: IRModule, executor: str | None, parts: bool) -> StoragePlan | None:
+    """The graph executor's plan; None for a program that the virtual machine is to run. With `parts`, what is
+    a stretch of another tensor is not copied; a GPU's kernels take no tensor that begins inside another.
+    """
     if executor == "vm":
         return None
     try:
-        return planned(module)
+        return planned(module, parts=parts)
     except RelayError:
         if executor is None:
             return None

@@ -50,22 +50,22 @@ def _meant(node: Expr, values: dict[Var, Expr]) -> Expr:
 
 
 def _values(function: Function, order: list[Expr]) -> dict[Var, Expr]:
-    """The variables that go, and their values."""
+    """The variables that go, and their values. A value may have a `let` in it that goes, too."""
     plain: set[Expr] = set()
+    found: dict[Var, Expr] = {}
+    within = _functions(function)
     for node in order:
+        if isinstance(node, Let):
+            goes = within[node] is not None and within[node.var] is within[node]
+            if goes and node.value in plain and not isinstance(node.value, Op):
+                found[node.var] = node.value
+                if node.body in plain:
+                    plain.add(node)
+            continue
         made = isinstance(node, (Tuple, TupleGetItem)) or (isinstance(node, Call) and isinstance(node.op, Op))
         if isinstance(node, (Var, Op, Constant)) or (made and all(part in plain for part in children(node))):
             plain.add(node)
-    within = _functions(function)
-    return {
-        node.var: node.value
-        for node in order
-        if isinstance(node, Let)
-        and node.value in plain
-        and not isinstance(node.value, Op)
-        and within[node] is not None
-        and within[node.var] is within[node]
-    }
+    return found
 
 
 def _functions(root: Function) -> dict[Expr, Expr | None]:

@@ -12,6 +12,7 @@ from .canonicalize_ops import CanonicalizeOps
 from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
 from .combine_parallel_conv2d import CombineParallelConv2D
 from .combine_parallel_dense import CombineParallelDense
+from .combine_shared_dense import CombineSharedDense
 from .convert_layout import ConvertLayout
 from .dead_code_elimination import DeadCodeElimination
 from .defunctionalize import Defunctionalization, Defunctionalize
@@ -54,16 +55,17 @@ from .un_cps import UnCPS, un_cps
 __all__ = [
     "AlterOpLayout", "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "BatchingOps",
     "CanonicalizeCast", "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D",
-    "CombineParallelDense", "Contract", "ConvertLayout", "DeadCodeElimination", "Defunctionalization",
-    "Defunctionalize", "DefuseOps", "DynamicToStatic", "EliminateCommonSubexpr", "EtaExpand", "FastMath",
-    "FirstOrderGradient", "FoldConstant", "FoldExplicitPadding", "FoldScaleAxis", "ForwardFoldScaleAxis",
-    "FuseOps", "InferType", "InferTypeLocal", "Inline", "LambdaLift", "LayoutConfig", "LazyGradientInit",
-    "Legalize", "MergeCompilerRegions", "MergeComposite", "PartialEvaluate", "PartitionGraph", "Pass",
-    "PassContext", "PassInfo", "RemoveUnusedFunctions", "Sequential", "SimplifyExpr",
-    "SimplifyExprPostAlterOp", "SimplifyInference", "SplitArgs", "ToANormalForm", "ToANormalFormExpr",
-    "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm", "ToMixedPrecision", "ToTree", "UnCPS",
-    "function_pass", "gradient", "module_pass", "optimize", "pipeline", "to_a_normal_form",
-    "to_basic_block_normal_form", "to_cps", "to_graph_normal_form", "un_cps",
+    "CombineParallelDense", "CombineSharedDense", "Contract", "ConvertLayout", "DeadCodeElimination",
+    "Defunctionalization", "Defunctionalize", "DefuseOps", "DynamicToStatic", "EliminateCommonSubexpr",
+    "EtaExpand", "FastMath", "FirstOrderGradient", "FoldConstant", "FoldExplicitPadding", "FoldScaleAxis",
+    "ForwardFoldScaleAxis", "FuseOps", "InferType", "InferTypeLocal", "Inline", "LambdaLift",
+    "LayoutConfig", "LazyGradientInit", "Legalize", "MergeCompilerRegions", "MergeComposite",
+    "PartialEvaluate", "PartitionGraph", "Pass", "PassContext", "PassInfo", "RemoveUnusedFunctions",
+    "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp", "SimplifyInference", "SplitArgs",
+    "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm",
+    "ToMixedPrecision", "ToTree", "UnCPS", "function_pass", "gradient", "module_pass", "optimize",
+    "pipeline", "to_a_normal_form", "to_basic_block_normal_form", "to_cps", "to_graph_normal_form",
+    "un_cps",
 ]  # fmt: skip
 
 

@@ -1,8 +1,10 @@
-"""Several calls of one operator on the same data become one call: what the passes CombineParallel… share.
+"""Several calls of one operator become one call: what the passes CombineParallel… and CombineSharedDense
+share.
 
-The calls of a group, the *branches*, read the same data with weights of their own. One call with all weights
-does their work, and what follows each of them element by element is combined as well, level by level, as
-long as the branches do the same. At the end each branch takes its part of the result.
+The calls of a group, the *branches*, read the same data with weights of their own, or have the same weight
+for data of their own. One call does their work, and what follows each of them element by element is combined
+as well, level by level, as long as the branches do the same. At the end each branch takes its part of the
+result.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ class CombineParallel(FunctionPass):
     # Sums may be taken in another order where a kernel works on a larger matrix.
     contract = Contract(error=1e-5)
     operator = ""
+    shared = 0  # the argument that the branches have in common: 0 is the data, 1 the weight
+    rule = "Calls of one operator on the same data, with weights of their own, become one."
 
     def __init__(self, min_num_branches: int = 3) -> None:
         self.min_num_branches = min_num_branches
@@ -48,8 +52,16 @@ class CombineParallel(FunctionPass):
         return rewritten(function, _Combiner(function, self).run())
 
     def key(self, call: Call) -> Hashable | None:
-        """What must be equal of two calls on the same data that are combined; None for a call that is not."""
+        """What must be equal of two calls that are combined, besides what they share; None for a call that is
+        not.
+        """
         raise NotImplementedError
+
+    def sets(self, calls: list[Call], order: Sequence[Expr]) -> list[list[Call]]:
+        """Of calls that share an argument, and agree in their keys, those that may become one; `order` is the
+        post-order of the function from the first of them to the last.
+        """
+        return [calls]
 
     def group(self, calls: Sequence[Call]) -> Group:
         """The combined call of a group."""
@@ -100,21 +112,24 @@ class _Combiner:
                 key = self.step.key(node)
                 if key is not None:
                     # In one scope, each sees what the others see.
-                    groups.setdefault((node.args[0], id(self.scope_of[id(node)]), key), []).append(node)
+                    shared = node.args[self.step.shared], id(self.scope_of[id(node)])
+                    groups.setdefault((*shared, key), []).append(node)
+        least, own = self.step.min_num_branches, 1 - self.step.shared
         for calls in groups.values():
-            if len(calls) >= self.step.min_num_branches and not self._needs(
-                [c.args[1] for c in calls], calls
-            ):
-                self._combine(calls)
+            if len(calls) < least:
+                continue
+            for chosen in self.step.sets(calls, self._between(calls)):
+                if len(chosen) >= least and not self._needs([c.args[own] for c in chosen], chosen):
+                    self._combine(chosen)
         return substitute(self.root, self.replacements)
+
+    def _between(self, calls: list[Call]) -> Sequence[Expr]:
+        positions = [self.position[call] for call in calls]
+        return self.order[min(positions) : max(positions) + 1]
 
     def _combine(self, calls: list[Call]) -> None:
         group = self.step.group(calls)
-        tell(
-            "Calls of one operator on the same data, with weights of their own, become one.",
-            calls,
-            group.value,
-        )
+        tell(self.step.rule, calls, group.value)
         while (users := self._next(group)) is not None:
             place = users[0].args.index(group.outputs[0])
             outputs = set(group.outputs)

@@ -432,3 +432,50 @@ def test_a_result_that_is_given_twice_and_parameters_as_results() -> None:
     plan = plan_memory(function)
     assert plan.result == (1, 0, 1)
     assert [t.origin for t in plan.tensors] == [Origin.PARAMETER, Origin.COMPUTED]
+
+
+STRETCHES = """
+def @main(%x: Tensor[(4, 16), float32]) {
+  %0 = fn (%a: Tensor[(4, 16), float32], Primitive=1) { exp(%a) };
+  %1 = fn (%a: Tensor[(4, 16), float32], Primitive=1) {
+    strided_slice(%a, begin=[1], end=[3], strides=[1], axes=[0])
+  };
+  %2 = fn (%a: Tensor[(2, 16), float32], Primitive=1) {
+    strided_slice(%a, begin=[-1], end=[2], strides=[1], axes=[0])
+  };
+  %3 = fn (%a: Tensor[(4, 16), float32], Primitive=1) {
+    strided_slice(%a, begin=[1], end=[3], strides=[1], axes=[1])
+  };
+  %4 = fn (%a: Tensor[(2, 16), float32], Primitive=1) {
+    strided_slice(%a, begin=[0, 8], end=[1, 16], strides=[1, 1])
+  };
+  %5 = %0(%x);
+  %6 = %1(%5);
+  %7 = %2(%6);
+  %8 = %0(%5);
+  (%7, %3(%8), %1(%x), %4(%6))
+}
+"""
+
+
+def test_a_stretch_of_a_computed_tensor_is_a_part_of_it() -> None:
+    function = infer_types(parse(STRETCHES))["main"]
+    plan = _agrees(function, False, parts=True)
+    kinds = [step.kind for step in plan.steps]
+    # Not the columns, not a part of a parameter, and not what begins in the middle of 64 bytes.
+    assert kinds.count(StepKind.VIEW) == 2
+    places = {plan.tensors[place.tensor].type.concrete_shape: place for place in plan.places}
+    whole = plan.places_of(next(s.expr for s in plan.steps))[0]
+    assert places[1, 16] == (places[1, 16].tensor, whole.buffer, whole.offset + 128, 64)
+    # The tensor stays as long as its parts do: the second `exp` has another buffer.
+    assert plan.lives[whole.tensor].last == len(plan.steps)
+    assert len(plan.buffers) == 4
+    assert plan.peak <= plan.arena <= plan.total
+    for choices in (
+        {"alignment": 32},
+        {"addresses": True},
+        {"reuse": False},
+        {"schedule": list(SCHEDULES)[-1]},
+    ):
+        _agrees(function, False, parts=True, **choices)
+    assert all(step.kind is StepKind.COMPUTE for step in plan_memory(function).steps)

@@ -18,6 +18,7 @@ from relay_explorer.ir.expr import Let
 from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.flat_lets import FlatLets
 from relay_explorer.lower.padding import PadDense, padded_units
+from relay_explorer.lower.rows_apart import RowsApart
 from relay_explorer.lower.split_slices import SplitSlices
 from relay_explorer.lower.target import Target
 from relay_explorer.transform.fold_constant import FoldConstant
@@ -134,6 +135,64 @@ def test_a_cell_of_an_lstm_is_three_kernels() -> None:
     assert len(exe.kernels) == 3
     for found, wanted in zip(exe(*args[:2]), flat(value_of(module, *args)), strict=True):
         np.testing.assert_allclose(found, wanted, 1e-5, 1e-5)
+
+
+def gru(steps: int, order: range) -> IRModule:
+    """A GRU of 16 numbers, written out, that reads the rows of a tensor in an order."""
+    lines = "".join(
+        f"  let %x = nn.bias_add(nn.dense(%rows.{t}, %v), %b); let %y = nn.dense(%h, %w);\n"
+        "  let %a = split(%x, indices_or_sections=3, axis=1);\n"
+        "  let %c = split(%y, indices_or_sections=3, axis=1);\n"
+        "  let %k = sigmoid(%a.0 + %c.0);\n"
+        "  let %h = %k * %h + (1f - %k) * tanh(%a.2 + sigmoid(%a.1 + %c.1) * %c.2);\n"
+        for t in order
+    )
+    return relay.parse(
+        f"def @main(%x: Tensor[({steps}, 8), float32], %v: Tensor[(48, 8), float32],"
+        " %w: Tensor[(48, 16), float32], %b: Tensor[(48), float32]) {\n"
+        f"  let %rows = split(%x, indices_or_sections={steps}, axis=0);\n"
+        f'  let %h = zeros(shape=[1, 16], dtype="float32");\n{lines}  (%h, %rows.1)\n}}'
+    )
+
+
+@pytest.mark.parametrize("order", [range(6), range(5, -1, -1)])
+def test_what_the_steps_of_a_network_compute_of_their_inputs_is_one_product(order: range) -> None:
+    module = gru(6, order)
+    args = [
+        random.normal(size=p.type_annotation.concrete_shape).astype("float32") for p in module["main"].params
+    ]
+    exe = relay_explorer.build(module, params=dict(zip("vwb", args[1:])), quiet=True)
+    products = [kernel for kernel in exe.kernels if "dense" in kernel.name]
+    assert sorted(kernel.uses for kernel in products) == [1, 6]
+    # Every step has the same kernels, whichever row it reads, and no row is copied but the one that is shown.
+    assert sum(kernel.uses for kernel in exe.kernels) == 1 + 2 * 6 + 2
+    assert len(exe.kernels) <= 6
+    wanted = flat(value_of(module, *args))
+    for found, value in zip(exe(args[0]), wanted, strict=True):
+        np.testing.assert_allclose(found, value, 1e-5, 1e-5)
+    machine = relay_explorer.build(module, params=dict(zip("vwb", args[1:])), executor="vm", quiet=True)
+    for found, value in zip(machine(args[0]), wanted, strict=True):
+        np.testing.assert_allclose(found, value, 1e-5, 1e-5)
+
+
+def test_rows_of_what_is_given_stay_in_the_kernels_that_use_them() -> None:
+    module = infer_types(
+        relay.parse(
+            "def @main(%x: Tensor[(4, 3), float32], %w: Tensor[(3, 3), float32]) {"
+            + " let %y = tanh(nn.dense(%x, %w)); let %z = tanh(%x);"
+            + "".join(
+                f" let %{x}{k} = strided_slice(%{x}, begin=[{k}], end=[{k + 1}], strides=[1], axes=[0]);"
+                for x in "xyz"
+                for k in range(4)
+            )
+            + " (%x0 * %x1 * %x2 * %x3, %y0 * %y1 * %y2 * %y3, %z0 * %z1 * %z2 * %z3) }"
+        )
+    )
+    made = RowsApart()(infer_types(FlatLets()(module)))
+    assert str(made).count("annotation.stop_fusion") == 4
+    x, w = (random.normal(size=shape).astype("float32") for shape in ((4, 3), (3, 3)))
+    for found, wanted in zip(flat(value_of(made, x, w)), flat(value_of(module, x, w)), strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_sums_lie_on_the_stack() -> None:

@@ -13,6 +13,7 @@ from relay_explorer.transform import (
     CanonicalizeOps,
     CombineParallelConv2D,
     CombineParallelDense,
+    CombineSharedDense,
     ConvertLayout,
     DynamicToStatic,
     EliminateCommonSubexpr,
@@ -31,7 +32,7 @@ from tests.transform.networks import Network, broken
 
 PASSES: list[Pass] = [
     BackwardFoldScaleAxis(), BatchingOps(), CanonicalizeCast(), CanonicalizeOps(), CombineParallelConv2D(2),
-    CombineParallelDense(2), CombineParallelDense(2, to_batch=False),
+    CombineParallelDense(2), CombineParallelDense(2, to_batch=False), CombineSharedDense(2),
     ConvertLayout({"nn.conv2d": ["NHWC", "default"]}), ConvertLayout({"nn.conv2d": ["NCHW", "default"]}),
     DynamicToStatic(), EliminateCommonSubexpr(), FoldConstant(), FoldExplicitPadding(), FoldScaleAxis(),
     ForwardFoldScaleAxis(), SimplifyExpr(), SimplifyInference(), SplitArgs(5),

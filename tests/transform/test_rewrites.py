@@ -114,6 +114,17 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         ],
     ),
     (
+        passes.CombineSharedDense(min_num_branches=2),
+        "def @main(%x: Tensor[(1, 2), float32], %y: Tensor[(1, 2), float32], %w: Tensor[(3, 2), float32])"
+        " { (tanh(nn.dense(%x, %w)), tanh(nn.dense(%y, %w))) }",
+        [
+            "Layers with one weight, of which none needs another, become one layer of all their rows.",
+            "What follows each of them element by element is done for all at once.",
+            "Each branch takes its part of the combined result.",
+            "Each branch takes its part of the combined result.",
+        ],
+    ),
+    (
         passes.ToANormalForm(),
         "def @main(%x: float32) { exp(tanh(%x)) }",
         ["What is computed gets a variable; whoever uses it says its name."] * 2,

@@ -1,0 +1,70 @@
+"""Rows that are taken out of one product are kept out of the kernels that use them: the graph executor reads
+them where they lie, and one kernel serves every row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..analysis.pieces import slice_piece
+from ..ir.expr import Call, Expr, Function
+from ..ir.module import IRModule
+from ..ir.op import Op, OpPattern
+from ..ir.rewrites import tell
+from ..ir.types import TensorType
+from ..ir.walk import children, post_order, rebuild
+from ..transform.function_pass import FunctionPass, rewritten
+from ..transform.infrastructure import PassContext
+from ..transform.typed_rewrite import call
+from ..typing import infer_types
+
+FEWEST = 4  # slices of one tensor: kernels for each place are worth their compiling where they are few
+
+
+class RowsApart(FunctionPass):
+    """Puts `annotation.stop_fusion` around slices along the first axis of a product of matrices, or of what
+    follows it element by element. Within a kernel, a slice has its place in the kernel's code: the steps of a
+    recurrent network, which are alike but for the row that they read, would be kernels of their own.
+    """
+
+    name = "RowsApart"
+    opt_level = 3
+    required = ("InferType",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(infer_types(mod), ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        order = post_order(function)
+        slices = Counter(id(node.args[0]) for node in order if isinstance(node, Call) and _is_rows(node))
+        memo: dict[int, Expr] = {}
+        for node in order:
+            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            if isinstance(node, Call) and _is_rows(node) and slices[id(node.args[0])] >= FEWEST:
+                new = call("annotation.stop_fusion", new)
+                new.origin = (node,)
+                tell("Rows of a product are read where they lie.", node, new)
+            memo[id(node)] = new
+        return rewritten(function, memo[id(function)])
+
+
+def _is_rows(node: Call) -> bool:
+    """Whether a call takes rows, but not all, out of the result of a product."""
+    if slice_piece(node) is None:
+        return False
+    whole, part = node.args[0].checked_type, node.checked_type
+    assert isinstance(whole, TensorType)
+    assert isinstance(part, TensorType)
+    return whole.shape[0] != part.shape[0] and whole.shape[1:] == part.shape[1:] and _is_product(node.args[0])
+
+
+def _is_product(expr: Expr) -> bool:
+    """Whether an expression is a product or a convolution, or what follows one element by element."""
+    while isinstance(expr, Call) and isinstance(expr.op, Op):
+        if expr.op.pattern == OpPattern.OUT_ELEMWISE_FUSABLE:
+            return True
+        if expr.op.pattern > OpPattern.BROADCAST or not expr.args:
+            return False
+        shape = expr.checked_type
+        expr = next((arg for arg in expr.args if arg.checked_type == shape), expr.args[0])
+    return False
