@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from .given import ANSWERING
+
 MOST_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
 _STACK = 64 << 20  # bytes; threads of some systems have room for a few hundred calls only
 _PATIENCE = 1.0  # seconds in which code must stop once it is told to
@@ -44,7 +46,7 @@ class _Tail(io.TextIOBase):
         self.text = ""
 
     def write(self, text: str) -> int:
-        self.text = (self.text + text)[-MOST_PRINTED:]
+        self.text = (self.text + text[-MOST_PRINTED:])[-MOST_PRINTED:]
         return len(text)
 
     def writable(self) -> bool:
@@ -70,8 +72,8 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
 
     before = threading.stack_size(_STACK)
     try:
-        thread = threading.Thread(target=work, daemon=True)
-        with contextlib.redirect_stdout(tail):
+        thread = threading.Thread(target=work, daemon=True, name=ANSWERING)
+        with contextlib.redirect_stdout(tail), contextlib.redirect_stderr(tail):
             thread.start()
             try:
                 thread.join(seconds)

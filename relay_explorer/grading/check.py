@@ -11,12 +11,13 @@ import re
 import time
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import FrozenInstanceError, dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from .budget import Outcome, OutOfTimeError, limited
 from .feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError
+from .given import WithheldError, is_ours, repr_of
 
 EXERCISES = {
     name: f"{name}_checks"
@@ -49,7 +50,7 @@ EXERCISES = {
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
 SHRINK_SECONDS = 4.0
 PICTURE_SECONDS = 10.0
-_OF_TVM = re.compile(r"site-packages.tvm|[/\\]functools\.py$|\.(cc|h|pyx|pxi)$|^<unknown>$")
+_OF_TVM = re.compile(r"site-packages.tvm|[/\\]functools\.py$|\.(cc|h|pyx|pxi)$|^<(unknown|string)>$")
 _PACKAGE = str(Path(__file__).parents[1])
 PROGRAMS = 60  # cases of each property, unless asked otherwise
 
@@ -116,7 +117,7 @@ def check(
     failure = _unusable(found, answer)
     for prop in chosen:
         if failure is None:
-            told = prop.test(answer, random.Random(f"{seed}:{prop.name}"), programs)
+            told = _tested(prop, answer, random.Random(f"{seed}:{prop.name}"), programs)
             states[prop.name] = PASSED
             failure = told if isinstance(told, Failure) else None
             says[prop.name] += f": {told}" if isinstance(told, Remark) else ""
@@ -139,6 +140,21 @@ def grade(
         raise WrongAnswerError(feedback)
 
 
+def _tested(prop: Property, answer: Any, rng: random.Random, count: int) -> Failure | Remark | None:
+    """What a property says of an answer; also of one that gives what the property did not think of."""
+    try:
+        return prop.test(answer, rng, count)
+    except Exception as error:
+        got = f"something that could not be looked at: {_message(error)}"
+        hint = (
+            "Is it what was asked for, and of that type? If you are sure of it, the check is wrong: tell us."
+        )
+        return Failure("what your code gave", prop.says, got, hint)
+
+
+_WRITE = "The package has the answer, so that it can check yours. Write your own: that is the exercise."
+
+
 def _unusable(found: Exercise, answer: Any) -> Failure | None:
     """The failure of an answer that cannot even be called as the exercise calls it."""
     if found.text:
@@ -153,7 +169,13 @@ def _unusable(found: Exercise, answer: Any) -> Failure | None:
             "Give the function itself: write its name without parentheses, in a cell below the one "
             "that defines it."
         )
-        return Failure(f"the answer itself, {answer!r:.200}", wanted, f"a {type(answer).__name__}", hint)
+        return Failure(f"the answer itself, {repr_of(answer)}", wanted, f"a {type(answer).__name__}", hint)
+    if is_ours(answer):
+        got = f"`{getattr(answer, '__name__', '')}` of the package"
+        return Failure("the answer itself", "a function that you have written", got, _WRITE)
+    if inspect.iscoroutinefunction(answer):
+        hint = "Write `def` without `async`: nobody waits for the answer."
+        return Failure("the answer itself", wanted, "a coroutine function, `async def`", hint)
     try:
         signature = inspect.signature(answer)
     except (TypeError, ValueError):  # some built-in functions have none
@@ -234,6 +256,12 @@ class Search(Generic[Case]):
         return failure
 
 
+_TOLD = (
+    (SystemExit, "`exit` ends a whole program. A function gives its value with `return`."),
+    (FrozenInstanceError, "What is given here cannot be changed. Make a new one in its place."),
+)
+
+
 def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
     """The failure of an answer that raised an error or did not come to an end."""
     error = outcome.error
@@ -242,7 +270,8 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
         failure = Failure(
             case, expected, f"no answer: {error}",
             "A loop whose condition never changes, or a function that calls itself on the same "
-            "argument, never ends.",
+            "argument, never ends. If yours ends, it takes too long: an answer as it is meant needs a small "
+            "part of that time.",
         )  # fmt: skip
     elif isinstance(error, NotImplementedError):
         failure = Failure(
@@ -253,10 +282,21 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
             case, expected, "a RecursionError: it called itself too often",
             "Each call of itself must be on something smaller. On what does it call itself here?",
         )  # fmt: skip
+    elif isinstance(error, WithheldError):
+        failure = Failure(case, expected, f"no answer: {error}", _WRITE)
     else:
-        message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        failure = Failure(case, expected, f"an exception, {message:.500}", trace=own_lines(error))
+        hint = next((told for kind, told in _TOLD if isinstance(error, kind)), "")
+        failure = Failure(case, expected, f"an exception, {_message(error)}", hint, trace=own_lines(error))
     return replace(failure, printed=outcome.printed, **{k: v for k, v in more.items() if v})
+
+
+def _message(error: BaseException) -> str:
+    """The type of an error and its message, if it has one."""
+    try:
+        said = str(error)
+    except Exception:
+        said = ""
+    return f"{type(error).__name__}: {said:.500}" if said else type(error).__name__
 
 
 def own_lines(error: BaseException) -> str:

@@ -15,6 +15,7 @@ from .check import CASE_SECONDS, Exercise, Property, crashed
 from .choose_tile import TileMap, misses
 from .choose_tile_hints import hint
 from .feedback import Failure
+from .given import integer, repr_of
 
 LIMIT = 1.6  # times the fewest misses that are known
 
@@ -97,18 +98,21 @@ def _asked(answer: Any, case: Case) -> tuple[Tile | None, Failure | None]:
     if outcome.error is not None:
         return None, crashed(_told(case), outcome, expected)
     given = outcome.value
-    failure = Failure(_told(case), expected, f"{given!r:.200}", "", printed=outcome.printed)
+    failure = Failure(_told(case), expected, repr_of(given), "", printed=outcome.printed)
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
         return None, _with(failure, "Return a pair: `return tn, tk`.")
-    if not all(isinstance(side, int) and not isinstance(side, bool) for side in given):
+    tn, tk = map(integer, given)
+    if tn is None or tk is None:
         return None, _with(
             failure, "Sides are whole numbers: `//` divides without a remainder, `int` cuts one off."
         )
-    if not (1 <= given[0] <= p.n and 1 <= given[1] <= p.k):
+    if 1 <= tk <= p.n and 1 <= tn <= p.k and not (tn <= p.n and tk <= p.k):
+        return None, _with(failure, "`tn` comes first, a part of B's columns, and then `tk`, of its rows.")
+    if not (1 <= tn <= p.n and 1 <= tk <= p.k):
         return None, _with(
             failure, "A side is at least 1, however small the cache, and at most the matrix: `min`, `max`."
         )
-    return (given[0], given[1]), None
+    return (tn, tk), None
 
 
 def _with(failure: Failure, hint: str) -> Failure:

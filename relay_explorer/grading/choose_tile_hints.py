@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..analysis.cache import Cache, Product, Tile
+from ..ir.show import counted
 
 
 def lines_of(numbers: int, element: int, line: int) -> int:
@@ -53,8 +54,8 @@ def hint(product: Product, tile: Tile, cache: Cache) -> str:
         )
     if tn < product.n and tn * product.element % cache.line:
         return (
-            f"{tn} numbers of a row are {tn * product.element} bytes, and a line has {cache.line}: the rest "
-            "of the last line is fetched with them, and not used."
+            f"{counted(tn, 'number')} of a row: {tn * product.element} bytes, and a line has {cache.line}: "
+            "the rest of the last line is fetched with them, and not used."
         )
     if 3 * held < places and (tn < product.n or tk < product.k):
         return (

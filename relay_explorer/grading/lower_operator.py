@@ -18,6 +18,7 @@ from ..ir.expr import Call, Expr, Function, Var
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern, Relation
 from ..ir.types import TensorType, Type
+from .given import withheld
 
 NAME = "smooth"
 DTYPES = ("float32", "float64", "float16")
@@ -70,6 +71,7 @@ def call_of(op: Op, x: Expr, radius: int) -> Call:
     return Call(op, [x], SmoothAttrs(radius=radius))
 
 
+@withheld
 def right_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Anything) -> bool:
     """The result has the type of `x`."""
     if not isinstance(types[0], TensorType):
@@ -113,6 +115,20 @@ def numbers(case: Case) -> Anything:
     if case.filling == "infinite" and made.size > 1:
         made[..., 0] = np.inf
         made[..., made.shape[-1] // 2] = np.nan
+    return made
+
+
+def surrounded(array: Anything, margin: int) -> Anything:
+    """The array, with NaN before it and behind it in memory: whoever reads beyond its ends is found out."""
+    import numpy as np
+
+    from ..lower.arrays import ALIGNMENT, aligned
+
+    room = -(-margin // ALIGNMENT) * ALIGNMENT  # elements, so that the array itself stays aligned
+    whole = aligned((array.size + 2 * room,), array.dtype.name)
+    whole.fill(np.nan)
+    made = whole[room : room + array.size].reshape(array.shape)
+    made[...] = array
     return made
 
 

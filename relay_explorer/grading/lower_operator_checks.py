@@ -9,9 +9,10 @@ from typing import Any as Anything
 from ..ir.errors import RelayError
 from ..ir.op import RelationError
 from ..ir.types import Any, Dim, IncompleteType, TensorType, TupleType, Type
-from .budget import limited
+from .budget import OutOfTimeError, limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
 from .feedback import Failure
+from .given import integer, repr_of
 from .lower_operator import (
     DTYPES,
     NAME,
@@ -22,9 +23,10 @@ from .lower_operator import (
     kernel,
     kernels,
     numbers,
+    surrounded,
     wanted,
 )
-from .lower_operator_hints import lowering_hint, pattern_hint, refused_hint
+from .lower_operator_hints import lowering_hint, pattern_hint, refused_hint, slow_hint
 
 COMPILE_SECONDS = 30.0
 
@@ -59,9 +61,10 @@ def _judge_relation(answer: Anything, asked: Asked) -> Failure | None:
         hint = "It is never an error that a type is not known yet." if right == WAITS else ""
         return Failure(case, expected, f"a RelationError: {outcome.error}", hint, printed=outcome.printed)
     if outcome.error is not None:
-        return crashed(case, outcome, expected)
+        strange = right != HOLDS and isinstance(outcome.error, (AttributeError, TypeError))
+        return crashed(case, outcome, expected, hint=_relation_hint(asked, None, []) if strange else "")
     said = [value for target, value in reporter.said if target is out]
-    got = f"{outcome.value!r}, and the result is {said[-1] if said else 'not said'}"
+    got = f"{repr_of(outcome.value)}, and the result is {said[-1] if said else 'not said'}"
     if right == HOLDS and outcome.value is True and said == [given]:
         return None
     if right == WAITS and outcome.value is False and not said:
@@ -120,6 +123,19 @@ def _relation(name: str, says: str, cases: Callable[[random.Random, int], Iterab
 # -- the lowering
 
 
+class NoTensorsError(TypeError):
+    """A lowering gave something else than tensors; the message says what."""
+
+
+def _tensors(given: Anything) -> Anything:
+    from tvm import te
+
+    parts = [given] if isinstance(given, te.Tensor) else given
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, te.Tensor) for part in parts):
+        raise NoTensorsError(repr_of(given))
+    return given
+
+
 def _judge_lowering(answer: Anything, case: Case) -> Failure | None:
     """How a lowering fails on one case, or None."""
     import numpy as np
@@ -128,17 +144,21 @@ def _judge_lowering(answer: Anything, case: Case) -> Failure | None:
     made: dict[str, Anything] = {}
 
     def run() -> Anything:
-        made["kernel"] = kernel(case, answer)
-        return made["kernel"](numbers(case))
+        made["kernel"] = kernel(case, lambda call: _tensors(answer(call)))
+        return made["kernel"](surrounded(numbers(case), case.radius))
 
     outcome = limited(COMPILE_SECONDS, run)
     expected = f"{_few(right)}"
     if outcome.error is not None:
+        if isinstance(outcome.error, NoTensorsError):
+            hint = "A lowering returns tensors, what te.compute gives, in a list: [te.compute(…)]."
+            return Failure(str(case), "a list of tensors", f"{outcome.error}", hint, printed=outcome.printed)
         if isinstance(outcome.error, RelayError):
             said = outcome.error.message
             told = "\n".join([said, *outcome.error.help])
             return Failure(str(case), expected, told[:600], refused_hint(told), printed=outcome.printed)
-        return crashed(str(case), outcome, expected, hint=refused_hint(str(outcome.error)))
+        hint = slow_hint(case) if isinstance(outcome.error, OutOfTimeError) else ""
+        return crashed(str(case), outcome, expected, hint=hint or refused_hint(str(outcome.error)))
     found = outcome.value
     if _close(found, right):
         return None
@@ -253,10 +273,10 @@ def _pattern(answer: Anything, rng: random.Random, count: int) -> Failure | None
     outcome = limited(CASE_SECONDS, answer, 2)
     if outcome.error is not None:
         return crashed("the pattern", outcome, "one of OpPattern")
-    given = outcome.value
-    if given not in (0, 1, 2, 3, 4, 8) or isinstance(given, bool):
+    given = integer(outcome.value)
+    if given not in (0, 1, 2, 3, 4, 8):
         return Failure(
-            "the pattern", "one of OpPattern", f"{given!r:.60}",
+            "the pattern", "one of OpPattern", repr_of(outcome.value, 60),
             "It is one of OpPattern.ELEMWISE, BROADCAST, INJECTIVE, COMM_REDUCE, OUT_ELEMWISE_FUSABLE and "
             "OPAQUE.",
         )  # fmt: skip

@@ -10,6 +10,11 @@ from .lower_operator import Case, around, meant, numbers, smoothed
 _ALL = "There are fewer neighbours at the ends: divide by as many as there are, not by 2 · radius + 1."
 _EDGE = "A place outside is left out. You read the last number inside instead, once for each place outside."
 _ROUND = "A place outside is left out. You go on at the other end: the axis is no circle."
+_OUTSIDE = (
+    "Numbers before the first or behind the last are read, where anything may stand. Ask whether a place is "
+    "inside: te.if_then_else(te.all(j >= 0, j < n), …, …)."
+)
+_ITSELF = "This is x as it was. Each number is to be the mean of its neighbours."
 _SHORT = (
     "One neighbour is missing, the last to the right: from −radius to +radius there are 2 · radius + 1 "
     "places."
@@ -38,6 +43,7 @@ def _mistakes(radius: int) -> list[tuple[Callable[[Anything], Anything], str]]:
         return lambda at, n: [j for j in range(at + first, at + last + 1) if 0 <= j < n]
 
     return [
+        (lambda x: x, _ITSELF),
         (lambda x: meant(x, inside(-radius, radius), full), _ALL),
         (lambda x: meant(x, _clamped(radius)), _EDGE),
         (lambda x: meant(x, lambda at, n: [j % n for j in range(at - radius, at + radius + 1)]), _ROUND),
@@ -65,6 +71,8 @@ def lowering_hint(case: Case, found: Anything, close: Callable[[Anything, Anythi
             made = computes(inner)
             if close(found, around(x, made) if case.around else made):
                 return hint
+        if case.filling == "numbers" and np.isnan(found).any():
+            return _OUTSIDE
         if case.dtype == "float64" and np.allclose(found, around(x, right) if case.around else right, 1e-5):
             return _SINGLE
     return ""
@@ -106,6 +114,16 @@ _REFUSALS = (
         "TVM made no code of it. Is every tensor that you read call.inputs[0], or computed from it?",
     ),
 )
+
+
+def slow_hint(case: Case) -> str:
+    """What to do about a lowering that takes too long to compile, where that is known."""
+    if case.radius < 100:
+        return ""
+    return (
+        f"A term for each neighbour makes {2 * case.radius + 1:,} of them, and all are compiled. "
+        "A sum over te.reduce_axis is one term, however long the axis is."
+    )
 
 
 NAMES = ("ELEMWISE", "BROADCAST", "INJECTIVE")

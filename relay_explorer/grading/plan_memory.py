@@ -11,6 +11,7 @@ from ..analysis.liveness import Liveness
 from ..analysis.straight_line import Origin
 from ..ir.expr import Call, Function
 from ..ir.op import Op
+from .given import withheld
 
 Life = tuple[int, int]  # the steps that make a tensor and need it last
 
@@ -34,6 +35,7 @@ class Work:
     sizes: Mapping[int, int]
 
     @property
+    @withheld
     def lives(self) -> dict[int, Life]:
         """The steps that make each tensor and need it last; what is in the result is needed to the end."""
         found: dict[int, Life] = {}
@@ -65,6 +67,7 @@ def work_of(function: Function, schedule: str = "program") -> Work:
 Choose = Callable[[list[tuple[int, int]], int], int]  # of free (size, buffer), in order, for a need: a place
 
 
+@withheld
 def planned(work: Work, choose: Choose | None = None) -> dict[int, int]:
     """The buffer of each tensor, as the exercise states the rule; `choose` is another rule: it gives a place
     in the list of what is free, or -1 for a new buffer.

@@ -23,6 +23,7 @@ from .check import CASE_SECONDS, Exercise, Property, crashed
 from .feedback import Failure
 from .fragments import main_of, smallest_failure, text, written
 from .fusion_rule_programs import PLAIN, Maker
+from .given import integer, repr_of
 from .plan_memory import Life, Step, Work, best, clash, planned, total, work_of
 
 CAPTION = "Where the real plan puts each value, and how long"
@@ -62,26 +63,33 @@ def _judge_lives(answer: Anything, module: IRModule, schedule: str) -> Failure |
     case = _case("lifetimes(steps, result)", typed, asked)
     outcome = limited(CASE_SECONDS, answer, list(asked.steps), asked.result)
     if outcome.error is not None:
-        return crashed(case, outcome, _lives(right), program=module, view="memory", caption=CAPTION)
+        hint = _ELSEWHERE if isinstance(outcome.error, KeyError) else ""
+        return crashed(
+            case, outcome, _lives(right), program=module, view="memory", caption=CAPTION, hint=hint
+        )
     told = lives_hint(outcome.value, right, asked)
     if not told:
         return None
-    got = _lives(outcome.value) if isinstance(outcome.value, dict) else f"{outcome.value!r:.300}"
+    got = _lives(outcome.value) if _are_pairs(outcome.value) else repr_of(outcome.value, 300)
     return Failure(case, _lives(right), got, told, module, "memory", CAPTION, outcome.printed)
+
+
+_ELSEWHERE = "A step may also read what no step makes: a parameter or a constant. It is left out."
 
 
 def lives_hint(value: object, right: dict[int, Life], asked: Work) -> str:
     """What is wrong with an answer to `lifetimes`; an empty text where nothing is."""
-    if not isinstance(value, dict) or not all(
-        isinstance(v, (tuple, list)) and len(v) == 2 for v in value.values()
-    ):
+    if not isinstance(value, dict) or not _are_pairs(value):
         return (
             "Return a dictionary: for each tensor a pair, the step that makes it and the one that needs it "
             "last."
         )
     extra = [t for t in value if t not in right]
     if extra:
-        return f"No step makes {extra[0]!r}: it is a parameter or a constant, which has memory of its own."
+        return (
+            f"No step makes {repr_of(extra[0], 60)}: it is a parameter or a constant, which has memory "
+            "of its own."
+        )
     missing = [t for t in right if t not in value]
     if missing:
         read = any(missing[0] in step.reads for step in asked.steps)
@@ -91,9 +99,11 @@ def lives_hint(value: object, right: dict[int, Life], asked: Work) -> str:
             "runs."
         )  # fmt: skip
     for tensor, (made, last) in right.items():
-        own = tuple(value[tensor])
+        own = tuple(map(integer, value[tensor]))
         if own == (made, last):
             continue
+        if None in own:
+            return f"Steps are whole numbers; of tensor {tensor} one is not."
         if own[0] != made:
             return f"Tensor {tensor} is made by step {made}. Steps are counted from 0."
         if tensor in asked.result:
@@ -108,6 +118,13 @@ def lives_hint(value: object, right: dict[int, Life], asked: Work) -> str:
             return f"Several steps read tensor {tensor}: it is needed up to the last of them."
         return f"Tensor {tensor} is needed last by step {last}, which is the last that reads it."
     return ""
+
+
+def _are_pairs(value: object) -> bool:
+    """Whether it is a dictionary of pairs."""
+    return isinstance(value, dict) and all(
+        isinstance(life, (tuple, list)) and len(life) == 2 for life in value.values()
+    )
 
 
 # -- plans
@@ -141,15 +158,14 @@ def _judge_plan(answer: Anything, module: IRModule, schedule: str, sparing: bool
 def plan_hint(value: object, asked: Work, sparing: bool = True) -> str:
     """What is wrong with an answer to `plan`; an empty text where nothing is."""
     lives, sizes = asked.lives, asked.sizes
-    if not isinstance(value, dict) or not all(isinstance(v, int) for v in value.values()):
+    if not isinstance(value, dict):
         return "Return a dictionary: for each tensor the number of its buffer."
-    missing = [t for t in lives if t not in value]
-    if missing or len(value) != len(lives):
-        return (
-            f"Each tensor of `lives` needs a buffer: {missing[0]} has none."
-            if missing
-            else "Too many tensors."
-        )
+    if any(integer(buffer) is None for buffer in value.values()):
+        return "A buffer is named by a whole number: 0, 1, 2 …"
+    if missing := [t for t in lives if t not in value]:
+        return f"Each tensor of `lives` needs a buffer: {missing[0]} has none."
+    if extra := [t for t in value if t not in lives]:
+        return f"{repr_of(extra[0], 60)} is no tensor of `lives`, and needs no buffer."
     pair = clash(value, lives)
     if pair is not None:
         first, second = pair
@@ -269,7 +285,7 @@ def _plan(plan: dict[int, int]) -> str:
 
 def _got(value: object, asked: Work) -> str:
     if not isinstance(value, dict) or set(value) != set(asked.lives):
-        return f"{value!r:.300}"
+        return repr_of(value, 300)
     return f"{counted(total(value, asked.sizes), 'byte')}: {_plan(value)}"
 
 

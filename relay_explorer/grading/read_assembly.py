@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from .given import withheld
+
 _LABEL = re.compile(r"([.\w$]+):")
 _JUMP = re.compile(r"(?:j\w+|b|b\.\w+|cbn?z|tbn?z)\s.*?([.\w$]+)$")
 _FUSED = re.compile(r"(vfmadd(?:132|213|231)[ps]s|fmla|fmadd)\b")
@@ -51,6 +53,7 @@ def _stored() -> dict[str, str]:
 # -- the right answer
 
 
+@withheld
 def loops(lines: Sequence[str]) -> list[tuple[int, int]]:
     """The loops, as their first line (the label) and their last (the last jump back to it), from 0."""
     labels = {m[1]: at for at, line in enumerate(lines) if (m := _LABEL.match(line.strip()))}
@@ -62,11 +65,13 @@ def loops(lines: Sequence[str]) -> list[tuple[int, int]]:
     return sorted(found.items())
 
 
+@withheld
 def fused(line: str) -> bool:
     """Whether a line multiplies and adds."""
     return _FUSED.match(line.strip()) is not None
 
 
+@withheld
 def innermost(lines: Sequence[str]) -> tuple[int, int] | None:
     """Of the loops with no other one inside, that with the most multiply-adds; None where none has any."""
     all_ = loops(lines)
@@ -80,6 +85,7 @@ def _inside(other: tuple[int, int], loop: tuple[int, int]) -> bool:
     return other != loop and loop[0] <= other[0] and other[1] <= loop[1]
 
 
+@withheld
 def reading(text: str) -> Reading:
     """What the exercise asks for."""
     lines = text.splitlines()
@@ -93,6 +99,7 @@ def reading(text: str) -> Reading:
     return Reading(tuple([at + 1 for at in mine]), lanes(lines[mine[0]]), len(sums - others))
 
 
+@withheld
 def lanes(line: str) -> int:
     """The float32 numbers that a multiply-add computes."""
     name, _, operands = line.strip().partition(" ")
@@ -104,6 +111,7 @@ def lanes(line: str) -> int:
     return int(found[1]) if found else 1
 
 
+@withheld
 def written(line: str) -> list[int]:
     """The numbers of the vector registers that an instruction writes: x86 names what is written last, ARM
     first.

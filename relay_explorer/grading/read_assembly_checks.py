@@ -13,6 +13,7 @@ from typing import NamedTuple
 from .budget import limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
 from .feedback import Failure
+from .given import integer, repr_of
 from .read_assembly import fused, innermost, kernel, kernels, loops, numbered, reading, written
 from .read_assembly_loops import Shape, shapes, smaller, written_out
 
@@ -34,24 +35,25 @@ class Case(NamedTuple):
 Hint = Callable[[Anything, str], str]
 
 
+def _numbers(value: object) -> list[int] | None:
+    """The whole numbers of a list or tuple; None where it is none, or has other things in it."""
+    found = list(map(integer, value)) if isinstance(value, (list, tuple)) else [None]
+    return None if None in found else [number for number in found if number is not None]
+
+
 def _judged(function: str, part: str, hint: Hint) -> Callable[[Anything, Case], Failure | None]:
     def judge(answer: Anything, case: Case) -> Failure | None:
         text = case.text
         right = getattr(reading(text), part)
         wanted = list(right) if part == "lines" else right
-        shown = _shown(function, case)
+        told = _shown(function, case)
         outcome = limited(CASE_SECONDS, answer, text)
         if outcome.error is not None:
-            return crashed(shown, outcome, f"{wanted}")
+            return crashed(told, outcome, f"{wanted}")
         got = outcome.value
-        same = (
-            isinstance(got, (list, tuple)) and list(got) == wanted
-            if part == "lines"
-            else type(got) is int and got == wanted
-        )
-        if same:
+        if (_numbers(got) if part == "lines" else integer(got)) == wanted:
             return None
-        return Failure(shown, f"{wanted}", f"{got!r:.300}", hint(got, text), printed=outcome.printed)
+        return Failure(told, f"{wanted}", repr_of(got, 300), hint(got, text), printed=outcome.printed)
 
     return judge
 
@@ -74,13 +76,14 @@ def _shown(function: str, case: Case) -> str:
 
 def lines_hint(value: object, text: str) -> str:
     """What is wrong with an answer to `multiply_adds`."""
-    if not isinstance(value, (list, tuple)) or not all(type(n) is int for n in value):
+    given = _numbers(value)
+    if given is None:
         return "Return a list of the numbers of lines, counted from 1."
     lines, right = text.splitlines(), list(reading(text).lines)
-    got = sorted(set(value))
+    got = sorted(set(given))
     if [n + 1 for n in got] == right:
         return "Count the lines from 1, as an editor does."
-    if list(value) != got and got == right:
+    if given != got and got == right:
         return "Give each line once, in the order in which they stand."
     every = [at + 1 for at, line in enumerate(lines) if fused(line)]
     if not right:
@@ -130,7 +133,7 @@ def _missed(got: Sequence[int], right: Sequence[int], lines: Sequence[str]) -> s
 def lanes_hint(value: object, text: str) -> str:
     """What is wrong with an answer to `lanes`."""
     found = reading(text)
-    if type(value) is not int:
+    if (value := integer(value)) is None:
         return "Return a whole number."
     if not found.lines:
         return "There is no multiply-add in a loop of this kernel: 0."
@@ -162,7 +165,7 @@ def lanes_hint(value: object, text: str) -> str:
 def sums_hint(value: object, text: str) -> str:
     """What is wrong with an answer to `sums`."""
     found, lines = reading(text), text.splitlines()
-    if type(value) is not int:
+    if (value := integer(value)) is None:
         return "Return a whole number: how many registers hold sums."
     if not found.lines:
         return "There is no multiply-add in a loop of this kernel: 0."

@@ -25,6 +25,15 @@ REFUSALS = (
         "`None` for one of them: `sch.split(loop, [None, 4])`.",
     ),
     (
+        "factors are required to be positive",
+        "A factor is 1 or more, and `//` gives 0 where a loop is short. Write `None` for the number of "
+        "parts, and TVM finds it: `sch.split(loop, [None, lanes])`.",
+    ),
+    (
+        "storage scope is invalid",
+        '`"local"` is a place for sums, which become registers, and `"global"` one for a copy in memory.',
+    ),
+    (
         "decompose_reduction expect the loop",
         "The zeros must stand before all loops that add. Give `decompose_reduction` the loop over k, or "
         "the outermost of those it was split into, after `reorder`.",

@@ -12,7 +12,7 @@ from typing import Any
 from ..lower.require import tvm
 from ..lower.schedules import Scheduled
 
-SERIAL, PARALLEL, VECTORIZED, UNROLLED = 0, 1, 2, 3  # TVM's numbers of the kinds of loops
+SERIAL, PARALLEL, VECTORIZED, UNROLLED, BOUND = 0, 1, 2, 3, 4  # TVM's numbers of the kinds of loops
 SUMMED = 2  # and of the kind of an axis along which something is summed
 ROWS, COLUMNS = 0, 1  # the axes of the product's block; the third is summed
 LEAST_REUSE = 1.3  # multiply-adds for each load: a tile of 2 rows and 4 vectors has that
@@ -217,8 +217,10 @@ def begins(made: Scheduled, lanes: int, registers: int) -> Finding | None:
 
 
 def nested(made: Scheduled) -> str:
-    """What to do about parallel loops within each other; nothing where there are none."""
+    """What to do about loops that no CPU can run: bound to threads, or shared twice; nothing for others."""
     for statement in statements(made):
+        if any(loop.kind == BOUND for loop in statement.loops):
+            return "`bind` gives a loop to a GPU's threads. Here `parallel` shares one among the cores."
         if sum(loop.kind == PARALLEL for loop in statement.loops) > 1:
             return (
                 "Cores cannot be shared out twice. `fuse` the two loops first, or share only the outer one."

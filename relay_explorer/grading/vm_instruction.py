@@ -24,6 +24,7 @@ from ..execute.vm.bytecode import (
     written,
 )
 from ..execute.vm.machine import STEP, Machine, Word
+from .given import withheld
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Extended(Machine):
         return super()._word(instruction)
 
 
+@withheld
 def follow(instruction: GetPath, registers: list[Any]) -> None:
     """What `get_path` means."""
     value = registers[instruction.source]
@@ -104,6 +106,7 @@ class Rules:
     same: bool = True  # also where the middle register is another than the last
 
 
+@withheld
 def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instruction]:
     """The code with runs of `get_field`, each of what the one before has found, as one `get_path` each."""
     entries, later = jumped_to(code), needed(code)

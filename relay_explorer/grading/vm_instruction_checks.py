@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..execute.values import ConstructorValue, Value, show
 from ..execute.vm import VMProgram, compile_module
-from ..execute.vm.bytecode import Instruction, targets
+from ..execute.vm.bytecode import GetField, Instruction, targets
 from ..execute.vm.record import record_machine
 from ..execute.vm.text import instruction_text
 from ..ir.adt import Constructor
@@ -21,6 +21,7 @@ from ..typing import infer_types
 from .budget import limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
 from .feedback import Failure
+from .given import integer, repr_of
 from .vm_instruction import Extended, GetPath, Rules, changed, combined, follow
 from .vm_instruction_programs import Sample, Tree, sample, trees
 
@@ -59,6 +60,8 @@ def _judge_run(answer: Anything, look: Look) -> Failure | None:
     if outcome.error is not None:
         failure = crashed(case, outcome, expected)
         told = "A field of a tuple is `value[index]`, one of a constructed value is `value.fields[index]`."
+        if "'GetPath'" in str(outcome.error):
+            told = "An instruction has `to`, `source` and `path`."
         wrong = isinstance(outcome.error, (TypeError, AttributeError))
         return replace(failure, hint=failure.hint or (told if wrong else ""))
     told = _run_hint(it, given, after, right, outcome.value)
@@ -147,7 +150,10 @@ def _judge_combine(answer: Anything, case: Sample) -> Failure | None:
         code = outcome.value
         if not isinstance(code, (list, tuple)) or not all(isinstance(i, Instruction) for i in code):
             hint = "Return the new list of instructions. Is there a `return`?"
-            return Failure(told, expected, f"{code!r:.300}", hint, printed=outcome.printed)
+            return Failure(told, expected, repr_of(code, 300), hint, printed=outcome.printed)
+        odd = next((hint for i in code if (hint := _odd(i))), "")
+        if odd:
+            return Failure(told, expected, repr_of(code, 300), odd, printed=outcome.printed)
         made[name] = list(code)
         hint = code_hint(list(function.code), list(code))
         if hint:
@@ -156,6 +162,24 @@ def _judge_combine(answer: Anything, case: Sample) -> Failure | None:
                 told, expected, _code(code), hint, printed=outcome.printed, picture=_picture(new, case)
             )
     return _judge_runs(program, made, case)
+
+
+def _odd(instruction: Instruction) -> str:
+    """What is wrong with an instruction that an answer has made, if it cannot even be printed."""
+    registers: tuple[object, ...] = ()
+    match instruction:
+        case GetPath(to, source, path):
+            if not isinstance(path, tuple) or not path or any(integer(index) is None for index in path):
+                return "A path is a tuple of numbers of fields: `(*path, index)` is one longer than `path`."
+            registers = (to, source)
+        case GetField(to, source, index):
+            registers = (to, source, index)
+    if any(integer(number) is None for number in registers):
+        return (
+            "An instruction has numbers in it: `GetPath(to, source, path)`, with the registers `to` and "
+            "`source`."
+        )
+    return ""
 
 
 def code_hint(before: list[Instruction], after: list[Instruction]) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
+from .given import withheld
+
 WARP = 32  # threads
 PIECE = 32  # bytes that are fetched together
 BANKS, WORD = 32, 4  # of shared memory, and bytes of what one of them gives at a time
@@ -34,6 +36,7 @@ def addresses_of(places: Iterable[Place], length: int) -> list[int]:
     return [WORD * (row * length + column) for row, column in places]
 
 
+@withheld
 def pieces(addresses: Sequence[int], size: int) -> int:
     """Pieces of memory that are touched: an element lies in one, since its address is a multiple of its
     size.
@@ -41,6 +44,7 @@ def pieces(addresses: Sequence[int], size: int) -> int:
     return len({address // PIECE for address in addresses})
 
 
+@withheld
 def turns(addresses: Sequence[int]) -> int:
     """How often the bank has to be asked that is asked most: once for each word that is wanted of it."""
     wanted: dict[int, set[int]] = defaultdict(set)
@@ -50,11 +54,13 @@ def turns(addresses: Sequence[int]) -> int:
     return max(map(len, wanted.values()), default=0)
 
 
+@withheld
 def worst(length: int, accesses: Sequence[Sequence[Place]]) -> int:
     """The most turns that one of the accesses takes, with rows of that length."""
     return max((turns(addresses_of(places, length)) for places in accesses), default=0)
 
 
+@withheld
 def best_length(columns: int, accesses: Sequence[Sequence[Place]]) -> int:
     """The shortest of the lengths with which the worst access takes the fewest turns. Banks come again after
     32 words, so 32 lengths are all that there are.

@@ -14,6 +14,7 @@ from ..ir.show import counted
 from .budget import limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
 from .feedback import Failure
+from .given import integer, repr_of
 from .warp_access import (
     BANKS,
     PIECE,
@@ -52,17 +53,17 @@ def _judge_pieces(answer: Anything, case: Access) -> Failure | None:
     outcome = limited(CASE_SECONDS, answer, list(case.addresses), case.size)
     if outcome.error is not None:
         return crashed(told, outcome, str(right))
-    if outcome.value == right and isinstance(outcome.value, int):
+    if integer(outcome.value) == right:
         return None
     hint = pieces_hint(outcome.value, case)
-    return Failure(told, str(right), f"{outcome.value!r:.200}", hint, printed=outcome.printed)
+    return Failure(told, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
 
 
 def pieces_hint(value: object, case: Access) -> str:
     """What is wrong with an answer to `transactions`."""
     addresses, size = case
-    if not isinstance(value, int) or isinstance(value, bool):
-        return "Return how many pieces there are, a number."
+    if (value := integer(value)) is None:
+        return "Return how many pieces there are, a whole number."
     if not addresses:
         return "No thread takes part, so nothing is fetched."
     low, high = min(addresses), max(addresses)
@@ -100,17 +101,17 @@ def _judge_turns(answer: Anything, case: Access) -> Failure | None:
     told = f"conflicts({_list(case.addresses)})"
     outcome = limited(CASE_SECONDS, answer, list(case.addresses))
     if outcome.error is not None:
-        return crashed(told, outcome, str(right))
-    if outcome.value == right and isinstance(outcome.value, int):
+        return crashed(told, outcome, str(right), hint="" if case.addresses else turns_hint(0, ()))
+    if integer(outcome.value) == right:
         return None
     hint = turns_hint(outcome.value, case.addresses)
-    return Failure(told, str(right), f"{outcome.value!r:.200}", hint, printed=outcome.printed)
+    return Failure(told, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
 
 
 def turns_hint(value: object, addresses: Sequence[int]) -> str:
     """What is wrong with an answer to `conflicts`."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        return "Return how often the busiest bank is asked, a number."
+    if (value := integer(value)) is None:
+        return "Return how often the busiest bank is asked, a whole number."
     if not addresses:
         return "No thread takes part, so no bank is asked: 0."
     words = [a // WORD for a in addresses]
@@ -147,19 +148,20 @@ def _judge_rows(answer: Anything, case: Tile) -> Failure | None:
     if outcome.error is not None:
         return crashed(told, outcome, expected)
     value = outcome.value
-    if value == right and isinstance(value, int):
+    length = integer(value)
+    if length == right:
         return None
-    got = f"{value!r:.200}"
-    if isinstance(value, int) and not isinstance(value, bool) and value >= case.columns:
-        got += f": {counted(worst(value, case.accesses), 'turn')}"
+    got = repr_of(value)
+    if length is not None and length >= case.columns:
+        got += f": {counted(worst(length, case.accesses), 'turn')}"
     return Failure(told, expected, got, rows_hint(value, case), printed=outcome.printed)
 
 
 def rows_hint(value: object, case: Tile) -> str:
     """What is wrong with an answer to `row_length`."""
     columns, accesses = case
-    if not isinstance(value, int) or isinstance(value, bool):
-        return "Return the length of a row in words, a number."
+    if (value := integer(value)) is None:
+        return "Return the length of a row in words, a whole number."
     if value < columns:
         return f"The tile has {columns} columns: in shorter rows they would lie upon each other."
     right = best_length(columns, accesses)

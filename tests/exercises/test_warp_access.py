@@ -46,7 +46,7 @@ def test_threads_are_numbered_along_x() -> None:
 
 PIECES = "{address // 32 for address in addresses}"
 TRANSACTIONS = {
-    "the pieces themselves": Mistake([("return len(touched)", "return touched")], "strides", "a number"),
+    "the pieces themselves": Mistake([("return len(touched)", "return touched")], "strides", "whole number"),
     "every thread": Mistake([("len(touched)", "len(addresses)")], "strides", "share it"),
     "every address": Mistake([(PIECES, "set(addresses)")], "strides", "share it"),
     "elements": Mistake([("address // 32", "address // 128")], "strides", "Addresses are bytes"),
@@ -73,7 +73,7 @@ def test_a_usual_mistake_of_pieces_is_named(name: str) -> None:
 
 LARGEST = "max([len(words) for words in banks.values()], default=0)"
 CONFLICTS = {
-    "nothing returned": Mistake([(f"return {LARGEST}", "pass")], "strides", "a number"),
+    "nothing returned": Mistake([(f"return {LARGEST}", "pass")], "strides", "a whole number"),
     "bytes": Mistake([("word = address // 4", "word = address")], "strides", "Addresses are bytes"),
     "banks": Mistake([(LARGEST, "len(banks)")], "strides", "how many banks are asked"),
     "only the others": Mistake([(LARGEST, f"max(0, {LARGEST} - 1)")], "strides", "the first one too"),
@@ -91,7 +91,7 @@ def test_a_usual_mistake_of_banks_is_named(name: str) -> None:
 
 CHOICE = "min(range(columns, columns + 32), key=worst)"
 ROWS = {
-    "nothing returned": Mistake([(f"return {CHOICE}", "pass")], "columns", "a number"),
+    "nothing returned": Mistake([(f"return {CHOICE}", "pass")], "columns", "a whole number"),
     "one word more": Mistake([(CHOICE, "columns + 1")], "columns", ""),
     "too short": Mistake([(CHOICE, "min(range(1, 33), key=worst)")], "columns", "lie upon each other"),
     "the longest": Mistake(

@@ -1,0 +1,62 @@
+"""What an answer gave, looked at with care: it may be anything, and its own methods may do anything."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_OURS = __name__.partition(".")[0]
+ANSWERING = "answer of a learner"  # the name of the thread in which an answer runs
+
+
+def repr_of(value: object, most: int = 200) -> str:
+    """The first `most` characters of a value's `repr`, also where that raises an error."""
+    try:
+        return repr(value)[:most]
+    except RecursionError:
+        return f"{type(value).__name__}: nested too deep to be shown"
+    except Exception as error:
+        return f"{type(value).__name__}: cannot be shown, its `repr` raises {type(error).__name__}"
+
+
+def integer(value: object) -> int | None:
+    """The whole number that a value is, one of NumPy's too; None where it is none. A bool is none."""
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # what it raises is what is asked
+    except Exception:
+        return None
+
+
+class WithheldError(Exception):
+    """An answer calls what gives the right answer."""
+
+
+def withheld(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that gives the right answer to an exercise: an answer that is tried may not call it. (It is
+    no lock. It keeps somebody from believing that this was the exercise.)
+    """
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        if threading.current_thread().name == ANSWERING:
+            caller: dict[str, Any] = sys._getframe(1).f_globals
+            if str(caller.get("__name__", "")).partition(".")[0] != _OURS:
+                raise WithheldError(f"`{function.__name__}` of the package is the right answer itself")
+        return function(*args, **kwargs)
+
+    return guarded
+
+
+def is_ours(answer: object) -> bool:
+    """Whether an answer is such a function, and not the learner's own."""
+    return bool(getattr(answer, "__wrapped__", None)) and str(getattr(answer, "__module__", "")).startswith(
+        f"{_OURS}.grading"
+    )
