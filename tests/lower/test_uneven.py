@@ -31,6 +31,10 @@ TILES: dict[str, Expr] = {
     "windows": nn.max_pool2d(t("x", 1, 3, 21, 23), (3, 3), (1, 1), padding=(1, 1)),
     "windows, two apart": nn.avg_pool2d(t("x", 1, 2, 19, 37), (3, 3), (2, 2), padding=(1, 1)),
     "a convolution": nn.conv2d(t("x", 1, 3, 11, 27), t("w", 5, 3, 3, 3), padding=(1, 1)),
+    "of bytes, two apart": nn.max_pool2d(t("x", 1, 2, 9, 39, dtype="uint8"), (3, 3), (2, 2)),
+    "three apart, odd": nn.conv2d(t("x", 1, 3, 14, 58), t("w", 5, 3, 5, 5), strides=(3, 3)),
+    "both turned": nn.batch_matmul(t("x", 1, 24, 19), t("y", 1, 37, 24), transpose_a=True),
+    "a place of each row": relay.argmax(t("x", 18, 64), 1),
     "a sequence": nn.conv1d(t("x", 1, 6, 45), t("w", 7, 6, 3), padding=(1, 1), strides=(2,)),
 }
 
@@ -41,6 +45,12 @@ def test_the_last_tile_ends_where_the_axis_does(name: str) -> None:
     assert made.rule == "reduction"
     assert not made.refused
     assert "T.where" not in str(made.prim_func.script())
+
+
+def test_windows_that_move_by_several_places_read_neighbours() -> None:
+    body = nn.conv2d(t("x", 1, 3, 14, 58), t("w", 5, 3, 5, 5), strides=(3, 3))
+    made = scheduled(function(body), "kernel", Target.of("cpu"))
+    assert "T.sblock_alloc_buffer((1, 3, 14, 3, 20))" in str(made.prim_func.script())
 
 
 def test_an_odd_product_is_one_of_vectors() -> None:

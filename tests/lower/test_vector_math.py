@@ -33,12 +33,18 @@ SPECIAL = [
     -103.0,
     0.625,
     -4.0,
+    1.0,
+    0.7071067,
+    0.7071068,
+    1.1754944e-38,
+    3.4028235e38,
 ]
 COUNT = 4096
 erf = np.vectorize(math.erf)
 CASES: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     # reference, error relative to the value, error beside it
     "exp": (np.exp, 3e-7, 1e-44),
+    "log": (np.log, 3e-7, 1e-7),
     "tanh": (np.tanh, 3e-7, 1e-44),
     "erf": (erf, 5e-7, 1e-43),
     "sigmoid": (lambda x: 1 / (1 + np.exp(-x)), 3e-7, 1e-37),

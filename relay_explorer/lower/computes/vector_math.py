@@ -1,10 +1,11 @@
-"""The exponential, hyperbolic tangent and error function as arithmetic that vectors have.
+"""The exponential, logarithm, hyperbolic tangent and error function as arithmetic that vectors have.
 
 LLVM has no instruction for them and calls the C library, once for each element, also where the loop around
 is one of vectors. Here eˣ = 2ⁿ eʳ, with n the whole number nearest to x / ln 2, so that r lies within
 ± ln 2 / 2, where six terms of a polynomial give eʳ to the last digit but one. Sigmoid and softmax are made of
 it, and tanh x = 1 - 2 / (e²ˣ + 1) away from 0, where a polynomial is exact and the difference is not. The
-error function is a quotient of polynomials up to 4, from where on it is 1.
+error function is a quotient of polynomials up to 4, from where on it is 1. The logarithm of 2ⁿ m, with m
+within √½ and √2, is n ln 2 plus a polynomial of m - 1.
 
 The coefficients are those of the minimax approximations of Cephes (S. Moshier) and of Eigen (the last).
 """
@@ -36,12 +37,24 @@ ERF_BELOW = (
     -1.42647390514189e-02,
 )  # fmt: skip
 ERF_MOST = 4.0
+LOG = (
+    7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+    2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+)  # fmt: skip
+ROOT_HALF = 0.707106781186547524
+MOST_FINITE = 3.4028234663852886e38
+SMALLEST = 1.1754943508e-38  # number of all digits; less are made greater
 
 
 @cache
 def use() -> None:
     """From now on, code for processors computes these functions of float32 in this way."""
-    for name, function in (("exp", exponential), ("tanh", tangent), ("erf", error_function)):
+    for name, function in (
+        ("exp", exponential),
+        ("log", logarithm),
+        ("tanh", tangent),
+        ("erf", error_function),
+    ):
         usual = tvm().ir.Op.get(f"tirx.{name}").get_attr("llvm.FLowerIntrinsic")
         usual = usual or tvm().ir.Op.get(f"tirx.{name}").get_attr("default.FLowerIntrinsic")
         lowering = _lowering(function, usual)
@@ -96,6 +109,30 @@ def exponential(x: Value, dtype: str) -> Value:
     for part in (half, power - half):
         y = y * tirx.reinterpret(dtype, (part + tirx.const(BIAS, whole)) << tirx.const(DIGITS, whole))
     return y
+
+
+def logarithm(x: Value, dtype: str) -> Value:
+    """ln x for a float32, or a vector of them: NaN below 0, minus infinity there."""
+    whole = dtype.replace("float32", "int32")
+
+    def real(value: float) -> Value:
+        return tirx.const(value, dtype)
+
+    small = x < real(SMALLEST)
+    bits = tirx.reinterpret(whole, tirx.Select(small, x * real(2.0**DIGITS), x))
+    n = (bits >> tirx.const(DIGITS, whole)) - tirx.const(BIAS - 1, whole)
+    fraction = (bits & tirx.const((1 << DIGITS) - 1, whole)) | tirx.const((BIAS - 1) << DIGITS, whole)
+    m = tirx.reinterpret(dtype, fraction)
+    low = m < real(ROOT_HALF)
+    power = n.astype(dtype) - tirx.Select(low, real(1.0), real(0.0))
+    power = power - tirx.Select(small, real(float(DIGITS)), real(0.0))
+    r = tirx.Select(low, m + m, m) - real(1.0)
+    square = r * r
+    y = _polynomial(r, LOG, dtype) * r * square + power * real(LN2_LOW) - square * real(0.5)
+    found = r + y + power * real(LN2_HIGH)
+    usual = tirx.Select(x > real(MOST_FINITE), x, found)
+    edge = tirx.Select(x < real(0.0), real(float("nan")), real(float("-inf")))
+    return tirx.Select(x > real(0.0), usual, tirx.Select(x <= real(0.0), edge, x))
 
 
 def tangent(x: Value, dtype: str) -> Value:

@@ -47,12 +47,16 @@ class Plan:
     def is_reduction(self, name: str) -> bool:
         return REDUCED in self.kinds(name)
 
+    def buffer(self, name: str) -> Any:
+        """What a block writes."""
+        return self.sch.get(self.block(name)).writes[0].source
+
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The shape that a block writes; None where it is not known."""
-        return static(self.sch.get(self.block(name)).writes[0].source.shape)
+        return static(self.buffer(name).shape)
 
     def dtype(self, name: str) -> str:
-        return str(self.sch.get(self.block(name)).writes[0].source.dtype)
+        return str(self.buffer(name).dtype)
 
     def users(self, name: str) -> list[str]:
         return [str(self.sch.get(user).name_hint) for user in self.sch.get_consumers(self.block(name))]

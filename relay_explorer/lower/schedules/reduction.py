@@ -9,10 +9,12 @@ added up at the end. The element-wise stages that follow are applied before the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ..compose import Composed
+from ..require import tvm
 from ..target import Target
 from .access import access_of
 from .blocked import sums_in_registers
@@ -22,6 +24,7 @@ from .shape import Shape
 
 TURNED_FROM = 16  # uses of each element, from which a transposed copy of a matrix pays
 TURNED_TO = 8  # vectors in a sum, up to which it does
+UNSTRIDED_FROM = 2  # uses of each element, from which a copy with another order pays
 SHORT = 4  # lanes of a vector, from which it pays to have two that overlap
 UNEVEN = 0.95  # what a tile is worth that has to find out where it begins
 LONG = 1 << 12  # elements of a sum, from which several rows at a time are too far apart in memory
@@ -39,6 +42,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     for name in reductions:
         inline_makers(plan, name)
         turn(plan, name)
+        unstride(plan, name)
     alone = set(plan.names) - set(reductions)
     for number, name in enumerate(reductions):
         if not Shape.read(plan, name).spatial:
@@ -79,25 +83,57 @@ def turn(plan: Plan, name: str) -> None:
     adding up a vector of partial sums takes as long as many elements of a sum.
     """
     shape = Shape.read(plan, name)
-    if not shape.spatial:
+    if not shape.spatial or len(shape.reduced) != 1:
         return
     last, inner = shape.first - 1, len(shape.extents) - 1
-    lanes = _wide(shape.spatial[-1], plan.target.lanes(plan.dtype(name)))
-    if lanes == 1 or not _is_partial(shape, plan.target.lanes(plan.dtype(name))) or len(shape.reduced) != 1:
-        return
+    lanes = plan.target.lanes(plan.dtype(name))
     read = next((n for n, axes in enumerate(shape.reads) if {last, inner} <= axes), None)
-    if read is None or shape.contiguous[read] != {inner}:
+    if read is None or shape.contiguous[read] != {inner} or _wide(shape.spatial[-1], lanes) == 1:
+        return
+    if any(last in axes for axes in shape.contiguous):
         return
     block = plan.sch.get(plan.block(name))
     regions = [r for r in block.reads if not r.source.same_as(block.writes[0].source)]
     size = static(regions[read].source.shape)
     if size is None or len(size) < 2 or product(shape.extents) < TURNED_FROM * product(size):
         return
-    if shape.reduced[0] > TURNED_TO * lanes:
+    if _is_partial(shape, lanes) and shape.reduced[0] > TURNED_TO * lanes:
         return
     copy = plan.sch.cache_read(plan.block(name), read, "global")
     swap = lambda *i: (*i[:-2], i[-1], i[-2])  # noqa: E731
     plan.sch.transform_layout(copy, ("write", 0), swap)
+
+
+def unstride(plan: Plan, name: str) -> None:
+    """Gives windows that move by several places along the last axis a copy of the data in which every second
+    element, or every third, lies beside the next of them, so that neighbours are read as a vector.
+    """
+    shape = Shape.read(plan, name)
+    block = plan.sch.get(plan.block(name))
+    regions = [r for r in block.reads if not r.source.same_as(block.writes[0].source)]
+    if not shape.spatial or shape.spatial[-1] < SHORT:
+        return
+    last = block.iter_vars[shape.first - 1].var
+    for number, region in enumerate(regions):
+        size = static(region.source.shape)
+        step = _step(region.region[-1].min, last) if size else 1
+        if size is None or step < 2 or product(shape.extents) < UNSTRIDED_FROM * product(size):
+            continue
+        makers = [maker for maker in plan.makers(name) if plan.buffer(maker).same_as(region.source)]
+        copied = bool(makers) and plan.users(makers[0]) == [name] and not plan.is_reduction(makers[0])
+        copy = plan.block(makers[0]) if copied else plan.sch.cache_read(plan.block(name), number, "global")
+        rest = tvm().tirx.const(0, str(region.source.dtype)) if size[-1] % step else None
+        plan.sch.transform_layout(copy, ("write", 0), _apart(step), pad_value=rest)
+
+
+def _apart(step: int) -> Callable[..., tuple[Any, ...]]:
+    return lambda *i: (*i[:-1], i[-1] % step, i[-1] // step)
+
+
+def _step(index: Any, last: Any) -> int:
+    """How many elements further the next result's lies."""
+    found = tvm().sym.detect_linear_equation(index, [last])
+    return int(found[0]) if found and hasattr(found[0], "value") else 1
 
 
 @dataclass(frozen=True)
@@ -164,11 +200,14 @@ def _places(size: int, most: int, lanes: int = 1) -> int:
 
 
 def _is_partial(shape: Shape, lanes: int) -> bool:
-    """Whether all that is read lies along the last reduced axis, and none of it along the result's last."""
+    """Whether all that is read along the sums lies along the last reduced axis, and none of it along the
+    result's last. What is read once for a whole sum, as the greatest element of its row, lies as it likes.
+    """
     last, inner = shape.first - 1, len(shape.extents) - 1
-    if not shape.reads or (shape.spatial[last] > 1 and any(last in axes for axes in shape.contiguous)):
+    summed = [a for a, axes in zip(shape.contiguous, shape.reads) if any(n >= shape.first for n in axes)]
+    if not shape.reads or (shape.spatial[last] > 1 and any(last in axes for axes in summed)):
         return False
-    return all(inner in axes for axes in shape.contiguous if axes) and _lanes(shape.run, lanes) > 1
+    return all(inner in axes for axes in summed if axes) and _lanes(shape.run, lanes) > 1
 
 
 def _lanes(extent: int, lanes: int) -> int:
