@@ -22,14 +22,14 @@ from ..text import astext
 from ..typing import infer_types
 from . import cache
 from .arrays import aligned_copy
-from .compiling import SEARCH, compiled
+from .compiling import SEARCH
 from .executable import Executable
 from .host import needs_host
 from .invariant import with_constants_in
 from .kernel import Kernel, has_linker
 from .levels import kernel_name
 from .lowering import tensor_types
-from .pool import POOL, Request
+from .pool import POOL, Request, compiled_here
 from .prepare import kernel_calls, planned, prepared, with_params
 from .target import Target
 
@@ -209,7 +209,7 @@ def _compile(
     requests = [Request(kernel.text, kernel.symbol, target, choice) for kernel in missing]
     if (len(missing) <= FEW and "tvm" in sys.modules) or not sys.executable:
         for kernel, request in zip(missing, requests):
-            kernel.entry = compiled(request.text, request.name, target, choice)
+            kernel.entry = compiled_here(request)
         return
     progress.begin(len(kernels), len(missing))
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from ..ir.errors import RelayError
 from .cache import folder
 from .target import Target
+from .worker import failure
 
 _START = "import sys; sys.path.insert(0, {root!r}); from relay_explorer.lower.worker import serve; serve()"
 
@@ -121,6 +122,18 @@ class Pool:
         """Ends the processes; the next build starts others."""
         for process in self.processes:
             process.stop()
+
+
+def compiled_here(request: Request) -> dict[str, Any]:
+    """The entry of a kernel, compiled in this process. What goes wrong is told as of another process."""
+    from .compiling import compiled
+
+    try:
+        return compiled(request.text, request.name, request.target, request.choice)
+    except RelayError:
+        raise
+    except Exception as problem:
+        raise _error(request, failure(problem)) from problem
 
 
 def _error(request: Request, answer: dict[str, Any]) -> RelayError:

@@ -37,9 +37,15 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     except RelayError as problem:
         return {"error": problem.message, "help": list(problem.help)}
     except Exception as problem:
-        import traceback
+        return failure(problem)
 
-        return {"error": f"{type(problem).__name__}: {problem}", "traceback": traceback.format_exc()}
+
+def failure(problem: Exception) -> dict[str, Any]:
+    """The answer where it is the compiler's fault."""
+    import traceback
+
+    said = "".join(traceback.format_exception(problem))
+    return {"error": f"{type(problem).__name__}: {problem}", "traceback": said}
 
 
 if __name__ == "__main__":

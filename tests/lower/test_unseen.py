@@ -117,3 +117,18 @@ def test_narrow_numbers(dtype: str) -> None:
     assert np.isnan(exe(given)).all()
     checked = relay.IRModule.from_expr(module)
     assert np.isnan(Interpreter(checked).call("main", [given])).all()
+
+
+@pytest.mark.parametrize("rows", [7, 29])
+def test_rows_that_nothing_divides(rows: int) -> None:
+    """A vision transformer has 197 of them: the last tile begins before the one before it ends."""
+    random = np.random.default_rng(rows)
+    weight, bias, given = (random.normal(size=s).astype("float32") for s in ((64, 24), (64,), (rows, 24)))
+    x = relay.var("x", shape=(rows, 24))
+    y = relay.nn.relu(relay.nn.bias_add(relay.nn.dense(x, relay.const(weight)), relay.const(bias)))
+    exe = relay_explorer.build(relay.Function([x], y))
+    (kernel,) = [kernel for kernel in exe.kernels if kernel.rule == "dense"]
+    assert kernel.choice["rows"] > 3
+    assert rows % kernel.choice["rows"] or rows == kernel.choice["rows"]
+    wanted = F.relu(F.linear(*map(torch.tensor, (given, weight, bias))))
+    np.testing.assert_allclose(exe(given), wanted, rtol=1e-5, atol=1e-5)

@@ -154,6 +154,8 @@ trunc_mod = pairwise(_remainder)
 
 def _power(x: Value, y: Value) -> Value:
     dtype = dtype_of(x)
+    if dtype == "bfloat16":  # TVM takes it for no float
+        return te.power(x.astype("float32"), y.astype("float32")).astype(dtype)
     if is_float(dtype):
         return te.power(x, y)
     if dtype == "bool":

@@ -16,6 +16,7 @@ from .parts import PARALLEL_FROM, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_dense_pack"
+UNEVEN = 0.85  # what a tile is worth that does not divide the rows: others of its size are as fast without
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -42,10 +43,12 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
     height = ([1] + [int(d) for d in anchor.tensors[0].shape[:-1]])[-1]
     most = sums_in_registers(target)
     tiles = []
-    for rows in divisors(height, most):
+    for rows in range(min(height, most), 0, -1):
+        once = height / (-(-height // rows) * rows)  # where rows are left, the last tile begins earlier
         for units in divisors(blocks, min(4 if height > 1 else 8, most // rows)):
             weights = 4 * features * units * block
             fit = 1.0 if height == rows or weights <= target.caches[1] else 0.5
+            fit *= 1.0 if once == 1 else once * UNEVEN
             tiles.append((fit * tile_score(rows, units, most), rows, units))
     if height == 1:
         wanted = _streams(target, blocks, features * block)
