@@ -13,7 +13,6 @@ WIDTH, LEFT, RIGHT = 480, 112, 62
 BAR, GAP, HEAD, TOP = 16, 5, 26, 30
 NAMES = {"interpreter": "interpreter", "vm": "machine", "graph": "graph", "aot": "ahead of time"}
 HUES = {"interpreter": "hue-teal", "vm": "hue-blue", "graph": "hue-orange", "aot": "hue-purple"}
-LOWEST = 0.1  # µs
 
 
 def _steps() -> dict[str, dict[str, float]]:
@@ -26,7 +25,8 @@ def _steps() -> dict[str, dict[str, float]]:
 
 
 STEPS = _steps()
-MOST = 10 ** math.ceil(math.log10(max(max(found.values()) for found in STEPS.values())))
+_ALL = [micro for found in STEPS.values() for micro in found.values()]
+LOWEST, MOST = 10 ** math.floor(math.log10(min(_ALL))), 10 ** math.ceil(math.log10(max(_ALL)))
 HEIGHT = TOP + sum(HEAD + len(found) * (BAR + GAP) for found in STEPS.values()) + 6
 
 
