@@ -37,6 +37,7 @@ from .padding import PadDense
 from .rows_apart import RowsApart
 from .split_slices import SplitSlices
 from .target import Target
+from .transposed import PlainTransposed
 
 WRITTEN_OUT = 5000  # expressions of a function that is written out where it is called
 
@@ -171,7 +172,8 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
         module = Sequential([EliminateCommonSubexpr(), CombineSharedDense()], name="shared weights")(module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
-            steps = [SplitSlices(), PadDense(target), FoldConstant(), layouts, FoldConstant()]
+            known = [SplitSlices(), PadDense(target), PlainTransposed(), FoldConstant()]
+            steps = [*known, layouts, FoldConstant()]
             module = Sequential([*steps, EliminateCommonSubexpr()], name="layouts")(module)
         return infer_types(Sequential([RowsApart(), InferType(), FuseOps()], name="kernels")(module))
 

@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+import relay_explorer
 from relay_explorer import relay
+from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir.expr import Var
+from relay_explorer.ir.module import IRModule
 from relay_explorer.lower.compose import compose
 from relay_explorer.lower.target import Target
+from relay_explorer.lower.transposed import PlainTransposed
+from relay_explorer.relay import const
 from tests.lower.kernels import agree, case
 from tests.lower.test_schedules import check, function
 
@@ -36,6 +41,46 @@ PLACES: list[tuple[Any, ...]] = [
     ((3, 4), (1, 4), (2, 1), (0, 3)),
     ((5, 5), (2, 2), (4, 3), (0, 0)),
 ]
+
+
+AS_CONVOLUTIONS = [*PLACES, ((3, 3), (1, 1), (0, 2), (0, 0)), ((2, 2), (2, 2), (3, 3), (0, 0))]
+
+
+@pytest.mark.parametrize(("size", "strides", "padding", "more"), AS_CONVOLUTIONS)
+def test_with_a_known_weight_they_are_convolutions(size: Any, strides: Any, padding: Any, more: Any) -> None:
+    weight = np.random.default_rng(0).standard_normal((3, 2, *size)).astype("float32")
+    data = np.random.default_rng(1).standard_normal((2, 3, 5, 4)).astype("float32")
+    made = nn.conv2d_transpose(x(2, 3, 5, 4), const(weight), strides=strides, padding=padding,
+                               output_padding=more, channels=2, kernel_size=size)  # fmt: skip
+    before = IRModule.from_expr(function(made))
+    after = PlainTransposed()(before)
+    assert "nn.conv2d(" in str(after)
+    assert "nn.conv2d_transpose" not in str(after)
+    wanted = Interpreter(before).call("main", [data])
+    np.testing.assert_allclose(Interpreter(after).call("main", [data]), wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_those_that_stay() -> None:
+    three = {"channels": 4, "kernel_size": (3, 3)}
+    known = const(np.ones((4, 4, 3, 3), "float32"))
+    stay = [
+        nn.conv2d_transpose(x(1, 4, 3, 3), w(4, 4, 3, 3), **three),
+        nn.conv2d_transpose(x(1, 4, 3, 3), known, dilation=(2, 2), **three),
+        nn.conv2d_transpose(x(1, 4, 3, 3), const(np.ones((4, 1, 3, 3), "float32")), groups=4, **three),
+    ]
+    for made in stay:
+        assert "nn.conv2d_transpose" in str(PlainTransposed()(IRModule.from_expr(function(made))))
+
+
+def test_a_transposed_convolution_gets_the_schedules_of_convolutions() -> None:
+    weight = const(np.random.default_rng(0).standard_normal((16, 8, 4, 4)).astype("float32"))
+    made = nn.conv2d_transpose(x(1, 16, 6, 5), weight, strides=(2, 2), padding=(1, 1), channels=8,
+                               kernel_size=(4, 4))  # fmt: skip
+    program = relay_explorer.build(function(made), quiet=True)
+    assert "blocked" in [kernel.rule for kernel in program.kernels]
+    data = np.random.default_rng(1).standard_normal((1, 16, 6, 5)).astype("float32")
+    wanted = Interpreter(IRModule.from_expr(function(made))).call("main", [data])
+    np.testing.assert_allclose(program(data), wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_phases_of_all_shapes() -> None:

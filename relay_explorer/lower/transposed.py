@@ -1,0 +1,111 @@
+"""Transposed convolutions with a known weight as convolutions, which have the better schedules.
+
+With a stride s, a place y = s g + q of the output sees one element in s of the kernel: those of its phase q.
+So each phase is a convolution of the data with its own part of the kernel, turned around; all together are
+one, with s² times as many channels, whose places are then put between each other. `computes.phases` does the
+same in one kernel where the weight is not known.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..ir.expr import Call, Expr, Function, const
+from ..ir.module import IRModule
+from ..ir.types import TensorType
+from ..ops.nn.sliding import sides
+from ..transform.function_pass import FunctionPass, rewritten
+from ..transform.infrastructure import PassContext
+from ..transform.typed_rewrite import call, rewrite_calls, tensor_type
+from ..typing import infer_types
+from .layouts import DTYPES, is_known
+
+
+class PlainTransposed(FunctionPass):
+    """`nn.conv2d_transpose` in the usual layouts, without groups and dilation, as `nn.conv2d`."""
+
+    name = "PlainTransposed"
+    opt_level = 3
+    required = ("InferType",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(infer_types(mod), ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, rewrite_calls(function, {"nn.conv2d_transpose": as_convolution}))
+
+
+class _Axis(NamedTuple):
+    """One axis of space: `size` places of the output, which begin at the place `start` of those of all
+    phases; a phase has `taps` elements of the kernel, the data zeros `before` and `after`.
+    """
+
+    stride: int
+    size: int
+    taps: int
+    start: int
+    before: int
+    after: int
+
+
+def as_convolution(old: Call, new: Call) -> Expr | None:
+    """A transposed convolution is a convolution for each of its phases."""
+    attrs: Any = old.attrs
+    types = [part.checked_type for part in (*old.args, old)]
+    if not all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types):
+        return None
+    data, weight, out = (tensor_type(part) for part in (*old.args, old))
+    plain = attrs.data_layout == "NCHW" and attrs.kernel_layout == "IOHW" and attrs.out_layout in ("", "NCHW")
+    if not plain or attrs.groups != 1 or max(attrs.dilation) > 1 or not is_known(new.args[1]):
+        return None
+    if len({data.dtype, weight.dtype, out.dtype}) > 1 or data.dtype not in DTYPES:
+        return None
+    shapes = data.concrete_shape, weight.concrete_shape, out.concrete_shape
+    axes = [
+        _axis(
+            shapes[0][k], shapes[1][k], shapes[2][k], attrs.strides[k - 2], sides(attrs.padding, 2)[k - 2][0]
+        )
+        for k in (2, 3)
+    ]
+    outputs = shapes[1][1]
+    y, x = axes
+    phases = outputs * y.stride * x.stride
+    made = call(
+        "nn.conv2d", new.args[0], _turned(new.args[1], weight, axes), channels=phases,
+        kernel_size=(y.taps, x.taps), padding=(y.before, x.before, y.after, x.after),
+    )  # fmt: skip
+    if y.stride == x.stride == 1:
+        return made
+    places = [shapes[0][k + 2] + a.before + a.after - a.taps + 1 for k, a in enumerate(axes)]
+    apart = call("reshape", made, newshape=(shapes[0][0], y.stride, x.stride, outputs, *places))
+    mixed = call("transpose", apart, axes=(0, 3, 4, 1, 5, 2))
+    whole = call(
+        "reshape", mixed, newshape=(shapes[0][0], outputs, places[0] * y.stride, places[1] * x.stride)
+    )
+    return call(
+        "strided_slice", whole, begin=[y.start, x.start], end=[y.start + y.size, x.start + x.size],
+        strides=[1, 1], axes=[2, 3],
+    )  # fmt: skip
+
+
+def _axis(dim: int, kernel: int, size: int, stride: int, padding: int) -> _Axis:
+    """Of the places without padding, s (dim - 1) + k, the output's begin at `padding`."""
+    taps = -(-kernel // stride)
+    first = min(padding // stride, taps - 1)
+    last = (padding + size - 1) // stride
+    return _Axis(stride, size, taps, padding - stride * first, taps - 1 - first, max(0, last + 1 - dim))
+
+
+def _turned(weight: Expr, type_: TensorType, axes: list[_Axis]) -> Expr:
+    """The weight (inputs, outputs, k, k) as (phases × outputs, inputs, taps, taps), the last tap first."""
+    inputs, outputs, *kernel = type_.concrete_shape
+    y, x = axes
+    more = [(0, a.taps * a.stride - size) for a, size in zip(axes, kernel)]
+    zero = const(0.0, type_.dtype)
+    whole = (
+        call("nn.pad", weight, zero, pad_width=((0, 0), (0, 0), *more)) if any(m for _, m in more) else weight
+    )
+    split = call("reshape", whole, newshape=(inputs, outputs, y.taps, y.stride, x.taps, x.stride))
+    turned = call("reverse", call("reverse", split, axis=2), axis=4)
+    ordered = call("transpose", turned, axes=(3, 5, 1, 0, 2, 4))
+    return call("reshape", ordered, newshape=(y.stride * x.stride * outputs, inputs, y.taps, x.taps))
