@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from ..ir.errors import RelayError
@@ -32,6 +33,17 @@ def of_number(value: Any, dtype: str) -> Any:
     return value if np.isinf(made) and abs(value) != float("inf") else made
 
 
+def whole(value: object, name: str) -> int:
+    """An option that is a number of times; a RelayError where it is none."""
+    try:
+        count = operator.index(value)  # type: ignore[arg-type]  # it says so where it is no integer
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise RelayError(f"`{name}` is how many times, 0 or more, and not {value!r:.60}")
+    return count
+
+
 def by_dlpack(value: Any, name: str) -> Any:
     """An array of a library that hands its memory over by DLPack; anything else as it is. A RelayError where
     the library refuses, or NumPy cannot read what it gives.
@@ -42,10 +54,10 @@ def by_dlpack(value: Any, name: str) -> Any:
         return value
     try:
         found: Array = np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError, ValueError) as problem:
+    except Exception as problem:  # of a library of any kind
         raise RelayError(
             f"the argument `%{name}`, a {type(value).__name__}, cannot be read by DLPack",
-            help=[str(problem).splitlines()[0][:300]],
+            help=(str(problem) or type(problem).__name__).splitlines()[:1],
         ) from None
     return found
 

@@ -101,16 +101,34 @@ def to_value(argument: Any, depth: int = 0) -> Value:
         if depth >= DEEPEST_TUPLE:
             raise RelayError(f"an argument has tuples nested deeper than {DEEPEST_TUPLE} levels")
         return tuple([to_value(part, depth + 1) for part in argument])
-    if isinstance(argument, (values.ConstructorValue, values.RefValue, values.Closure, numpy.ndarray)):
+    if isinstance(argument, (values.ConstructorValue, values.RefValue, values.Closure)):
         return argument
+    if isinstance(argument, numpy.ndarray):
+        plain = type(argument) is numpy.ndarray and argument.dtype.isnative
+        return argument if plain else _plain_array(argument)
     if isinstance(argument, Wrapper):
         return argument.inner
     try:
         array = _array(argument)
-    except (ValueError, TypeError) as problem:
+    except Exception as problem:  # what is no tensor may say so in any way
         raise _no_value(argument, problem) from None
     array.flags.writeable = False
     return array
+
+
+def _plain_array(array: Any) -> Any:
+    """An array of one of NumPy's other kinds, of which a matrix multiplies in its own way; and one whose
+    bytes are in the other order.
+    """
+    import numpy
+
+    if numpy.ma.is_masked(array):
+        raise RelayError(
+            "an argument is a masked array with values that are missing",
+            help=["put a value in their place: array.filled(0)"],
+        )
+    array = array.view(numpy.ndarray)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 GREATEST = 3.4028235677973366e38  # the least float that would be infinite as a float32

@@ -87,7 +87,7 @@ def array_of(tensor: Any) -> Array:
 
 
 def _nothing(array: Array) -> Any:
-    """TVM's tensor of an array without elements. NumPy's strides of one are not those that kernels ask for."""
+    """TVM's tensor of an array without elements, whose strides in NumPy are not those that kernels want."""
     place = aligned((ALIGNMENT,), "uint8")
     return _seen_as(runtime().from_dlpack(place), array.shape, array.dtype.name)
 

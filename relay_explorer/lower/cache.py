@@ -25,18 +25,22 @@ from .target import Target
 
 VARIABLE = "RELAY_EXPLORER_CACHE"
 FORMAT = 1  # of an entry
+_SET = f"set the environment variable {VARIABLE} to a folder that can be written to"
 
 
 def folder() -> Path:
     """Where compiled kernels are kept."""
-    if given := os.environ.get(VARIABLE):
-        return Path(given).expanduser()
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home())
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        if given := os.environ.get(VARIABLE):
+            return Path(given).expanduser()
+        if sys.platform == "darwin":
+            base = Path.home() / "Library" / "Caches"
+        elif sys.platform == "win32":
+            base = Path(os.environ.get("LOCALAPPDATA") or Path.home())
+        else:
+            base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home, as in containers
+        raise RelayError("there is no home folder to keep compiled kernels in", help=[_SET]) from None
     return base / "relay_explorer" / "kernels"
 
 
@@ -65,13 +69,20 @@ def get(name: str) -> dict[str, Any] | None:
     try:
         described = place / f"{name}.json"
         entry = json.loads(described.read_text("utf-8"))
+        if entry.pop("check") != _check(entry):
+            return None
         library = place / str(entry["file"])
         if entry["format"] == FORMAT and digest(library.read_bytes()) == entry["sha256"]:
             pruning.touch(described)
             return {**entry, "path": str(library)}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     return None
+
+
+def _check(entry: dict[str, Any]) -> str:
+    """What an entry says of itself: with other sizes kernels would write beyond a tensor's end."""
+    return digest(json.dumps(entry, sort_keys=True).encode())
 
 
 def put(
@@ -91,7 +102,7 @@ def put(
     if linkable:
         whole["object"], whole["object_sha256"] = f"{name}-{sha[:12]}.o", digest(linkable)
         files[whole["object"]] = linkable
-    files[f"{name}.json"] = json.dumps(whole).encode()
+    files[f"{name}.json"] = json.dumps({**whole, "check": _check(whole)}).encode()
     try:
         place.mkdir(parents=True, exist_ok=True)
         for file_name, data in files.items():
@@ -100,10 +111,7 @@ def put(
     except OSError as problem:
         raise RelayError(
             f"compiled kernels cannot be kept in {folder()}: {problem.strerror}",
-            help=[
-                f"set the environment variable {VARIABLE} to a folder that can be written to"
-                + (", on a disk with space left" if problem.errno == errno.ENOSPC else "")
-            ],
+            help=[_SET + (", on a disk with space left" if problem.errno == errno.ENOSPC else "")],
         ) from None
     return {**whole, "path": str(place / file)}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..execute.executor import in_order
+from ..execute.given import whole
 from ..execute.graph import GraphProgram, Input
 from ..execute.graph_executor import GraphExecutor
 from ..execute.graph_values import arrays_of
@@ -15,6 +16,7 @@ from ..ir.module import IRModule
 from ..ir.show import counted
 from . import forked
 from .arrays import aligned, is_aligned, tensor_of
+from .files import path_of
 from .kernel import Kernel
 from .profile import Profile, profile
 from .target import Target
@@ -125,7 +127,7 @@ class Executable:
         """
         with self.executor.lock:
             self._bind(args, named)
-            return profile(self.executor, self.kernels, repeat)
+            return profile(self.executor, self.kernels, whole(repeat, "repeat"))
 
     def measure(self, *args: Any, program: str = "program", runs: int = 200) -> Measurement:
         """Measures a run, launch by launch, and what this machine can do at most: what the lowering explorer
@@ -140,6 +142,7 @@ class Executable:
         """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
         if not forked.here():
             return float(forked.elsewhere(self.time, args, {"repeat": repeat, **named}))
+        repeat = whole(repeat, "repeat")
         with self.executor.lock:
             self._bind(args, named)
             return min(_clocked(self.executor.run) for _ in range(repeat + 1))
@@ -148,7 +151,7 @@ class Executable:
         """Writes the program into one file: libraries of its kernels, constants, and the order of it all."""
         from .saved import save
 
-        save(self, str(path))
+        save(self, path)
 
     def __repr__(self) -> str:
         launches = sum(kernel.uses for kernel in self.kernels)
@@ -178,4 +181,4 @@ def load(path: object) -> Executable:
     """A program that `Executable.save` wrote. It holds machine code: load only what you trust."""
     from .saved import load as load_saved
 
-    return load_saved(str(path))
+    return load_saved(str(path_of(path)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
+from ..ir.types import TensorType, Type
 from ..ir.walk import children, post_order
 from ..transform.substitute import substitute
 
@@ -61,6 +62,8 @@ def _values(functions: dict[str, Function], calls: list[tuple[str, str, Call]]) 
     found: dict[Place, object] = dict.fromkeys(place.values())
     for name in {"main", *_values_used(functions)} & set(functions):
         found.update({(name, k): _VARIES for k in range(len(functions[name].params))})
+    # What is said to be of any type, or of any size, would be of another one than is said.
+    found.update({place[p]: _VARIES for p in place if not _is_plain(p.type_annotation)})
     changed = True
     while changed:
         changed = False
@@ -73,6 +76,10 @@ def _values(functions: dict[str, Function], calls: list[tuple[str, str, Call]]) 
                     found[callee, number] = after
                     changed = True
     return found
+
+
+def _is_plain(type_: Type | None) -> bool:
+    return type_ is None or (isinstance(type_, TensorType) and type_.is_static)
 
 
 def _both(now: object, given: object) -> object:

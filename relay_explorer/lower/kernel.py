@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..execute.aot.agreement import Agreement, agreements
+from ..execute.given import by_dlpack
+from ..execute.results import to_value
 from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.types import TensorType, TupleType
@@ -186,6 +188,8 @@ class Kernel:
     def on_its_device(self) -> Callable[..., object]:
         """The function that takes tensors of the memory of the device that it is made for."""
         self._check_runs()
+        if all(t.is_static and 0 in t.concrete_shape for t in self.output_types):
+            return _nothing  # TVM starts a thread for no elements, too
         return self._built_here
 
     def _check_runs(self) -> None:
@@ -223,8 +227,9 @@ class Kernel:
         were not known are those of the arrays.
         """
         wanted = self.input_types
+        arrays = tuple([_read(array, f"p{number}") for number, array in enumerate(arrays)])
         if len(arrays) != len(wanted) or any(map(_differs, arrays, wanted)):
-            given = ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
+            given = ", ".join(map(_described, arrays))
             raise RelayError(
                 f"the kernel `{self.name}` takes {', '.join(map(str, wanted)) or 'nothing'}, "
                 f"and is given {given or 'nothing'}"
@@ -271,8 +276,28 @@ class Kernel:
         return f"<kernel {self.name}: {' · '.join(self.operators)}; {how}, used {self.uses}×>"
 
 
+def _read(value: Any, name: str) -> Any:
+    """An argument as NumPy's array, if it is one, or hands its memory over."""
+    value = by_dlpack(value, name)
+    if isinstance(value, (bool, int, float)) or type(value).__module__ == "numpy":
+        return to_value(value)
+    return value
+
+
+def _described(value: Any) -> str:
+    return f"{value.dtype}{list(value.shape)}" if hasattr(value, "dtype") else f"a {type(value).__name__}"
+
+
+def _nothing(*tensors: Any) -> None:
+    """Writes no elements."""
+
+
 def _differs(array: Any, wanted: TensorType) -> bool:
-    if str(array.dtype) != wanted.dtype or len(array.shape) != len(wanted.shape):
+    if (
+        not hasattr(array, "dtype")
+        or array.dtype.name != wanted.dtype
+        or len(array.shape) != len(wanted.shape)
+    ):
         return True
     return any(isinstance(w, int) and w != have for w, have in zip(wanted.shape, array.shape))
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..execute.given import whole
 from ..ir.errors import RelayError
 from ..ir.types import TensorType
 from .kernel import Kernel
@@ -182,6 +183,7 @@ def measure(
     program is run on made-up numbers. Which kernels a program of the virtual machine calls, and how often,
     depends on its arguments; where sizes do, the operations and bytes of a kernel are those of its mean call.
     """
+    runs = whole(runs, "runs")
     most = limits(exe.target)
     made = timed(exe, args or _made_up(exe))
     count, calls, ns = fastest(made, max(1, runs), 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
@@ -21,6 +20,7 @@ from ..ir.op import Op
 from ..ir.walk import post_order
 from .cache import digest
 from .executable import Executable
+from .files import path_of, replaced
 from .invariant import with_constants_in
 from .kernel import Kernel
 from .lowering import lowering_of
@@ -139,8 +139,13 @@ class NativeExecutable(Executable):
         """Writes what a C compiler needs into a folder: the program, its header, constants, and kernels as
         object files. `cc program.c *.o -lm -lpthread` with one's own code makes a program. Gives the files.
         """
-        place = Path(str(folder))
-        place.mkdir(parents=True, exist_ok=True)
+        place = path_of(folder)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise RelayError(
+                f"there is no folder {str(place)!r:.200} to write to: {problem.strerror}"
+            ) from None
         native = self.native
         files = [place / f"{native.prefix}{ending}" for ending in (".c", ".h", ".bin")]
         files[0].write_text(native.code, "utf-8")
@@ -165,11 +170,10 @@ class NativeExecutable(Executable):
         """
         from .saved_native import described
 
-        with tempfile.TemporaryDirectory() as place:
+        with replaced(path) as made, tempfile.TemporaryDirectory() as place:
             files = self.write(place)
             listing = Path(place) / "shown"
             listing.write_text(f"{{ global: {self.name}_*; local: *; }};")
-            made = Path(place) / "made.so"
             command: list[str | Path] = [
                 self.tools.compiler, *self.tools.flags, *FLAGS, "-shared", f"-Wl,--version-script={listing}",
                 "-Wl,-z,noexecstack", "-I", place, f"-Wa,-I,{place}", "-o", made, *_linked(files), *LIBRARIES,
@@ -177,20 +181,17 @@ class NativeExecutable(Executable):
             called(command, "link the program")
             with made.open("ab") as library:
                 library.write(described(self.native, self.program, self.target, made.read_bytes()))
-            put_in_place(made, Path(str(path)))
 
     def link(self, path: object, sources: Sequence[object], *, static: bool = False) -> None:
         """Makes a program of C files that use the header `{name}.h`; a `static` one needs no other file."""
-        with tempfile.TemporaryDirectory() as place:
+        with replaced(path) as made, tempfile.TemporaryDirectory() as place:
             files = self.write(place)
-            made = Path(place) / "made"
             command: list[str | Path] = [
                 self.tools.compiler, *self.tools.flags, *FLAGS, *(["-static"] if static else []),
                 "-Wl,-z,noexecstack", "-I", place, f"-Wa,-I,{place}", "-o", made,
                 *[str(source) for source in sources], *_linked(files), *LIBRARIES,
             ]  # fmt: skip
             called(command, "link the program")
-            put_in_place(made, Path(str(path)))
 
     @property
     def library(self) -> NativeLibrary:
@@ -240,17 +241,6 @@ class NativeExecutable(Executable):
 
 def _linked(files: Sequence[Path]) -> list[Path]:
     return [file for file in files if file.suffix in (".c", ".o")]
-
-
-def put_in_place(made: Path, path: Path) -> None:
-    """Puts a new file at the path: one that is there already may be running."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        shutil.copy(made, beside)
-        os.replace(beside, path)
-    except OSError as problem:
-        beside.unlink(missing_ok=True)
-        raise RelayError(f"the program cannot be written to {str(path)!r}: {problem.strerror}") from None
 
 
 def _object(kernel: Kernel) -> Path:

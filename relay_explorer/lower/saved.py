@@ -16,6 +16,7 @@ from .. import _project
 from ..execute.graph import Branch, Copy, GraphProgram, Input, Launch, Slot
 from ..ir.errors import RelayError
 from .arrays import aligned
+from .files import replaced
 from .kernel import Kernel
 from .target import Target
 
@@ -26,19 +27,16 @@ FORMAT = 1
 _KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
 
 
-def save(exe: Executable, path: str) -> None:
+def save(exe: Executable, path: object) -> None:
     """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
     libraries = [library_of(kernel) for kernel in exe.kernels]
-    try:
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("program.json", json.dumps(_description(exe)))
-            for number, library in enumerate(libraries):
-                if library is not None:
-                    archive.write(library, f"kernels/{number}{library.suffix}")
-            for number, array in exe.constants.items():
-                archive.writestr(f"constants/{number}", array.tobytes())
-    except OSError as problem:
-        raise RelayError(f"the program cannot be saved as {path!r}: {problem.strerror}") from None
+    with replaced(path) as made, zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("program.json", json.dumps(_description(exe)))
+        for number, library in enumerate(libraries):
+            if library is not None:
+                archive.write(library, f"kernels/{number}{library.suffix}")
+        for number, array in exe.constants.items():
+            archive.writestr(f"constants/{number}", array.tobytes())
 
 
 def library_of(kernel: Kernel) -> Path | None:
@@ -100,7 +98,9 @@ def load(path: str) -> Executable:
             return _loaded(archive, told)
     except OSError as problem:
         raise RelayError(f"there is no program to load at {path!r}: {problem.strerror}") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as problem:
+    except RelayError:
+        raise
+    except Exception as problem:  # what is damaged can be wrong in any way
         raise RelayError(
             f"{path!r} is no program that was saved, or a part of one: {type(problem).__name__}: {problem}"[
                 :400
@@ -129,7 +129,7 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
         kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
         kernel.uses, kernel.cached = int(fields["uses"]), True
         if not kernel.on_host:
-            kernel.entry["path"] = archive.extract(f"kernels/{number}.so", folder)
+            kernel.entry["path"] = archive.extract(f"kernels/{number}{target.library}", folder)
         kernels.append(kernel)
     constants = {}
     for number in program.constants:

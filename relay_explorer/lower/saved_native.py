@@ -13,6 +13,7 @@ import time
 import weakref
 from collections.abc import Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,15 @@ from ..ir.errors import RelayError
 from ..ir.expr import Function, Tuple, Var
 from .cache import digest
 from .executable import Executable
-from .native import put_in_place
+from .files import replaced
 from .native_library import NativeLibrary
 from .target import Target, needed_features
 from .virtual import parameters, types_of
 
-FORMAT = 1
+FORMAT = 2
 ELF = b"\x7fELF"
-_MARK = b"relayaot"
-_END = struct.Struct("<Q8s")  # the length of the description, which stands before it
+_MARK = b"relayao2"
+_END = struct.Struct("<Q32s8s")  # the length and the digest of the description, which stands before it
 _AGAIN = 'build the program again, and save it: relay_explorer.build(…, executor="aot").save(path)'
 # What Linux calls the features of processors that LLVM calls otherwise.
 _LINUX = {"avx512vnni": "avx512_vnni", "dotprod": "asimddp"}
@@ -55,7 +56,7 @@ def described(native: NativeSource, program: VMProgram, target: Target, library:
         "library": digest(library),
     }
     text = json.dumps(told).encode()
-    return text + _END.pack(len(text), _MARK)
+    return text + _END.pack(len(text), sha256(text).digest(), _MARK)
 
 
 class LoadedNative(Executable):
@@ -107,7 +108,8 @@ class LoadedNative(Executable):
 
     def save(self, path: object) -> None:
         """Copies the library."""
-        put_in_place(self.path, Path(str(path)))
+        with replaced(path) as made:
+            shutil.copy(self.path, made)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
@@ -120,14 +122,15 @@ def load(path: str) -> LoadedNative:
     machine. Nothing of the library runs before that is known.
     """
     data = Path(path).read_bytes()
-    length, mark = _END.unpack(data[-_END.size :]) if len(data) > _END.size else (0, b"")
+    length, sha, mark = _END.unpack(data[-_END.size :]) if len(data) > _END.size else (0, b"", b"")
     begin = len(data) - _END.size - length
     if mark != _MARK or begin < 0:
         raise RelayError(
             f"{path!r} is a library, but none that was saved here, or a part of one",
             help=[_AGAIN, "C code links any library with its header"],
         )
-    told = json.loads(data[begin : len(data) - _END.size])
+    text = data[begin : len(data) - _END.size]
+    told = json.loads(text) if sha256(text).digest() == sha else {"format": FORMAT, "library": ""}
     if told["format"] != FORMAT:
         raise RelayError(f"{path!r} was saved by version {told['version']} in another format", help=[_AGAIN])
     if told["library"] != digest(data[:begin]):

@@ -15,9 +15,9 @@ from typing import Any
 
 from .. import _project
 from ..execute.vm import VMProgram, parse_program, program_text
-from ..ir.errors import RelayError
 from ..ir.ndarray import NDArray
 from ..ir.span import Source, Span
+from .files import replaced
 from .kernel import Kernel
 from .saved import FORMAT, kernel_fields, library_of, read_target
 from .virtual import VMExecutable
@@ -25,7 +25,7 @@ from .virtual import VMExecutable
 MOST_SOURCE = 1_000_000  # characters of program text that are kept for errors
 
 
-def save(exe: VMExecutable, path: str) -> None:
+def save(exe: VMExecutable, path: object) -> None:
     """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
     libraries = [library_of(kernel) for kernel in exe.kernels]
     numbers = {kernel: number for number, kernel in enumerate(exe.kernels)}
@@ -40,16 +40,13 @@ def save(exe: VMExecutable, path: str) -> None:
         "bytecode": program_text(exe.program, remarks=False),
         "places": _places(exe.program),
     }
-    try:
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("program.json", json.dumps(told))
-            for number, library in enumerate(libraries):
-                if library is not None:
-                    archive.write(library, f"kernels/{number}{library.suffix}")
-            for number, data in enumerate(exe.program.constants):
-                archive.writestr(f"constants/{number}", data.data)
-    except OSError as problem:
-        raise RelayError(f"the program cannot be saved as {path!r}: {problem.strerror}") from None
+    with replaced(path) as made, zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("program.json", json.dumps(told))
+        for number, library in enumerate(libraries):
+            if library is not None:
+                archive.write(library, f"kernels/{number}{library.suffix}")
+        for number, data in enumerate(exe.program.constants):
+            archive.writestr(f"constants/{number}", data.data)
 
 
 def _places(program: VMProgram) -> dict[str, Any]:
@@ -84,7 +81,7 @@ def loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> VMExecutable:
         kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
         kernel.uses, kernel.cached = int(fields["uses"]), True
         if not kernel.on_host:
-            kernel.entry["path"] = archive.extract(f"kernels/{number}.so", folder)
+            kernel.entry["path"] = archive.extract(f"kernels/{number}{target.library}", folder)
         kernels.append(kernel)
     program = replace(program, constants=tuple(constants))
     made = VMExecutable(program, [None if k is None else kernels[k] for k in told["kernel_of"]], target)

@@ -69,6 +69,11 @@ class Target:
         return _tvm_target(self.options)
 
     @property
+    def library(self) -> str:
+        """How the file of a kernel's library ends: machine code, or for a GPU its source."""
+        return ".cu" if self.kind == "cuda" else ".so"
+
+    @property
     def runs_here(self) -> bool:
         """Whether this process can run the code: its instructions are this processor's, or its GPU's."""
         if self.kind == "cuda":
@@ -108,11 +113,20 @@ def needed_features(target: Target) -> list[str]:
 def _runs_here(options: str) -> bool:
     made = tvm().target.Target(json.loads(options))
     triple = str(made.attrs.get("mtriple") or _codegen().llvm_get_system_triple())
-    if triple.partition("-")[0] != str(_codegen().llvm_get_system_triple()).partition("-")[0]:
+    system = str(_codegen().llvm_get_system_triple())
+    if triple.partition("-")[0] != system.partition("-")[0] or _system(triple) not in ("", _system(system)):
         return False
     has = _codegen().target_has_features
     host = tvm().target.Target({"kind": "llvm", "mcpu": _host_cpu()})
     return all(has(feature, host) for feature in _FEATURES if has(feature, made))
+
+
+def _system(triple: str) -> str:
+    """The operating system that a triple names."""
+    return next((name for name in _SYSTEMS if name in triple), "")
+
+
+_SYSTEMS = ("linux", "windows", "darwin", "macos", "ios", "android", "bsd", "wasi", "uefi", "none")
 
 
 def _codegen() -> Any:
@@ -128,8 +142,8 @@ def _host_cpu() -> str:
 
 def _options(target: object) -> dict[str, object]:
     """TVM's dictionary for whatever names a target."""
-    if target is None or target == "cpu":
-        return {"kind": "llvm", "mcpu": _host_cpu()}
+    if target is None:
+        target = "cpu"
     if isinstance(target, Mapping):
         return _checked(dict(target))
     if hasattr(target, "export"):
@@ -140,6 +154,8 @@ def _options(target: object) -> dict[str, object]:
             help=[_known()],
         )
     text = str(target).strip()
+    if text == "cpu":
+        return {"kind": "llvm", "mcpu": _host_cpu()}
     if text == "cuda":
         return {"kind": "cuda", "arch": _found_arch() or CUDA_ARCH}
     if text in BOARDS:
@@ -150,9 +166,13 @@ def _options(target: object) -> dict[str, object]:
         except ValueError as problem:
             raise RelayError(f"the target is no JSON: {problem}") from None
     words = text.replace("'", "").replace('"', "").split()
-    if words and (words[0] in ("llvm", "c", "cuda") or len(words) > 1):
+    if words and (words[0] in ("llvm", "cuda", *_OTHERS) or len(words) > 1):
         return _checked(_old_string(words))
     return _tag(text)
+
+
+# Kinds of targets that TVM knows, or knew, and that have no schedules here.
+_OTHERS = ("c", "opencl", "vulkan", "metal", "webgpu", "rocm", "hexagon", "ext_dev", "nvptx", "stackvm")
 
 
 def _old_string(words: list[str]) -> dict[str, object]:
@@ -165,7 +185,7 @@ def _old_string(words: list[str]) -> dict[str, object]:
     if "target" in given:  # older still
         found["mtriple"] = given["target"]
     if given.get("mattr"):
-        found["mattr"] = given["mattr"].split(",")
+        found["mattr"] = [part.strip() for part in given["mattr"].split(",") if part.strip()]
     if given.get("num-cores", "").isdigit():
         found["num-cores"] = int(given["num-cores"])
     if found["kind"] == "llvm" and "mcpu" not in found and "mtriple" not in found:
@@ -181,7 +201,9 @@ def _tag(name: str) -> dict[str, object]:
     if name in tags:
         return _from_tvm(tvm().target.Target(name).export())
     known = ["cpu", "cuda", *BOARDS]
-    near = difflib.get_close_matches(name[:60], [*known, *tags], n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name[:60].lower(), [*known, *tags], n=3, cutoff=0.6)
+    if name.lower() in ("gpu", "nvidia"):
+        near = ["cuda"]
     raise RelayError(
         f"there is no target called {name[:60]!r}",
         help=[f"did you mean {' or '.join(map(repr, near))}?" if near else _known()],
@@ -209,6 +231,9 @@ def _checked(options: dict[str, object]) -> dict[str, object]:
     left out.
     """
     kind = options.get("kind")
+    if isinstance(kind, str) and kind in _OTHERS:
+        raise _no_schedules(kind)
+    options = _usual(options)
     if kind == "cuda":
         options = {"arch": _found_arch() or CUDA_ARCH, **options}
     _check_triple(options.get("mtriple"))
@@ -218,10 +243,7 @@ def _checked(options: dict[str, object]) -> dict[str, object]:
         said = str(problem).strip().splitlines()[-1].partition(" Target creation from config dict failed")[0]
         raise RelayError(f"TVM does not know the target {options!r:.200}", help=[said[:400]]) from None
     if kind not in ("llvm", "cuda"):
-        raise RelayError(
-            f"there are no schedules for targets of the kind {kind!r:.60}",
-            help=['there are for "llvm", processors of all kinds, and "cuda"'],
-        )
+        raise _no_schedules(kind)
     cpu = options.get("mcpu")
     if options.get("kind") == "llvm" and cpu:
         triple = str(options.get("mtriple") or _codegen().llvm_get_system_triple())
@@ -233,6 +255,32 @@ def _checked(options: dict[str, object]) -> dict[str, object]:
                 help=[f"did you mean {' or '.join(map(repr, near))}?"] if near else [],
             )
     return options
+
+
+def _no_schedules(kind: object) -> RelayError:
+    return RelayError(
+        f"there are no schedules for targets of the kind {kind!r:.60}",
+        help=['there are for "llvm", processors of all kinds, and "cuda"'],
+    )
+
+
+def _usual(options: dict[str, object]) -> dict[str, object]:
+    """`options` without a name that is empty, and with this processor's where it is to be the machine's own;
+    how many cores and which features there are is looked at, which TVM does not do.
+    """
+    found = {name: value for name, value in options.items() if value != "" or name not in ("mcpu", "mtriple")}
+    if found.get("mcpu") == "native" and "mtriple" not in found:
+        found["mcpu"] = _host_cpu()
+    number = found.get("num-cores", 1)
+    if isinstance(number, bool) or (isinstance(number, int) and number < 1):
+        raise RelayError(f"a target has 1 core or more, not {number}", help=["leave out `num-cores`"])
+    features = found.get("mattr", [])
+    for name in features if isinstance(features, (list, tuple)) else []:
+        if isinstance(name, str) and not re.fullmatch(r"[+-][^\s,+-][^\s,]*", name):
+            raise RelayError(
+                f"a feature of a processor is switched on by `+name` and off by `-name`, not by {name[:60]!r}"
+            )
+    return found
 
 
 # How triples write what LLVM's list of processor families calls otherwise.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..execute.arguments import check_arguments, fits
 from ..execute.executor import FunctionValue, in_order
-from ..execute.given import by_dlpack, of_number, refused
+from ..execute.given import by_dlpack, of_number, refused, whole
 from ..execute.graph import Input
 from ..execute.interpreter import Interpreter
 from ..execute.results import to_result, to_value
@@ -123,7 +123,7 @@ class VMExecutable(Executable):
         if not forked.here():
             return float(forked.elsewhere(self.time, args, {"repeat": repeat, **named}))
         values, seconds = self.values(args, named), []
-        for _ in range(repeat + 1):
+        for _ in range(whole(repeat, "repeat") + 1):
             start = time.perf_counter()
             self.machine.call(ENTRY, values)
             seconds.append(time.perf_counter() - start)
@@ -136,13 +136,13 @@ class VMExecutable(Executable):
         from .profile import profile_calls
         from .timed import timed
 
-        return profile_calls(timed(self, args, named), repeat)
+        return profile_calls(timed(self, args, named), whole(repeat, "repeat"))
 
     def save(self, path: object) -> None:
         """Writes the program into one file: bytecode, constants, and libraries of its kernels."""
         from .saved_virtual import save
 
-        save(self, str(path))
+        save(self, path)
 
     def __repr__(self) -> str:
         main = self.program.functions[ENTRY]

@@ -1,4 +1,4 @@
-"""Programs that few write: tensors without elements, unsigned numbers, functions of odd numbers of elements."""
+"""Programs that few write: tensors without elements, unsigned numbers, functions of vectors."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_without_an_architecture_a_usual_one_is_taken() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("gpu", "error: there is no target called 'gpu'\nhelp: did you mean 'cpu'?"),
+        ("gpu", "error: there is no target called 'gpu'\nhelp: did you mean 'cuda'?"),
         ("raspberry-pi", "error: there is no target called 'raspberry-pi'\nhelp: did you mean 'raspberry-pi"),
         ("", "error: there is no target called ''\nhelp: there are 'cpu', 'cuda', 'arm64', "),
         ({"kind": "x"}, "error: TVM does not know the target {'kind': 'x'}\nhelp: Target kind \"x\""),
