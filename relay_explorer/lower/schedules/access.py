@@ -10,14 +10,16 @@ from ..require import tvm
 
 
 class Access(NamedTuple):
-    """`branches` where a condition on the last axis decides what is read, other than between whole vectors;
-    `strided` where what is read lies several elements apart, or is the same for some; `across` the number of
-    the axis along which elements that are read lie one after another, where it is not the last: a transpose.
+    """`branches` where a condition on the last axis decides what is read, other than between whole vectors,
+    and `pieces` where it is one tensor or another; `strided` where what is read lies several elements apart,
+    or is the same for some; `across` the number of the axis along which elements that are read lie one after
+    another, where it is not the last: a transpose.
     """
 
     branches: bool = False
     strided: bool = False
     across: int | None = None
+    pieces: bool = False
 
     @property
     def vectors(self) -> bool:
@@ -33,11 +35,13 @@ def access_of(block: Any, lanes: int) -> Access:
     if not axes or not hasattr(block.body, "value"):
         return Access()
     last = axes[-1]
-    branches = strided = False
+    branches = strided = pieces = False
     across = None
     for part in _parts(block.body.value):
         if _kind(part) == "Call" and _name(part) == "if_then_else":
-            branches = branches or any(_cuts(c, last, lanes) for c in _comparisons(part.args[0]))
+            if any(_cuts(c, last, lanes) for c in _comparisons(part.args[0])):
+                branches = True
+                pieces = pieces or all(_reads(arm) for arm in part.args[1:])
         elif _kind(part) in _LOADS and len(part.indices):
             *before, inner = part.indices
             if _uses(inner, last):
@@ -45,7 +49,7 @@ def access_of(block: Any, lanes: int) -> Access:
             elif any(_uses(index, last) for index in before):
                 number = next((n for n, axis in enumerate(axes) if inner.same_as(axis)), None)
                 across = number if number is not None else across
-    return Access(branches, strided, across)
+    return Access(branches, strided, across, pieces)
 
 
 def _parts(value: Any) -> list[Any]:
@@ -77,6 +81,10 @@ def _name(call: Any) -> str:
 
 def _uses(expression: Any, var: Any) -> bool:
     return any(part.same_as(var) for part in _parts(expression))
+
+
+def _reads(expression: Any) -> bool:
+    return any(_kind(part) in _LOADS for part in _parts(expression))
 
 
 def _leaps(index: Any, last: Any) -> bool:

@@ -198,6 +198,8 @@ def plain_loops(sch: Any, block: Any, target: Target) -> None:
         outer, vector = _split_vector(sch, spatial, extents, lanes, joined)
     else:
         outer, vector = spatial[:-1], None
+        if access.pieces:  # a loop for each of them, without the conditions
+            sch.annotate(spatial[-1], "pragma_loop_partition_hint", 1)
     if vector is not None and reduced:
         sch.reorder(*outer, *reduced, vector)
     large = None in extents or product([e or 1 for e in extents]) >= ROWS_AT_ONCE
