@@ -21,7 +21,7 @@ from ..ops.numeric import quiet
 from ..typing.exhaustive import missing_case, show_pattern
 from .code import Block, ClauseCode, Code, Instruction, Kind, compile_function
 from .memory import Budget
-from .values import Closure, ConstructorValue, RefValue, Value, show
+from .values import Closure, ConstructorValue, ForeignClosure, RefValue, Value, show
 
 MOST_CLAUSES = 6  # of a match, that an error names
 DEEP = 1000  # calls: from here on they may be what takes the memory
@@ -79,6 +79,8 @@ class Interpreter:
         """The value of a function (or of the global function of that name) for `args`."""
         if isinstance(function, str):
             callee: Value = self._global(self.module.get_global_var(function))
+        elif isinstance(function, ForeignClosure):
+            return function.call(args)
         else:
             callee = function if isinstance(function, Closure) else Closure(compile_function(function), [])
         return self._run(callee, tuple(args))
@@ -135,7 +137,7 @@ class Interpreter:
                 tail = at == len(block.instructions) and block.result == target
                 if kind is _CALL:
                     function, *values = [frame[i] for i in operands]
-                    if not isinstance(function, Closure):
+                    if type(function) is not Closure:
                         frame[target] = self._apply(function, values, instruction)
                         if observer is not None:
                             observer.made(instruction, frame)
@@ -202,7 +204,11 @@ class Interpreter:
         return found
 
     def _apply(self, callee: Value, values: list[Value], at: Instruction) -> Value:
-        """A call of what is no closure: a constructor, or an operator that was passed as a value."""
+        """A call of what is no closure of its own: a constructor, an operator that was passed as a value, a
+        function that something else runs.
+        """
+        if isinstance(callee, ForeignClosure):
+            return callee.call(values)
         if isinstance(callee, Constructor):
             try:
                 return ConstructorValue(callee, values)

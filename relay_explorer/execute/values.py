@@ -81,6 +81,16 @@ class Closure:
         return show(self)
 
 
+class ForeignClosure(Closure):
+    """A function that something else runs: a program that was built, or one ahead of time."""
+
+    __slots__ = ()
+
+    def call(self, args: Sequence[Value]) -> Value:
+        """Its value for arguments."""
+        raise NotImplementedError
+
+
 def show(value: Value) -> str:
     """A value as text, long ones cut: `Cons(1, Cons(2, Nil))`."""
     parts: list[str] = []

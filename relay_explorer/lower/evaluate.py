@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..execute.results import as_it_is, to_result, to_value
-from ..execute.values import Closure, Value
+from ..execute.values import Closure, ForeignClosure, Value
 from ..execute.vm import Machine, VMProgram
 from ..execute.vm.executor import VMInterpreter
 from ..ir.expr import Expr, Function, GlobalVar, Var, is_complete
@@ -23,7 +23,7 @@ from .target import Target
 from .virtual import VMExecutable, machine_of
 
 
-class BuiltClosure(Closure):
+class BuiltClosure(ForeignClosure):
     """A function that was built as a whole."""
 
     __slots__ = ("exe",)

@@ -14,9 +14,9 @@ from ..execute.aot import NativeSource
 from ..execute.aot.argument_writer import ArgumentWriter, UnusualError
 from ..execute.aot.values import numpy_type, values_of, widened, written
 from ..execute.arguments import check_arguments, fits
-from ..execute.executor import in_order
-from ..execute.given import by_dlpack, of_number, refused
-from ..execute.interpreter import ExecutionError
+from ..execute.executor import FunctionValue, in_order
+from ..execute.given import by_dlpack, of_number, refused, whole
+from ..execute.interpreter import ExecutionError, Interpreter
 from ..execute.results import to_result, to_value
 from ..execute.values import Value
 from ..ir.errors import Note, RelayError
@@ -24,6 +24,7 @@ from ..ir.expr import Function, Var
 from ..ir.module import IRModule
 from ..ir.show import counted
 from ..ir.types import GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
+from .native_functions import NativeClosure, OutsideFunctions, WrappedFunction
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -36,7 +37,7 @@ class NativeLibrary:
 
     def __init__(self, path: str, native: NativeSource, main: Function, module: IRModule) -> None:
         self.native, self.main, self.module = native, main, module
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a function from outside may call one of the program
         library = ctypes.CDLL(path)
 
         def function(name: str, result: Any, *arguments: Any) -> Any:
@@ -49,15 +50,20 @@ class NativeLibrary:
         self._end = function("end", None, pointer)
         self._error = function("error", ctypes.c_char_p, pointer)
         self._read = function("read", ctypes.c_int, pointer, pointer, number, pointer, number)
-        self._go = function("go", number, pointer, pointer, number, pointer, number)
+        self._go = function("go", number, pointer, pointer, pointer, number, pointer, number)
         self._held = function("held", number, pointer, pointer, number)
         self._let_go = function("let_go", None, pointer)
         self._call = function("call", ctypes.c_int, pointer, pointer, pointer)
         self._release = function("release", None, pointer, pointer)
+        self._keep = function("keep", pointer, pointer)
+        self._write = function("write", number, pointer, pointer, number)
+        self._arity = function("arity", ctypes.c_int, pointer)
         self._live = function("live", number, pointer)
         self._memory = function("memory", number, pointer)
         self._machine = self._new()
+        self._outside = OutsideFunctions(self, library)
         weakref.finalize(self, self._end, self._machine)
+        self.released: list[int] = []  # values that nobody holds any more, since the last run
         self._room = array("q", bytes(8 * ROOM))
         self._arguments = (ctypes.c_void_p * (len(native.arguments) + 1))()
         types = [param.checked_type for param in main.params]
@@ -70,7 +76,9 @@ class NativeLibrary:
 
     @property
     def live(self) -> int:
-        return int(self._live(self._machine))
+        with self.lock:
+            self._release_all()
+            return int(self._live(self._machine))
 
     @property
     def memory(self) -> int:
@@ -78,11 +86,24 @@ class NativeLibrary:
         return int(self._memory(self._machine))
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        numbers, alive = self._written(args, named)
         with self.lock:
+            numbers, alive = self._written(args, named)
             found = self._run(numbers)
         del alive
-        return found if type(found) is self._writer.array_type else _outside(found)
+        return found if type(found) is self._writer.array_type else self._shown(found)
+
+    def apply(self, function: int, arguments: Sequence[Value]) -> Value:
+        """The value of one of the program's functions, at an address."""
+        count = int(self._arity(function))
+        if len(arguments) != count:
+            raise ExecutionError(
+                f"the function takes {counted(count, 'argument')}, and is given {len(arguments)}"
+            )
+        with self.lock:
+            numbers, alive = self.numbers(arguments)
+            found = self._run(numbers, function)
+        del alive
+        return found
 
     def _written(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[bytes, list[Any]]:
         """The arguments as numbers: written at once where they are plainly right, else once they are seen to
@@ -93,7 +114,22 @@ class NativeLibrary:
                 return self._writer.write(args)
             except UnusualError:
                 pass
-        return written(self.values(args, named), self.native.tags)
+        return self.numbers(self.values(args, named))
+
+    def numbers(self, values: Sequence[Value]) -> tuple[bytes, list[Any]]:
+        """Values as numbers. The functions from outside among them are given back once they were read."""
+        made: list[int] = []
+        try:
+            return written(values, self.native.tags, lambda function: self._handle(function, made))
+        finally:
+            self.released += made
+
+    def _handle(self, function: Value, made: list[int]) -> int:
+        """The program's value for a function."""
+        if isinstance(function, NativeClosure) and function.library is self:
+            return function.address
+        made.append(self._outside.made(self._machine, function))
+        return made[-1]
 
     def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
         """Arguments as the interpreter has them, of the parameters' types."""
@@ -115,7 +151,7 @@ class NativeLibrary:
         """An argument as the interpreter has it; a tensor is of the parameter's type."""
         wanted = param.checked_type
         if not isinstance(wanted, TensorType):
-            found = to_value(value)
+            found = WrappedFunction(value) if isinstance(value, FunctionValue) else to_value(value)
             if hasattr(found, "dtype") and isinstance(wanted, (TupleType, RefType, TypeCall, GlobalTypeVar)):
                 raise refused(param.name_hint, wanted, found, param.span)
             return found
@@ -126,37 +162,74 @@ class NativeLibrary:
             raise refused(param.name_hint, wanted, found, param.span)
         return found
 
-    def _run(self, numbers: bytes) -> Value:
-        """The value of the program for arguments."""
+    def _run(self, numbers: bytes, function: int | None = None) -> Value:
+        """The value of the program, or of one of its functions, for arguments."""
         room = self._room
-        count = self._go(self._machine, numbers, len(numbers) // 8, *room.buffer_info())
+        count = self._go(self._machine, function, numbers, len(numbers) // 8, *room.buffer_info())
+        if self.released:
+            self._release_all()
         if not count:
-            raise self._problem()
+            raise self.problem()
         try:
             if count > len(room):
                 self._room = room = array("q", bytes(8 * count))
                 self._held(self._machine, *room.buffer_info())
-            return values_of(room, 1, self._constructors, _copied)
+            return values_of(room, 1, self._constructors, _copied, self._function)
         finally:
             if room[0]:
                 self._let_go(self._machine)
 
+    def _function(self, address: int) -> NativeClosure:
+        """A function of the program that came out of it."""
+        return NativeClosure(self, int(self._keep(address)), int(self._arity(address)))
+
+    def _release_all(self) -> None:
+        while self.released:
+            self._release(self._machine, self.released.pop())
+
+    def value_at(self, address: int) -> Value:
+        """A value that the program holds."""
+        room = array("q", bytes(8 * ROOM))
+        count = self._write(address, *room.buffer_info())
+        if count > len(room):
+            room = array("q", bytes(8 * count))
+            self._write(address, *room.buffer_info())
+        return values_of(room, 0, self._constructors, _copied, self._function)
+
+    def read_at(self, value: Value, place: int) -> int:
+        """Makes a value of the program, and puts it at an address; not 0: there was no memory."""
+        numbers, alive = self.numbers([value])
+        wrong = int(self._read(self._machine, numbers, len(numbers) // 8, place, 1))
+        self._release_all()
+        del alive
+        return wrong
+
+    def _shown(self, value: Value) -> Any:
+        """A result as the outside sees it: arrays, tuples, what constructors made, functions."""
+        if isinstance(value, tuple):
+            return tuple([self._shown(part) for part in value])
+        if hasattr(value, "dtype"):
+            return value
+        interpreter = Interpreter(self.module)
+        return to_result(value, lambda found: FunctionValue(interpreter, found))
+
     def time(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
         """The least seconds that a run takes, of `repeat`, without what brings values in and out."""
-        numbers, alive = self._written(args, named)
+        repeat = whole(repeat, "repeat")
         count = len(self.native.arguments)
         result = ctypes.c_void_p()
         seconds = []
         with self.lock:
+            numbers, alive = self._written(args, named)
             if self._read(self._machine, numbers, len(numbers) // 8, self._arguments, count):
-                raise self._problem()
+                raise self.problem()
             try:
                 for _ in range(repeat + 1):
                     begin = time.perf_counter()
                     failed = self._call(self._machine, self._arguments, ctypes.byref(result))
                     seconds.append(time.perf_counter() - begin)
                     if failed:
-                        raise self._problem()
+                        raise self.problem()
                     self._release(self._machine, result)
             finally:
                 for k in range(count):
@@ -164,7 +237,9 @@ class NativeLibrary:
         del alive
         return min(seconds)
 
-    def _problem(self) -> RelayError:
+    def problem(self) -> BaseException:
+        if (problem := self._outside.raised()) is not None:
+            return problem
         text = self._error(self._machine).decode("utf-8", "replace")
         message, *rest = text.split("\n")
         help = [line.removeprefix("help: ") for line in rest if line.startswith("help: ")]
@@ -179,10 +254,3 @@ def _copied(address: int, code: int, bits: int, shape: tuple[int, ...]) -> Array
     made: Array = np.empty(shape, numpy_type(code, bits))
     ctypes.memmove(made.ctypes.data, address, made.nbytes)
     return widened(made, code)
-
-
-def _outside(value: Value) -> Any:
-    """A result as the outside sees it: arrays, tuples of them, and what is made of constructors."""
-    if isinstance(value, tuple):
-        return tuple([_outside(part) for part in value])
-    return value if hasattr(value, "dtype") else to_result(value, lambda found: found)

@@ -95,18 +95,6 @@ def test_an_argument_of_the_wrong_type_goes_nowhere(echo: NativeExecutable) -> N
     assert echo.library.live == 0
 
 
-def test_a_cell_that_leads_back_to_itself() -> None:
-    text = "type Ring { Ring(ref(Ring)), }\ndef @main(%r: Ring) { %r }"
-    exe = build_native(relay.parse(text))
-    made = exe.mod.get_type("Ring")[1]
-    cell = RefValue(np.array(0))
-    ring = ConstructorValue(made.tag, [cell], made)
-    cell.value = ring
-    with pytest.raises(RelayError, match="an argument holds a cell that leads back to itself"):
-        exe(ring)
-    assert exe.library.live == 0
-
-
 def test_a_product_on_several_threads() -> None:
     """On more than there are processors. Each run wakes them anew, or finds them awake."""
     program = """

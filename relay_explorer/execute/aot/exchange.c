@@ -3,10 +3,10 @@
      0 code bits rank data shape…            a tensor whose elements lie at an address; in, they are not copied
      1 kind tag count                        FIELDS or a CELL of the next `count` values
      2 k                                     number k of those again
-     3                                       out: a closure
+     3 value                                 a function, which keeps it; out, it is to be kept by who reads it
      4 code bits rank bytes shape… elements… a tensor with its elements, in whole numbers of 8 bytes
 
-   Out, what is large is at an address. */
+   Out, what is large is at an address, and so is a function. */
 
 enum { INLINE = 1 << 16 }; /* bytes of the elements of a tensor that is written out whole */
 
@@ -17,8 +17,14 @@ static Object *read_tensor(Machine *m, const int64_t *item, int64_t *at) {
   int32_t rank = (int32_t)item[3];
   const int64_t *shape = item + 5;
   *at += 5 + rank;
-  if (item[0] == 0) return tensor_of(m, type, rank, shape, (void *)(intptr_t)item[4]);
+  void *data = (void *)(intptr_t)item[4];
+  /* A function may hold what it is given for longer than a run. */
+  if (item[0] == 0 && !FUNCTIONS_GO_OUT) return tensor_of(m, type, rank, shape, data);
   Object *value = tensor_of(m, type, rank, shape, NULL);
+  if (item[0] == 0) {
+    if (value) memcpy(TENSOR_OF(value)->data, data, bytes_of(type, rank, shape));
+    return value;
+  }
   if (value) memcpy(TENSOR_OF(value)->data, shape + rank, (size_t)item[4]);
   *at += (item[4] + 7) / 8;
   return value;
@@ -38,18 +44,18 @@ static int read_values(Machine *m, const int64_t *code, int64_t length, Object *
     Object *value = NULL;
     int opens = 0;
     if (item[0] == 1) {
-      value = parts(m, (int)item[1], (unsigned)item[2], (uint32_t)item[3]);
+      value = item[1] == CELL ? bare_cell(m) : parts(m, (int)item[1], (unsigned)item[2], (uint32_t)item[3]);
       if (value) {
         memset(&PART(value, 0), 0, (size_t)item[3] * sizeof(Object *));
-        value->mark = opens = item[3] > 0;
+        opens = item[3] > 0;
         made[count++] = value;
       }
       at += 4;
     } else if (item[0] == 2) {
-      if (made[item[1]]->mark)
-        failed(m, "an argument holds a cell that leads back to itself; a native program takes none");
-      else
-        value = keep(made[item[1]]);
+      value = keep(made[item[1]]);
+      at += 2;
+    } else if (item[0] == 3) {
+      value = keep((Object *)(intptr_t)item[1]);
       at += 2;
     } else {
       value = read_tensor(m, item, &at);
@@ -61,7 +67,7 @@ static int read_values(Machine *m, const int64_t *code, int64_t length, Object *
     else
       results[done++] = value;
     if (opens) waiting[open++] = (Open){value, 0};
-    for (; open && waiting[open - 1].next == waiting[open - 1].whole->count; open--) waiting[open - 1].whole->mark = 0;
+    while (open && waiting[open - 1].next == waiting[open - 1].whole->count) open--;
   }
   if (problem)
     while (done) drop(m, results[--done]);
@@ -95,7 +101,8 @@ static int64_t write_value(Object *value, int64_t *to, int64_t room, int *lent) 
     } else if (item->mark) {
       head[count++] = 2, head[count++] = item->mark - 1;
     } else if (item->kind == CLOSURE) {
-      head[count++] = 3;
+      head[count++] = 3, head[count++] = (int64_t)(intptr_t)item;
+      *lent = 1;
     } else {
       head[count++] = 1, head[count++] = item->kind, head[count++] = item->tag, head[count++] = item->count;
       if (marked == most_marked || top + item->count > size) {
@@ -136,7 +143,6 @@ static int64_t write_value(Object *value, int64_t *to, int64_t room, int *lent) 
 
 /* ---- what a value from outside must be */
 
-typedef struct Expected Expected;
 struct Expected {
   const char *text;
   uint8_t kind; /* one of the kinds of values; ANY: it cannot be told */
@@ -144,16 +150,19 @@ struct Expected {
   int32_t rank;
   const int64_t *shape; /* -1: any size */
   uint16_t first, last; /* constructors */
-  uint32_t count;       /* of a tuple */
-  const Expected *const *parts;
+  uint32_t count;       /* of a tuple; of a function, how many arguments */
+  const Expected *const *parts; /* of a function, of its arguments and its result */
 };
 enum { ANY = 255 };
 static const Expected any = {"any", ANY, {0, 0, 0}, 0, NULL, 0, 0, 0, NULL};
+
+static int fits_function(const Object *value, const Expected *wanted);
 
 static int fits(const Object *value, const Expected *wanted) {
   if (!value) return 0;
   if (wanted->kind == ANY) return 1;
   if (value->kind != wanted->kind) return 0;
+  if (value->kind == CLOSURE) return fits_function(value, wanted);
   if (value->kind == TENSOR) {
     const Tensor *array = TENSOR_OF(value);
     if (memcmp(&array->type, &wanted->type, sizeof(Type)) || array->rank != wanted->rank) return 0;
@@ -176,22 +185,27 @@ static void end_machine(Machine *m) {
   if (!m) return;
   for (size_t k = 0; k < m->block_count; k++) free(m->blocks[k]);
   free(m->blocks);
+  free(m->cells);
   free(m->stack);
   free(m->frames);
   free(m);
 }
 
-/* Runs a function on arguments, which it takes over. */
-static int call(Machine *m, const Function *callee, Object **arguments, Object **result) {
-  m->error[0] = raised[0] = 0;
+/* Runs a function on arguments, which it takes over; those that a closure captured come behind them. */
+static int call(Machine *m, const Function *callee, Object *const *arguments, Object *closure, Object **result) {
+  size_t depth = m->depth;
+  uint32_t count = callee->arguments - (closure ? closure->count : 0);
+  if (!depth) m->error[0] = raised[0] = 0;
   *result = NULL;
   Object **r = enter(m, callee);
   if (!r) {
-    for (uint32_t k = 0; k < callee->arguments; k++) drop(m, arguments[k]);
+    for (uint32_t k = 0; k < count; k++) drop(m, arguments[k]);
     return 1;
   }
-  memcpy(r, arguments, callee->arguments * sizeof *r);
-  if (run(m)) return 1;
-  *result = m->result;
-  return 0;
+  if (count) memcpy(r, arguments, count * sizeof *r);
+  for (uint32_t k = 0; closure && k < closure->count; k++) r[count + k] = keep(PART(closure, k));
+  int wrong = run(m, depth);
+  if (!wrong) *result = m->result;
+  if (!depth && m->cell_count > m->cells_left) free_circles(m);
+  return wrong;
 }

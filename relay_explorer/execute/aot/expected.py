@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir.types import GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
+from ...ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
 from .names import Naming, comment, dtype_parts
 
-_ANY = "any"  # what C cannot tell: a type variable, a function's type
+_ANY = "any"  # what C cannot tell: a type variable
 
 
 class Expectations:
@@ -55,6 +55,11 @@ class Expectations:
                 line = self.table(parts, type_.fields)
                 self.lines.append(line)
                 return f"FIELDS, {{0, 0, 0}}, 0, NULL, 0, 0, {len(type_.fields)}, {parts}"
+            case FuncType(type_params=()):
+                parts = f"t_function{len(self.lines)}"
+                line = self.table(parts, [*type_.arg_types, type_.ret_type])
+                self.lines.append(line)
+                return f"CLOSURE, {{0, 0, 0}}, 0, NULL, 0, 0, {len(type_.arg_types)}, {parts}"
             case RefType():
                 return "CELL, {0, 0, 0}, 0, NULL, 0, 0, 0, NULL"
             case GlobalTypeVar() | TypeCall():

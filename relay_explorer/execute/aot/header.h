@@ -53,7 +53,18 @@ PREFIX_value PREFIX_part(PREFIX_value, uint32_t number);
 
 PREFIX_value PREFIX_keep(PREFIX_value); /* one more holds it, and releases it */
 void PREFIX_release(PREFIX *, PREFIX_value);
-int64_t PREFIX_live(const PREFIX *);   /* how many values somebody holds */
+
+/* Functions are values too. What one is applied to stays the caller's, as with `run`. */
+int PREFIX_arity(PREFIX_value); /* how many arguments it takes; -1: it is no function */
+int PREFIX_apply(PREFIX *, PREFIX_value function, const PREFIX_value *arguments, PREFIX_value *result);
+
+/* A function in C as a value: `code` makes a value and gives 0, or says with `fail` what is wrong. `done`, unless
+   it is NULL, is called when nobody holds the function any more. */
+typedef int (*PREFIX_code)(void *context, PREFIX *, const PREFIX_value *arguments, PREFIX_value *result);
+PREFIX_value PREFIX_function(PREFIX *, int arity, PREFIX_code code, void (*done)(void *context), void *context);
+int PREFIX_fail(PREFIX *, const char *text); /* sets the error, and gives 1 */
+
+int64_t PREFIX_live(PREFIX *);         /* how many values somebody holds */
 int64_t PREFIX_memory(const PREFIX *); /* bytes that the system gave for values */
 
 #ifdef __cplusplus

@@ -191,7 +191,9 @@ def _alloc_closure(w: FunctionWriter, i: AllocClosure, n: int) -> None:
 
 
 def _new_ref(w: FunctionWriter, i: NewRef, n: int) -> None:
-    _alloc(w, i.to, "CELL", 0, [i.value], n)
+    w.lines.append("  { Object *made = new_cell(m); if (!made) return 1;")
+    w.lines.append(f"  PART(made, 0) = {w.values([i.value], n)[0]};")
+    w.settle(i.to, n, [i.value])
 
 
 def _get_field(w: FunctionWriter, i: GetField, n: int) -> None:
@@ -255,9 +257,18 @@ def _invoke(w: FunctionWriter, i: Invoke, n: int) -> None:
     _go_on(w, i.to, n)
 
 
+def _check_number(w: FunctionWriter, closure: int, count: int) -> None:
+    """A function from outside may be another than its type said, where that was a type variable."""
+    w.lines.append(
+        f"  if (FUNCTIONS_GO_OUT && arity_of(r[{closure}]) != {count}) return failed(m, "
+        f'"the function takes %u arguments, and is given {count}", (unsigned)arity_of(r[{closure}]));'
+    )
+
+
 def _invoke_closure(w: FunctionWriter, i: InvokeClosure, n: int) -> None:
     w.returns += 1
     w.lines.append(f"  {{ m->frames[m->depth - 1].at = {w.returns};")
+    _check_number(w, i.closure, len(i.arguments))
     w.lines.append(f"  Object *callee = keep(r[{i.closure}]), **a = enter(m, &functions[callee->tag]);")
     w.lines.append("  if (!a) { drop(m, callee); return 1; }")
     w.lines.append("  r = registers(m, 2);")
@@ -289,7 +300,9 @@ def _tail_invoke_closure(w: FunctionWriter, i: TailInvokeClosure, n: int) -> Non
     closure = f"take(&r[{i.closure}])" if i.closure not in i.arguments else f"keep(r[{i.closure}])"
     callee = f"Object *callee = {closure};"
     order = f"{callee} {given}" if i.closure in i.arguments else f"{given}{callee}"
-    w.lines.append(f"  {{ {order}")
+    w.lines.append("  {")
+    _check_number(w, i.closure, len(i.arguments))
+    w.lines.append(f"  {order}")
     w.lines.append("  r = replace(m, &functions[callee->tag]);")
     w.lines.append(f"  if (!r) {{ {failed}drop(m, callee); return 1; }}")
     w.lines.append("  " + " ".join(f"r[{k}] = a{k};" for k in range(len(values))))

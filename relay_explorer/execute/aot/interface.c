@@ -7,7 +7,12 @@ API void PREFIX_end(Machine *m) { end_machine(m); }
 
 API const char *PREFIX_error(const Machine *m) { return m ? m->error : "there is no memory"; }
 
-API int64_t PREFIX_live(const Machine *m) { return m->live; }
+API int64_t PREFIX_live(Machine *m) {
+  if (!m->depth && m->cell_count) free_circles(m);
+  return m->live;
+}
+
+API int PREFIX_fail(Machine *m, const char *text) { return failed(m, "%s", text); }
 
 API int64_t PREFIX_memory(const Machine *m) { return m->memory; }
 
@@ -43,7 +48,9 @@ API void PREFIX_release(Machine *m, Object *value) { drop(m, value); }
 
 API int PREFIX_constructor(const Object *value) { return value->kind == FIELDS ? value->tag : -1; }
 
-API uint32_t PREFIX_count(const Object *value) { return value->kind == TENSOR ? 0 : value->count; }
+API uint32_t PREFIX_count(const Object *value) {
+  return value->kind == FIELDS || value->kind == CELL ? value->count : 0;
+}
 
 API Object *PREFIX_part(Object *value, uint32_t number) {
   return number < PREFIX_count(value) ? PART(value, number) : NULL;
@@ -83,14 +90,89 @@ API int PREFIX_call(Machine *m, Object *const *arguments, Object **result) {
     if (!fits(arguments[k], main_types[k]))
       return failed(m, "the argument `%%%s` must be `%s`", main_names[k], main_types[k]->text);
   for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++) given[k] = keep(arguments[k]);
-  return call(m, &functions[MAIN], given, result);
+  return call(m, &functions[MAIN], given, NULL, result);
 }
 
-/* Runs the program on arguments that are numbers, and writes out its result; 0 where something went wrong. */
-API int64_t PREFIX_go(Machine *m, const int64_t *code, int64_t length, int64_t *to, int64_t room) {
-  Object *given[MAIN_ARGUMENTS + 1];
-  if (read_values(m, code, length, given, MAIN_ARGUMENTS)) return 0;
-  int wrong = PREFIX_call(m, given, &m->held);
-  for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++) drop(m, given[k]);
+/* ---- functions as values */
+
+static uint32_t arity_of(const Object *closure) {
+  if (closure->tag == FROM_OUTSIDE) return ((Outside *)PART(closure, 0))->arity;
+  return functions[closure->tag].arguments - closure->count;
+}
+
+static const char *text_of(const Expected *wanted) { return wanted->text; }
+
+/* Types are the same objects where they are equal. One from outside gives from now on what is wanted here. */
+static int fits_function(const Object *value, const Expected *wanted) {
+  if (arity_of(value) != wanted->count) return 0;
+  if (value->tag == FROM_OUTSIDE) {
+    Outside *it = (Outside *)PART(value, 0);
+    if (!it->result) it->result = wanted->parts[wanted->count];
+    return it->result == wanted->parts[wanted->count];
+  }
+  const Function *it = &functions[value->tag];
+  for (uint32_t k = 0; k <= wanted->count && it->types; k++) {
+    const Expected *own = it->types[k < wanted->count ? k : it->arguments];
+    if (own != wanted->parts[k] && own != &any && wanted->parts[k] != &any) return 0;
+  }
+  return 1;
+}
+
+API int PREFIX_arity(const Object *value) { return value->kind == CLOSURE ? (int)arity_of(value) : -1; }
+
+API int PREFIX_apply(Machine *m, Object *function, Object *const *arguments, Object **result) {
+  Object *given[MOST_ARGUMENTS];
+  *result = NULL;
+  if (!function || function->kind != CLOSURE) return failed(m, "what is applied is no function");
+  uint32_t count = arity_of(function);
+  if (count > MOST_ARGUMENTS) return failed(m, "a function of more than %d arguments is called", (int)MOST_ARGUMENTS);
+  const Function *callee = &functions[function->tag];
+  for (uint32_t k = 0; k < count; k++) {
+    if (!fits(arguments[k], callee->types ? callee->types[k] : &any))
+      return failed(m, "argument %u of the function must be `%s`", (unsigned)k,
+                    callee->types ? callee->types[k]->text : "any");
+    given[k] = arguments[k];
+  }
+  Function whole = *callee;
+  if (function->tag == FROM_OUTSIDE) whole.arguments = count + 1;
+  keep(function);
+  for (uint32_t k = 0; k < count; k++) keep(given[k]);
+  int wrong = call(m, &whole, given, function, result);
+  drop(m, function);
+  return wrong;
+}
+
+API Object *PREFIX_function(Machine *m, int arity, CallOutside code, void (*done)(void *), void *context) {
+  if (arity < 0 || arity >= MOST_ARGUMENTS) {
+    failed(m, "a function from outside takes up to %d arguments, and not %d", (int)MOST_ARGUMENTS - 1, arity);
+    return NULL;
+  }
+  Object *made = parts(m, CLOSURE, FROM_OUTSIDE, 1);
+  Outside *it = made ? (Outside *)object(m, sizeof(Outside), OUTSIDE, 0) : NULL;
+  if (!it) {
+    if (made) PART(made, 0) = NULL, drop(m, made);
+    return NULL;
+  }
+  *it = (Outside){it->head, code, done, context, (uint32_t)arity, NULL};
+  PART(made, 0) = &it->head;
+  return made;
+}
+
+/* A value as numbers; how many they are. */
+API int64_t PREFIX_write(Object *value, int64_t *to, int64_t room) {
+  int lent;
+  return write_value(value, to, room, &lent);
+}
+
+/* Runs the program, or a function, on arguments that are numbers, and writes out its result; 0 where something
+   went wrong. */
+API int64_t PREFIX_go(Machine *m, Object *function, const int64_t *code, int64_t length, int64_t *to, int64_t room) {
+  enum { MOST = MAIN_ARGUMENTS > MOST_ARGUMENTS ? MAIN_ARGUMENTS : MOST_ARGUMENTS };
+  Object *given[MOST + 1], *result;
+  uint32_t count = function ? arity_of(function) : MAIN_ARGUMENTS;
+  if (read_values(m, code, length, given, count)) return 0;
+  int wrong = function ? PREFIX_apply(m, function, given, &result) : PREFIX_call(m, given, &result);
+  for (uint32_t k = 0; k < count; k++) drop(m, given[k]);
+  m->held = result;
   return wrong ? 0 : PREFIX_held(m, to, room);
 }

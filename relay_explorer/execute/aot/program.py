@@ -7,16 +7,20 @@ be called there.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from ...ir.adt import Constructor
 from ...ir.errors import RelayError
+from ...ir.expr import Function
+from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
-from ...ir.types import Type
-from ..vm.bytecode import VMFunction, VMProgram
+from ...ir.types import FuncType, Type
+from ...ir.walk import type_children
+from ...text import parse_expr
+from ..vm.bytecode import AllocClosure, VMFunction, VMProgram
 from .expected import Expectations
 from .functions import FunctionWriter
 from .names import Naming, comment, dtype_parts, identifier, string
@@ -64,13 +68,16 @@ def native_source(
     expected = Expectations(names)
     makers = _constructors(program, names, prefix, expected)
     wanted = expected.table("main_types", types or [None] * len(main.params))
+    outside = functions_go_out(program)
+    typed = _typed_closures(program, names, expected) if outside else {}
     shown = ", ".join([string(name) for name in main.params])
     wanted += f"\nstatic const char *const main_names[] = {{{shown or 'NULL'}}};"
     parts = [
         f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
+        f"enum {{ FUNCTIONS_GO_OUT = {int(outside)}, FROM_OUTSIDE = {len(program.functions)} }};\n",
         *[
             (here / name).read_text("utf-8")
-            for name in ("runtime.c", "kernels.c", "exchange.c", *names.parts)
+            for name in ("runtime.c", "cells.c", "kernels.c", "exchange.c", *names.parts)
         ],
         "\n/* ---- the program */\n",
         f'static const char *const program_name = "{prefix}";',
@@ -80,10 +87,10 @@ def native_source(
         _scalars(names),
         _shapes(names),
         _HELPERS,
-        _table(program, names),
-        "\n".join(bodies),
         *expected.lines,
         wanted,
+        _table(program, names, typed),
+        "\n".join(bodies),
         (here / "interface.c").read_text("utf-8").replace("PREFIX", prefix),
         makers,
         _run(main, prefix, define=True),
@@ -177,6 +184,7 @@ static inline int64_t floor_div(int64_t a, int64_t b) {
 static inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
+static uint32_t arity_of(const Object *closure);
 
 /* A shape as a value: a tensor of its sizes. */
 static Object *shape_value(Machine *m, int64_t rank, const int64_t *sizes) {
@@ -193,15 +201,56 @@ static void captured(Machine *m, Object *closure, Object **to) {
 """
 
 
-def _table(program: VMProgram, names: Naming) -> str:
+def functions_go_out(program: VMProgram) -> bool:
+    """Whether `@main` may take or give functions, or data that hold some."""
+    if any("fn (" in text for text in program.functions[MAIN].types):
+        return True
+    pending = [part for data in program.types for made in data.constructors for part in made.inputs]
+    while pending:
+        type_ = pending.pop()
+        if isinstance(type_, FuncType):
+            return True
+        pending += type_children(type_)
+    return False
+
+
+def _typed_closures(program: VMProgram, names: Naming, expected: Expectations) -> dict[str, str]:
+    """Tables of the types of those functions that are used as values, by name, where they are known."""
+    found = {}
+    for name in dict.fromkeys(
+        i.function for f in program.functions.values() for i in f.code if isinstance(i, AllocClosure)
+    ):
+        types = _types_of(program, program.functions[name])
+        if types is not None:
+            found[name] = f"types_of_{names.functions[name]}"
+            # What is captured comes as it is.
+            between = [None] * program.functions[name].captured
+            expected.lines.append(expected.table(found[name], [*types[:-1], *between, types[-1]]))
+    return found
+
+
+def _types_of(program: VMProgram, function: VMFunction) -> list[Type] | None:
+    """The types of a function's parameters, and of its result."""
+    text = f"fn ({', '.join(f'%x{k}: {t}' for k, t in enumerate(function.types))}) {{ () }}"
+    try:
+        header = parse_expr(text, init_module=IRModule({}, {data.header: data for data in program.types}))
+    except RelayError:  # a type variable
+        return None
+    types = [param.type_annotation for param in header.params] if isinstance(header, Function) else []
+    return [t for t in types if t is not None] if all(types) else None
+
+
+def _table(program: VMProgram, names: Naming, typed: Mapping[str, str]) -> str:
     lines = [f"static int {name}(Machine *, Object **, int);" for name in names.functions.values()]
     lines.append("\nstatic const Function functions[] = {")
     for name, function in program.functions.items():
         count = len(function.params) + function.captured
         shown = string(name)[1:-1]
         lines.append(
-            f'  {{{names.functions[name]}, {max(1, function.registers, count)}, {count}, "@{shown}"}},'
+            f'  {{{names.functions[name]}, {max(1, function.registers, count)}, {count}, "@{shown}", '
+            f"{typed.get(name, 'NULL')}}},"
         )
+    lines.append('  {call_outside, MOST_ARGUMENTS + 1, 0, "a function from outside", NULL},')
     return "\n".join([*lines, "};\n"])
 
 

@@ -35,7 +35,7 @@ typedef int (*Kernel)(void *, const Argument *, int32_t, Argument *);
 
 /* ---- values */
 
-enum { TENSOR, STORAGE, FIELDS, CLOSURE, CELL }; /* kinds */
+enum { TENSOR, STORAGE, FIELDS, CLOSURE, CELL, OUTSIDE }; /* kinds; OUTSIDE: what a function from outside is */
 enum { ALIGNMENT = 64, FOREVER = -1 };
 
 typedef struct Object Object;
@@ -50,6 +50,7 @@ struct Object {
 };
 typedef struct { Object head; Tensor array; Object *storage; int64_t sizes[]; } TensorObject;
 typedef struct { Object head; Object *part[]; } Parts;
+typedef struct { Object head; Object *content; size_t place; } Cell; /* and its place among all */
 
 #define TENSOR_OF(object) (&((TensorObject *)(object))->array)
 #define PART(object, k) (((Parts *)(object))->part[k])
@@ -61,7 +62,13 @@ enum { SMALL = 64, SIZES = SMALL + 4 * 40, CHUNK = 1 << 18 };
 typedef struct Machine Machine;
 typedef int (*Code)(Machine *, Object **, int); /* registers, and where to go on; not 0: it failed */
 typedef struct { Code code; int32_t at; uint32_t count; size_t base; } Frame;
-typedef struct { Code code; uint32_t registers, arguments; const char *name; } Function;
+typedef struct Expected Expected;
+typedef struct {
+  Code code;
+  uint32_t registers, arguments; /* those that are captured are arguments too */
+  const char *name;
+  const Expected *const *types; /* of arguments and result, where it is used as a value and they are known */
+} Function;
 
 struct Machine {
   Object **stack;
@@ -76,6 +83,9 @@ struct Machine {
   size_t chunk_left;
   void **blocks; /* all memory that the system gave */
   size_t block_count, most_blocks;
+  Object **cells; /* all that are live */
+  size_t cell_count, most_cells;
+  size_t cells_left; /* how many there were when circles were last looked for */
   int64_t live; /* values that somebody holds */
   int64_t memory; /* bytes that the system gave */
   char error[1000];
@@ -160,6 +170,9 @@ static inline Object *keep(Object *value) {
   return value;
 }
 
+static void forget_cell(Machine *m, Object *cell);
+static void let_outside_go(Object *value);
+
 /* Frees a value that nobody holds, and what only it held, however deep. */
 static void destroy(Machine *m, Object *value) {
   value->next = NULL;
@@ -170,6 +183,10 @@ static void destroy(Machine *m, Object *value) {
     if (value->kind == TENSOR) {
       parts = &((TensorObject *)value)->storage;
       count = *parts != NULL;
+    } else if (value->kind == CELL) {
+      forget_cell(m, value);
+    } else if (value->kind == OUTSIDE) {
+      let_outside_go(value);
     }
     for (uint32_t k = 0; k < count; k++)
       if (parts[k] && parts[k]->uses > 0 && --parts[k]->uses == 0) {
@@ -321,11 +338,12 @@ static inline int returned(Machine *m, Object *value) {
   return 0;
 }
 
-static int run(Machine *m) {
-  while (m->depth) {
+/* Runs until the calls that are there beyond the first `depth` have returned. */
+static int run(Machine *m, size_t depth) {
+  while (m->depth > depth) {
     Frame *frame = &m->frames[m->depth - 1];
     if (frame->code(m, m->stack + frame->base, frame->at)) {
-      for (; m->depth; m->depth--) {
+      for (; m->depth > depth; m->depth--) {
         frame = &m->frames[m->depth - 1];
         for (uint32_t k = 0; k < frame->count; k++) clear(m, &m->stack[frame->base + k]);
       }

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir.adt import Constructor
 from ...ir.errors import RelayError
-from ..values import ConstructorValue, RefValue, Value
+from ...ir.op import Op
+from ..values import Closure, ConstructorValue, RefValue, Value
 from .names import dtype_parts
 
 if TYPE_CHECKING:
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
 ALIGNMENT = 64
 INLINE = 4096  # bytes of a tensor whose elements stand in the list themselves
 FIELDS, CELL = 2, 4  # kinds of values
-_TENSOR, _MADE, _AGAIN, _WHOLE = 0, 1, 2, 4  # what the list of numbers consists of
+_TENSOR, _MADE, _AGAIN, _FUNCTION, _WHOLE = 0, 1, 2, 3, 4  # what the list of numbers consists of
 
 
-def written(values: Sequence[Value], tags: Mapping[tuple[str, str], int]) -> tuple[bytes, list[Array]]:
+def written(
+    values: Sequence[Value],
+    tags: Mapping[tuple[str, str], int],
+    handle: Callable[[Value], int],
+) -> tuple[bytes, list[Array]]:
     """The numbers for values, as bytes, each before its parts, and arrays that must live while they are read.
-    A part that is there twice is written once. Functions are a RelayError.
+    A part that is there twice is written once. `handle` gives the program's value for a function.
     """
     import numpy as np
 
@@ -37,6 +42,8 @@ def written(values: Sequence[Value], tags: Mapping[tuple[str, str], int]) -> tup
             tensor_written(value, found, alive)
         elif id(value) in number:
             found.extend((_AGAIN, number[id(value)]))
+        elif isinstance(value, (Closure, Constructor, Op)):
+            found.extend((_FUNCTION, handle(value)))
         else:
             kind, tag, fields = _parts(value, tags)
             number[id(value)] = len(number)
@@ -86,10 +93,7 @@ def _parts(value: Value, tags: Mapping[tuple[str, str], int]) -> tuple[int, int,
         return FIELDS, 0, value
     if isinstance(value, RefValue):
         return CELL, 0, (value.value,)
-    raise RelayError(
-        "a function cannot be an argument of a native program",
-        help=["the virtual machine and the interpreter take functions"],
-    )
+    raise RelayError(f"a {type(value).__name__} is no value of a program")
 
 
 def values_of(
@@ -97,11 +101,12 @@ def values_of(
     at: int,
     constructors: Mapping[int, Constructor],
     copied: Callable[[int, int, int, tuple[int, ...]], Array],
+    function: Callable[[int], Value],
 ) -> Value:
     """The value that a list of numbers is from place `at` on; `copied` makes an array of an address, DLPack's
-    code and bits, and a shape.
+    code and bits, and a shape, and `function` a function of an address.
     """
-    numbered: list[Value] = []  # what others name by number; None: its parts are not all there
+    numbered: list[Value] = []  # what others name by number; None: a tuple, whose parts are not all there
     waiting: list[tuple[int, int, int, list[Value]]] = []  # kind, tag, number, and the parts that are there
     missing: list[int] = []  # how many parts are not
     while True:
@@ -109,10 +114,10 @@ def values_of(
             _, kind, tag, count = numbers[at : at + 4]
             waiting.append((kind, tag, len(numbered), []))
             missing.append(count)
-            numbered.append(None)
+            numbered.append(_begun(kind, tag, constructors))
             at += 4
         else:
-            value, at = _leaf(numbers, at, numbered, copied)
+            value, at = _leaf(numbers, at, numbered, copied, function)
             if not waiting:
                 return value
             waiting[-1][3].append(value)
@@ -120,15 +125,36 @@ def values_of(
         while not missing[-1]:
             missing.pop()
             kind, tag, number, parts = waiting.pop()
-            value = numbered[number] = _made(kind, tag, parts, constructors)
+            value = numbered[number]
+            if value is None:
+                value = numbered[number] = tuple(parts)
+            elif kind == CELL:
+                value.value = parts[0]
+            else:
+                value.fields = tuple(parts)
             if not waiting:
                 return value
             waiting[-1][3].append(value)
             missing[-1] -= 1
 
 
+def _begun(kind: int, tag: int, constructors: Mapping[int, Constructor]) -> Value:
+    """A value whose parts are not there yet; they may lead back to it. None: a tuple, which needs them."""
+    if kind == CELL:
+        return RefValue(None)
+    if not tag:
+        return None
+    made = ConstructorValue.__new__(ConstructorValue)
+    made.constructor, made.fields = constructors[tag], ()
+    return made
+
+
 def _leaf(
-    numbers: array[int], at: int, numbered: Sequence[Value], copied: Callable[..., Array]
+    numbers: array[int],
+    at: int,
+    numbered: Sequence[Value],
+    copied: Callable[..., Array],
+    function: Callable[[int], Value],
 ) -> tuple[Value, int]:
     """A value that is not made of others, and where the next one begins."""
     what = numbers[at]
@@ -142,12 +168,12 @@ def _leaf(
     if what == _AGAIN:
         value = numbered[numbers[at + 1]]
         if value is None:
-            raise RelayError("the result holds a cell that leads back to itself; a native program gives none")
+            raise RelayError(
+                "a tuple in the result holds a cell that leads back to the tuple",
+                help=["a native program gives circles that lead through constructors: put one in its place"],
+            )
         return value, at + 2
-    raise RelayError(
-        "the result of a native program cannot hold a function",
-        help=["call it in the program; the virtual machine and the interpreter give functions"],
-    )
+    return function(numbers[at + 1]), at + 2
 
 
 def whole(numbers: array[int], at: int, code: int, bits: int, shape: tuple[int, ...]) -> Array:
@@ -176,9 +202,3 @@ def widened(made: Array, code: int) -> Array:
         return made
     wide: Array = (made.astype("uint32") << 16).view("float32")
     return wide
-
-
-def _made(kind: int, tag: int, parts: list[Value], constructors: Mapping[int, Constructor]) -> Value:
-    if kind == CELL:
-        return RefValue(parts[0])
-    return ConstructorValue(constructors[tag], parts) if tag else tuple(parts)

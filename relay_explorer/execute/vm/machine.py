@@ -21,7 +21,7 @@ from ...ops.numeric import quiet
 from .. import interpreter
 from ..interpreter import ExecutionError, Interpreter, ill_typed, too_deep, too_much, unmatched, used_up
 from ..memory import Budget
-from ..values import Closure, Value, show
+from ..values import Closure, ForeignClosure, Value, show
 from .bytecode import (
     Fatal,
     Goto,
@@ -61,7 +61,7 @@ class Loaded:
         self.words: list[Word] = []
 
 
-class VMClosure(Closure):
+class VMClosure(ForeignClosure):
     """A function of a program, and the values that it captured."""
 
     __slots__ = ()
@@ -74,6 +74,9 @@ class VMClosure(Closure):
     @property
     def parameters(self) -> list[str]:
         return list(self.code.function.params)
+
+    def call(self, args: Sequence[Value]) -> Value:
+        return self.code.machine.call(self, args)
 
 
 class Observer:
@@ -311,6 +314,6 @@ def _applied(callee: Value, values: list[Value], span: Span | None) -> Value:
     if isinstance(callee, (Constructor, Op)):
         params = [Var(f"x{k}") for k in range(len(values))]
         return Interpreter().evaluate(Call(callee, params, span=span), dict(zip(params, values)))
-    if isinstance(callee, Closure):
+    if isinstance(callee, Closure):  # the interpreter lets those that are not its own call themselves
         return Interpreter().call(callee, values)
     raise ExecutionError(f"{show(callee)} is called, and is no function", span)
