@@ -78,6 +78,8 @@ def test_a_search_finds_little() -> None:
     assert len(gains) > 5
     assert min(gains) == 1
     assert sum(gains) / len(gains) < 1.15
+    (more,) = re.findall(r"(\d+) gain more than the noise", output(PAGE, "def micro"))
+    assert int(more) == sum(gain > names(PAGE)["noise"] for gain in gains) <= len(gains) / 4
 
 
 def test_keys_depend_on_all_that_they_should() -> None:
