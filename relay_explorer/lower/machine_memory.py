@@ -21,6 +21,7 @@ from .arrays import ALIGNMENT, is_aligned, tensor_maker
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
+COPIED = 1 << 11  # bytes; to look whether kernels can read an array takes as long as to copy so many
 SMALL = 1 << 16  # bytes; storages whose size is known only then are of a few sizes, up to this one
 KEPT = 1 << 24  # bytes; making a larger storage takes little beside filling it
 MOST = 16  # storages that one instruction keeps: a function that calls itself needs several at a time
@@ -70,7 +71,9 @@ class KernelMemory(Memory):
             if (tensors := base.tensors) is not None and array is tensors.get((array.shape, array.dtype)):
                 self.known[id(array)] = made
             return made
-        return self._tensor(array if is_aligned(array) else self._copy(array, self.storage(array.nbytes)))
+        if array.nbytes > COPIED and is_aligned(array):
+            return self._tensor(array)
+        return self._tensor(self._copy(array, self.storage(array.nbytes)))
 
     @contextmanager
     def at_hand(self, values: list[Any]) -> Iterator[None]:
