@@ -1,17 +1,13 @@
 // The evaluation explorer: the program with the cursor, what each line gave in the frame that is shown, the call
 // stack, and the heap with its trees, lists, closures and references.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { createLegend } from "../core/legend.js";
-import { formatList, integer, parseList } from "../core/links.js";
+import { integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
-import { sentence, sentenceText } from "../core/sentence.js";
-import { nextStep } from "../core/steps.js";
+import { sentence } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
 import { createTabs } from "../core/tabs.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { checkEvaluation } from "./evaluation_check.js";
 import { createFinder } from "./evaluation_find.js";
 import { drawFrames } from "./evaluation_frames.js";
@@ -28,7 +24,6 @@ import heapCss from "./heap.css";
 addStyle(css);
 addStyle(heapCss);
 
-const NARROW = 620;
 const TABS = [{ id: "program", label: "Program" }, { id: "values", label: "Values" }, { id: "stack", label: "Stack" }, { id: "heap", label: "Heap" }, { id: "why", label: "Why" }];
 const SIDE = [{ id: "stack", label: "Stack" }, { id: "why", label: "Why" }];
 const KEYS = [[["←", "→"], "step"], [["o"], "over"], [["u"], "out"], [["w"], "why"], [["?"], "keys"]];
@@ -38,12 +33,13 @@ const JUMPS = [
 
 export function mountEvaluation(root, view, ctx) {
   checkEvaluation(view);
-  return new EvaluationExplorer(root, view, ctx).handle();
+  return new EvaluationExplorer(root, view, ctx).begin();
 }
 
-class EvaluationExplorer {
+class EvaluationExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
+    this.marks = MARKS;
     this.count = view.steps.length;
     this.run = createRun(view);
     this.step = -1;
@@ -51,15 +47,6 @@ class EvaluationExplorer {
     this.frame = -1;
     this.pinned = false;
     this.question = { kind: "step", at: -1 };
-    this.past = [];
-    this.narrow = false;
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   get chosen() {
@@ -70,21 +57,13 @@ class EvaluationExplorer {
 
   build() {
     const { view, ctx, run } = this;
-    this.shell = createFrame(this.root, { title: view.title, what: "Evaluation, step by step", summary: view.summary });
-    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
-    this.timeline = createTimeline({
-      kinds: view.steps.map(([mark]) => mark), marks: MARKS, label: "step", profile: view.steps.map((_, step) => run.height(step)),
-      valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
-    });
-    this.counter = h("span", { class: "count" });
+    this.frameOf("Evaluation, step by step");
+    this.timeline = this.timelineOf({ kinds: view.steps.map(([mark]) => mark), profile: view.steps.map((_, step) => run.height(step)) });
     this.jumps = JUMPS.map(([kind, label, title]) => h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label));
-    const button = (label, title, run_) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run_ }, label);
     this.live = createAsk(view, ctx, this.shell);
     this.shell.bar.classList.add("has-jumps");
     this.shell.bar.append(this.transport.el, h("span", { class: "group jumps", role: "group", "aria-label": "go" }, this.jumps),
-      h("span", { class: "grow" }, this.timeline.el), this.counter,
-      h("span", { class: "group tools" }, this.live && button("run again", "run again with other arguments", this.live), button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.shell, ctx)), button("?", "keys (?)", () => this.help())));
+      h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools(this.live && this.button("run again", "run again with other arguments", this.live)));
     this.failure = h("div", { class: "conflict failure", role: "group", "aria-label": "failure", hidden: true });
     this.buildRows();
     this.buildSides();
@@ -94,16 +73,12 @@ class EvaluationExplorer {
     this.body = h("div", { class: parts ? "eval-body" : "eval-body no-heap" }, this.rows.el, this.side, this.heapBox);
     this.narrowTabs.hide("heap", !parts);
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
-    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds: view.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) }), h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
+    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds: view.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) }), this.hints(KEYS));
     this.failed = Boolean(view.failure) && drawFailure(view, this.failure);
-    this.keys = bindings(this);
-    this.unbind = bindKeys(this.root, this.keys);
+    this.listen(bindings(this));
     this.root.addEventListener("click", (event) => this.clicked(event));
     this.root.addEventListener("pointerover", (event) => this.hovered(event));
     this.root.addEventListener("focusin", (event) => this.hovered(event));
-    this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.root);
-    this.narrow = this.root.clientWidth <= NARROW;
   }
 
   buildRows() {
@@ -152,13 +127,12 @@ class EvaluationExplorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    const { query, scope, only } = this.search.state();
     const { kind, at } = this.question;
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, frame: this.pinned ? this.frame : "", sel: { row: `r${at}`, object: `o${at}` }[kind] ?? "", row: this.rows.selected >= 0 ? this.rows.selected : "",
+      step: this.step + 1, frame: this.pinned ? this.frame : "", sel: { row: `r${at}`, object: `o${at}` }[kind] ?? "", row: this.selected(),
       pane: this.tabs.selected === "stack" ? "" : this.tabs.selected, tab: this.narrow && tab !== "values" ? tab : "",
-      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+      ...this.searched(), fold: this.folded(),
     };
   }
 
@@ -181,17 +155,8 @@ class EvaluationExplorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  spoken(step) {
-    const [mark, , , say] = this.view.steps[step] ?? [0, -1, -1, []];
-    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
-  }
-
-  move(name) {
-    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
-    const to = nextStep(this.finder.keep, from[0], from[1], this.count);
-    if (to === this.step || to < 0 || to >= this.count) return false;
-    this.go(to);
-    return true;
+  sayOf(step) {
+    return this.view.steps[step]?.[3] ?? [];
   }
 
   /** The row that the reader chose, else the cursor's. */
@@ -204,20 +169,6 @@ class EvaluationExplorer {
     const to = this.run.jump(kind, this.step, by, this.asked());
     if (to >= 0) this.jump(to);
     else this.shell.announce({ over: "Nothing follows on this level.", out: "No call is around this.", row: "This row is not evaluated again." }[kind]);
-  }
-
-  nextMark(mark) {
-    const found = (step) => this.view.steps[step][0] === mark && (!this.finder.keep || this.finder.keep(step));
-    let to = nextStep(found, this.step, 1, this.count);
-    if (to === this.step) to = nextStep(found, -1, 1, this.count);
-    if (to >= 0) this.jump(to);
-  }
-
-  jump(step) {
-    if (step === this.step) return;
-    this.past.push(this.step);
-    this.transport.stop();
-    this.go(step);
   }
 
   /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
@@ -272,7 +223,7 @@ class EvaluationExplorer {
   // --- what is shown --------------------------------------------------------------------------------
 
   draw() {
-    const before = this.root.getRootNode().activeElement;
+    const before = this.active;
     for (const row of this.values.changed()) this.rows.update(row);
     this.rows.mark("skipped", this.values.skipped());
     const place = this.frame >= 0 ? this.run.standsAt(this.frame, this.step) : -1;
@@ -280,20 +231,13 @@ class EvaluationExplorer {
     this.drawSides(before);
   }
 
-  drawSides(before = this.root.getRootNode().activeElement) {
+  drawSides(before = this.active) {
     const tab = this.narrowTabs.selected;
     const side = this.narrow ? tab : this.tabs.selected;
     if (side === "stack") drawFrames(this, this.panes.stack);
     if (side === "why") drawWhy(this, this.panes.why);
     if (!this.narrow || tab === "heap") drawHeap(this, this.heap);
-    this.refocus(before);
-  }
-
-  /** What had the focus and was drawn anew has it again, or the keys would go to the page. */
-  refocus(before) {
-    if (!before || before.isConnected) return;
-    const same = ["object", "frame", "step"].filter((name) => before.dataset[name]).map((name) => `[class~="${before.classList[0]}"][data-${name}="${before.dataset[name]}"]`);
-    ((same.length && this.root.querySelector(same.join())) || this.root).focus({ preventScroll: true });
+    this.refocus(before, ["object", "frame", "step"]);
   }
 
   /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
@@ -308,12 +252,9 @@ class EvaluationExplorer {
   }
 
   resized() {
-    const narrow = this.root.clientWidth <= NARROW;
     const width = this.heap.clientWidth;
-    if (narrow !== this.narrow) {
-      this.narrow = narrow;
-      this.place(this.narrowTabs.selected);
-    } else if (width && width !== this.width && this.step >= 0) this.drawSides();
+    if (this.turned()) this.place(this.narrowTabs.selected);
+    else if (width && width !== this.width && this.step >= 0) this.drawSides();
     this.width = width;
     // The window of the rows has another height than when the cursor was brought into it.
     const { height } = this.rows.port;
@@ -358,13 +299,8 @@ class EvaluationExplorer {
     return walkHeap(this.heap, event);
   }
 
-  back() {
-    if (this.shell.closePopover()) return;
-    const { search } = this;
-    if (search.input.value || (!search.el.hidden && search.el.contains(this.root.getRootNode().activeElement))) {
-      this.finder.close();
-      this.root.focus({ preventScroll: true });
-    } else if (this.pinned) this.go(this.step);
+  leave() {
+    if (this.pinned) this.go(this.step);
     else if (this.past.length) this.go(this.past.pop());
     else if (this.question.kind !== "step" || this.tabs.selected === "why") {
       this.question = { kind: "step", at: -1 };
@@ -373,18 +309,5 @@ class EvaluationExplorer {
       this.draw();
       this.ctx.changed();
     } else return false;
-  }
-
-  help() {
-    showHelp(this.shell, this.keys);
-  }
-
-  destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.sizes.disconnect();
-    this.timeline.destroy();
-    this.rows.destroy();
-    this.shell.destroy();
   }
 }

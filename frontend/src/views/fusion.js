@@ -1,16 +1,12 @@
 // The fusion explorer: the program is the axis; beside it who uses what, the pattern of each operator, and the groups
 // that become kernels while the reader steps through the decisions of the real pass.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { createLegend } from "../core/legend.js";
-import { formatList, integer, parseList } from "../core/links.js";
+import { integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
-import { sentence, sentenceText } from "../core/sentence.js";
-import { nextStep } from "../core/steps.js";
+import { sentence } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { ON_ROWS, PANES, createAside } from "./fusion_aside.js";
 import { checkFusion } from "./fusion_check.js";
 import { choices } from "./fusion_choices.js";
@@ -29,30 +25,23 @@ import css from "./fusion.css";
 addStyle(css);
 
 const LINE = 30;
-const NARROW = 620;
 const KEYS = [[["←", "→"], "step"], [["n"], "refusal"], [["m"], "merge"], [["v"], "what if"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountFusion(root, view, ctx) {
   checkFusion(view);
-  return new FusionExplorer(root, view, ctx).handle();
+  return new FusionExplorer(root, view, ctx).begin();
 }
 
-class FusionExplorer {
+class FusionExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, ctx, whole: view });
+    super(root, view, ctx);
+    this.marks = MARKS;
+    this.whole = view;
     this.function = 0;
     this.grouped = false;
     this.what = 0;
     this.take();
-    this.past = [];
     this.hover = -1;
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   get variant() {
@@ -78,35 +67,27 @@ class FusionExplorer {
 
   build() {
     const { view, ctx } = this;
-    this.frame = createFrame(this.root, { title: view.title, what: "Fusion, decision by decision", summary: view.summary });
+    this.frameOf("Fusion, decision by decision");
     this.time = h("span", { class: "grow" });
-    this.counter = h("span", { class: "count" });
     this.legend = h("span", null);
     this.question = h("div", { class: "what-if", role: "group", "aria-label": "what if", hidden: true });
     this.buildRows();
     this.finder = createFinder(this);
     this.search = this.finder.search;
-    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
-    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
     const { functions } = this.whole;
     this.chooser = functions.length > 1 && h("select", { class: "chooser", "aria-label": "function", onchange: () => this.choose(Number(this.chooser.value)) },
       functions.map(({ name }, i) => h("option", { value: i, title: this.whole.strings[functions[i].summary] }, this.whole.strings[name])));
-    this.groupButton = button("by kernel", "the rows of each kernel together (g)", () => this.regroup(!this.grouped));
+    this.groupButton = this.button("by kernel", "the rows of each kernel together (g)", () => this.regroup(!this.grouped));
     this.groupButton.removeAttribute("aria-label");
-    this.frame.bar.append(...(this.chooser ? [this.chooser] : []), this.transport.el, this.time, this.counter,
-      h("span", { class: "group tools" }, this.groupButton, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
+    this.shell.bar.append(...(this.chooser ? [this.chooser] : []), this.transport.el, this.time, this.counter, this.tools(this.groupButton));
     const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
     Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
     this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, beside.el);
-    this.frame.body.append(this.question, this.search.el, this.narrowTabs.el, this.body);
+    this.shell.body.append(this.question, this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "totals" });
     this.questions = h("span", { class: "questions", role: "group", "aria-label": "what if" });
-    this.frame.foot.append(this.totals, this.questions, this.legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    this.keys = bindings(this);
-    this.unbind = bindKeys(this.root, this.keys);
-    this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.root);
-    this.narrow = this.root.clientWidth <= NARROW;
+    this.shell.foot.append(this.totals, this.questions, this.legend, this.hints(KEYS));
+    this.listen(bindings(this));
     this.suppose();
   }
 
@@ -134,12 +115,9 @@ class FusionExplorer {
   suppose() {
     const { variant, view, model } = this;
     this.timeline?.destroy();
-    this.timeline = createTimeline({
-      kinds: variant.steps.map(([mark]) => mark), marks: marksOf(variant.steps), label: "decision", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
-    });
+    this.timeline = this.timelineOf({ kinds: variant.steps.map(([mark]) => mark), marks: marksOf(variant.steps), label: "decision" });
     fill(this.time, this.timeline.el);
-    fill(this.legend, createLegend({ marks: MARKS, kinds: variant.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark, 1) }));
+    fill(this.legend, createLegend({ marks: MARKS, kinds: variant.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) }));
     drawQuestions(this.questions, view, this.what, (what) => this.inquire(what));
     this.question.hidden = this.what === 0;
     fill(this.question, this.what > 0 && [h("span", null, whatIf(model.variant(0), variant)), h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is")]);
@@ -156,12 +134,11 @@ class FusionExplorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    const { query, scope, only } = this.search.state();
     const tab = this.narrowTabs.selected;
     return {
-      fn: this.function || "", by: this.grouped ? "kernel" : "", step: this.step + 1, what: this.what || "", row: this.rows.selected >= 0 ? this.rows.selected : "", pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
-      tab: this.narrow && tab !== "kernel" ? tab : "", q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "",
-      fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+      fn: this.function || "", by: this.grouped ? "kernel" : "", step: this.step + 1, what: this.what || "", row: this.selected(), pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "kernel" ? tab : "", ...this.searched(),
+      fold: this.folded(),
     };
   }
 
@@ -188,9 +165,12 @@ class FusionExplorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  spoken(step) {
-    const [mark, , , , say] = this.variant.steps[step];
-    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
+  markOf(step) {
+    return this.variant.steps[step][0];
+  }
+
+  sayOf(step) {
+    return this.variant.steps[step][4];
   }
 
   /** The row that a step is about: that of its node, or else of its target. */
@@ -204,26 +184,17 @@ class FusionExplorer {
     return this.rowOf(this.step);
   }
 
-  keep() {
-    const { keep } = this.finder;
-    return keep && ((step) => keep.has(this.rowOf(step)));
+  kept() {
+    const keep = this.finder?.keep;
+    return keep ? (step) => keep.has(this.rowOf(step)) : null;
   }
 
   keepSteps() {
-    this.timeline.setKeep(this.finder?.keep ? this.keep() : null);
+    this.timeline.setKeep(this.kept());
   }
 
-  move(name) {
-    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
-    const to = nextStep(this.keep(), from[0], from[1], this.count);
-    if (to === this.step || to < 0 || to >= this.count) return false;
-    this.go(to);
-    return true;
-  }
-
-  page(by) {
-    this.transport.stop();
-    this.go(this.step + by * Math.max(5, Math.round(this.count / 20)));
+  here() {
+    return { step: this.step, what: this.what };
   }
 
   /** Shows the groups after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
@@ -246,15 +217,15 @@ class FusionExplorer {
     this.rows.mark("now", row >= 0 ? [row] : []);
     this.rows.mark("target", at(target));
     this.rows.mark("obstacle", at(obstacle));
-    this.frame.say.dataset.mark = MARKS[mark].id;
-    fill(this.frame.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
+    this.shell.say.dataset.mark = MARKS[mark].id;
+    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     drawTotals(this.totals, { totals: variant.totals, launches, bytes });
     this.wire();
     this.drawPane();
     if (quiet) return;
-    this.frame.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)} ${launches} launches.`);
+    this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)} ${launches} launches.`);
     this.ctx.changed();
   }
 
@@ -263,22 +234,6 @@ class FusionExplorer {
     const before = this.entries;
     this.entries = rowGroups(this.model, this.variant, this.groups);
     paint(this.rows, this.entries, anew ? null : before);
-  }
-
-  /** Goes to a step because the reader asked for it: Esc comes back. */
-  jump(step) {
-    if (step === this.step) return;
-    this.past.push({ step: this.step, what: this.what });
-    this.transport.stop();
-    this.go(step);
-  }
-
-  nextMark(mark, by) {
-    const keep = this.keep();
-    const found = (step) => this.variant.steps[step][0] === mark && (!keep || keep(step));
-    let to = nextStep(found, this.step, by, this.count);
-    if (to === this.step) to = nextStep(found, by > 0 ? -1 : this.count, by, this.count);
-    if (to >= 0 && to < this.count) this.jump(to);
   }
 
   /** The decision about the operator of a row; asked again, the next one about it. */
@@ -348,11 +303,7 @@ class FusionExplorer {
   }
 
   resized() {
-    const narrow = this.root.clientWidth <= NARROW;
-    if (narrow !== this.narrow) {
-      this.narrow = narrow;
-      this.place(this.narrowTabs.selected);
-    }
+    if (this.turned()) this.place(this.narrowTabs.selected);
     this.wires.moved();
     this.wire();
   }
@@ -378,12 +329,8 @@ class FusionExplorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  back() {
-    if (this.frame.closePopover()) return;
-    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
-      this.search.close();
-      this.root.focus({ preventScroll: true });
-    } else if (this.past.length) {
+  leave() {
+    if (this.past.length) {
       const { step, what } = this.past.pop();
       if (what !== this.what) {
         this.inquire(what);
@@ -393,22 +340,13 @@ class FusionExplorer {
     } else if (this.what > 0) this.inquire(0);
     else if (this.rows.selected >= 0) {
       this.rows.select(-1, { quiet: true });
-      this.root.focus({ preventScroll: true });
+      this.focus();
       this.ctx.changed();
     } else return false;
   }
 
   help() {
-    showHelp(this.frame, this.keys, [h("p", { class: "heading second" }, "The patterns"), patternList(this.model)]);
-  }
-
-  destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.sizes.disconnect();
-    this.timeline.destroy();
-    this.rows.destroy();
-    this.frame.destroy();
+    super.help([h("p", { class: "heading second" }, "The patterns"), patternList(this.model)]);
   }
 }
 

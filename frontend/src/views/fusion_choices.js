@@ -29,7 +29,7 @@ export const choices = {
     this.rebuild();
     this.go(this.step, true, true);
     this.rows.scrollTo(Math.max(0, this.cursorRow()), true);
-    this.frame.announce(`${this.whole.strings[this.whole.functions[chosen].name]}: ${this.whole.strings[this.whole.functions[chosen].summary]}`);
+    this.shell.announce(`${this.whole.strings[this.whole.functions[chosen].name]}: ${this.whole.strings[this.whole.functions[chosen].summary]}`);
     this.ctx.changed();
   },
 
@@ -46,7 +46,7 @@ export const choices = {
     this.rebuild();
     this.go(step, true, true);
     this.rows.scrollTo(Math.max(0, this.cursorRow()), true);
-    this.frame.announce(on ? "The rows of each kernel are together, in another order in which the program means the same." : "The rows are as they are printed.");
+    this.shell.announce(on ? "The rows of each kernel are together, in another order in which the program means the same." : "The rows are as they are printed.");
     this.ctx.changed();
   },
 
@@ -70,7 +70,7 @@ export const choices = {
     this.keepSteps();
     if (this.finder.search.state().query) this.finder.search.run();
     if (inside) (this.questions.querySelector('[aria-pressed="true"]') ?? this.root).focus({ preventScroll: true });
-    this.frame.announce(`${what > 0 ? this.question.querySelector("span").textContent : "As it is."} ${this.spoken(this.step)}`);
+    this.shell.announce(`${what > 0 ? this.question.querySelector("span").textContent : "As it is."} ${this.spoken(this.step)}`);
     this.ctx.changed();
   },
 

@@ -1,16 +1,12 @@
 // The gradient explorer: the program is the axis, read downwards; beside each row stands what the way back adds for it,
 // read upwards. The reader steps through the visits of the real transformation.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { createLegend } from "../core/legend.js";
-import { formatList, integer, parseList } from "../core/links.js";
+import { integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
-import { sentence, sentenceText } from "../core/sentence.js";
-import { nextStep } from "../core/steps.js";
+import { sentence } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { checkGradient } from "./gradient_check.js";
 import { changedRows, gradientColumns } from "./gradient_columns.js";
 import { createFinder } from "./gradient_find.js";
@@ -25,27 +21,19 @@ import css from "./gradient.css";
 addStyle(css);
 
 const LINE = 26;
-const NARROW = 620;
 const KEYS = [[["←", "→"], "step"], [["s"], "sum"], [["r"], "rule"], [["g"], "graphs"], [["w"], "why"], [["k"], "kept"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountGradient(root, view, ctx) {
   checkGradient(view);
-  return new GradientExplorer(root, view, ctx).handle();
+  return new GradientExplorer(root, view, ctx).begin();
 }
 
-class GradientExplorer {
+class GradientExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
+    this.marks = MARKS;
     this.model = createModel(view);
     this.step = this.model.start;
-    this.past = [];
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   get count() {
@@ -56,34 +44,25 @@ class GradientExplorer {
 
   build() {
     const { view, ctx, model } = this;
-    this.frame = createFrame(this.root, { title: view.title, what: "Gradients, forward and back", summary: view.summary });
-    this.counter = h("span", { class: "count" });
+    this.frameOf("Gradients, forward and back");
     this.buildRows();
     this.finder = createFinder(this);
     this.search = this.finder.search;
-    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
     const kinds = model.steps.map(({ mark }) => mark);
-    this.timeline = createTimeline({
-      kinds, marks: MARKS, label: "the way back", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
+    this.timeline = this.timelineOf({
+      kinds, label: "the way back",
       // The marks fall as what was kept is used up.
       profile: view.totals.kept.bytes > 0 ? model.steps.map(({ kept }) => kept) : null,
     });
-    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
-    this.frame.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter,
-      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
+    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
     const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
     Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
     this.body = h("div", { class: "fusion-body gradient-body on-rows" }, this.rows.el, beside.el);
-    this.frame.body.append(this.search.el, this.narrowTabs.el, this.body);
+    this.shell.body.append(this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "totals" });
-    const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark, 1) });
-    this.frame.foot.append(this.totals, legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    this.keys = bindings(this);
-    this.unbind = bindKeys(this.root, this.keys);
-    this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.root);
-    this.narrow = this.root.clientWidth <= NARROW;
+    const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });
+    this.shell.foot.append(this.totals, legend, this.hints(KEYS));
+    this.listen(bindings(this));
   }
 
   buildRows() {
@@ -108,12 +87,11 @@ class GradientExplorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    const { query, scope, only } = this.search.state();
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, row: this.rows.selected >= 0 ? this.rows.selected : "", pane: this.tabs.selected === PANES[0].id ? "" : this.tabs.selected,
-      tab: this.narrow && tab !== "added" ? tab : "", q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "",
-      fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+      step: this.step + 1, row: this.selected(), pane: this.tabs.selected === PANES[0].id ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "added" ? tab : "", ...this.searched(),
+      fold: this.folded(),
     };
   }
 
@@ -132,9 +110,12 @@ class GradientExplorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  spoken(step) {
-    const { mark, say } = this.model.steps[step];
-    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
+  markOf(step) {
+    return this.model.steps[step].mark;
+  }
+
+  sayOf(step) {
+    return this.model.steps[step].say;
   }
 
   /** The row that a step is about. */
@@ -146,26 +127,13 @@ class GradientExplorer {
     return this.rowOf(this.step);
   }
 
-  keep() {
-    const { keep } = this.finder;
-    return keep && ((step) => keep.has(this.rowOf(step)));
+  kept() {
+    const keep = this.finder?.keep;
+    return keep ? (step) => keep.has(this.rowOf(step)) : null;
   }
 
   keepSteps() {
-    this.timeline.setKeep(this.finder?.keep ? this.keep() : null);
-  }
-
-  move(name) {
-    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
-    const to = nextStep(this.keep(), from[0], from[1], this.count);
-    if (to === this.step || to < 0 || to >= this.count) return false;
-    this.go(to);
-    return true;
-  }
-
-  page(by) {
-    this.transport.stop();
-    this.go(this.step + by * Math.max(5, Math.round(this.count / 20)));
+    this.timeline.setKeep(this.kept());
   }
 
   /** Shows what is there after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
@@ -183,32 +151,16 @@ class GradientExplorer {
     for (const at of anew ? view.program.rows.keys() : changedRows(model, before, this.step)) this.rows.update(at);
     this.rows.mark("now", row >= 0 ? [row] : []);
     this.rows.mark("target", to.map(({ value }) => model.values[value].row));
-    this.frame.say.dataset.mark = MARKS[mark].id;
-    fill(this.frame.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
+    this.shell.say.dataset.mark = MARKS[mark].id;
+    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     drawTotals(this.totals, view, kept);
     this.wire();
     this.drawPane();
     if (quiet) return;
-    this.frame.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
+    this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
     this.ctx.changed();
-  }
-
-  /** Goes to a step because the reader asked for it: Esc comes back. */
-  jump(step) {
-    if (step === this.step) return;
-    this.past.push(this.step);
-    this.transport.stop();
-    this.go(step);
-  }
-
-  nextMark(mark, by) {
-    const keep = this.keep();
-    const found = (step) => this.model.steps[step].mark === mark && (!keep || keep(step));
-    let to = nextStep(found, this.step, by, this.count);
-    if (to === this.step) to = nextStep(found, by > 0 ? -1 : this.count, by, this.count);
-    if (to >= 0 && to < this.count) this.jump(to);
   }
 
   /** The step that comes to the value of a row; asked again, the next one. */
@@ -268,11 +220,7 @@ class GradientExplorer {
   }
 
   resized() {
-    const narrow = this.root.clientWidth <= NARROW;
-    if (narrow !== this.narrow) {
-      this.narrow = narrow;
-      this.place(this.narrowTabs.selected);
-    }
+    if (this.turned()) this.place(this.narrowTabs.selected);
     this.wires.moved();
     this.wire();
     if (this.pane() === "graph") this.drawPane();
@@ -305,30 +253,4 @@ class GradientExplorer {
   }
 
   // --- keyboard -------------------------------------------------------------------------------------
-
-  back() {
-    if (this.frame.closePopover()) return;
-    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
-      this.search.close();
-      this.root.focus({ preventScroll: true });
-    } else if (this.past.length) this.go(this.past.pop());
-    else if (this.rows.selected >= 0) {
-      this.rows.select(-1, { quiet: true });
-      this.root.focus({ preventScroll: true });
-      this.ctx.changed();
-    } else return false;
-  }
-
-  help() {
-    showHelp(this.frame, this.keys);
-  }
-
-  destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.sizes.disconnect();
-    this.timeline.destroy();
-    this.rows.destroy();
-    this.frame.destroy();
-  }
 }

@@ -1,15 +1,12 @@
 // The lowering explorer: one kernel as Relay, tensor expressions, loops and machine code side by side. The loops are
 // those after one primitive of the schedule, which the reader steps through; an operator is lit at every level.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { createLegend } from "../core/legend.js";
 import { formatList, integer, parseList } from "../core/links.js";
-import { sentence, sentenceText } from "../core/sentence.js";
+import { sentence } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
 import { createTabs } from "../core/tabs.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { checkLowering } from "./lowering_check.js";
 import { amount, bytes, changed, createModel, duration, faster, hottest, levelsOf, meets, tally } from "./lowering_model.js";
 import { MARKS } from "./lowering_marks.js";
@@ -19,30 +16,28 @@ import css from "./lowering.css";
 addStyle(css);
 
 const TITLES = { relay: "Relay", te: "Tensor expressions", loops: "Loops", code: "Code" };
-const ESTIMATED = "Counted in the loops, not measured: arithmetic, loads, stores, and two for each turn of a loop; a vector counts as one; what does not depend on the innermost loops is counted before them; pieces are divided by the cores. Bytes are those of the arrays that each nest reads and writes. Addresses, caches and waiting are left out.";
+const COUNTED = "Counted in the loops, not measured. Instructions: arithmetic, loads, stores, and two for each turn of a loop; a vector counts as one; what does not depend on the innermost loops is counted before them, but a sum in an array is loaded and stored each time; pieces are divided by the cores.";
+const ESTIMATED = {
+  cpu: `${COUNTED} Bytes: a cache holds what the innermost loops touch that fit into it, and what lies further out comes anew, in lines of 64 bytes; what fits altogether is there from the run before. Cycles: of each nest the most of instructions / 3, 4 for each sum that waits for the one before, bytes from the second cache / 64, bytes from beyond it / 32. Addresses and slow arithmetic are left out, and so is what LLVM makes of loops by itself.`,
+  gpu: `${COUNTED} Bytes are those of the arrays that each nest reads and writes. Addresses, caches and waiting are left out.`,
+};
 const KEYS = [[["←", "→"], "step"], [["↑", "↓"], "line"], [["1", "…", "9"], "operator"], [["?"], "keys"]];
 const onButton = (event) => event.target.closest("button, [role=tab]") !== null;
 
 export function mountLowering(root, view, ctx) {
   checkLowering(view);
-  return new LoweringExplorer(root, view, ctx).handle();
+  return new LoweringExplorer(root, view, ctx).begin();
 }
 
-class LoweringExplorer {
+class LoweringExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
+    this.marks = MARKS;
     this.model = createModel(view);
     this.levels = levelsOf(view);
     this.step = 0;
     this.chosen = [];
     this.pointed = null;
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   get count() {
@@ -53,18 +48,13 @@ class LoweringExplorer {
 
   build() {
     const { view, ctx, model } = this;
-    this.shell = createFrame(this.root, { title: view.title, what: "Lowering: one kernel at every level", summary: view.summary });
-    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
+    this.frameOf("Lowering: one kernel at every level");
     const kinds = model.steps.map(({ mark }) => mark);
-    this.timeline = createTimeline({
-      kinds, marks: MARKS, label: "the schedule", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
+    this.timeline = this.timelineOf({
+      kinds, label: "the schedule",
       profile: model.times.length > 0 ? model.times.map(Math.log) : null, // the marks go down as the kernel gets faster
     });
-    this.counter = h("span", { class: "count" });
-    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
-    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter,
-      h("span", { class: "group tools" }, button("link", "link: to this state (copied)", () => showLink(this.shell, ctx)), button("?", "keys (?)", () => this.help())));
+    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools(null, false));
     this.chips = model.operators.map((operator) => h("button", {
       class: "op-chip", type: "button", "aria-pressed": false, title: operator.detail || operator.name, style: { "--hue": `var(--hue-${operator.hue})`, "--fill": `var(--hue-${operator.hue}-fill)` },
       onclick: () => this.toggle(operator.index), onpointerenter: () => this.point([operator.index]), onpointerleave: () => this.point(null),
@@ -94,10 +84,9 @@ class LoweringExplorer {
     this.shell.body.append(h("div", { class: "lowering-ops", role: "group", "aria-label": "operators: choose one to see it at every level" }, h("span", { class: "what" }, "operators"), this.chips), this.tabs.el, this.body);
     this.effect = h("span", { class: "lowering-effect" });
     const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });
-    this.shell.foot.append(this.effect, legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
+    this.shell.foot.append(this.effect, legend, this.hints(KEYS));
     for (const level of this.levels) if (level !== "loops") this.panels[level].draw();
-    this.keys = this.bindings();
-    this.unbind = bindKeys(this.root, this.keys);
+    this.listen(this.bindings());
   }
 
   bindings() {
@@ -164,23 +153,12 @@ class LoweringExplorer {
 
   // --- the schedule ---------------------------------------------------------------------------------
 
-  spoken(step) {
-    const { mark, say } = this.model.steps[step];
-    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
+  markOf(step) {
+    return this.model.steps[step].mark;
   }
 
-  move(name) {
-    const to = { first: 0, last: this.count - 1, back: this.step - 1, forward: this.step + 1 }[name];
-    if (to === this.step || to < 0 || to >= this.count) return false;
-    this.go(to);
-    return true;
-  }
-
-  nextMark(mark) {
-    for (let by = 1; by <= this.count; by++) {
-      const to = (this.step + by) % this.count;
-      if (this.model.steps[to].mark === mark) return this.go(to);
-    }
+  sayOf(step) {
+    return this.model.steps[step].say;
   }
 
   go(step, quiet = false) {
@@ -192,7 +170,7 @@ class LoweringExplorer {
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     const { list } = this.panels.loops;
-    const kept = list.contains(this.root.getRootNode().activeElement) ? this.root.getRootNode().activeElement.dataset.at : null;
+    const kept = list.contains(this.active) ? this.active.dataset.at : null;
     this.panels.loops.draw(this.step);
     if (kept !== null) (list.children[Math.min(Number(kept), list.children.length - 1)] ?? this.root).focus({ preventScroll: true });
     const first = list.querySelector(".is-touched");
@@ -217,13 +195,22 @@ class LoweringExplorer {
   /** What a run costs with these loops, counted, and what this step changed of it. */
   estimated(effect, before) {
     if (!effect.instructions) return null;
-    const less = changed(effect.instructions, before.instructions, ["fewer", "more"]);
-    const moved = changed(effect.traffic, before.traffic, ["fewer", "more"]);
-    const who = this.model.gpu ? "a thread" : "the busiest core";
+    const { gpu } = this.model;
+    const part = (key, words, ...content) => {
+      const told = changed(effect[key], before[key], words);
+      return h("span", { class: told ? "changed estimated" : "estimated", title: this.counted }, content, told && `, ${told}`);
+    };
+    const many = ["fewer", "more"];
+    const instructions = h("b", null, amount(effect.instructions));
+    if (gpu) return [part("instructions", many, "estimated ", instructions, " instructions of a thread"), part("traffic", many, h("b", null, bytes(effect.traffic)), " read and written")];
     return [
-      h("span", { class: less ? "changed estimated" : "estimated", title: ESTIMATED }, "estimated ", h("b", null, amount(effect.instructions)), ` instructions of ${who}`, less && `, ${less}`),
-      h("span", { class: moved ? "changed estimated" : "estimated", title: ESTIMATED }, h("b", null, bytes(effect.traffic)), " read and written", moved && `, ${moved}`),
+      part("cycles", many, "estimated ", h("b", null, amount(effect.cycles)), " cycles of the busiest core"), part("instructions", many, instructions, " instructions"),
+      effect.near > 0 ? part("near", many, "fetched ", h("b", null, bytes(effect.near)), effect.far > 0 && [", ", h("b", null, bytes(effect.far)), " from beyond the second cache"]) : part("near", many, "all in the first cache"),
     ];
+  }
+
+  get counted() {
+    return this.model.gpu ? ESTIMATED.gpu : ESTIMATED.cpu;
   }
 
   /** How long a run took with these loops, where that was measured. */
@@ -307,7 +294,7 @@ class LoweringExplorer {
   }
 
   at() {
-    const line = this.root.getRootNode().activeElement?.closest?.(".lv-line");
+    const line = this.active?.closest?.(".lv-line");
     return line ? { level: line.dataset.level, line } : null;
   }
 
@@ -333,20 +320,12 @@ class LoweringExplorer {
     this.click(at.level, at.line);
   }
 
-  back() {
-    if (this.shell.closePopover()) return;
+  leave() {
     if (this.chosen.length === 0) return false;
     this.choose([], "");
   }
 
   help() {
-    showHelp(this.shell, this.keys, [h("p", null, h("strong", null, "Estimated. "), ESTIMATED)]);
-  }
-
-  destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.timeline.destroy();
-    this.shell.destroy();
+    super.help([h("p", null, h("strong", null, "Estimated. "), this.counted)]);
   }
 }

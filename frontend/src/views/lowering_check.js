@@ -17,7 +17,7 @@ export function checkLowering(view) {
     const [mark, primitive, told, why, nest, effect] = Array.isArray(step) ? step : [];
     const where = `step ${i + 1}`;
     need(isIndex(mark, 5) && text(primitive) && say(told) && isListOf(why, text), where);
-    need(isListOf(effect, count) && effect.length === 6, where);
+    need(isListOf(effect, count) && effect.length === 9, where);
     need(isListOf(nest, (part) => Array.isArray(part) && isIndex(part[0], 2) && count(part[1]) && text(part[2]) && text(part[3]) && Number.isInteger(part[4]) && text(part[5]) && isListOf(part[6], owner) && isIndex(part[7], 2)), `${where}: loops`);
   });
   need(isListOf(view.times, (t) => Number.isInteger(t) && t > 0) && (view.times.length === 0 || view.times.length === steps.length), "times");

@@ -11,7 +11,7 @@ export function createModel(view) {
   const steps = view.steps.map(([mark, primitive, say, why, nest, effect]) => ({
     mark, primitive: strings[primitive], say, why,
     nest: nest.map(([block, depth, name, text, extent, how, owners, touched]) => ({ block: block === 1, depth, name: strings[name], text: strings[text], extent, how: strings[how], owners, touched: touched === 1 })),
-    effect: { nests: effect[0], tasks: effect[1], lanes: effect[2], copies: effect[3], instructions: effect[4], traffic: effect[5] },
+    effect: { nests: effect[0], tasks: effect[1], lanes: effect[2], copies: effect[3], instructions: effect[4], traffic: effect[5], near: effect[6], far: effect[7], cycles: effect[8] },
   }));
   const codes = view.codes.map(({ name, purposes, blocks, lines, others, cut }) => ({
     name: strings[name], purposes: purposes.map((p) => strings[p]), others, cut,

@@ -1,16 +1,12 @@
 // The machine explorer: a run of the virtual machine beside the program: the code of the function that runs, its
 // registers, the stack, and what takes memory until when; and the graph executor's plan, where there is one.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { createLegend } from "../core/legend.js";
-import { formatList, integer, parseList } from "../core/links.js";
+import { integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
-import { sentence, sentenceText } from "../core/sentence.js";
-import { nextStep } from "../core/steps.js";
+import { sentence } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { SIDE, TABS, createBoxes } from "./machine_boxes.js";
 import { checkMachine } from "./machine_check.js";
 import { createFinder } from "./machine_find.js";
@@ -23,7 +19,6 @@ import css from "./machine.css";
 
 addStyle(css);
 
-const NARROW = 620;
 const KEYS = [[["←", "→"], "instruction"], [["o"], "over"], [["u"], "out"], [["w"], "why"], [["?"], "keys"]];
 const JUMPS = [
   ["over", "over", "step over a call: on to where it has come back (o)"], ["out", "out", "out of this call (u)"], ["again", "again", "the next time that this instruction runs (n)"],
@@ -32,13 +27,14 @@ const NOWHERE = { over: "Nothing follows on this level.", out: "No call is aroun
 
 export function mountMachine(root, view, ctx) {
   checkMachine(view);
-  const mount = (inner, seen, own) => new MachineExplorer(inner, seen, own).handle();
+  const mount = (inner, seen, own) => new MachineExplorer(inner, seen, own).begin();
   return view.plan ? mountForms(root, view, ctx, mount) : mount(root, view, ctx);
 }
 
-class MachineExplorer {
+class MachineExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
+    this.marks = MARKS;
     this.count = view.steps.length;
     this.run = createRun(view);
     this.step = 0;
@@ -48,14 +44,6 @@ class MachineExplorer {
     this.fn = this.run.functionOf(view.steps[0][1]);
     this.all = false;
     this.question = { kind: "step", at: -1 };
-    this.past = [];
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   get chosen() {
@@ -66,37 +54,24 @@ class MachineExplorer {
 
   build() {
     const { view, ctx, run } = this;
-    this.shell = createFrame(this.root, { title: view.title, what: "The virtual machine, instruction by instruction", summary: view.summary });
-    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
+    this.frameOf("The virtual machine, instruction by instruction");
     const kinds = view.steps.map(([mark]) => mark);
-    this.timeline = createTimeline({
-      kinds, marks: MARKS, label: "step", profile: view.steps.map((_, step) => run.height(step)),
-      valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
-    });
-    this.counter = h("span", { class: "count" });
+    this.timeline = this.timelineOf({ kinds, profile: view.steps.map((_, step) => run.height(step)) });
     this.jumps = JUMPS.map(([kind, label, title]) => h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label));
-    const button = (label, title, act) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: act }, label);
     this.shell.bar.classList.add("has-jumps");
-    this.shell.bar.append(this.transport.el, h("span", { class: "group jumps", role: "group", "aria-label": "go" }, this.jumps), h("span", { class: "grow" }, this.timeline.el), this.counter,
-      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.shell, ctx)), button("?", "keys (?)", () => this.help())));
+    this.shell.bar.append(this.transport.el, h("span", { class: "group jumps", role: "group", "aria-label": "go" }, this.jumps), h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
     this.failure = h("div", { class: "conflict failure", role: "group", "aria-label": "failure", hidden: true });
     this.buildRows();
     this.buildPanes();
     this.finder = createFinder(this);
     this.search = this.finder.search;
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
-    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }),
-      h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))),
+    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }), this.hints(KEYS),
       ...(view.without.length ? [h("span", { class: "without sentence" }, sentence(view.without, view.strings))] : []));
-    this.keys = bindings(this);
-    this.unbind = bindKeys(this.root, this.keys);
+    this.listen(bindings(this));
     this.root.addEventListener("click", (event) => this.clicked(event));
     this.root.addEventListener("pointerover", (event) => this.hovered(event));
     this.root.addEventListener("focusin", (event) => this.hovered(event));
-    this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.root);
-    this.narrow = this.root.clientWidth <= NARROW;
   }
 
   buildRows() {
@@ -134,13 +109,12 @@ class MachineExplorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    const { query, scope, only } = this.search.state();
     const { kind, at } = this.question;
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, frame: this.pinned ? this.frame : "", fn: this.fn === this.run.functionOf(this.frame) ? "" : this.fn.index, sel: { row: `r${at}`, object: `o${at}` }[kind] ?? "", row: this.rows.selected >= 0 ? this.rows.selected : "",
+      step: this.step + 1, frame: this.pinned ? this.frame : "", fn: this.fn === this.run.functionOf(this.frame) ? "" : this.fn.index, sel: { row: `r${at}`, object: `o${at}` }[kind] ?? "", row: this.selected(),
       pane: this.tabs.selected === "stack" ? "" : this.tabs.selected, tab: this.narrow && tab !== "code" ? tab : "", all: this.all ? 1 : "",
-      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+      ...this.searched(), fold: this.folded(),
     };
   }
 
@@ -166,17 +140,8 @@ class MachineExplorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  spoken(step) {
-    const [mark, , , , say] = this.view.steps[step];
-    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
-  }
-
-  move(name) {
-    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
-    const to = nextStep(this.finder.keep, from[0], from[1], this.count);
-    if (to === this.step || to < 0 || to >= this.count) return false;
-    this.go(to);
-    return true;
+  sayOf(step) {
+    return this.view.steps[step][4];
   }
 
   /** "over", "out" or "again": Esc comes back. */
@@ -184,20 +149,6 @@ class MachineExplorer {
     const to = this.run.jump(kind, this.step, by);
     if (to >= 0) this.jump(to);
     else this.shell.announce(NOWHERE[kind]);
-  }
-
-  nextMark(mark) {
-    const found = (step) => this.view.steps[step][0] === mark && (!this.finder.keep || this.finder.keep(step));
-    let to = nextStep(found, this.step, 1, this.count);
-    if (to === this.step) to = nextStep(found, -1, 1, this.count);
-    if (to >= 0) this.jump(to);
-  }
-
-  jump(step) {
-    if (step === this.step) return;
-    this.past.push(this.step);
-    this.transport.stop();
-    this.go(step);
   }
 
   /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
@@ -268,7 +219,7 @@ class MachineExplorer {
   // --- what is shown --------------------------------------------------------------------------------
 
   draw() {
-    const before = this.root.getRootNode().activeElement;
+    const before = this.active;
     const tab = this.narrowTabs.selected;
     const waits = this.pinned ? this.run.standsAt(this.frame, this.step) : -1;
     const rows = waits >= 0 ? this.run.functionOf(this.frame).code[waits]?.rows.slice(0, 1) ?? [] : [];
@@ -280,19 +231,12 @@ class MachineExplorer {
     this.drawSide(before);
   }
 
-  drawSide(before = this.root.getRootNode().activeElement) {
+  drawSide(before = this.active) {
     const side = this.narrow ? this.narrowTabs.selected : this.tabs.selected;
     if (side === "stack") drawStack(this, this.panes.stack);
     if (side === "memory") drawMemory(this, this.panes.memory);
     if (side === "why") drawWhy(this, this.panes.why);
-    this.refocus(before);
-  }
-
-  /** What had the focus and was drawn anew has it again, or the keys would go to the page. */
-  refocus(before) {
-    if (!before || before.isConnected) return;
-    const same = ["object", "frame", "step", "ins"].filter((name) => before.dataset[name]).map((name) => `[class~="${before.classList[0]}"][data-${name}="${before.dataset[name]}"]`);
-    ((same.length && this.root.querySelector(same.join())) || this.root).focus({ preventScroll: true });
+    this.refocus(before, ["object", "frame", "step", "ins"]);
   }
 
   /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
@@ -303,10 +247,7 @@ class MachineExplorer {
   }
 
   resized() {
-    const narrow = this.root.clientWidth <= NARROW;
-    if (narrow === this.narrow) return;
-    this.narrow = narrow;
-    this.place(this.narrowTabs.selected);
+    if (this.turned()) this.place(this.narrowTabs.selected);
   }
 
   /** `kind`: "step" (why could it happen), "row" (what became of it), "object" (its story). */
@@ -374,13 +315,8 @@ class MachineExplorer {
     (by > 0 ? line.nextElementSibling : line.previousElementSibling)?.querySelector(".ins")?.focus();
   }
 
-  back() {
-    if (this.shell.closePopover()) return;
-    const { search } = this;
-    if (search.input.value || (!search.el.hidden && search.el.contains(this.root.getRootNode().activeElement))) {
-      this.finder.close();
-      this.root.focus({ preventScroll: true });
-    } else if (this.pinned || this.fn !== this.run.functionOf(this.frame)) this.go(this.step);
+  leave() {
+    if (this.pinned || this.fn !== this.run.functionOf(this.frame)) this.go(this.step);
     else if (this.past.length) this.go(this.past.pop());
     else if (this.question.kind !== "step" || this.tabs.selected === "why") {
       this.question = { kind: "step", at: -1 };
@@ -392,18 +328,5 @@ class MachineExplorer {
       this.draw();
       this.ctx.changed();
     } else return false;
-  }
-
-  help() {
-    showHelp(this.shell, this.keys);
-  }
-
-  destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.sizes.disconnect();
-    this.timeline.destroy();
-    this.rows.destroy();
-    this.shell.destroy();
   }
 }

@@ -1,16 +1,12 @@
 // The memory explorer: the program is the axis; beside it how long each value is needed and in which buffer it is, while
 // the reader steps through the plan; and the same for other plans, made beforehand.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { createLegend } from "../core/legend.js";
-import { formatList, integer, parseList } from "../core/links.js";
+import { integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
 import { sentence, sentenceText } from "../core/sentence.js";
-import { nextStep } from "../core/steps.js";
 import { addStyle } from "../core/style.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { ON_ROWS, PANES, WINDOW, createAside, timeWindow } from "./memory_aside.js";
 import { checkMemory } from "./memory_check.js";
 import { drawChoices, drawTotals } from "./memory_choices.js";
@@ -25,31 +21,23 @@ import css from "./memory.css";
 addStyle(css);
 
 const LINE = 30;
-const NARROW = 620;
 const KEYS = [[["←", "→"], "step"], [["p"], "peak"], [["v"], "other plan"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountMemory(root, view, ctx) {
   checkMemory(view);
-  return new MemoryExplorer(root, view, ctx).handle();
+  return new MemoryExplorer(root, view, ctx).begin();
 }
 
-class MemoryExplorer {
+class MemoryExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
+    this.marks = MARKS;
     this.model = createModel(view);
     this.chosen = this.model.axes.map(() => 0);
     this.step = this.variant.peak;
     this.whole = false;
     this.from = 0;
-    this.past = [];
     this.hover = -1;
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   get variant() {
@@ -64,9 +52,8 @@ class MemoryExplorer {
 
   build() {
     const { view, ctx, model } = this;
-    this.frame = createFrame(this.root, { title: view.title, what: "Memory, step by step", summary: view.summary });
+    this.frameOf("Memory, step by step");
     this.time = h("span", { class: "grow memory-time" });
-    this.counter = h("span", { class: "count" });
     this.legend = h("span", null);
     this.plan = h("p", { class: "plan", hidden: true });
     this.choices = h("div", { class: "choices-of-plan", role: "group", "aria-label": "which plan" });
@@ -81,20 +68,13 @@ class MemoryExplorer {
     this.rows.el.classList.add("memory-grid");
     this.finder = createFinder(this);
     this.search = this.finder.search;
-    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
-    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
-    this.frame.bar.append(this.transport.el, this.time, this.counter,
-      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
+    this.shell.bar.append(this.transport.el, this.time, this.counter, this.tools());
     this.buildAside();
     this.body = h("div", { class: "memory-body on-rows" }, this.rows.el, this.aside);
-    this.frame.body.append(this.choices, this.plan, this.search.el, this.narrowTabs.el, this.body);
+    this.shell.body.append(this.choices, this.plan, this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "memory-totals" });
-    this.frame.foot.append(this.totals, this.legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    this.keys = bindings(this);
-    this.unbind = bindKeys(this.root, this.keys);
-    this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.root);
-    this.narrow = this.root.clientWidth <= NARROW;
+    this.shell.foot.append(this.totals, this.legend, this.hints(KEYS));
+    this.listen(bindings(this));
   }
 
   buildAside() {
@@ -112,13 +92,10 @@ class MemoryExplorer {
     const { variant, model } = this;
     const kinds = variant.steps.map(({ mark }) => mark);
     this.timeline?.destroy();
-    this.timeline = createTimeline({
-      kinds, marks: MARKS, label: "step", profile: variant.live, valueText: (step) => `step ${step} of ${this.count - 1}: ${this.spoken(step)}`,
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
-    });
+    this.timeline = this.timelineOf({ kinds, profile: variant.live, valueText: (step) => `step ${step} of ${this.count - 1}: ${this.spoken(step)}` });
     const share = variant.peak / (this.count - 1);
     fill(this.time, this.timeline.el, h("span", { class: "peak-mark", style: { left: `calc(9px + ${share} * (100% - 18px))` }, "aria-hidden": "true" }, h("span", { class: share > 0.85 ? "left" : "" }, "peak")));
-    fill(this.legend, createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark, 1) }));
+    fill(this.legend, createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }));
     this.drawChoices();
     drawTotals(this.totals, variant, model.variant(0));
     this.plan.hidden = variant.index === 0;
@@ -135,7 +112,7 @@ class MemoryExplorer {
   /** All steps beside the rows, or those around the one that is shown. */
   setWhole(whole) {
     if (this.count <= WINDOW) return;
-    const inside = this.choices.contains(this.root.getRootNode().activeElement);
+    const inside = this.choices.contains(this.active);
     this.whole = whole;
     this.drawChoices();
     if (inside) this.choices.querySelector('.choice:last-child [aria-pressed="true"]')?.focus({ preventScroll: true });
@@ -152,12 +129,11 @@ class MemoryExplorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    const { query, scope, only } = this.search.state();
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step, time: this.whole ? "all" : "", plan: this.chosen.some((choice) => choice > 0) ? this.chosen.join(".") : "", row: this.rows.selected >= 0 ? this.rows.selected : "",
+      step: this.step, time: this.whole ? "all" : "", plan: this.chosen.some((choice) => choice > 0) ? this.chosen.join(".") : "", row: this.selected(),
       pane: this.tabs.selected === "arena" ? "" : this.tabs.selected, tab: this.narrow && tab !== "life" ? tab : "",
-      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+      ...this.searched(), fold: this.folded(),
     };
   }
 
@@ -179,9 +155,12 @@ class MemoryExplorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  spoken(step) {
-    const { mark, say } = this.variant.steps[step];
-    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
+  markOf(step) {
+    return this.variant.steps[step].mark;
+  }
+
+  sayOf(step) {
+    return this.variant.steps[step].say;
   }
 
   /** The row that a step is about: that of the last value it computes. */
@@ -194,26 +173,17 @@ class MemoryExplorer {
     return this.rowOf(this.step);
   }
 
-  keep() {
-    const { keep } = this.finder;
-    return keep && ((step) => keep.has(this.rowOf(step)));
+  kept() {
+    const keep = this.finder?.keep;
+    return keep ? (step) => keep.has(this.rowOf(step)) : null;
   }
 
   keepSteps() {
-    this.timeline?.setKeep(this.finder?.keep ? this.keep() : null);
+    this.timeline?.setKeep(this.kept());
   }
 
-  move(name) {
-    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
-    const to = nextStep(this.keep(), from[0], from[1], this.count);
-    if (to === this.step || to < 0 || to >= this.count) return false;
-    this.go(to);
-    return true;
-  }
-
-  page(by) {
-    this.transport.stop();
-    this.go(this.step + by * Math.max(5, Math.round(this.count / 20)));
+  here() {
+    return { step: this.step, chosen: this.chosen };
   }
 
   /** Shows the memory during `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
@@ -227,14 +197,14 @@ class MemoryExplorer {
       this.rows.scrollTo(row);
     }
     this.markRows();
-    this.frame.say.dataset.mark = MARKS[mark].id;
-    fill(this.frame.say, sentence(say, view.strings, (name) => this.named(name)));
+    this.shell.say.dataset.mark = MARKS[mark].id;
+    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)));
     text(this.counter, `${this.step} / ${this.count - 1}`);
     this.timeline.setStep(this.step);
     this.arena.seek(this.step);
     this.drawPane();
     if (quiet) return;
-    this.frame.announce(`Step ${this.step} of ${this.count - 1}. ${this.spoken(this.step)}`);
+    this.shell.announce(`Step ${this.step} of ${this.count - 1}. ${this.spoken(this.step)}`);
     this.ctx.changed();
   }
 
@@ -249,22 +219,6 @@ class MemoryExplorer {
     rows.mark("read", rowsOf(reads));
     rows.mark("freed", rowsOf(frees));
     this.placeTime();
-  }
-
-  /** Goes to a step because the reader asked for it: Esc comes back. */
-  jump(step) {
-    if (step === this.step) return;
-    this.past.push({ step: this.step, chosen: this.chosen });
-    this.transport.stop();
-    this.go(step);
-  }
-
-  nextMark(mark, by) {
-    const keep = this.keep();
-    const found = (step) => this.variant.steps[step].mark === mark && (!keep || keep(step));
-    let to = nextStep(found, this.step, by, this.count);
-    if (to === this.step) to = nextStep(found, by > 0 ? -1 : this.count, by, this.count);
-    if (to >= 0 && to < this.count) this.jump(to);
   }
 
   /** The step that makes the value of a row; asked again, the next one that has to do with it. */
@@ -284,15 +238,15 @@ class MemoryExplorer {
     const from = this.variant;
     if (chosen.every((choice, i) => choice === this.chosen[i])) return;
     this.transport.stop();
-    const inside = this.choices.contains(this.root.getRootNode().activeElement) ? this.root.getRootNode().activeElement.dataset.axis : null;
-    if (remember) this.past.push({ step: this.step, chosen: this.chosen });
+    const inside = this.choices.contains(this.active) ? this.active.dataset.axis : null;
+    if (remember) this.past.push(this.here());
     this.chosen = chosen;
     this.suppose();
     this.go(from === this.variant ? this.step : sameStep(from, this.step, this.variant), true);
     this.keepSteps();
     if (this.search.state().query) this.search.run();
     if (inside !== null) this.choices.querySelector(`[data-axis="${inside}"][aria-pressed="true"]`)?.focus({ preventScroll: true });
-    this.frame.announce(`${sentenceText(this.variant.say, this.view.strings)} ${this.spoken(this.step)}`);
+    this.shell.announce(`${sentenceText(this.variant.say, this.view.strings)} ${this.spoken(this.step)}`);
     this.ctx.changed();
   }
 
@@ -329,7 +283,7 @@ class MemoryExplorer {
     const before = variant.lives[life]?.before ?? -1;
     if (before < 0) return false;
     this.visit(model.values[variant.lives[before].value]?.row ?? -1);
-    this.frame.announce(`${variant.lives[before].name} had the buffer before.`);
+    this.shell.announce(`${variant.lives[before].name} had the buffer before.`);
   }
 
   /** Brings a row into the window and selects it. */
@@ -353,10 +307,7 @@ class MemoryExplorer {
   }
 
   resized() {
-    const narrow = this.root.clientWidth <= NARROW;
-    if (narrow === this.narrow) return;
-    this.narrow = narrow;
-    this.place(this.narrowTabs.selected);
+    if (this.turned()) this.place(this.narrowTabs.selected);
   }
 
   /** A name in a sentence; one that belongs to a single value lights its row and leads there. */
@@ -381,33 +332,20 @@ class MemoryExplorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  back() {
-    if (this.frame.closePopover()) return;
-    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
-      this.search.close();
-      this.root.focus({ preventScroll: true });
-    } else if (this.past.length) {
+  leave() {
+    if (this.past.length) {
       const { step, chosen } = this.past.pop();
       this.choose(chosen, false);
       this.go(step);
     } else if (this.rows.selected >= 0) {
       this.rows.select(-1, { quiet: true });
-      this.root.focus({ preventScroll: true });
+      this.focus();
       this.ctx.changed();
     } else return false;
   }
 
-  help() {
-    showHelp(this.frame, this.keys);
-  }
-
   destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.sizes.disconnect();
     this.arena.destroy();
-    this.timeline.destroy();
-    this.rows.destroy();
-    this.frame.destroy();
+    super.destroy();
   }
 }

@@ -1,16 +1,13 @@
 // The explorer of partial evaluation: on the left the program, with what is known of each value; on the right what
 // remains of it, growing while the reader steps through what the real pass decided.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { createLegend } from "../core/legend.js";
-import { formatList, integer, parseList } from "../core/links.js";
+import { integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
-import { sentence, sentenceText } from "../core/sentence.js";
+import { sentence } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
 import { createTabs } from "../core/tabs.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { checkPartial } from "./partial_check.js";
 import { programColumns, residualColumns } from "./partial_columns.js";
 import { createFinder } from "./partial_find.js";
@@ -22,33 +19,25 @@ import css from "./partial.css";
 
 addStyle(css);
 
-const NARROW = 620;
 const LINE = 28;
 const TABS = [{ id: "program", label: "Program" }, { id: "remains", label: "What remains" }, { id: "calls", label: "Calls" }, { id: "store", label: "Cells" }];
 const KEYS = [[["←", "→"], "step"], [["o"], "over"], [["r"], "call"], [["n"], "left"], [["a"], "all"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountPartial(root, view, ctx) {
   checkPartial(view);
-  return new PartialExplorer(root, view, ctx).handle();
+  return new PartialExplorer(root, view, ctx).begin();
 }
 
-class PartialExplorer {
+class PartialExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
+    this.marks = MARKS;
     this.model = createModel(view);
     this.step = view.start;
     this.owner = this.model.owner(this.step);
     this.all = false;
     this.signs = [];
     this.keep = [null, null];
-    this.past = [];
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   get count() {
@@ -59,32 +48,24 @@ class PartialExplorer {
 
   build() {
     const { view, ctx, model } = this;
-    this.frame = createFrame(this.root, { title: view.title, what: "Partial evaluation, step by step", summary: view.summary });
-    this.counter = h("span", { class: "count" });
+    this.frameOf("Partial evaluation, step by step");
     this.buildRows();
     this.finder = createFinder(this);
     this.search = this.finder.search;
-    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
     const kinds = model.steps.map(({ mark }) => mark);
-    this.timeline = createTimeline({
-      kinds, marks: MARKS, label: "step", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`, profile: this.profile(),
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
-    });
-    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
-    this.frame.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter,
-      h("span", { class: "group tools" }, button("over", "over the call that begins here (o)", () => this.jump(model.over(this.step))), button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
+    this.timeline = this.timelineOf({ kinds, profile: this.profile() });
+    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools(this.button("over", "over the call that begins here (o)", () => this.jump(model.over(this.step)))));
     this.panes = { calls: h("section", { class: "pane", tabindex: 0, "aria-label": "calls done in place" }), store: h("section", { class: "pane", tabindex: 0, "aria-label": "cells, and what is done" }) };
     this.tabs = createTabs({ label: "what to show", className: "narrow", items: TABS, onSelect: (id, byReader) => { this.body?.setAttribute("data-on", id); if (byReader) { this.drawPanes(); ctx.changed(); } } });
     this.allButton = h("button", { class: "link all", type: "button", onclick: () => this.setAll(!this.all) });
     this.newest = h("p", { class: "newest" });
     this.body = h("div", { class: "partial-body", "data-on": "program" }, this.newest,
       h("div", { class: "side side-program" }, this.rows.el), h("div", { class: "side side-remains" }, this.remains.el), h("div", { class: "panes" }, this.panes.calls, this.panes.store));
-    this.frame.body.append(this.search.el, this.tabs.el, this.body);
-    this.legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark([mark], 1) });
+    this.shell.body.append(this.search.el, this.tabs.el, this.body);
+    this.legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });
     const states = h("span", { class: "states" }, STATES.map(({ id, sign, word }) => h("span", { class: `s-${id}` }, h("i", { "aria-hidden": "true" }, sign), ` ${word}`)));
-    this.frame.foot.append(states, this.allButton, this.legend, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    this.keys = bindings(this);
-    this.unbind = bindKeys(this.root, this.keys);
+    this.shell.foot.append(states, this.allButton, this.legend, this.hints(KEYS));
+    this.listen(bindings(this));
   }
 
   /** The depth of the calls at each step, for the line that the marks follow; none where nothing is called. */
@@ -118,11 +99,10 @@ class PartialExplorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    const { query, scope, only } = this.search.state();
     const tab = this.tabs.selected;
     return {
-      step: this.step + 1, row: this.rows.selected >= 0 ? this.rows.selected : "", out: this.remains.selected >= 0 ? this.remains.selected : "", all: this.all ? 1 : "",
-      tab: tab === "program" ? "" : tab, q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+      step: this.step + 1, row: this.selected(), out: this.remains.selected >= 0 ? this.remains.selected : "", all: this.all ? 1 : "",
+      tab: tab === "program" ? "" : tab, ...this.searched(), fold: this.folded(),
     };
   }
 
@@ -141,21 +121,12 @@ class PartialExplorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  spoken(step) {
-    const { mark, say } = this.model.steps[step];
-    return `${MARKS[mark].label}. ${sentenceText(say, this.view.strings)}`;
+  markOf(step) {
+    return this.model.steps[step].mark;
   }
 
-  move(name) {
-    const to = { first: 0, last: this.count - 1, back: this.step - 1, forward: this.step + 1 }[name];
-    if (to === this.step || to < 0 || to >= this.count) return false;
-    this.go(to);
-    return true;
-  }
-
-  page(by) {
-    this.transport.stop();
-    this.go(this.step + by * Math.max(5, Math.round(this.count / 20)));
+  sayOf(step) {
+    return this.model.steps[step].say;
   }
 
   /** Shows what was known, and what remained, after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
@@ -183,13 +154,13 @@ class PartialExplorer {
     // On a phone what remains is behind a tab: the line that is new stands above the program.
     const line = fresh.find((at) => model.residual[at].binds && this.isShown(at + model.split));
     fill(this.newest, h("span", { class: "soft" }, "what remains: "), line === undefined ? "nothing new" : h("code", null, model.text(line + model.split)));
-    this.frame.say.dataset.mark = MARKS[mark].id;
-    fill(this.frame.say, sentence(say, view.strings));
+    this.shell.say.dataset.mark = MARKS[mark].id;
+    fill(this.shell.say, sentence(say, view.strings));
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     this.drawPanes();
     if (quiet) return;
-    this.frame.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
+    this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
     this.ctx.changed();
   }
 
@@ -223,22 +194,6 @@ class PartialExplorer {
     this.remains.mark("unborn", shown.filter((row) => residual[row].born > this.step));
     this.remains.mark("spare", shown.filter((row) => !residual[row].needed));
     this.remains.mark("effect", shown.filter((row) => residual[row].effect > 0));
-  }
-
-  /** Goes to a step because the reader asked for it: Esc comes back. */
-  jump(step) {
-    if (step === this.step) return;
-    this.past.push(this.step);
-    this.transport.stop();
-    this.go(step);
-  }
-
-  nextMark(marks, by) {
-    const { steps } = this.model;
-    for (let i = 1; i <= this.count; i++) {
-      const at = (this.step + by * i + this.count * 2) % this.count;
-      if (marks.includes(steps[at].mark)) return void this.jump(at);
-    }
   }
 
   // --- rows -----------------------------------------------------------------------------------------
@@ -307,7 +262,7 @@ class PartialExplorer {
     fill(this.allButton, on ? "only what is needed" : `also ${spare} that nothing asks for`);
     this.narrowTo(...this.keep);
     if (quiet) return;
-    this.frame.announce(on ? "All bindings are shown." : "Only what something asks for is shown.");
+    this.shell.announce(on ? "All bindings are shown." : "Only what something asks for is shown.");
     this.ctx.changed();
   }
 
@@ -343,31 +298,19 @@ class PartialExplorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  back() {
-    if (this.frame.closePopover()) return;
-    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
-      this.search.close();
-      this.root.focus({ preventScroll: true });
-    } else if (this.past.length) this.go(this.past.pop());
+  leave() {
+    if (this.past.length) this.go(this.past.pop());
     else if (this.chosen() >= 0) {
       this.rows.select(-1, { quiet: true });
       this.remains.select(-1, { quiet: true });
       this.hovered(-1, -1, -1);
-      this.root.focus({ preventScroll: true });
+      this.focus();
       this.ctx.changed();
     } else return false;
   }
 
-  help() {
-    showHelp(this.frame, this.keys);
-  }
-
   destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.timeline.destroy();
-    this.rows.destroy();
     this.remains.destroy();
-    this.frame.destroy();
+    super.destroy();
   }
 }

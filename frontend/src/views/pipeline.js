@@ -1,13 +1,11 @@
 // The pipeline explorer: the program before and after each pass, row beside row; a film strip of the passes; one expression
 // followed through all of them.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer, NARROW } from "../core/explorer.js";
 import { integer } from "../core/links.js";
 import { createRows } from "../core/rows.js";
 import { sentence, sentenceText } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
-import { createTransport } from "../core/transport.js";
 import { alignedView, stretches } from "./pipeline_align.js";
 import { ON_ROWS, PANES, TABS, createAside } from "./pipeline_aside.js";
 import { checkPipeline } from "./pipeline_check.js";
@@ -26,7 +24,6 @@ import css from "./pipeline.css";
 
 addStyle(css);
 
-const NARROW = 620;
 /** Below this width the lanes leave their room to the two programs, unless asked for. */
 const ROOMY = 860;
 const LINE = 27;
@@ -36,12 +33,12 @@ const KEYS = [[["←", "→"], "pass"], [["n"], "change"], [["r"], "rewrite"], [
 
 export function mountPipeline(root, view, ctx) {
   checkPipeline(view);
-  return new PipelineExplorer(root, view, ctx).handle();
+  return new PipelineExplorer(root, view, ctx).begin();
 }
 
-class PipelineExplorer {
+class PipelineExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
     this.model = createModel(view);
     this.pipe = 0;
     this.at = this.model.start;
@@ -53,14 +50,6 @@ class PipelineExplorer {
     this.rewrite = -1;
     this.comparing = false;
     this.lanes = null;
-    this.past = [];
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   get list() {
@@ -75,41 +64,36 @@ class PipelineExplorer {
 
   build() {
     const { view, ctx, model } = this;
-    this.frame = createFrame(this.root, { title: view.title, what: "Pipeline, pass by pass", summary: view.summary });
-    this.transport = createTransport({ steps: Math.max(...model.pipelines.map(({ list }) => list.length)), move: (name) => this.move(name) });
+    this.frameOf("Pipeline, pass by pass", Math.max(...model.pipelines.map(({ list }) => list.length)));
     this.strip = createStrip(model, (pipe, at) => { this.transport.stop(); this.go(pipe, at); });
-    this.counter = h("span", { class: "count" });
     const button = (label, title, run, name = title.replace(/ \(.*/, "")) => h("button", { class: "btn", type: "button", title, "aria-label": name, onclick: run }, label);
     const long = (text) => h("span", { class: "wordy" }, text);
-    this.onlyButton = button([long("only"), "changes"], "only the passes that changed something (c)", () => this.setOnly(!this.only), null);
-    this.tightButton = button(["fold", long("unchanged")], "fold what is unchanged (u)", () => this.setTight(!this.tight), null);
-    this.lanesButton = button("uses", "lanes: who uses what (l)", () => this.setLanes(!this.lanesOn()), null);
+    this.onlyButton = this.button([long("only"), "changes"], "only the passes that changed something (c)", () => this.setOnly(!this.only), null);
+    this.tightButton = this.button(["fold", long("unchanged")], "fold what is unchanged (u)", () => this.setTight(!this.tight), null);
+    this.lanesButton = this.button("uses", "lanes: who uses what (l)", () => this.setLanes(!this.lanesOn()), null);
     this.lanesButton.classList.add("lanes");
-    this.endsButton = model.ends && button([long("compare"), "ends"], "the end programs side by side (e)", () => this.compare(!this.comparing), null);
-    this.frame.bar.append(this.transport.el, this.counter, h("span", { class: "filler" }), h("span", { class: "group choices" }, this.onlyButton, this.tightButton, this.lanesButton, this.endsButton),
-      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.frame, ctx)), button("?", "keys (?)", () => this.help())));
-    this.frame.bar.after(this.strip.el);
+    this.endsButton = model.ends && this.button([long("compare"), "ends"], "the end programs side by side (e)", () => this.compare(!this.comparing), null);
+    const choices = h("span", { class: "group choices" }, this.onlyButton, this.tightButton, this.lanesButton, this.endsButton);
+    this.shell.bar.append(this.transport.el, this.counter, h("span", { class: "filler" }), choices, this.tools());
+    this.shell.bar.after(this.strip.el);
     this.finder = createFinder(this);
     this.search = this.finder.search;
     this.holder = h("div", { class: "holder" });
     const aside = createAside(model, { onPane: () => { this.drawPanes(); ctx.changed(); }, onTab: () => { this.place(); ctx.changed(); }, onPick: (item) => this.picked(item), onHover: (item) => this.point(item, -1) });
     Object.assign(this, { panes: aside.panes, paneTabs: aside.tabs, tabs: aside.narrowTabs, graph: aside.graph });
     this.body = h("div", { class: "pipeline-body" }, this.holder, aside.el);
-    this.frame.body.append(this.search.el, this.tabs.el, this.body);
+    this.shell.body.append(this.search.el, this.tabs.el, this.body);
     this.changes = h("span", { class: "legend changes-here", role: "group", "aria-label": "what this pass changed: go to the next" });
-    this.frame.foot.append(this.changes, h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    this.keys = bindings(this);
-    this.unbind = bindKeys(this.root, this.keys);
+    this.shell.foot.append(this.changes, this.hints(KEYS));
+    this.listen(bindings(this));
     this.measure();
-    this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.root);
     this.holder.addEventListener("click", (event) => this.clicked(event));
   }
 
   /** The rows of the stage that is shown, drawn anew. */
   buildRows() {
     const { model, stage, view } = this;
-    const inside = this.rows?.el.contains(this.root.getRootNode().activeElement);
+    const inside = this.rows?.el.contains(this.active);
     this.rows?.destroy();
     let rows = null;
     this.blocks = stretches(stage.pairs, ({ after }) => model.text(after).trim().length < 2);
@@ -135,7 +119,7 @@ class PipelineExplorer {
     rows.mark("ended", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].after < 0));
     fill(this.holder, rows.el);
     if (this.search.state().query) this.finder.run();
-    if (inside) this.root.focus({ preventScroll: true });
+    if (inside) this.focus();
   }
 
   /** Rows were drawn, perhaps others than before: what marks single tokens of them is marked again. */
@@ -169,13 +153,13 @@ class PipelineExplorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    const { query, scope, only } = this.search.state();
+    const { only, ...found } = this.searched();
     const tab = this.tabs.selected;
     return {
-      stage: this.at, pipe: this.pipe || "", row: this.rows.selected >= 0 ? this.rows.selected : "", follow: this.follow >= 0 ? this.follow : "",
+      stage: this.at, pipe: this.pipe || "", row: this.selected(), follow: this.follow >= 0 ? this.follow : "",
       ends: this.comparing ? 1 : "", rw: this.rewrite >= 0 ? this.rewrite + 1 : "", lanes: this.lanes === null ? "" : Number(this.lanes), pane: this.paneTabs.selected === PANES[0].id ? "" : this.paneTabs.selected,
       only: this.only ? 1 : "", fold: this.tight === this.tightAtFirst ? "" : Number(this.tight), tab: this.narrow && tab !== "after" ? tab : "",
-      q: query, in: query && scope !== "all" ? scope : "", rows: only ? "only" : "",
+      ...found, rows: only ? "only" : "",
     };
   }
 
@@ -232,7 +216,7 @@ class PipelineExplorer {
     this.pipe = pipe;
     this.at = Math.max(0, Math.min(this.list.length - 1, at));
     this.show();
-    this.frame.announce(`${this.at} of ${this.list.length - 1}: ${this.stage.name}, ${changesInWords(this.stage)}. ${sentenceText(this.stage.say, this.view.strings)}`);
+    this.shell.announce(`${this.at} of ${this.list.length - 1}: ${this.stage.name}, ${changesInWords(this.stage)}. ${sentenceText(this.stage.say, this.view.strings)}`);
     this.ctx.changed();
   }
 
@@ -244,7 +228,7 @@ class PipelineExplorer {
     this.buildRows();
     const source = stage.source && sourceLink(this.model.tree, stage.source);
     const told = h("small", null, plain(stage.what), stage.what && source && " ", source, stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`);
-    fill(this.frame.say, sentence(stage.say, view.strings), told.childNodes.length > 0 && told);
+    fill(this.shell.say, sentence(stage.say, view.strings), told.childNodes.length > 0 && told);
     text(this.counter, this.comparing ? "ends" : `${this.at} / ${this.list.length - 1}`);
     this.endsButton?.setAttribute("aria-pressed", String(this.comparing));
     this.onlyButton.setAttribute("aria-pressed", String(this.only));
@@ -278,7 +262,7 @@ class PipelineExplorer {
     this.comparing = true;
     if (this.paneTabs.selected === PANES[0].id) this.paneTabs.select("totals");
     this.show();
-    this.frame.announce(sentenceText(this.stage.say, this.view.strings));
+    this.shell.announce(sentenceText(this.stage.say, this.view.strings));
     this.ctx.changed();
   }
 
@@ -293,7 +277,7 @@ class PipelineExplorer {
     this.only = on;
     this.onlyButton.setAttribute("aria-pressed", String(on));
     this.drawStrip();
-    this.frame.announce(on ? "Only the passes that changed something." : "All passes.");
+    this.shell.announce(on ? "Only the passes that changed something." : "All passes.");
     this.ctx.changed();
   }
 
@@ -321,7 +305,7 @@ class PipelineExplorer {
     const from = this.rows.selected;
     const to = by > 0 ? starts.find((i) => i > from) ?? starts[0] : starts.findLast((i) => from < 0 || i < from) ?? starts.at(-1);
     this.visit(to);
-    this.frame.announce(`${wordOf(this.stage, pairs[to].mark)}: ${this.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`);
+    this.shell.announce(`${wordOf(this.stage, pairs[to].mark)}: ${this.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`);
   }
 
   /** Brings a row into the window and selects it. */
@@ -348,7 +332,7 @@ class PipelineExplorer {
     if (!this.panes.rewrites.hidden) drawRewrites(this.panes.rewrites, { stage: this.stage, tree: model.tree, at: this.rewrite, onGo: (to) => this.goRewrite(to) });
     const stop = () => {
       this.followItem(-1);
-      this.root.focus({ preventScroll: true });
+      this.focus();
     };
     drawHistory(model, this.panes.history, {
       lives: this.lives, stage: this.stage.index, follow: this.follow, onStop: stop,
@@ -379,11 +363,8 @@ class PipelineExplorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  back() {
-    if (this.frame.closePopover()) return;
-    const active = this.root.getRootNode().activeElement;
-    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(active))) this.search.close();
-    else if (this.past.length) {
+  leave() {
+    if (this.past.length) {
       const { pipe, at, row } = this.past.pop();
       this.go(pipe, at);
       if (row >= 0) this.rows.select(row, { quiet: true });
@@ -392,21 +373,17 @@ class PipelineExplorer {
       this.rows.select(-1, { quiet: true });
       this.ctx.changed();
     } else return false;
-    this.root.focus({ preventScroll: true });
+    this.focus();
   }
 
   help() {
     const marks = h("dl", null, MARKS.filter(({ sign }) => sign).map(({ id, sign, word }) => [h("dt", null, h("span", { class: `sign s-${id}` }, sign)), h("dd", null, word, id === MARKS[MOVED].id && ": the same row, elsewhere; it is there twice, once on each side")]));
-    showHelp(this.frame, this.keys, [h("p", { class: "heading second" }, "The marks"), marks]);
+    super.help([h("p", { class: "heading second" }, "The marks"), marks]);
   }
 
   destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.sizes.disconnect();
     this.graph.destroy();
-    this.rows.destroy();
-    this.frame.destroy();
+    super.destroy();
   }
 }
 

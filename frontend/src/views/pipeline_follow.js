@@ -40,7 +40,7 @@ export const following = {
     this.mark();
     this.drawPanes();
     const stages = this.lives[this.pipe].filter(({ items }) => items.length).length;
-    this.frame.announce(item < 0 ? "No expression is followed." : `${this.model.title(item)} is followed: it is in ${stages} of ${this.list.length} stages.`);
+    this.shell.announce(item < 0 ? "No expression is followed." : `${this.model.title(item)} is followed: it is in ${stages} of ${this.list.length} stages.`);
     this.ctx.changed();
   },
 

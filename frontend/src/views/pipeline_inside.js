@@ -29,7 +29,7 @@ export const inside = {
     this.drawPanes();
     this.graph.look([...found.after, ...found.before]);
     if (inside) this.panes.rewrites.querySelector("[aria-current]").focus({ preventScroll: true });
-    this.frame.announce(rewriteInWords(found, to + 1, told));
+    this.shell.announce(rewriteInWords(found, to + 1, told));
     this.ctx.changed();
   },
 

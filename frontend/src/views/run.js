@@ -1,8 +1,7 @@
 // A measured run: every kernel under the roof that the machine sets it, every launch in time, and each kernel that the
 // page has at every level. What is pointed at, or chosen, is lit in all of them.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { integer } from "../core/links.js";
 import { sentence, sentenceText } from "../core/sentence.js";
 import { addStyle } from "../core/style.js";
@@ -26,34 +25,27 @@ const COLUMNS = ["", "kernel", "its result", "calls", "time", "of the run", "GFL
 
 export function mountRun(root, view, ctx) {
   checkRun(view);
-  return new RunExplorer(root, view, ctx).handle();
+  return new RunExplorer(root, view, ctx).begin();
 }
 
-class RunExplorer {
+class RunExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
     this.model = createModel(view);
     this.kernel = -1;
     this.launch = -1;
     this.opened = -1; // the kernel whose levels are drawn
     this.inner = null;
-    this.build();
-    this.restore(ctx.state);
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   // --- building -------------------------------------------------------------------------------------
 
   build() {
     const { view, ctx, model } = this;
-    this.shell = createFrame(this.root, { title: view.title, what: "A run: its kernels and where the time goes", summary: view.summary });
-    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
+    this.frameOf("A run: its kernels and where the time goes");
     this.shell.say.classList.add("run-say"); // of one height, so that nothing moves below a pointer
     this.facts = h("span", { class: "count grow" }, `${duration(model.ns)} a run · ${model.launches.length.toLocaleString("en")} ${model.launches.length === 1 ? "launch" : "launches"} · ${model.machine.name}`);
-    this.shell.bar.append(this.facts, h("span", { class: "group tools" }, button("link", "link: to this state (copied)", () => showLink(this.shell, ctx)), button("?", "keys (?)", () => this.help())));
+    this.shell.bar.append(this.facts, this.tools(null, false));
     const hooks = { point: (kernel, launch) => this.point(kernel, launch), choose: (kernel, launch) => this.choose(kernel, launch), open: (kernel) => this.open(kernel, true) };
     this.roofline = createRoofline(model, hooks);
     this.time = createRunTimeline(model, hooks);
@@ -78,9 +70,8 @@ class RunExplorer {
       },
     });
     this.shell.body.append(this.tabs.el, this.runPane, this.levelsPane);
-    this.shell.foot.append(createRules(model), h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    this.keys = this.bindings();
-    this.unbind = bindKeys(this.root, this.keys);
+    this.shell.foot.append(createRules(model), this.hints(KEYS));
+    this.listen(this.bindings());
   }
 
   row(kernel) {
@@ -262,8 +253,7 @@ class RunExplorer {
     fill(this.host);
   }
 
-  back() {
-    if (this.shell.closePopover()) return;
+  leave() {
     if (this.tabs.selected === "levels") {
       this.tabs.select("run");
       this.light();
@@ -275,15 +265,14 @@ class RunExplorer {
   }
 
   help() {
-    showHelp(this.shell, this.keys, [h("p", null, "A mark under the roof could be faster; the line from it to the roof says how far. The limits were measured with the run: arithmetic that never leaves the registers, and memory that is read in order. A kernel whose operands lie in the caches can be above the slope.")]);
+    super.help([h("p", null, "A mark under the roof could be faster; the line from it to the roof says how far. The limits were measured with the run: arithmetic that never leaves the registers, and memory that is read in order. A kernel whose operands lie in the caches can be above the slope.")]);
   }
 
   destroy() {
     this.stop?.();
     this.close();
-    this.unbind();
     this.roofline.destroy();
     this.time.destroy();
-    this.shell.destroy();
+    super.destroy();
   }
 }

@@ -1,15 +1,12 @@
 // The sharing view: one computation as a graph, with `let`, and written out; how often each expression is evaluated,
 // how long each value is needed, and how many bytes that takes.
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
+import { Explorer } from "../core/explorer.js";
 import { integer } from "../core/links.js";
 import { rowText } from "../core/rowmodel.js";
 import { createSearch } from "../core/search.js";
 import { addStyle } from "../core/style.js";
 import { createTabs } from "../core/tabs.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { checkSharing } from "./sharing_check.js";
 import { createForm } from "./sharing_form.js";
 import { createModel } from "./sharing_model.js";
@@ -17,7 +14,7 @@ import css from "./sharing.css";
 
 addStyle(css);
 
-const NARROW = 899;
+const ONE = 899; // explorers that are not wider show one form at a time
 const MARKS = [{ id: "value", shape: "dot", label: "step" }];
 const SCOPES = [{ id: "all", label: "anywhere" }, { id: "key", label: "what is computed" }];
 const KEYS = [[["←", "→"], "step"], [["↑", "↓"], "line"], [["n"], "next copy"], [["/"], "find"], [["?"], "keys"]];
@@ -25,41 +22,35 @@ const onButton = (event) => event.target.closest("button, [role=button], [role=t
 
 export function mountSharing(root, view, ctx) {
   checkSharing(view);
-  return new SharingExplorer(root, view, ctx).handle();
+  return new SharingExplorer(root, view, ctx).begin();
 }
 
-class SharingExplorer {
+class SharingExplorer extends Explorer {
+  get count() {
+    return this.model.steps;
+  }
+
+  get marks() {
+    return MARKS;
+  }
+
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
     this.model = createModel(view);
     this.step = this.model.start.step;
     this.key = -1;
     this.pointed = -1;
     this.narrow = false;
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   // --- building -------------------------------------------------------------------------------------
 
   build() {
     const { view, ctx, model } = this;
-    this.shell = createFrame(this.root, { title: view.title, what: "Sharing: one computation in several forms", summary: view.summary });
-    this.transport = createTransport({ steps: model.steps, move: (name) => this.move(name) });
-    this.timeline = createTimeline({
-      kinds: Array.from({ length: model.steps }, () => 0), marks: MARKS, label: "step", valueText: (step) => `step ${step + 1} of ${model.steps}`,
-      onSeek: (step) => { this.transport.stop(); this.go(step); },
-    });
-    this.counter = h("span", { class: "count" });
+    this.frameOf("Sharing: one computation in several forms");
+    this.timeline = this.timelineOf({ kinds: Array.from({ length: model.steps }, () => 0), valueText: (step) => `step ${step + 1} of ${model.steps}` });
     this.search = createSearch({ scopes: SCOPES, placeholder: "find a line, or what is computed", onlyLabel: "only these lines", onChange: (asked) => this.filter(asked), onMove: (by) => this.nextMatch(by) });
-    const button = (label, title, run) => h("button", { class: "btn", type: "button", title, "aria-label": title.replace(/ \(.*/, ""), onclick: run }, label);
-    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter,
-      h("span", { class: "group tools" }, button("find", "find (/)", () => this.search.open()), button("link", "link: to this state (copied)", () => showLink(this.shell, ctx)), button("?", "keys (?)", () => this.help())));
+    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
     this.forms = model.forms.map((_, index) => createForm(this, index));
     this.tabs = createTabs({
       label: "which form", className: "form-tabs", items: model.forms.map((form, i) => ({ id: String(i), label: form.written ? `${form.name} · ${form.runs}` : form.name })),
@@ -71,13 +62,13 @@ class SharingExplorer {
     this.body = h("div", { class: "sharing-body", "data-on": "0" }, this.forms.map(({ el }) => el));
     this.body.style.setProperty("--forms", model.forms.map((form) => (form.written ? "minmax(0, 1fr)" : "minmax(0, 0.5fr)")).join(" "));
     this.shell.body.append(this.search.el, this.tabs.el, this.body);
-    this.shell.foot.append(h("span", { class: "legend-line" }, h("span", { class: "life sample" }), "a value is needed from the step that makes it to the last that uses it"),
-      h("span", { class: "keys" }, KEYS.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label))));
-    this.keys = this.bindings();
-    this.unbind = bindKeys(this.root, this.keys);
-    this.sizes = new ResizeObserver(() => { this.narrow = this.root.clientWidth <= NARROW; });
-    this.sizes.observe(this.root);
-    this.narrow = this.root.clientWidth <= NARROW;
+    this.shell.foot.append(h("span", { class: "legend-line" }, h("span", { class: "life sample" }), "a value is needed from the step that makes it to the last that uses it"), this.hints(KEYS));
+    this.listen(this.bindings());
+    this.resized();
+  }
+
+  resized() {
+    this.narrow = this.root.clientWidth <= ONE;
   }
 
   bindings() {
@@ -103,11 +94,10 @@ class SharingExplorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    const { query, scope, only } = this.search.state();
     const chosen = this.forms.findIndex(({ rows }) => rows?.selected >= 0);
     return {
       step: this.step === this.model.start.step ? "" : this.step + 1, sel: this.key === this.model.start.key ? "" : this.key >= 0 ? this.key : "none", row: chosen >= 0 ? `${chosen}.${this.forms[chosen].rows.selected}` : "",
-      tab: this.tabs.selected === "0" ? "" : this.tabs.selected, q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "",
+      tab: this.tabs.selected === "0" ? "" : this.tabs.selected, ...this.searched(),
     };
   }
 
@@ -125,13 +115,6 @@ class SharingExplorer {
   }
 
   // --- time -----------------------------------------------------------------------------------------
-
-  move(name) {
-    const to = { first: 0, last: this.model.steps - 1, back: this.step - 1, forward: this.step + 1 }[name];
-    if (to === this.step || to < 0 || to >= this.model.steps) return false;
-    this.go(to);
-    return true;
-  }
 
   go(step, quiet = false) {
     this.step = Math.max(0, Math.min(this.model.steps - 1, step));
@@ -155,7 +138,7 @@ class SharingExplorer {
   // --- one thing in all forms -----------------------------------------------------------------------
 
   at() {
-    const focused = this.root.getRootNode().activeElement?.closest?.(".form");
+    const focused = this.active?.closest?.(".form");
     if (focused) return Number(focused.dataset.form);
     const chosen = this.forms.findIndex(({ rows }) => rows?.selected >= 0);
     return this.narrow ? Number(this.tabs.selected) : Math.max(0, chosen);
@@ -259,29 +242,16 @@ class SharingExplorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  back() {
-    if (this.shell.closePopover()) return;
-    const { search } = this;
-    if (search.input.value || (!search.el.hidden && search.el.contains(this.root.getRootNode().activeElement))) {
-      search.close();
-      this.root.focus({ preventScroll: true });
-    } else if (this.key >= 0) {
-      for (const { rows } of this.forms) if (rows?.selected >= 0) rows.select(-1, { quiet: true });
-      this.root.focus({ preventScroll: true });
-      this.pick(-1);
-    } else return false;
-  }
-
-  help() {
-    showHelp(this.shell, this.keys);
+  leave() {
+    if (this.key < 0) return false;
+    for (const { rows } of this.forms) if (rows?.selected >= 0) rows.select(-1, { quiet: true });
+    this.focus();
+    this.pick(-1);
+    return undefined;
   }
 
   destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.sizes.disconnect();
-    this.timeline.destroy();
     for (const form of this.forms) form.destroy();
-    this.shell.destroy();
+    super.destroy();
   }
 }

@@ -1,17 +1,14 @@
 // The type-inference explorer: the program is the axis, types and relations stand beside it, and the
 // reader steps through what one real inference did.
+import { Explorer } from "../core/explorer.js";
 import { addStyle } from "../core/style.js";
 import { fill, h, text } from "../core/dom.js";
-import { createFrame, showHelp, showLink } from "../core/frame.js";
-import { bindKeys } from "../core/keys.js";
 import { createLegend } from "../core/legend.js";
-import { formatList, integer, parseList } from "../core/links.js";
+import { integer, parseList } from "../core/links.js";
 import { createRows } from "../core/rows.js";
 import { sentence, sentenceText } from "../core/sentence.js";
 import { nextStep } from "../core/steps.js";
 import { createTabs } from "../core/tabs.js";
-import { createTimeline } from "../core/timeline.js";
-import { createTransport } from "../core/transport.js";
 import { byRow, createDirty, typeColumns } from "./types_chips.js";
 import { conflictRows, drawConflict } from "./types_conflict.js";
 import { checkTypes } from "./types_check.js";
@@ -30,19 +27,20 @@ addStyle(css);
 addStyle(conflictCss);
 
 const LINE = 27;
-const NARROW = 620;
+const KEYS = [[["←", "→"], "step"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
 const PANES = [{ id: "why", label: "Why" }, { id: "graph", label: "Constraints" }, { id: "classes", label: "Classes" }];
 const ON_ROWS = [{ id: "program", label: "Program" }, { id: "types", label: "Types" }, { id: "relations", label: "Relations" }];
 const COLUMNS = { program: [], types: ["vars"], relations: ["rels"] };
 
 export function mountTypes(root, view, ctx) {
   checkTypes(view);
-  return new TypesExplorer(root, view, ctx).handle();
+  return new TypesExplorer(root, view, ctx).begin();
 }
 
-class TypesExplorer {
+class TypesExplorer extends Explorer {
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    super(root, view, ctx);
+    this.marks = MARKS;
     this.count = view.steps.length;
     this.replay = createReplay(view);
     const final = finalState(view);
@@ -57,52 +55,32 @@ class TypesExplorer {
     this.stepsOf = stepsOf(view);
     this.question = createQuestion(this);
     this.step = -1;
-    this.past = [];
     this.hover = null;
-    this.narrow = false;
-    this.build();
-    this.restore(ctx.state);
-    this.ready = true;
-  }
-
-  handle() {
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
   }
 
   // --- building -------------------------------------------------------------------------------------
 
   build() {
     const { view, ctx } = this;
-    this.frame = createFrame(this.root, { title: view.title, what: "Type inference, step by step", summary: view.summary });
-    this.transport = createTransport({ steps: this.count, move: (name) => this.move(name) });
-    this.timeline = createTimeline({
-      kinds: view.steps.map(([mark]) => (MARKS[mark] ? mark : 0)), marks: MARKS, label: "step",
-      valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
-      onSeek: (step) => { this.transport.stop(); this.question.clear(); this.go(step); },
+    this.frameOf("Type inference, step by step");
+    this.timeline = this.timelineOf({
+      kinds: view.steps.map(([mark]) => (MARKS[mark] ? mark : 0)), onSeek: (step) => { this.question.clear(); this.seek(step); },
     });
-    this.counter = h("span", { class: "count" });
     this.finder = createFinder(this);
     this.search = this.finder.search;
-    const find = h("button", { class: "btn", type: "button", title: "find (/)", "aria-label": "find", onclick: () => this.search.open() }, "find");
-    const share = h("button", { class: "btn", type: "button", title: "a link to this state", onclick: () => showLink(this.frame, ctx) }, "link");
-    const help = h("button", { class: "btn", type: "button", "aria-label": "keys", title: "keys (?)", onclick: () => this.help() }, "?");
-    this.frame.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, h("span", { class: "group tools" }, find, share, help));
+    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
     this.conflict = h("div", { class: "conflict", role: "group", "aria-label": "conflict", hidden: true });
     this.queue = h("div", { class: "queue", role: "group", "aria-label": "queue of relations" });
     this.drawQueue = createQueue(view, this.queue, { onRel: (rel) => this.question.relation(rel), reduced: ctx.reduced });
     this.buildRows();
     this.buildAside();
     this.body = h("div", { class: "types-body on-rows" }, this.rows.el, this.aside);
-    this.frame.body.append(this.conflict, h("div", { class: "queue-strip" }, this.queue), this.search.el, this.narrowTabs.el, this.body);
+    this.shell.body.append(this.conflict, h("div", { class: "queue-strip" }, this.queue), this.search.el, this.narrowTabs.el, this.body);
     this.legend = createLegend({ marks: MARKS, kinds: view.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) });
     this.classes = h("span", { class: "classes" });
-    this.frame.foot.append(h("span", null, "same type: ", this.classes), this.legend, h("span", { class: "keys" }, [["←", "→"], ["w"], ["/"], ["?"]].map((keys, i) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), ["step", "why", "find", "keys"][i]))));
+    this.shell.foot.append(h("span", null, "same type: ", this.classes), this.legend, this.hints(KEYS));
     if (view.conflict) drawConflict(view, this.conflict, (step) => this.jump(step));
-    this.keys = bindings(this);
-    this.unbind = bindKeys(this.root, this.keys);
-    this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.root);
-    this.narrow = this.root.clientWidth <= NARROW;
+    this.listen(bindings(this));
   }
 
   buildRows() {
@@ -156,12 +134,11 @@ class TypesExplorer {
   }
 
   token() {
-    const { query, scope, only } = this.search.state();
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, sel: this.question.token(), row: this.rows.selected >= 0 ? this.rows.selected : "",
+      step: this.step + 1, sel: this.question.token(), row: this.selected(),
       pane: this.tabs.selected === "graph" ? "" : this.tabs.selected, tab: this.narrow && tab !== "types" ? tab : "",
-      q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "", fn: this.finder.fn >= 0 ? this.finder.fn : "", fold: this.rows.foldedAsAtFirst() ? "" : formatList(this.rows.folded) || "none",
+      ...this.searched(), fn: this.finder.fn >= 0 ? this.finder.fn : "", fold: this.folded(),
     };
   }
 
@@ -186,26 +163,20 @@ class TypesExplorer {
     return `${MARKS[mark]?.label ?? ""}. ${sentenceText(say, this.view.strings)}`;
   }
 
-  keepStep() {
+  kept() {
     const kept = this.finder.keep;
     return kept && ((step) => kept(this.view.steps[step][1]));
   }
 
-  move(name) {
-    const keep = this.keepStep();
-    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
-    const to = nextStep(keep, from[0], from[1], this.count);
-    if (to === this.step || to < 0 || to >= this.count) return false;
-    // Who steps on asks about the steps again.
+  /** Who steps on asks about the steps again. */
+  moved() {
     this.question.clear();
-    this.go(to);
-    return true;
   }
 
   /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
   go(step, quiet = false) {
     if (this.count === 0) {
-      fill(this.frame.say, this.view.program.rows.length === 0 ? "An empty module: there is nothing to infer." : "No step of this inference was recorded.");
+      fill(this.shell.say, this.view.program.rows.length === 0 ? "An empty module: there is nothing to infer." : "No step of this inference was recorded.");
       return;
     }
     const to = Math.max(0, Math.min(this.count - 1, step));
@@ -223,7 +194,7 @@ class TypesExplorer {
     const [a, b] = failed ? conflictRows(this.view.conflict) : [[], []];
     this.rows.mark("a", a);
     this.rows.mark("b", b);
-    fill(this.frame.say, sentence(say, this.view.strings, (name) => this.named(name)));
+    fill(this.shell.say, sentence(say, this.view.strings, (name) => this.named(name)));
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
     this.drawQueue(this.state, changes);
@@ -231,24 +202,8 @@ class TypesExplorer {
     this.wire();
     this.drawPane();
     if (quiet) return;
-    this.frame.announce(`Step ${to + 1} of ${this.count}. ${this.spoken(to)}`);
+    this.shell.announce(`Step ${to + 1} of ${this.count}. ${this.spoken(to)}`);
     this.ctx.changed();
-  }
-
-  /** Goes to a step because the reader asked why: Esc comes back. */
-  jump(step) {
-    if (step === this.step) return;
-    this.past.push(this.step);
-    this.transport.stop();
-    this.go(step);
-  }
-
-  nextMark(mark) {
-    const keep = this.keepStep();
-    const found = (step) => this.view.steps[step][0] === mark && (!keep || keep(step));
-    let to = nextStep(found, this.step, 1, this.count);
-    if (to === this.step) to = nextStep(found, -1, 1, this.count);
-    if (to >= 0) this.jump(to);
   }
 
   nextRare(by) {
@@ -267,7 +222,7 @@ class TypesExplorer {
 
   // --- what is shown beside ------------------------------------------------------------------------
 
-  focus() {
+  watched() {
     if (this.hover) return this.hover;
     const { v, rel } = this.question;
     return { vars: v >= 0 ? new Set([...this.fresh.vars, v]) : this.fresh.vars, rels: rel >= 0 ? new Set([...this.fresh.rels, rel]) : this.fresh.rels };
@@ -275,7 +230,7 @@ class TypesExplorer {
 
   wire() {
     // The rows draw themselves once before the wires exist.
-    if (this.wires && !this.narrow) this.wires.draw(this.state, this.focus());
+    if (this.wires && !this.narrow) this.wires.draw(this.state, this.watched());
   }
 
   pane() {
@@ -288,7 +243,7 @@ class TypesExplorer {
     const pane = this.panes[id];
     const onVar = (v) => this.question.why(v);
     const onRel = (rel) => this.question.relation(rel);
-    const shared = { state: this.state, focus: this.focus(), window: this.rows.window(), onVar, onRel, relsOf: this.relsOf, width: this.paneWidth };
+    const shared = { state: this.state, focus: this.watched(), window: this.rows.window(), onVar, onRel, relsOf: this.relsOf, width: this.paneWidth };
     if (id === "why") drawWhy(this.view, pane, { step: this.step, question: this.question, state: this.state, since: this.since, stepsOf: this.stepsOf, go: (step) => this.jump(step) });
     else if (id === "graph") drawConstraints(this.view, pane, shared);
     else drawClasses(this.view, pane, shared);
@@ -313,11 +268,7 @@ class TypesExplorer {
   }
 
   resized() {
-    const narrow = this.root.clientWidth <= NARROW;
-    if (narrow !== this.narrow) {
-      this.narrow = narrow;
-      this.place(this.narrowTabs.selected);
-    }
+    if (this.turned()) this.place(this.narrowTabs.selected);
     this.wires.moved();
     this.wire();
     this.paneWidth = this.panes.graph.clientWidth;
@@ -344,29 +295,12 @@ class TypesExplorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  back() {
-    if (this.frame.closePopover()) return;
-    if (this.search.input.value || (!this.search.el.hidden && this.search.el.contains(this.root.getRootNode().activeElement))) {
-      this.finder.close();
-      this.root.focus({ preventScroll: true });
-    } else if (this.past.length) this.go(this.past.pop());
+  leave() {
+    if (this.past.length) this.go(this.past.pop());
     else if (this.question.clear()) {
       this.wire();
       this.drawPane();
       this.ctx.changed();
     } else return false;
-  }
-
-  help() {
-    showHelp(this.frame, this.keys);
-  }
-
-  destroy() {
-    this.transport.stop();
-    this.unbind();
-    this.sizes.disconnect();
-    this.timeline.destroy();
-    this.rows.destroy();
-    this.frame.destroy();
   }
 }

@@ -32,7 +32,7 @@ export function createFinder(explorer) {
     finder.keep = narrowed ? (row) => inside(row) && (!only || !query || matching.has(row)) : null;
     explorer.rows.filter(finder.keep);
     explorer.rows.mark("match", query && !only ? finder.matches : []);
-    explorer.timeline.setKeep(explorer.keepStep());
+    explorer.timeline.setKeep(explorer.kept());
     if (explorer.ready) explorer.ctx.changed();
     return finder.matches.length;
   }
