@@ -2,13 +2,19 @@
 
 `instructions` are those of the core that has most to do: arithmetic (a product that is added at once is
 one), loads, stores, and two for each turn of a loop, to count and to jump. A vector counts as one. What
-does not depend on the innermost loops is counted once, before them, as the compiler will have it; a loop
-that is unrolled has no turns. A loop that is shared out is divided by the cores; of one whose turns are
-the threads of a GPU, one turn is counted. `traffic` are the bytes of the arrays that the nests read and
-write, those of an intermediate result in each nest that uses it; what is local to a loop is not counted.
+does not depend on the innermost loops is counted once, before them, as the compiler will have it; but a
+sum that lies in an array of the program is loaded and stored in every turn. A loop that is unrolled has no
+turns. A loop that is shared out is divided by the cores; of one whose turns are the threads of a GPU, one
+turn is counted. `traffic` are the bytes of the arrays that the nests read and write, those of an
+intermediate result in each nest that uses it; what is local to a loop is not counted.
 
-Left out: addresses, caches, the latency of one sum after another, registers that do not suffice, loads of
-scattered elements. So the number says which primitive removes work, not how long a run takes.
+`near` and `far` are the bytes that this core fetches from beyond its first cache and its second
+(`footprint`). `cycles` is, nest by nest, the most of four times: for the instructions, ISSUED in a cycle;
+for the longest chain of sums, each of which waits LATENCY cycles for the one before; for the bytes of
+either kind.
+
+Left out: addresses, registers that do not suffice, loads of scattered elements, which arithmetic is slower.
+So the numbers say which primitive removes what, and how far it may be felt; not how long a run takes.
 """
 
 from __future__ import annotations
@@ -16,19 +22,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from .footprint import Touch, fetched
+
 _ARITHMETIC = frozenset(
     ("Add", "Sub", "Mul", "Div", "Mod", "FloorDiv", "FloorMod", "Min", "Max", "Cast", "EQ", "NE", "LT", "LE",
      "GT", "GE", "And", "Or", "Not", "Select", "Call")
 )  # fmt: skip
 _LOADS = ("BufferLoad", "TensorLoad")
 TURN = 2  # instructions for a turn of a loop
+ISSUED, LATENCY = 3, 4  # instructions in a cycle; cycles from one sum to the next
+NEAR, FAR = 64, 32  # bytes in a cycle from the second cache, and from beyond it
 
 
 class Estimate(NamedTuple):
-    """Instructions of the busiest core, and bytes read and written; 0 where sizes are not known."""
+    """Instructions of the busiest core, bytes read and written, bytes that come from beyond its first and its
+    second cache, and cycles; 0 where sizes are not known. For a GPU the last three are 0.
+    """
 
     instructions: int
     traffic: int
+    near: int = 0
+    far: int = 0
+    cycles: int = 0
 
 
 class _Loop(NamedTuple):
@@ -40,9 +55,11 @@ class _Loop(NamedTuple):
 PARALLEL, VECTORIZED, UNROLLED, THREADS = 1, 2, 3, 4
 
 
-def estimate(func: Any, cores: int) -> Estimate:
-    """The estimate for a function of loops, scheduled or not."""
+def estimate(func: Any, cores: int, caches: tuple[int, int] | None = None) -> Estimate:
+    """The estimate for a function of loops, scheduled or not; `caches` are the bytes of a core's two."""
     nests: list[_Nest] = []
+    values: dict[Any, Any] = {}  # what the variables of blocks stand for
+    made: set[Any] = set()  # arrays of intermediate results
     pending: list[tuple[Any, tuple[_Loop, ...], dict[Any, set[Any]]]] = [(func.body, (), {})]
     while pending:
         node, loops, depends = pending.pop()
@@ -59,8 +76,10 @@ def estimate(func: Any, cores: int) -> Estimate:
             pending.append((node.body, (*loops, loop), {**depends, node.loop_var: {node.loop_var}}))
         elif kind == "SBlockRealize":
             inner = dict(depends)
+            made |= set(node.block.alloc_buffers)
             for iter_var, value in zip(node.block.iter_vars, node.iter_values, strict=True):
                 inner[iter_var.var] = _vars(value, depends)
+                values[iter_var.var] = value
             if node.block.init is not None and loops:
                 summed = {v for iv in node.block.iter_vars if int(iv.iter_type) == 2 for v in inner[iv.var]}
                 once = tuple([loop for loop in loops if loop.var not in summed])
@@ -76,7 +95,12 @@ def estimate(func: Any, cores: int) -> Estimate:
             ]
         elif hasattr(node, "body"):
             pending.append((node.body, loops, depends))
-    return Estimate(round(sum(nest.work for nest in nests)), sum(nest.traffic for nest in nests))
+    work, traffic = round(sum(nest.work for nest in nests)), sum(nest.traffic for nest in nests)
+    if caches is None:
+        return Estimate(work, traffic)
+    near, far = ([nest.fetched(nests, made, values, size) for nest in nests] for size in caches)
+    cycles = sum(nest.cycles(*beyond) for nest, *beyond in zip(nests, near, far, strict=True))
+    return Estimate(work, traffic, round(sum(near)), round(sum(far)), round(cycles))
 
 
 class _Nest:
@@ -85,33 +109,71 @@ class _Nest:
     def __init__(self, cores: int) -> None:
         self.cores = cores
         self.work = 0.0
+        self.chain = 0.0  # cycles
         self.buffers: dict[Any, int] = {}
+        self.statements: list[tuple[tuple[_Loop, ...], list[Touch]]] = []
 
     @property
     def traffic(self) -> int:
         return sum(self.buffers.values())
 
-    def _add(self, count: float, loops: Sequence[_Loop]) -> None:
+    def fetched(self, nests: Sequence[_Nest], made: set[Any], values: dict[Any, Any], cache: int) -> float:
+        """The bytes that the busiest core fetches from beyond a cache. What fits altogether is there from the
+        run before, and an intermediate result that fits from the nest before.
+        """
+        sizes = {t.buffer: t.size for nest in nests for _, touches in nest.statements for t in touches}
+        if sum(sizes.values()) <= cache:
+            return 0.0
+        there = {buffer for buffer in made if sizes.get(buffer, 0) <= cache}
+        total = 0.0
+        for loops, touches in self.statements:
+            moved = fetched(
+                [t for t in touches if t.buffer not in there], [loop[:2] for loop in loops], values, cache
+            )
+            total += moved * self._share(loops)
+        return total
+
+    def cycles(self, near: float, far: float) -> float:
+        """The cycles of the busiest core, which fetches so many bytes from beyond its caches."""
+        return max(self.work / ISSUED, self.chain, near / NEAR, far / FAR)
+
+    def _share(self, loops: Sequence[_Loop]) -> float:
+        """The part of the work within some loops that the busiest core has."""
         shared = 1
         for loop in loops:
             shared *= loop.turns if loop.kind == PARALLEL else 1
-        pieces = -(-shared // self.cores)  # what one core has of them, at the most
-        self.work += count * pieces / max(1, shared)
+        return -(-shared // self.cores) / max(1, shared)
+
+    def _add(self, count: float, loops: Sequence[_Loop]) -> None:
+        self.work += count * self._share(loops)
 
     def turns(self, loops: Sequence[_Loop]) -> None:
         if loops[-1].kind not in (VECTORIZED, UNROLLED, THREADS):
             self._add(TURN * _product(loops), loops)
 
     def statement(self, store: Any, loops: Sequence[_Loop], depends: dict[Any, set[Any]]) -> None:
-        self._access(store.buffer, store.indices, loops, depends, written=True)
         operations, loads = _counted(store.value)
         self._add(operations * _product(loops), loops)
+        own = [load for load in loads if load.source.same_as(store.buffer)]
+        touched: list[Touch] = []
         seen = set()
-        for load in loads:
-            key = str(load)
+        for access in (store, *loads):
+            key = str(access) if access is not store else ""
             if key not in seen:  # what is read twice is loaded once
                 seen.add(key)
-                self._access(load.source, load.indices, loops, depends)
+                buffer = store.buffer if access is store else access.source
+                summed = bool(own) and (access is store or access in own)
+                touched += self._access(buffer, access.indices, loops, depends, access is store, summed)
+        self.statements.append((tuple(loops), touched))
+        if own:
+            self._wait(store, loops, depends)
+
+    def _wait(self, store: Any, loops: Sequence[_Loop], depends: dict[Any, set[Any]]) -> None:
+        """Notes how long sums wait for each other; those in one turn of the last loop that adds do not."""
+        needed = {v for index in store.indices for v in _vars(index, depends)}
+        adding = [n for n, loop in enumerate(loops) if loop.var not in needed and loop.turns > 1]
+        if adding:
+            self.chain += LATENCY * _product(loops[: adding[-1] + 1]) * self._share(loops)
 
     def _access(
         self,
@@ -120,11 +182,17 @@ class _Nest:
         loops: Sequence[_Loop],
         depends: dict[Any, set[Any]],
         written: bool = False,
-    ) -> None:
+        summed: bool = False,
+    ) -> list[Touch]:
         needed = {v for index in indices for v in _vars(index, depends)}
-        self._add(_product(_without_invariant(loops, needed)), loops)
-        if str(buffer.scope()) in ("global", ""):
-            self.buffers.setdefault((buffer.data, written), _bytes(buffer))
+        outside = str(buffer.scope()) in ("global", "")
+        kept = loops if summed and outside else _without_invariant(loops, needed)
+        self._add(_product(kept), loops)
+        if not outside:
+            return []
+        self.buffers.setdefault((buffer, written), _bytes(buffer))
+        shape = tuple([int(size.value) if hasattr(size, "value") else -1 for size in buffer.shape])
+        return [Touch(buffer, tuple(indices), _width(str(buffer.dtype)), shape, _bytes(buffer))]
 
 
 def _without_invariant(loops: Sequence[_Loop], needed: set[Any]) -> list[_Loop]:

@@ -45,7 +45,7 @@ def _check_step(c: Checker, where: str, step: Sequence[Json], operators: int) ->
     c.sentence(told, where)
     if why:
         c.sentence(why, where)
-    c.need(len(effect) == 6, where, "must count six things")
+    c.need(len(effect) == 9, where, "must count nine things")
     for amount in effect:
         c.count(amount, f"{where}: effect")
     room = 0  # a part is at most one deeper than the loop before it

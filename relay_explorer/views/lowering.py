@@ -162,7 +162,9 @@ class _Builder:
         return found
 
     def effect(self, parts: Nest, func: Any) -> Effect:
-        return Effect(*_counted(parts), *estimate(func, self.kernel.target.cores))
+        target = self.kernel.target
+        caches = target.caches if target.kind != "cuda" else None
+        return Effect(*_counted(parts), *estimate(func, target.cores, caches))
 
     def nest(self, parts: Nest, owners: Mapping[str, Sequence[int]], touched: set[int]) -> tuple[Part, ...]:
         found = []

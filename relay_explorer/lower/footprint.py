@@ -1,0 +1,121 @@
+"""Which of the bytes that a nest of loops touches have to come from beyond a cache.
+
+The model: a cache of so many bytes holds what was touched last. Of the loops around a statement, the
+innermost ones are found whose turns, all together, touch no more than the cache holds. What a turn of the
+next loop shares with the turn before is still there, so all that this loop touches is fetched once for each
+turn of the loops around it. Memory is fetched in lines. Left out: that two lines may want the same place,
+and fetching ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+LINE = 64  # bytes that are fetched together
+
+Range = tuple[int, int]
+
+
+class Touch(NamedTuple):
+    """An access: the array, its indices, an element's bytes, the sizes (-1: not known), all its bytes."""
+
+    buffer: Any
+    indices: tuple[Any, ...]
+    width: int
+    shape: tuple[int, ...]
+    size: int
+
+
+def fetched(
+    touches: Sequence[Touch],
+    loops: Sequence[tuple[Any, int]],
+    values: Mapping[Any, Any],
+    cache: int,
+) -> float:
+    """The bytes that come into a cache of `cache` bytes, or leave it, while `loops` run, each a variable and
+    its turns, from the outermost; `values` are the expressions that other variables stand for.
+    """
+    distinct = list({(t.buffer, str(t.indices)): t for t in touches}.values())
+    inner = len(loops)
+    while inner and _together(distinct, loops, values, inner - 1) <= cache:
+        inner -= 1
+    # The loop that no longer fits moves on turn by turn.
+    around = 1.0
+    for _, turns in loops[: max(0, inner - 1)]:
+        around *= turns
+    return around * _together(distinct, loops, values, max(0, inner - 1))
+
+
+def _together(
+    touches: Sequence[Touch], loops: Sequence[tuple[Any, int]], values: Mapping[Any, Any], inner: int
+) -> float:
+    """What several accesses touch while the loops from number `inner` on run; of one array, the most that one
+    of them does.
+    """
+    found: dict[Any, float] = {}
+    for touch in touches:
+        size = _bytes(touch, loops, values, inner)
+        found[touch.buffer] = max(found.get(touch.buffer, 0.0), size)
+    return sum(found.values())
+
+
+def _bytes(touch: Touch, loops: Sequence[tuple[Any, int]], values: Mapping[Any, Any], inner: int) -> float:
+    """The bytes, in whole lines, that an access touches while the loops from number `inner` on run."""
+    ranges = {var: (0, turns - 1 if number >= inner else 0) for number, (var, turns) in enumerate(loops)}
+    count = 1.0
+    for at, (index, size) in enumerate(zip(touch.indices, touch.shape)):
+        low, high = _range(index, ranges, values)
+        extent = high - low + 1
+        if size > 0:
+            extent = min(extent, size)
+        if at == len(touch.indices) - 1:
+            return count * -(-extent * touch.width // LINE) * LINE
+        count *= extent
+    return float(LINE)
+
+
+def _range(expr: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> Range:
+    """The least and the greatest value of an index. What is not known stands still."""
+    kind = type(expr).__name__
+    if isinstance(expr, int):
+        return expr, expr
+    if kind == "IntImm":
+        return int(expr.value), int(expr.value)
+    if kind == "Var":
+        if expr in ranges:
+            return ranges[expr]
+        return _range(values[expr], ranges, values) if expr in values else (0, 0)
+    if kind == "Cast":
+        return _range(expr.value, ranges, values)
+    if kind not in _RULES:
+        return 0, 0
+    return _RULES[kind](_range(expr.a, ranges, values), _range(expr.b, ranges, values))
+
+
+def _product(a: Range, b: Range) -> Range:
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _quotient(a: Range, b: Range) -> Range:
+    return (a[0] // b[0], a[1] // b[0]) if b[0] == b[1] != 0 else (0, 0)
+
+
+def _rest(a: Range, b: Range) -> Range:
+    if b[0] != b[1] or b[0] <= 0:
+        return 0, 0
+    return (a[0] % b[0], a[1] % b[0]) if a[0] // b[0] == a[1] // b[0] else (0, b[0] - 1)
+
+
+_RULES: dict[str, Callable[[Range, Range], Range]] = {
+    "Add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "Sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "Mul": _product,
+    "FloorDiv": _quotient,
+    "Div": _quotient,
+    "FloorMod": _rest,
+    "Mod": _rest,
+    "Min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    "Max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+}
