@@ -87,9 +87,35 @@ class Composed:
 
 
 def compose(function: Function, target: Target, name: str = "kernel") -> Composed:
-    """The tensor expressions of a primitive function. Its types are inferred where they are not known."""
+    """The tensor expressions of a primitive function. Its types are inferred where they are not known. A
+    RelayError where a size has to be known that is not.
+    """
     if function._checked_type is None or function.body._checked_type is None:
         function = infer_types(IRModule.from_expr(function.without_attr("global_symbol")))["main"]
+    parts = [*function.params, function.body]
+    if all(t.is_static for part in parts for t in tensor_types(part.checked_type)):
+        return _composed(function, target, name)
+    try:
+        return _composed(function, target, name)
+    except RelayError:
+        raise
+    except Exception as problem:  # lowerings count on sizes that they take for integers
+        ops = [
+            node.op.name
+            for node in post_order(function.body)
+            if isinstance(node, Call) and isinstance(node.op, Op)
+        ]
+        raise RelayError(
+            f"the kernel of `{', '.join(ops)[:200]}` needs sizes that are known only when the program runs",
+            function.span,
+            help=[
+                "give the tensors sizes in the program's types, in place of `?`",
+                f"what the lowering met: {type(problem).__name__}: {problem}".partition("\n")[0][:300],
+            ],
+        ) from problem
+
+
+def _composed(function: Function, target: Target, name: str) -> Composed:
     composer = _Composer(target)
     inputs: list[Anything] = []
     for param in function.params:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, Interpreter
 from relay_explorer.ir import IRModule
+from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Expr, Function, If, Tuple, Var, const
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
@@ -214,3 +216,15 @@ def test_what_goes_wrong_is_said() -> None:
         name = wanted.value.message.partition(" went wrong")[0]
         assert found.value.message.startswith((f"{name} went wrong: ", "there is no memory for"))
         assert exe.library.live == 0
+
+
+def test_a_kernel_that_needs_sizes_is_named() -> None:
+    """The virtual machine leaves it to NumPy; ahead of time nothing is left."""
+    text = "def @main(%i: Tensor[(2), int64], %s: Tensor[(?), int64]) { unravel_index(%i, %s) }"
+    given = [np.array([5, 7]), np.array([3, 4])]
+    found = relay_explorer.build(relay.parse(text), executor="vm", quiet=True)(*given)
+    np.testing.assert_array_equal(found, np.unravel_index(given[0], given[1]))
+    with pytest.raises(
+        RelayError, match="the kernel of `unravel_index` needs sizes that are known only when"
+    ):
+        build_native(relay.parse(text))
