@@ -25,8 +25,8 @@ book: $(BOOK_READY)  ## execute and build the book, and open it (BOOK_OPEN=0: do
 html: $(BOOK_READY)
 	@$(BIN)/python tools/build_book.py
 
-# Programs are compiled ahead of time for this machine and for ARM, and the latter run under qemu.
-NATIVE := cc=gcc objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user
+# Programs are compiled ahead of time for this machine and for ARM, and the latter run under qemu; a GPU is emulated.
+NATIVE := cc=gcc g++=g++ objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user
 
 # Building the book runs its pages, and test_environments_notebooks.py runs notebooks and solutions with Colab's versions: once is enough.
 IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_the_solution_runs

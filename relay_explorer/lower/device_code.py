@@ -1,5 +1,5 @@
-"""Machine code for a GPU, while TVM compiles a kernel for it: NVIDIA's compiler takes a second or two for each,
-so what it made is kept on disk by its source, as kernels are.
+"""Machine code for a GPU, while TVM compiles a kernel for it: NVIDIA's compiler takes a second or two for
+each, so what it made is kept on disk by its source, as kernels are.
 
 TVM asks for it where its runtime for CUDA is there, which needs a GPU's libraries.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,14 @@ CALLBACK = "tvm_callback_cuda_compile"  # TVM's name for what makes machine code
 @contextmanager
 def compiled_for(target: Target) -> Iterator[None]:
     """While it is entered, TVM gets machine code for `target` from here, if nvcc is there, and by its own
-    means, NVIDIA's package `cuda-bindings`, if not.
+    means, NVIDIA's package `cuda-bindings`, if not; none where it could not run, and only the source counts.
     """
-    if target.kind != "cuda" or device.EMULATED or device.nvcc() is None:
-        with target.tvm:
-            yield
-        return
-    with target.tvm, in_place_of_tvm(lambda source: machine_code(str(source), target)):
+    made: Any = None
+    if not target.runs_here:
+        made = lambda source: b""  # noqa: E731
+    elif not device.EMULATED and device.nvcc() is not None:
+        made = lambda source: machine_code(str(source), target)  # noqa: E731
+    with target.tvm, nullcontext() if made is None else in_place_of_tvm(made):
         yield
 
 

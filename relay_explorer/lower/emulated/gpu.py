@@ -69,7 +69,7 @@ def emulated_gpu(arch: str = "sm_80", counts: bool = False) -> Iterator[Emulated
     library.rx_forget()
     device.EMULATED.append(arch)
     try:
-        with in_place_of_tvm(_compiled):
+        with in_place_of_tvm(machine_code):
             yield EmulatedGPU(library)
     finally:
         device.EMULATED.pop()
@@ -147,7 +147,7 @@ def _call(*command: Any) -> None:
 # -- kernels
 
 
-def _compiled(source: str) -> bytes:
+def machine_code(source: str) -> bytes:
     """In the place of nvcc: the path of a library that has a module's kernels, as `cuModuleLoadData` of
     gpu.cpp takes it.
     """

@@ -39,6 +39,10 @@ static inline std::uint16_t rx_to_bfloat(float x) {
 template <bool wide> struct rx_narrow {
   std::uint16_t bits;
   rx_narrow() = default;
+  rx_narrow(const rx_narrow &) = default;
+  rx_narrow(const volatile rx_narrow &x) : bits(x.bits) {}
+  rx_narrow &operator=(const rx_narrow &) = default;
+  void operator=(const rx_narrow &x) volatile { bits = x.bits; }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> rx_narrow(T x)
       : bits(wide ? rx_to_bfloat(float(x)) : rx_to_half(float(x))) {}
   explicit rx_narrow(rx_narrow<!wide> x) : rx_narrow(float(x)) {}

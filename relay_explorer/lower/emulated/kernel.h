@@ -84,7 +84,7 @@ static inline unsigned rx_within(unsigned width, int to) {  // the lane `to` of 
 #define __shfl_xor_sync(mask, value, by, width) \
   rx_given(mask, value, rx_within(width, int(rx_lane()) ^ int(by)), __LINE__)
 
-template <class T> static T atomicAdd(T *at, T value) {
+template <class T> RX_UNSEEN static T atomicAdd(T *at, T value) {
   rx_atomic(at, sizeof(T));
   T old = *(volatile T *)at;
   *(volatile T *)at = old + value;

@@ -8,9 +8,9 @@ from typing import NamedTuple
 class Access(NamedTuple):
     """All reads, or all writes, of one array by the warps of a launch.
 
-    `array` is a parameter of the kernel, or "shared" for the shared memory of its blocks; `requests` how often
-    a warp asked, `lanes` how many of its threads took part, in all. `units` is what the memory did: pieces of
-    32 bytes that were fetched or written, or turns of the banks of shared memory.
+    `array` is a parameter of the kernel, or "shared" for the shared memory of its blocks; `requests` how
+    often a warp asked, `lanes` how many of its threads took part, in all. `units` is what the memory did:
+    pieces of 32 bytes that were fetched or written, or turns of the banks of shared memory.
     """
 
     array: str

@@ -4,13 +4,14 @@ reductions by all threads of a block, everything else one element a thread.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 from ..compose import Composed
 from ..require import tvm
 from ..target import Target
-from .parts import Plan
+from .parts import REDUCED, Plan
 from .scheduled import Candidate, Choice, Scheduled
 
 ORDER = {
@@ -22,9 +23,14 @@ ORDER = {
     "Fallback": "anything",
 }
 REDUCING = ("Matmul", "GEMV", "Reduction", "GeneralReduction")
-# Threads of a warp cannot hand each other integers of less than 32 bits. TVM lets them take turns in shared
-# memory instead, and trusts that a warp goes in step, which it need not: without a barrier that is a race.
-NARROW = ("bool", "int8", "uint8", "int16", "uint16")
+# Threads of a warp cannot hand each other integers of less than 32 bits, or bfloat16. TVM lets them take
+# turns in shared memory instead, and trusts that a warp goes in step, which it need not: without a barrier
+# that is a race.
+NARROW = ("bool", "int8", "uint8", "int16", "uint16", "bfloat16")
+COPIED = ("GEMV", "GeneralReduction")  # rules that want something to follow their sums
+LONG = 64  # numbers for which a block of threads is worth it
+MOST_THREADS, MOST_DEEP = 1024, 64  # of a block, in all and along z
+MOST_BLOCKS = (2**31 - 1, 2**16 - 1, 2**16 - 1)  # of a grid
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -35,10 +41,11 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     for name in [choice["rule"]] if choice else rules:
         made = _applied(name, composed, target)
         if made is not None:
-            scheduled = made.mod["main"].with_attr("global_symbol", composed.name)
+            sch, trace = made
+            scheduled = sch.mod["main"].with_attr("global_symbol", composed.name)
             mod = tvm().IRModule({composed.name: scheduled})
             candidates = tuple([Candidate({"rule": rule}, ORDER[rule]) for rule in rules])
-            return Scheduled(composed, mod, made.trace, "gpu", {"rule": name}, candidates)
+            return Scheduled(composed, mod, trace, "gpu", {"rule": name}, candidates)
     return None
 
 
@@ -60,12 +67,79 @@ def _rules(composed: Composed, target: Target) -> list[str]:
     ]
 
 
-def _applied(name: str, composed: Composed, target: Target) -> Any:
-    """TVM's schedule by one rule; None where the rule is for other kernels."""
+def _applied(name: str, composed: Composed, target: Target) -> tuple[Any, Any] | None:
+    """TVM's schedule by one rule, and the record of it; None where the rule is for other kernels."""
     rule = getattr(import_module("tvm.s_tir.dlight.gpu"), name)()
     with target.tvm:
-        try:
-            made = rule.apply(composed.prim_func, target.tvm, False)
-        except (AssertionError, RuntimeError, ValueError, TypeError, AttributeError, IndexError):
-            return None  # it does not always look whether it can
-    return made[0] if isinstance(made, list) else made
+        for func, before in _ways(name, composed):
+            try:
+                made = rule.apply(func, target.tvm, False)
+            except (AssertionError, RuntimeError, ValueError, TypeError, AttributeError, IndexError):
+                continue  # it does not always look whether it can
+            sch = made[0] if isinstance(made, list) else made
+            if sch is not None and fits(sch.mod["main"]):
+                return sch, _one_after_the_other(before, sch.trace)
+    return None
+
+
+def _ways(name: str, composed: Composed) -> Iterator[tuple[Any, Any]]:
+    """The function as a rule may be given it, and the record of what was done to it before.
+
+    Where the sums that threads compute together are the result, GEMV writes those of threads beyond the last
+    row, too: who is within is asked only for what follows. So a copy follows. With one, GeneralReduction also
+    takes what folds otherwise than by adding.
+    """
+    if name != "GEMV":
+        yield composed.prim_func, None
+    plan = Plan(composed, composed.target)
+    folds = name in COPIED and plan.is_reduction(plan.names[-1])
+    if folds and (name == "GEMV" or _terms(plan, plan.names[-1]) >= LONG):
+        sch = tvm().s_tir.Schedule(tvm().IRModule({"main": composed.prim_func}))
+        sch.cache_write(sch.get_sblock(plan.names[-1]), 0, "local")
+        yield sch.mod["main"], sch.trace
+    elif name == "GEMV":
+        yield composed.prim_func, None
+
+
+def _terms(plan: Plan, name: str) -> float:
+    """How many numbers a block folds into one; ∞ where that is not known."""
+    found = 1.0
+    for var in plan.sch.get(plan.block(name)).iter_vars:
+        if int(var.iter_type) == REDUCED:
+            found *= getattr(var.dom.extent, "value", float("inf"))
+    return found
+
+
+def _one_after_the_other(first: Any, second: Any) -> Any:
+    if first is None:
+        return second
+    decisions = {**dict(first.decisions), **dict(second.decisions)}
+    return tvm().s_tir.schedule.Trace([*first.insts, *second.insts], decisions)
+
+
+def fits(func: Any) -> bool:
+    """Whether a GPU takes as many blocks and threads as a scheduled function has, where that is known."""
+    sizes: dict[str, int] = {}
+    for loop in _loops(func.body):
+        tag = str(loop.thread_binding.thread_tag)
+        sizes[tag] = max(sizes.get(tag, 1), int(getattr(loop.extent, "value", 1)))
+    threads = [sizes.get(f"threadIdx.{axis}", 1) for axis in "xyz"]
+    blocks = [sizes.get(f"blockIdx.{axis}", 1) for axis in "xyz"]
+    return (
+        threads[0] * threads[1] * threads[2] <= MOST_THREADS
+        and threads[2] <= MOST_DEEP
+        and all(have <= most for have, most in zip(blocks, MOST_BLOCKS))
+    )
+
+
+def _loops(body: Any) -> Iterator[Any]:
+    """The loops that are bound to threads."""
+    pending = [body]
+    while pending:
+        node = pending.pop()
+        if getattr(node, "thread_binding", None) is not None:
+            yield node
+        for field in ("body", "block", "init", "then_case", "else_case"):
+            if (part := getattr(node, field, None)) is not None:
+                pending.append(part)
+        pending.extend(getattr(node, "seq", ()))
