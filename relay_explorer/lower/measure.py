@@ -9,6 +9,7 @@ from ..ir.errors import RelayError
 from .replay import Primitive
 from .require import tvm
 from .schedules import Scheduled
+from .schedules.overlap import overlapped
 from .search import measured
 
 
@@ -29,4 +30,5 @@ def step_times(made: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
             help=["show it without `measure`"],
         )
     functions = [composed.prim_func, *(p.func for p in primitives)]
-    return [measured(replace(made, mod=tvm().IRModule({composed.name: func}))) for func in functions]
+    modules = [overlapped(tvm().IRModule({composed.name: func})) for func in functions]
+    return [measured(replace(made, mod=module)) for module in modules]

@@ -98,9 +98,9 @@ class _Teller:
         self._loops: Counter[tuple[str, int]] = Counter()
 
     def before(self, inst: Any, inputs: Any, attrs: Any, decision: Any) -> Any:
-        self.finish()
         kind = str(inst.kind.name)
-        if kind in CHANGES:
+        if kind in CHANGES:  # others, as a mark on a loop, belong to the one before
+            self.finish()
             self._begin(kind, list(inputs), list(attrs))
         return decision
 

@@ -9,6 +9,8 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.ir.expr import Expr, Var
 from relay_explorer.lower.compiling import scheduled
+from relay_explorer.lower.measure import step_times
+from relay_explorer.lower.replay import replay
 from relay_explorer.lower.target import Target
 from tests.lower.test_schedules import check, function
 
@@ -35,6 +37,13 @@ TILES: dict[str, Expr] = {
     "three apart, odd": nn.conv2d(t("x", 1, 3, 14, 58), t("w", 5, 3, 5, 5), strides=(3, 3)),
     "both turned": nn.batch_matmul(t("x", 1, 24, 19), t("y", 1, 37, 24), transpose_a=True),
     "a place of each row": relay.argmax(t("x", 18, 64), 1),
+    "rows": relay.sum(t("x", 9, 83), 1),
+    "rows of doubles": relay.max(t("x", 11, 37, dtype="float64"), 1),
+    "rows of integers": relay.sum(t("x", 3, 35, dtype="int32"), 1),
+    "the first and the last": relay.mean(t("x", 5, 6, 45), (0, 2)),
+    "the last two": nn.global_avg_pool2d(t("x", 1, 10, 7, 7)),
+    "a vector by a matrix": nn.relu(nn.dense(t("x", 1, 51), t("w", 19, 51))),
+    "a long row": relay.sum(t("x", 2, 4099), 1),
     "a sequence": nn.conv1d(t("x", 1, 6, 45), t("w", 7, 6, 3), padding=(1, 1), strides=(2,)),
 }
 
@@ -45,6 +54,15 @@ def test_the_last_tile_ends_where_the_axis_does(name: str) -> None:
     assert made.rule == "reduction"
     assert not made.refused
     assert "T.where" not in str(made.prim_func.script())
+
+
+def test_what_is_left_of_a_row_is_a_shorter_vector() -> None:
+    made = scheduled(function(relay.sum(t("x", 9, 83), 1)), "kernel", Target.of("cpu"))
+    lanes = Target.of("cpu").lanes()
+    assert f"T.vectorized({83 % lanes})" in str(made.prim_func.script())
+    _, _, primitives = replay(made)
+    times = step_times(made, primitives)
+    assert len(times) == len(primitives) + 1
 
 
 def test_windows_that_move_by_several_places_read_neighbours() -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..require import tvm
+from .rewriting import conditions_of, mapped
+from .tail import with_tails
 
 
 def overlapped(mod: Any) -> Any:
@@ -20,18 +22,12 @@ def overlapped(mod: Any) -> Any:
     for var, function in mod.functions_items():
         root = function.body.block
         parts = list(root.body.seq) if hasattr(root.body, "seq") else [root.body]
-        new = {part: _nest(part) for part in parts if isinstance(part, tvm().tirx.For)}
+        new = {part: _nest(with_tails(part)) for part in parts if isinstance(part, tvm().tirx.For)}
         if any(not before.same_as(after) for before, after in new.items()):
             made = made.clone() if made is mod else made
             change = lambda loop, new=new: new.get(loop, loop)  # noqa: E731
-            made[var] = function.with_body(_mapped(function.body, tvm().tirx.For, change, "pre"))
+            made[var] = function.with_body(mapped(function.body, tvm().tirx.For, change, "pre"))
     return made
-
-
-def _mapped(node: Any, kind: Any, change: Any, order: str = "post") -> Any:
-    from tvm_ffi import structural_map
-
-    return structural_map(node, (kind, change), order=order)
 
 
 def _nest(loop: Any) -> Any:
@@ -46,8 +42,8 @@ def _nest(loop: Any) -> Any:
     def change(realize: Any) -> Any:
         return _moved(realize, loop.loop_var, bounds, left)
 
-    _mapped(loop, tvm().tirx.For, bind)
-    moved = _mapped(loop, tvm().s_tir.SBlockRealize, change)
+    mapped(loop, tvm().tirx.For, bind)
+    moved = mapped(loop, tvm().s_tir.SBlockRealize, change)
     return loop if left else moved
 
 
@@ -56,7 +52,7 @@ def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
     are `left`.
     """
     tirx = tvm().tirx
-    values, conditions = list(realize.iter_values), _conditions(realize.predicate)
+    values, conditions = list(realize.iter_values), conditions_of(realize.predicate)
     for condition in conditions:
         axis = _axis(realize, condition, bounds)
         if axis is None:
@@ -65,7 +61,7 @@ def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
         value, size = values[axis], int(realize.block.iter_vars[axis].dom.extent)
         zero = tirx.const(0, str(tiles.ty))
         inner = bounds.simplify(
-            _mapped(value, tirx.Var, lambda var, zero=zero: zero if var.same_as(tiles) else var)
+            mapped(value, tirx.Var, lambda var, zero=zero: zero if var.same_as(tiles) else var)
         )
         tile = bounds.const_int_bound(inner).max_value + 1
         if tile > size:  # counted by another loop
@@ -75,19 +71,6 @@ def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
     if not conditions:
         return realize
     return tvm().s_tir.SBlockRealize(values, tirx.const(True, "bool"), realize.block)
-
-
-def _conditions(predicate: Any) -> list[Any]:
-    found, pending = [], [predicate]
-    if isinstance(predicate, tvm().tirx.IntImm):  # true
-        return []
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tvm().tirx.And):
-            pending += [part.b, part.a]
-        else:
-            found.append(part)
-    return found
 
 
 def _axis(realize: Any, condition: Any, bounds: Any) -> int | None:

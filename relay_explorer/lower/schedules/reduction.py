@@ -21,6 +21,7 @@ from .blocked import sums_in_registers
 from .parts import Plan, divisors, product, static
 from .scheduled import Candidate, Choice, Scheduled
 from .shape import Shape
+from .tail import MARK
 
 TURNED_FROM = 16  # uses of each element, from which a transposed copy of a matrix pays
 TURNED_TO = 8  # vectors in a sum, up to which it does
@@ -170,8 +171,8 @@ def best_tile(plan: Plan, name: str) -> Tile:
     side = 4 if along > 1 else 8  # nothing is used twice: there only have to be enough sums
     partial = _is_partial(shape, lanes)
     if partial:
-        lanes = _lanes(shape.run, lanes)
-        if along == 1 and shape.run >= LONG:
+        lanes = _along(shape.run, lanes)
+        if along == 1 and shape.run >= LONG and shape.run % lanes == 0:
             return Tile(None, 1, 1, lanes, partial, divisors(shape.run // lanes, 8)[0])
         vectors = _places(shape.spatial[-1], side)
     else:
@@ -207,7 +208,7 @@ def _is_partial(shape: Shape, lanes: int) -> bool:
     summed = [a for a, axes in zip(shape.contiguous, shape.reads) if any(n >= shape.first for n in axes)]
     if not shape.reads or (shape.spatial[last] > 1 and any(last in axes for axes in summed)):
         return False
-    return all(inner in axes for axes in summed if axes) and _lanes(shape.run, lanes) > 1
+    return all(inner in axes for axes in summed if axes) and _along(shape.run, lanes) > 1
 
 
 def _lanes(extent: int, lanes: int) -> int:
@@ -215,6 +216,14 @@ def _lanes(extent: int, lanes: int) -> int:
     while lanes > 1 and extent % lanes:
         lanes //= 2
     return lanes
+
+
+def _along(run: int, lanes: int) -> int:
+    """The vectors of partial sums: the widest that divide a stretch of memory; where these are narrow, the
+    widest there are, and the rest is summed afterwards (see `tail`).
+    """
+    exact = _lanes(run, lanes)
+    return lanes if exact < lanes // 2 and run > lanes else exact
 
 
 def _wide(extent: int, lanes: int) -> int:
@@ -252,6 +261,8 @@ def reduce(plan: Plan, name: str, tile: Tile) -> str:
     sch.set_scope(plan.block(name), 0, "local")
     if parts is not None:
         sch.compute_at(parts, tasks)
+        if shape.run % (tile.spread * tile.lanes):
+            sch.annotate(sch.get_loops(parts)[-1], MARK, shape.run % tile.lanes)
         sch.set_scope(parts, 0, "local")
     for loop in inner[:-1]:
         sch.unroll(loop)

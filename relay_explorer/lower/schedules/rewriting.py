@@ -1,0 +1,28 @@
+"""What changes loops that are scheduled already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..require import tvm
+
+
+def mapped(node: Any, kind: Any, change: Any, order: str = "post") -> Any:
+    """`node` with `change` of every part of a kind in its place."""
+    from tvm_ffi import structural_map
+
+    return structural_map(node, (kind, change), order=order)
+
+
+def conditions_of(predicate: Any) -> list[Any]:
+    """What must all be true for a block to run."""
+    found, pending = [], [predicate]
+    if isinstance(predicate, tvm().tirx.IntImm):  # true
+        return []
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tvm().tirx.And):
+            pending += [part.b, part.a]
+        else:
+            found.append(part)
+    return found

@@ -1,0 +1,48 @@
+"""Sums whose length no vector divides: what is left after the last whole vector is a turn of its own.
+
+A row of 333 elements, summed 16 at a time, has 20 vectors and 13 elements more. As a 21st turn of the loop,
+these would have every element be asked for, in each turn. After the loop, they are a shorter vector.
+
+TVM forgets, when it moves such a loop into a tile, that its last turn is not whole. So the loop is marked
+with what is left for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..require import tvm
+from .rewriting import mapped
+
+MARK = "relay_explorer.tail"
+
+
+def with_tails(nest: Any) -> Any:
+    """A nest of loops with the last turn of each that is marked after it."""
+    return mapped(nest, tvm().tirx.For, lambda loop: _split(loop) if MARK in loop.annotations else loop)
+
+
+def _split(loop: Any) -> Any:
+    tirx = tvm().tirx
+    left = int(loop.annotations[MARK])
+    count, dtype = int(loop.extent), str(loop.loop_var.ty)
+    kept = {key: value for key, value in loop.annotations.items() if key != MARK}
+    last = tirx.const(count - 1, dtype)
+    whole = tirx.For(loop.loop_var, loop.min, last, loop.kind, loop.body, None, kept)
+    rest = mapped(loop.body, tirx.For, lambda inner: _again(inner, left))
+    return tirx.SeqStmt([whole, mapped(rest, tirx.Var, _one_for(loop.loop_var, last))])
+
+
+def _again(loop: Any, left: int) -> Any:
+    """A loop once more, by a variable of its own; over the elements of a vector, only those that are left."""
+    tirx = tvm().tirx
+    var = tirx.Var(f"{loop.loop_var.name}_rest", loop.loop_var.ty)
+    vector = int(loop.kind) == tirx.ForKind.VECTORIZED
+    extent = tirx.const(left, str(var.ty)) if vector else loop.extent
+    body = mapped(loop.body, tirx.Var, _one_for(loop.loop_var, var))
+    return tirx.For(var, loop.min, extent, loop.kind, body, None, loop.annotations)
+
+
+def _one_for(var: Any, value: Any) -> Callable[[Any], Any]:
+    return lambda other: value if other.same_as(var) else other
