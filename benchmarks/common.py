@@ -50,9 +50,11 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def report(page: str, text: str, tail: str = "") -> None:
-    """Prints the table, and writes it into its page under the line `<!-- measured -->`."""
-    measured = f"{text}\n\nMachine: {machine()}.\n{tail}"
+def report(page: str, text: str, tail: str = "", where: str = "") -> None:
+    """Prints the table, and writes it into its page under the line `<!-- measured -->`. `where`: the machine,
+    if it is not this one.
+    """
+    measured = f"{text}\n\nMachine: {where or machine()}.\n{tail}"
     print(measured)
     path = Path(__file__).parent / page
     head = path.read_text().partition("<!-- measured -->")[0] if path.exists() else ""

@@ -1,17 +1,19 @@
 """A product of matrices after each step of its schedule: the steps are those of chapter 22, whose cells are
 run here as they stand in the page.
 
-python -m benchmarks.schedule_steps
+python -m benchmarks.schedule_steps [--page]
 
 Each is compiled for this machine, with a tile for its registers, and the shortest of several runs counts;
 the peak and the bandwidth are measured in the same process (`relay_explorer.lower.limits`). The measurement
-is kept in `schedule_steps.json`, from which the chapter's figure is drawn.
+is kept in `schedule_steps.json`, from which the chapter's figure is drawn; `--page` writes the page of it
+again. Beside what a step was worth stands what the lowering explorer estimates.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import machine, report, table
-from relay_explorer.lower.limits import limits
+from relay_explorer.lower.estimate import estimate
+from relay_explorer.lower.limits import Limits, limits
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.target import Target
 
@@ -57,32 +60,50 @@ def shortest(sch: Any, target: Target) -> float:
     return found
 
 
+def estimated(made: dict[str, Any]) -> list[int]:
+    """The cycles that each step is estimated to take, with caches of 48 KB and 1 MB."""
+    rows, vectors, lanes = made["tile"]
+    nests = steps_of_the_page()(made["size"], rows, vectors, lanes)
+    return [estimate(sch.mod["main"], made["threads"], (48 << 10, 1 << 20)).cycles for _, sch in nests]
+
+
+def page(made: dict[str, Any]) -> None:
+    """Writes the page of what was measured, with the estimate that the lowering explorer makes."""
+    work, seconds, cycles = 2 * made["size"] ** 3, list(made["seconds"].values()), estimated(made)
+    lines = []
+    for at, name in enumerate(made["seconds"]):
+        speed = work / seconds[at]
+        lines.append(
+            (
+                name,
+                f"{seconds[at] * 1e3:.2f} ms",
+                f"{seconds[0] / seconds[at]:.0f}×",
+                f"{speed / 1e9:.1f}",
+                f"{speed / made['flops']:.1%}",
+                f"{seconds[at - 1] / seconds[at]:.2f}×" if at else "",
+                f"{cycles[at - 1] / cycles[at]:.2f}×" if at else "",
+            )
+        )
+    head = ["step", "a run", "against the first", "GFLOP/s", "of the peak", "this step", "estimated"]
+    rows, vectors, lanes = made["tile"]
+    most = Limits(made["flops"], made["bandwidth"], made["threads"])
+    tail = (
+        f"\nMost that it can do, measured: {most}. Matrices of {made['size']} × {made['size']}, a tile of "
+        f"{rows} × {vectors} vectors of {lanes}. The estimate is that of the lowering explorer "
+        "(`relay_explorer/lower/estimate.py`), which runs nothing.\n"
+    )
+    report("schedule_steps.md", table(head, lines), tail, made["machine"])
+
+
 def main() -> None:
+    if "--page" in sys.argv:  # what was measured before
+        return page(json.loads(DATA.read_text("utf-8")))
     target = Target.of("cpu")
     rows, vectors = TILES.get(target.lanes(), (4, 2))
     most = limits(target)
     found = {
         name: shortest(sch, target) for name, sch in steps_of_the_page()(SIZE, rows, vectors, target.lanes())
     }
-    work = 2 * SIZE**3
-    first, lines = next(iter(found.values())), []
-    for name, seconds in found.items():
-        speed = work / seconds
-        lines.append(
-            (
-                name,
-                f"{seconds * 1e3:.2f} ms",
-                f"{first / seconds:.0f}×",
-                f"{speed / 1e9:.1f}",
-                f"{speed / most.flops:.1%}",
-            )
-        )
-    text = table(["step", "a run", "against the first", "GFLOP/s", "of the peak"], lines)
-    tail = (
-        f"\nMost that it can do, measured: {most}. Matrices of {SIZE} × {SIZE}, a tile of {rows} × {vectors} "
-        f"vectors of {target.lanes()}.\n"
-    )
-    report("schedule_steps.md", text, tail)
     made = {
         "machine": machine(),
         "target": str(target),
@@ -94,6 +115,7 @@ def main() -> None:
         "seconds": {name: float(f"{seconds:.4g}") for name, seconds in found.items()},
     }
     DATA.write_text(json.dumps(made, indent=1) + "\n")
+    return page(made)
 
 
 if __name__ == "__main__":

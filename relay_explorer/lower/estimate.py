@@ -11,7 +11,8 @@ intermediate result in each nest that uses it; what is local to a loop is not co
 `near` and `far` are the bytes that this core fetches from beyond its first cache and its second
 (`footprint`). `cycles` is, nest by nest, the most of four times: for the instructions, ISSUED in a cycle;
 for the longest chain of sums, each of which waits LATENCY cycles for the one before; for the bytes of
-either kind.
+either kind. These four constants are round numbers for a core of today, set with the six nests of
+`benchmarks/schedule_steps.py` in view.
 
 Left out: addresses, registers that do not suffice, loads of scattered elements, which arithmetic is slower.
 So the numbers say which primitive removes what, and how far it may be felt; not how long a run takes.

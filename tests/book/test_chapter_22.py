@@ -113,6 +113,14 @@ def test_what_the_text_says_of_the_measurement() -> None:
     assert seconds[0] > 100 * seconds[-1]
 
 
+def test_the_estimate_of_the_nests() -> None:
+    rows = [line.split() for line in output(PAGE, "from relay_explorer.lower.estimate").splitlines()[1:]]
+    packed = next(row for row in rows if row[:3] == ["b", "is", "packed"])
+    before = rows[rows.index(packed) - 1]
+    assert packed[-1] == "0.99×"
+    assert int(packed[-3]) < int(before[-3]) / 3, "b comes through the second cache less often"
+
+
 def test_tiles() -> None:
     rows = re.findall(r"(\d) × (\d) +(\d+) +([\d.]+) +(True|False)", output(PAGE, "def tile"))
     fitting = [(float(loads), f"{r} × {v}") for r, v, _, loads, fits in rows if fits == "True"]
