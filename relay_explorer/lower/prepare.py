@@ -33,6 +33,7 @@ from ..typing import check_types, infer_types
 from .flat_lets import FlatLets
 from .layouts import blocked_layouts
 from .lowering import lowering_of
+from .padded_channels import PadChannels
 from .padding import PadDense
 from .rows_apart import RowsApart
 from .split_slices import SplitSlices
@@ -172,7 +173,7 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
         module = Sequential([EliminateCommonSubexpr(), CombineSharedDense()], name="shared weights")(module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
-            known = [SplitSlices(), PadDense(target), PlainTransposed(), FoldConstant()]
+            known = [SplitSlices(), PadDense(target), PadChannels(target), PlainTransposed(), FoldConstant()]
             steps = [*known, layouts, FoldConstant()]
             module = Sequential([*steps, EliminateCommonSubexpr()], name="layouts")(module)
         return infer_types(Sequential([RowsApart(), InferType(), FuseOps()], name="kernels")(module))

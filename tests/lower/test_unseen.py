@@ -12,6 +12,10 @@ import torch.nn.functional as F
 import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute import Interpreter
+from relay_explorer.ir import IRModule
+from relay_explorer.lower.prepare import prepared
+from relay_explorer.lower.target import Target
+from relay_explorer.typing import infer_types
 
 # A sentence of any length is read by a loop; another is written, word by word, until `end` is: its type has
 # a size that grows in each turn. `%cell` is a closure, which another made, and a cell counts the words.
@@ -132,3 +136,76 @@ def test_rows_that_nothing_divides(rows: int) -> None:
     assert rows % kernel.choice["rows"] or rows == kernel.choice["rows"]
     wanted = F.relu(F.linear(*map(torch.tensor, (given, weight, bias))))
     np.testing.assert_allclose(exe(given), wanted, rtol=1e-5, atol=1e-5)
+
+
+class Unit(torch.nn.Module):
+    """A unit of ShuffleNet (version 2), of 20 channels: half of them pass, half are computed, then they are
+    mixed. With a gate for each channel, as in EfficientNet, and a residual.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        conv, norm = torch.nn.Conv2d, torch.nn.BatchNorm2d
+        self.grow, self.grown = conv(20, 24, 1, bias=False), norm(24)
+        self.depth, self.deep = conv(24, 24, 3, padding=1, groups=24, bias=False), norm(24)
+        self.squeeze, self.gate, self.back = conv(24, 5, 1), conv(5, 24, 1), conv(24, 20, 1)
+        self.again = conv(20, 20, 3, padding=1)
+
+    def forward(self, x: Any) -> Any:
+        y = F.relu(self.grown(self.grow(x)))
+        y = F.silu(self.deep(self.depth(y)))
+        y = y * torch.sigmoid(self.gate(F.silu(self.squeeze(y.mean((2, 3), keepdim=True)))))
+        y = self.back(y) + x
+        y = torch.cat([x[:, :10], F.relu(self.again(F.max_pool2d(y, 3, 1, 1)))[:, 10:]], 1)
+        return y.view(1, 2, 10, 8, 8).transpose(1, 2).reshape(1, 20, 8, 8)
+
+
+def in_relay(unit: Unit) -> relay.Function:
+    """The same in Relay."""
+
+    def conv(data: Any, layer: Any, groups: int = 1) -> Any:
+        weight = layer.weight.detach().numpy()
+        size, pad = layer.kernel_size, layer.padding
+        made = relay.nn.conv2d(
+            data, relay.const(weight), padding=pad, groups=groups, channels=len(weight), kernel_size=size
+        )
+        return (
+            made if layer.bias is None else relay.nn.bias_add(made, relay.const(layer.bias.detach().numpy()))
+        )
+
+    def norm(data: Any, layer: Any) -> Any:
+        parts = (layer.weight, layer.bias, layer.running_mean, layer.running_var)
+        return relay.nn.batch_norm(data, *[relay.const(part.detach().numpy()) for part in parts])[0]
+
+    x = relay.var("x", shape=(1, 20, 8, 8))
+    y = relay.nn.relu(norm(conv(x, unit.grow), unit.grown))
+    y = norm(conv(y, unit.depth, 24), unit.deep)
+    y = y * relay.sigmoid(y)
+    z = conv(relay.nn.global_avg_pool2d(y), unit.squeeze)
+    y = conv(y * relay.sigmoid(conv(z * relay.sigmoid(z), unit.gate)), unit.back) + x
+    y = relay.nn.relu(conv(relay.nn.max_pool2d(y, (3, 3), (1, 1), padding=(1, 1)), unit.again))
+    y = relay.concatenate([relay.split(x, 2, axis=1)[0], relay.split(y, 2, axis=1)[1]], axis=1)
+    y = relay.transpose(relay.reshape(y, (0, -4, 2, -1, -2)), (0, 2, 1, 3, 4))
+    return relay.Function([x], relay.reshape(y, (0, -3, -2)))
+
+
+@pytest.mark.parametrize("executor", ["graph", "aot"])
+def test_channels_that_fill_no_vectors(executor: str) -> None:
+    """They get channels of zeros beside them, which are cut off only where something else reads them."""
+    torch.manual_seed(0)
+    unit = Unit().eval()
+    for layer in (unit.grown, unit.deep):
+        torch.nn.init.uniform_(layer.running_mean)
+        torch.nn.init.uniform_(layer.running_var, 0.5, 1.5)
+    given = torch.randn(1, 20, 8, 8)
+    exe = relay_explorer.build(in_relay(unit), executor=executor)
+    with torch.no_grad():
+        np.testing.assert_allclose(exe(given.numpy()), unit(given), rtol=1e-4, atol=1e-5)
+
+
+def test_they_stay_padded_between_layers() -> None:
+    torch.manual_seed(0)
+    module = infer_types(IRModule.from_expr(in_relay(Unit().eval())))
+    found = str(prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3))
+    assert "groups=32" in found
+    assert "end=[24]" not in found  # of what has 24 channels nothing is cut, the gate neither

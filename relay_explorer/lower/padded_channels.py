@@ -1,0 +1,147 @@
+"""Convolutions with known weights whose channels do not fill whole vectors get channels more, of zeros, which
+are cut off where something else than another such layer reads the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.expr import Call, Constant, Expr, Function, const
+from ..ir.module import IRModule
+from ..ir.op import Op
+from ..ir.types import TensorType
+from ..transform.function_pass import FunctionPass, rewritten
+from ..transform.infrastructure import PassContext
+from ..transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
+from ..typing import infer_types
+from .layouts import DTYPES, block_of, is_known
+from .target import Target
+
+# What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the next
+# layer's weights, zeros too, would not undo.
+ELEMENTWISE = ("nn.relu", "sigmoid", "tanh", "clip", "nn.leaky_relu")
+BROADCAST = ("add", "subtract", "multiply")
+POOLS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
+MOST = 4 / 3  # times as many channels, up to which whole vectors win
+
+
+class PadChannels(FunctionPass):
+    """`nn.conv2d` with channels that fill whole vectors. Biases, activations, pools and depthwise layers are
+    computed on all of them, and the next convolution reads them all, with weights of zero for those that
+    are new.
+    """
+
+    name = "PadChannels"
+    opt_level = 3
+    required = ("InferType",)
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(infer_types(mod), ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        rules = _Rules(self.target)
+        named: dict[str, Rule] = {"nn.conv2d": rules.conv2d}
+        named.update(dict.fromkeys((*ELEMENTWISE, *POOLS), rules.same))
+        named.update(dict.fromkeys(BROADCAST, rules.broadcast))
+        return rewritten(function, rewrite_calls(function, named))
+
+
+def padded_channels(channels: int, width: int, lanes: int) -> int:
+    """How many channels a convolution gets; `channels` where it stays as it is. Few channels in vectors that
+    are not filled cost less than copying them; so do images that are wide enough for vectors of columns.
+    """
+    block = block_of(channels, lanes)
+    wanted = -(-channels // lanes) * lanes
+    if block == lanes or channels < lanes or wanted > MOST * channels or (block == 1 and width >= lanes):
+        return channels
+    return wanted
+
+
+class _Rules:
+    """`wide` has, for each call that cuts channels off, what it cuts them off from, and how many that has."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.wide: dict[Expr, tuple[Expr, int]] = {}
+
+    def conv2d(self, old: Call, new: Call) -> Expr | None:
+        attrs = new.attrs
+        assert attrs is not None
+        types = [part.checked_type for part in (*old.args, old)]
+        layouts = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"] or "NCHW")
+        if layouts != ("NCHW", "OIHW", "NCHW") or not _plain(types) or not is_known(new.args[1]):
+            return None
+        channels, each = tensor_type(old.args[1]).concrete_shape[:2]
+        given = tensor_type(old.args[0]).concrete_shape[1]
+        data, inputs = self.wide.get(new.args[0], (new.args[0], given))
+        groups = attrs["groups"]
+        if groups == given == channels > 1:  # one filter for each channel
+            outputs, groups, inputs = inputs, inputs, 1
+        elif groups == 1:
+            width = tensor_type(old).concrete_shape[3]
+            outputs = padded_channels(channels, width, self.target.lanes(tensor_type(old).dtype))
+        else:
+            return None
+        if (outputs, inputs) == (channels, each):
+            return None
+        widths = ((0, outputs - channels), (0, inputs - each), (0, 0), (0, 0))
+        weight = call("nn.pad", new.args[1], const(0.0, tensor_type(old.args[1]).dtype), pad_width=widths)
+        values = {**dict(attrs.items()), "channels": outputs, "groups": groups}
+        return self._cut(call("nn.conv2d", data, weight, **values), channels, outputs)
+
+    def same(self, old: Call, new: Call) -> Expr | None:
+        """What treats all channels alike, and each alone."""
+        found = self.wide.get(new.args[0])
+        pool = isinstance(new.op, Op) and new.op.name in POOLS
+        if found is None or (pool and new.attrs is not None and new.attrs["layout"] != "NCHW"):
+            return None
+        data, wanted = found
+        return self._cut(Call(new.op, [data], new.attrs), tensor_type(old).concrete_shape[1], wanted)
+
+    def broadcast(self, old: Call, new: Call) -> Expr | None:
+        """Two such values, or one and a constant."""
+        found = [self.wide.get(arg) for arg in new.args]
+        wanted = {each[1] for each in found if each is not None}
+        shape = tensor_type(old).concrete_shape
+        if len(wanted) != 1 or any(
+            e and tensor_type(a).shape[1] != shape[1] for e, a in zip(found, old.args)
+        ):
+            return None
+        args = []
+        for each, arg, was in zip(found, new.args, old.args):
+            part = _padded(arg, was, shape[1], *wanted) if each is None else each[0]
+            if part is None:
+                return None
+            args.append(part)
+        return self._cut(Call(new.op, args, new.attrs), shape[1], *wanted)
+
+    def _cut(self, wide: Call, channels: int, wanted: int) -> Expr:
+        if channels == wanted:
+            return wide
+        made = call("strided_slice", wide, begin=[0], end=[channels], strides=[1], axes=[1])
+        self.wide[made] = wide, wanted
+        return made
+
+
+def _padded(arg: Expr, was: Expr, channels: int, wanted: int) -> Expr | None:
+    """A constant that goes with wide values; None for what is none, or differs in other ways."""
+    type_ = was.checked_type
+    if not isinstance(arg, Constant) or not isinstance(type_, TensorType):
+        return None
+    shape = type_.concrete_shape
+    if len(shape) < 3 or shape[-3] == 1:
+        return arg
+    widths = [(0, 0)] * len(shape)
+    widths[-3] = (0, wanted - channels)
+    return call("nn.pad", arg, const(0.0, type_.dtype), pad_width=tuple(widths))
+
+
+def _plain(types: Sequence[object]) -> bool:
+    return (
+        all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types)
+        and len({t.dtype for t in types}) == 1  # type: ignore[attr-defined]
+        and types[0].dtype in DTYPES  # type: ignore[attr-defined]
+    )
