@@ -176,9 +176,9 @@ def explore(
     expressions, as the loops after each primitive of its schedule, and as machine code; without `kernel`, the
     one that computes most; with `measure`, timed on this machine after each primitive). With `measure` and
     without `kernel`, or of a measurement that was kept (`lower.measurement.Measurement`), "lowering" is a
-    whole run for `args`: every kernel under the limits of the machine (a roofline), every launch in time, and
-    those kernels at every level that `kernel` lists (without it, the three that take most of the time; a `live`
-    one makes the others when they are asked for).
+    whole run for `args`: every kernel under the limits of the machine (a roofline), every launch in time,
+    and those kernels at every level that `kernel` lists (without it, the three that take most of the time; a
+    `live` one makes the others when they are asked for).
     An inference is shown as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation",
     a measurement as "lowering", all else as "ir".
     "machine" is a run of `@main` for `args` on the virtual machine, instruction by instruction, of which the
