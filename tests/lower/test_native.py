@@ -284,6 +284,32 @@ def test_what_only_python_computes_is_refused() -> None:
     assert 'relay.op.get("own.halved").set_attr("FTVMCompute", ' in str(caught.value)
 
 
+def test_names_that_mean_something_in_c(tmp_path: Path) -> None:
+    """Constructors called as functions of the interface are, and parameters called as words of C."""
+    module = relay.parse(
+        "type T { run(float32), new, k0_add, int8 }\n"
+        "def @main(%int: float32, %class: float32, %result: T) { (%int + %class, %result) }"
+    )
+    exe = build_native(module)
+    new = module.get_type("T")[2]
+    total, same = exe(1.0, 2.0, ConstructorValue(new.tag, [], new))
+    assert (total, repr(same)) == (3, "new")
+    (tmp_path / "program.h").write_text(exe.header)
+    for compiler, standard in (("gcc", "c99"), ("g++", "c++11")):
+        command = [
+            compiler,
+            "-x",
+            "c" if compiler == "gcc" else "c++",
+            f"-std={standard}",
+            "-Wall",
+            "-Werror",
+        ]
+        subprocess.run([*command, "-fsyntax-only", str(tmp_path / "program.h")], check=True)
+    assert "program_value program_new_(program *);" in exe.header
+    with pytest.raises(RelayError, match='"while" has a meaning in C already'):
+        build_native(module, name="while")
+
+
 def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     module = relay.parse("def @main(%x: float32) { tanh(%x) }")

@@ -41,6 +41,8 @@ from .computed import c_type, computed_call
 from .functions import FunctionWriter
 from .names import comment
 
+MOST_BYTES = 1 << 62  # that C's numbers can say; nothing is as large
+
 
 def _move(w: FunctionWriter, i: Move, n: int) -> None:
     w.lines.append(f"  {{ Object *made = {w.values([i.source], n)[0]};")
@@ -58,7 +60,7 @@ def _load_consti(w: FunctionWriter, i: LoadConsti, n: int) -> None:
 
 
 def _alloc_storage(w: FunctionWriter, i: AllocStorage, n: int) -> None:
-    w.made(i.to, f"storage(m, {i.size})", n)
+    w.made(i.to, f"storage(m, {min(i.size, MOST_BYTES)}u)", n)
 
 
 def _alloc_tensor(w: FunctionWriter, i: AllocTensor, n: int) -> None:

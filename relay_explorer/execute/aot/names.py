@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...ir.errors import RelayError
@@ -63,6 +63,31 @@ class Naming:
 def identifier(name: str) -> str:
     """A name as part of a C identifier."""
     return re.sub(r"\W", "_", name, flags=re.ASCII)[:60]
+
+
+_TEXT = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr
+continue decltype default delete do double else enum explicit export extern false float for friend goto
+if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected
+public register restrict reinterpret_cast requires return short signed sizeof static static_assert
+static_cast struct switch template this thread_local throw true try typedef typeid typename typeof union
+unsigned using virtual void volatile wchar_t while xor xor_eq
+"""
+WORDS = frozenset(_TEXT.split())  # of C and C++
+
+
+def own_names(wanted: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Names as C identifiers, of which no two are the same, and none is one of `taken` or a word of C's."""
+    used, found = {*taken, *WORDS}, []
+    for name in wanted:
+        made = identifier(name) or "_"
+        if made[0].isdigit():
+            made = f"_{made}"
+        while made in used:
+            made += "_"
+        used.add(made)
+        found.append(made)
+    return found
 
 
 def comment(text: str) -> str:

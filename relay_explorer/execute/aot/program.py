@@ -7,8 +7,10 @@ be called there.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -23,7 +25,7 @@ from ...text import parse_expr
 from ..vm.bytecode import AllocClosure, VMFunction, VMProgram
 from .expected import Expectations
 from .functions import FunctionWriter
-from .names import Naming, comment, dtype_parts, identifier, string
+from .names import WORDS, Naming, comment, dtype_parts, identifier, own_names, string
 
 ALIGNMENT = 64
 MAIN = "main"
@@ -56,8 +58,12 @@ def native_source(
     `@main`, which the interface looks at. Names of the interface begin with `prefix`. A RelayError where a
     part of the program only runs in Python.
     """
-    if not re.fullmatch(r"[A-Za-z]\w*", prefix, re.ASCII):
+    if not isinstance(prefix, str) or not re.fullmatch(r"[A-Za-z]\w{0,199}", prefix, re.ASCII):
         raise RelayError(f"{prefix!r:.60} cannot be the beginning of names in C")
+    if prefix in WORDS or prefix == MAIN:
+        raise RelayError(
+            f'"{prefix}" has a meaning in C already', help=["give another name: build(…, name=…)"]
+        )
     if MAIN not in program.functions:
         raise RelayError("a program begins in `@main`, which this one does not have")
     names = Naming(program, sizes)
@@ -268,11 +274,13 @@ def _constructors(
             found.append(
                 (header, constructor.name_hint, constructor, names.tags[header, constructor.name_hint])
             )
-    count = [name for _, name, _, _ in found]
+    kernels = [names.kernel(number) for number in range(len(program.kernels))]
+    taken = [*_of_the_interface(), *kernels]
+    count = Counter(name for _, name, _, _ in found)
+    whole = [name if count[name] == 1 else f"{header}_{name}" for header, name, _, _ in found]
     lines = []
-    for header, name, constructor, tag in found:
-        whole = name if count.count(name) == 1 else f"{header}_{name}"
-        called = f"{prefix}_{identifier(whole)}"
+    for (header, name, constructor, tag), own in zip(found, own_names(whole, taken)):
+        called = f"{prefix}_{own}"
         arguments = [f"_{k}" for k in range(len(constructor.inputs))]
         if expected is not None:
             params = ", ".join(["Machine *m", *[f"Object *{a}" for a in arguments]])
@@ -288,6 +296,15 @@ def _constructors(
     return "\n".join(["", *lines, ""]) if lines else ""
 
 
+@cache
+def _of_the_interface() -> frozenset[str]:
+    """What stands behind the prefix in names of the interface, and in those of numbers of constructors."""
+    here = files(__package__)
+    text = "".join((here / name).read_text("utf-8") for name in ("header.h", "interface.c"))
+    names = {"run", "constants", *re.findall(r"\bPREFIX_(\w+)", text)}
+    return frozenset(names | {name.removesuffix("_tag") for name in names})
+
+
 def _run(main: VMFunction, prefix: str, define: bool) -> str:
     arguments = [f"_{identifier(name)}_{k}" for k, name in enumerate(main.params)]
     if define:
@@ -296,8 +313,6 @@ def _run(main: VMFunction, prefix: str, define: bool) -> str:
         return f"API int {prefix}_run({params}) {{ return {prefix}_call(m, {given}, result); }}\n"
     lines = [f"   %{name}: {type_}" for name, type_ in zip(main.params, main.types)]
     shown = "\n".join([*[comment(line).replace("%", "   %", 1) for line in lines], ""])
-    values = [f"{prefix}_value {identifier(name)}" for name in main.params]
-    if len(set(values)) < len(values):
-        values = [f"{value}_{k}" for k, value in enumerate(values)]
+    values = [f"{prefix}_value {name}" for name in own_names(main.params, ["result", prefix])]
     params = ", ".join([f"{prefix} *", *values, f"{prefix}_value *result"])
     return f"/*\n{shown}   result: {comment(main.types[-1])} */\nint {prefix}_run({params});\n\n"
