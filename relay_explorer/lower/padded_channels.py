@@ -105,10 +105,10 @@ class _Rules:
         """Two such values, or one and a constant."""
         found = [self.wide.get(arg) for arg in new.args]
         wanted = {each[1] for each in found if each is not None}
+        if len(wanted) != 1 or not _plain([part.checked_type for part in (*old.args, old)]):
+            return None
         shape = tensor_type(old).concrete_shape
-        if len(wanted) != 1 or any(
-            e and tensor_type(a).shape[1] != shape[1] for e, a in zip(found, old.args)
-        ):
+        if any(each and tensor_type(was).shape[1] != shape[1] for each, was in zip(found, old.args)):
             return None
         args = []
         for each, arg, was in zip(found, new.args, old.args):

@@ -194,9 +194,9 @@ def test_channels_that_fill_no_vectors(executor: str) -> None:
     """They get channels of zeros beside them, which are cut off only where something else reads them."""
     torch.manual_seed(0)
     unit = Unit().eval()
-    for layer in (unit.grown, unit.deep):
-        torch.nn.init.uniform_(layer.running_mean)
-        torch.nn.init.uniform_(layer.running_var, 0.5, 1.5)
+    for name, part in unit.named_buffers():
+        if "running" in name:
+            torch.nn.init.uniform_(part, 0.5, 1.5)
     given = torch.randn(1, 20, 8, 8)
     exe = relay_explorer.build(in_relay(unit), executor=executor)
     with torch.no_grad():
@@ -209,3 +209,18 @@ def test_they_stay_padded_between_layers() -> None:
     found = str(prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3))
     assert "groups=32" in found
     assert "end=[24]" not in found  # of what has 24 channels nothing is cut, the gate neither
+
+
+def test_sums_of_what_is_not_padded() -> None:
+    """Sizes that are not known, other numbers of axes, values that only the run knows: they stay as they are."""
+    x = relay.var("x", shape=(1, 24, 8, 8))
+    rows, gate = relay.var("rows", shape=(relay.Any(), 1, 1, 1)), relay.var("gate", shape=(24, 1, 1))
+    weight = relay.const(np.random.default_rng(0).normal(size=(24, 24, 1, 1)).astype("float32"))
+    made = relay.nn.conv2d(x, weight, channels=24, kernel_size=(1, 1))
+    body = relay.Tuple([made + rows, made * gate, rows + rows, gate + gate, made - relay.const(2.0)])
+    module = infer_types(IRModule.from_expr(relay.Function([x, rows, gate], body)))
+    found = prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3)
+    random = np.random.default_rng(1)
+    args = [random.normal(size=s).astype("float32") for s in ((1, 24, 8, 8), (3, 1, 1, 1), (24, 1, 1))]
+    for one, other in zip(Interpreter(found).call("main", args), Interpreter(module).call("main", args)):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
