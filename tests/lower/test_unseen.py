@@ -212,7 +212,7 @@ def test_they_stay_padded_between_layers() -> None:
 
 
 def test_sums_of_what_is_not_padded() -> None:
-    """Sizes that are not known, other numbers of axes, values that only the run knows: they stay as they are."""
+    """Unknown sizes, other numbers of axes, values that only the run knows: all stay as they are."""
     x = relay.var("x", shape=(1, 24, 8, 8))
     rows, gate = relay.var("rows", shape=(relay.Any(), 1, 1, 1)), relay.var("gate", shape=(24, 1, 1))
     weight = relay.const(np.random.default_rng(0).normal(size=(24, 24, 1, 1)).astype("float32"))
