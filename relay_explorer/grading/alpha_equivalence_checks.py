@@ -19,6 +19,7 @@ from .budget import limited
 from .check import CASE_SECONDS, Exercise, Property, crashed
 from .feedback import Failure
 from .fragments import fragments, has, main_of, smallest_failure, snapshot, text, written
+from .given import repr_of
 from .renaming import renamed
 
 VIEW, CAPTION = "ir", "The two expressions, each the body of a function"
@@ -49,7 +50,7 @@ def _judge(answer: Anything, module: IRModule, pair: Pair) -> Failure | None:
         got, hint = "", ""
         if outcome.error is None:
             if not isinstance(outcome.value, bool):
-                got = f"{outcome.value!r:.200}, a {type(outcome.value).__name__}"
+                got = f"{repr_of(outcome.value)}, a {type(outcome.value).__name__}"
                 hint = "The function must return True or False. Does every way through it end in a `return`?"
             elif outcome.value is not pair.equal:
                 got, hint = str(outcome.value), _hint(left, right, pair)

@@ -20,6 +20,7 @@ from .budget import limited
 from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
 from .fragments import fragments, has, main_of, properties, snapshot, text, written
+from .given import integer, repr_of
 
 VIEW, CAPTION = "ir", "The smallest function that is counted wrongly"
 INPUTS = ("data",)
@@ -46,13 +47,13 @@ def _judge_operators(answer: Anything, module: IRModule) -> Failure | None:
     def compared(value: Anything) -> tuple[str, str]:
         if not isinstance(value, dict):
             return (
-                f"{value!r:.200}, a {type(value).__name__}",
+                f"{repr_of(value)}, a {type(value).__name__}",
                 "The function must return a dictionary. Does every way through it end in a `return`?",
             )
         wrong = next((key for key in value if not isinstance(key, str)), None)
         if wrong is not None:
             return (
-                f"a dictionary with the key {wrong!r:.100}",
+                f"a dictionary with the key {repr_of(wrong, 100)}",
                 "The keys are the names of operators: `call.op.name`.",
             )
         got = {name: number for name, number in value.items() if number != 0}
@@ -134,12 +135,13 @@ def _judge_parameters(answer: Anything, module: IRModule) -> Failure | None:
     right = parameters(function, INPUTS)
 
     def compared(value: Anything) -> tuple[str, str]:
-        if isinstance(value, bool) or not isinstance(value, int):
+        number = integer(value)
+        if number is None:
             return (
-                f"{value!r:.200}, a {type(value).__name__}",
+                f"{repr_of(value)}, a {type(value).__name__}",
                 "The function must return an `int`. Does every way through it end in a `return`?",
             )
-        return ("", "") if value == right else (str(value), _parameters_hint(function, right, value))
+        return ("", "") if number == right else (repr_of(number), _parameters_hint(function, right, number))
 
     call = f"count_parameters(main, inputs={INPUTS!r})"
     return _judged(answer, module, (function, INPUTS), call, str(right), compared)

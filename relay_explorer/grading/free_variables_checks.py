@@ -14,6 +14,7 @@ from .budget import limited
 from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
 from .fragments import fragments, has, main_of, properties, snapshot, text, written
+from .given import repr_of
 from .renaming import renamed
 
 VIEW, CAPTION = "ir", "The expression is the body of this function"
@@ -49,14 +50,14 @@ def _compared(expr: Expr, right: set[Var], value: Anything) -> tuple[str, str]:
     """What came of it, and the mistake that explains it; two empty strings where it is right."""
     if not isinstance(value, (set, frozenset, list, tuple, dict)):
         return (
-            f"{value!r:.200}, a {type(value).__name__}",
+            f"{repr_of(value)}, a {type(value).__name__}",
             "The function must return a set. Does every way through it end in a `return`?",
         )
     wrong = next((v for v in value if not isinstance(v, Var)), None)
     if wrong is not None:
         what = wrong if isinstance(wrong, str) else f"a {type(wrong).__name__}"
         return (
-            f"a set that holds {what!r:.100}",
+            f"a set that holds {repr_of(what, 100)}",
             "The elements are variables, `relay.Var`: not their names, and nothing else. Functions of the "
             "module, operators and constructors are no variables.",
         )

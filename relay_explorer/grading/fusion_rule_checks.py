@@ -24,6 +24,7 @@ from .fragments import main_of, properties, text, written
 from .fusion_rule import Flow
 from .fusion_rule_hints import Situation, hint, ways_hint
 from .fusion_rule_programs import PLAIN, Maker
+from .given import repr_of
 
 CAPTION = "How the real pass decides, step by step"
 _LONGEST = 1500  # characters of a program that are shown
@@ -134,7 +135,7 @@ def _wrong(case: str, question: Question, outcome: Outcome, module: IRModule) ->
         told = hint(question.situation, bool(question.right))
     else:
         told = "The function must return True or False. Does every way through it end in a `return`?"
-    shown = f"{got}" if got is None or isinstance(got, bool) else f"{got!r:.200}, a {type(got).__name__}"
+    shown = f"{got}" if got is None or isinstance(got, bool) else f"{repr_of(got)}, a {type(got).__name__}"
     return Failure(case, f"{question.right}", shown, told, module, "fusion", CAPTION, outcome.printed)
 
 
@@ -160,7 +161,7 @@ def _judge_ways(answer: Anything, module: IRModule) -> Failure | None:
             return crashed(case, outcome, expected, program=module, view="fusion", caption=CAPTION)
         told = ways_hint(outcome.value, (right, most), node.index, end)
         if told:
-            got = f"{outcome.value!r:.300}"
+            got = repr_of(outcome.value, 300)
             return Failure(case, expected, got, told, module, "fusion", CAPTION, outcome.printed)
     return None
 

@@ -17,6 +17,7 @@ from .budget import limited
 from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
 from .fragments import fragments, has, main_of, properties, snapshot, text, written
+from .given import repr_of
 
 VIEW, CAPTION = "ir", "The smallest function that is rewritten wrongly"
 ALPHA = 0.125
@@ -81,7 +82,7 @@ def _compared(module: IRModule, function: Function, right: Function, value: Anyt
         hint = "The function must return a function: `mutator.visit(function)`."
         if isinstance(value, Expr):
             hint = "The result must be the whole function, not its body."
-        return f"{type(value).__name__}: {value!r:.200}", hint
+        return f"{type(value).__name__}: {repr_of(value)}", hint
     try:
         differs = difference(right, value)
     except (AttributeError, TypeError) as error:

@@ -12,6 +12,7 @@ from ..ir.module import IRModule
 from .budget import Outcome, limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
 from .feedback import Failure
+from .given import repr_of
 from .map_and_fold import TASKS, RefusedError, Rose, Task, list_text, read, run, tree_text, with_main
 
 VIEW, CAPTION = "evaluation", "What your program does, step by step"
@@ -100,7 +101,7 @@ def _judge(task: Task, answer: str, case: Case) -> Failure | None:
     main = _program(task, case)
     shown = main if len(main) < 400 else f"{main[:300]} …"
     expected = _expected(task, case)
-    brief = f"{expected!r:.300}"
+    brief = repr_of(expected, 300)
     read_first = limited(CASE_SECONDS, read, task, answer)
     if isinstance(read_first.error, RefusedError):
         refused = read_first.error
@@ -115,7 +116,7 @@ def _judge(task: Task, answer: str, case: Case) -> Failure | None:
     if outcome.error is not None:
         return _stopped(shown, brief, outcome, program)
     hint = _hint(task, case, expected, outcome.value)
-    return Failure(shown, brief, f"{outcome.value!r:.300}", hint, program, VIEW, CAPTION)
+    return Failure(shown, brief, repr_of(outcome.value, 300), hint, program, VIEW, CAPTION)
 
 
 def _stopped(shown: str, expected: str, outcome: Outcome, program: IRModule | None) -> Failure:

@@ -16,6 +16,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import TensorType
+from .given import repr_of
 from .type_relation import MisuseError
 
 ARGUMENTS = {
@@ -131,7 +132,7 @@ class Watched:
         for name, by in zip(names, given, strict=True):
             if by is not None and not isinstance(by, Expr):
                 raise MisuseError(
-                    f"the derivative by {name} is {by!r:.100}, a {type(by).__name__}",
+                    f"the derivative by {name} is {repr_of(by, 100)}, a {type(by).__name__}",
                     "A derivative is an expression of the program, nothing that is computed now: "
                     "for a number write `relay.const(number, dtype)`.",
                 )

@@ -16,6 +16,7 @@ from .budget import limited
 from .check import CASE_SECONDS, Exercise
 from .feedback import Failure
 from .fragments import main_of, properties, written
+from .given import repr_of
 from .partial_evaluator import evaluate
 from .partial_evaluator_programs import ends, programs
 from .pass_checks import PassTask, operators, same, shown_text, with_main
@@ -74,7 +75,8 @@ class SpecializeTask(PassTask):
             of = f"of {', '.join(map(str, given))}" if given else ""
             if first is not None and not same(first, second):
                 return (
-                    f"{shown_text(made)}\nwhich {of} gives {second!r:.200} in the place of {first!r:.200}",
+                    f"{shown_text(made)}\nwhich {of} gives {repr_of(second)} in the place of "
+                    f"{repr_of(first)}",
                     "What comes out means something else. A variable means what it was given where it was "
                     "bound: in each call of a function its parameters mean something of their own.",
                 )

@@ -24,6 +24,7 @@ from .budget import Outcome, limited
 from .check import CASE_SECONDS, crashed
 from .feedback import Failure
 from .fragments import main_of, snapshot, text
+from .given import repr_of
 
 LONGEST = 1_400  # characters of a program in feedback
 CAPTION = "Your pass at work: the program before and after"
@@ -77,7 +78,7 @@ class PassTask:
             hint = "The pass must return a function. Does every way through it end in a `return`?"
             if isinstance(value, Expr):
                 hint = "The result must be the whole function, not its body."
-            return f"{type(value).__name__}: {value!r:.200}", hint
+            return f"{type(value).__name__}: {repr_of(value)}", hint
         made = with_main(module, value)
         shown = shown_text(made)
         astray = why_ill_formed(made)
@@ -95,7 +96,7 @@ class PassTask:
         first, second = _value(module), _value(made)
         if not same(first, second):
             return (
-                f"{shown}\nwhich gives {second!r:.200} in the place of {first!r:.200}",
+                f"{shown}\nwhich gives {repr_of(second)} in the place of {repr_of(first)}",
                 "What comes out means something else: another value, or effects in another order.",
             )
         got, hint = self.goal(function, value)

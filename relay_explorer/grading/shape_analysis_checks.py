@@ -16,6 +16,7 @@ from .budget import limited
 from .check import CASE_SECONDS, Exercise, crashed
 from .feedback import Failure
 from .fragments import main_of, properties, snapshot, text, written
+from .given import repr_of
 from .shape_analysis import ShapeError
 from .shape_analysis_programs import AXES, BINARY, UNARY, Maker, Shape, changed, forgetful
 
@@ -90,12 +91,12 @@ def _compared(function: Function, right: Shape | None, value: Anything) -> tuple
     """What came of it, and the mistake that explains it; two empty strings where it is right."""
     if not isinstance(value, (tuple, list)):
         return (
-            f"{value!r:.200}, a {type(value).__name__}",
+            f"{repr_of(value)}, a {type(value).__name__}",
             "The function must return a tuple. Does every way through it end in a `return`?",
         )
     wrong = next((d for d in value if not isinstance(d, (int, Any)) or isinstance(d, bool)), None)
     if wrong is not None:
-        return f"{value!r:.200}", "A shape is a tuple of whole numbers and `relay.Any()`."
+        return repr_of(value), "A shape is a tuple of whole numbers and `relay.Any()`."
     got = tuple(value)
     if right is None:
         return shown(got), _accepted_hint(function)

@@ -18,6 +18,7 @@ from ..ir.expr import Call, Expr, Function, Let, Var
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern, Relation, RelationError, Reporter, Rule
 from ..ir.types import Any, Dim, IncompleteType, TensorType, TupleType, Type
+from .given import repr_of
 
 NAME = "distances"
 UNKNOWN = Any()
@@ -242,7 +243,7 @@ class Watched:
             )
         if not isinstance(done, bool):
             raise MisuseError(
-                f"the relation returned {done!r:.200}",
+                f"the relation returned {repr_of(done)}",
                 "The answer is True or False. What it learns, a relation tells with reporter.assign(out, …).",
             )
         self.half_done |= not done and bool(watched.targets)
@@ -254,13 +255,13 @@ def _check_refusal(refusal: RelationError) -> None:
     culprits: object = refusal.culprits
     if not isinstance(culprits, (tuple, list)) or not all(type(c) is int for c in culprits):
         raise MisuseError(
-            f"the relation raised a RelationError with culprits={culprits!r:.100}",
+            f"the relation raised a RelationError with culprits={repr_of(culprits, 100)}",
             "`culprits` is a tuple of argument numbers, as in culprits=(0, 1).",
         )
     texts: list[object] = [refusal.message, *refusal.help]
     if not all(isinstance(text, str) for text in texts):
         raise MisuseError(
-            f"the relation raised a RelationError with {texts!r:.200}",
+            f"the relation raised a RelationError with {repr_of(texts)}",
             "RelationError takes a sentence, then suggestions if you like, then culprits=(…).",
         )
 
@@ -276,7 +277,7 @@ class _Listening:
         if not isinstance(target, Type) or not isinstance(value, Type):
             wrong = value if isinstance(target, Type) else target
             raise MisuseError(
-                f"reporter.assign was given {wrong!r:.200}",
+                f"reporter.assign was given {repr_of(wrong)}",
                 "reporter.assign(target, value) takes two types: one of those in `types`, and a type like "
                 "TensorType(shape, dtype).",
             )

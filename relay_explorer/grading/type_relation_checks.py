@@ -13,6 +13,7 @@ from ..ir.types import Any, Dim, TensorType, Type
 from .budget import limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
 from .feedback import Failure
+from .given import repr_of
 from .type_relation import UNKNOWN, Case, Holds, MisuseError, Refusal, Tried, Waits, answer, program
 
 Cases = Callable[[random.Random, int], Iterable[Case]]
@@ -101,7 +102,10 @@ def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
             "RelationError that says why.",
         )
     if not isinstance(refused.message, str) or not refused.message.strip():
-        return f"a RelationError: {refused.message!r:.300}", "The message is one sentence: what disagrees?"
+        return (
+            f"a RelationError: {repr_of(refused.message, 300)}",
+            "The message is one sentence: what disagrees?",
+        )
     missing = [str(n) for n in right.numbers if str(n) not in refused.message]
     if missing:
         return (
@@ -111,7 +115,7 @@ def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
     if not set(right.culprits) <= set(refused.culprits) <= {0, 1}:
         wanted = right.culprits if len(right.culprits) > 1 else f"({right.culprits[0]},)"
         return (
-            f"a RelationError with culprits={refused.culprits!r:.100}: {refused.message:.300}",
+            f"a RelationError with culprits={repr_of(refused.culprits, 100)}: {refused.message:.300}",
             f"Say which arguments disagree, so that the compiler can point at them: culprits={wanted}.",
         )
     return "", ""

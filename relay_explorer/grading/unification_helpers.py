@@ -12,6 +12,7 @@ from ..ir.types import FuncType, TupleType, Type
 from .budget import limited
 from .check import CASE_SECONDS, Exercise, Property, Search, crashed
 from .feedback import Failure
+from .given import repr_of
 from .unification import Variable, parts, resolved, variables
 from .unification_oracle import drawn
 from .unification_terms import (
@@ -68,7 +69,7 @@ def _judge_resolve(resolve: Anything, asked: Asked) -> Failure | None:
         return None
     if not isinstance(got, Type):
         hint = "Every path must return a type."
-        return Failure(case, f"the type {want}", f"{got!r:.200}", hint, program, printed=outcome.printed)
+        return Failure(case, f"the type {want}", repr_of(got), hint, program, printed=outcome.printed)
     return Failure(
         case, str(want), str(got), _resolve_hint(resolve, asked, want, got), program, printed=outcome.printed
     )
@@ -163,7 +164,7 @@ def _judge_occurs(occurs: Anything, asked: Asked) -> Failure | None:
     if isinstance(got, bool) and got == want:
         return None
     hint = _occurs_hint(asked, got) if isinstance(got, bool) else "Every path must return True or False."
-    return Failure(case, str(want), f"{got!r:.200}", hint, program, printed=outcome.printed)
+    return Failure(case, str(want), repr_of(got), hint, program, printed=outcome.printed)
 
 
 def _occurs_hint(asked: Asked, got: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from relay_explorer.grading import check
+from relay_explorer.grading.check import EXERCISES
 from relay_explorer.grading.given import integer, repr_of
 from relay_explorer.grading.read_assembly import reading
 from relay_explorer.grading.warp_access import pieces, turns
@@ -53,6 +55,15 @@ def test_a_strange_value_is_a_wrong_answer(part: str, name: str) -> None:
     assert feedback.failure.hint
     assert "could not be looked at" not in str(feedback)
     assert "rx-feedback" in feedback._repr_html_()
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_no_exercise_trips_over_what_cannot_be_shown(name: str) -> None:
+    parts = importlib.import_module(f"relay_explorer.grading.{EXERCISES[name]}").EXERCISE
+    for part in [part for part, found in parts.items() if not found.text]:
+        feedback = check(f"{name}.{part}" if part else name, lambda *given: Unshowable())
+        assert not feedback.passed
+        assert "could not be looked at" not in str(feedback)
 
 
 def test_what_nobody_thought_of_is_a_wrong_answer_too(monkeypatch: pytest.MonkeyPatch) -> None:
