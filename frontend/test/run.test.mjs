@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
 import { checkRun } from "../src/views/run_check.js";
+import { freest } from "../src/views/run_charts.js";
 import { bars, computing, createModel, extent, logScale, logTicks, nextLaunch, percent, roof, shapeOf, short, shortName, ticks } from "../src/views/run_model.js";
 
 const load = () => JSON.parse(readFileSync(new URL("./data/run_small.json", import.meta.url), "utf8"));
@@ -78,4 +79,11 @@ test("launches that are too short to be seen share a bar, of the kernel with mos
   assert.ok(few.length <= 51 && few.length > 40);
   assert.deepEqual([few[0].index, few[0].last, few[0].kernel, [...few[0].lit].sort()], [0, 19, 1, [0, 1]]);
   assert.deepEqual(few.map(({ last }) => last + 1).slice(0, -1), few.slice(1).map(({ index }) => index), "every launch is in one");
+});
+
+test("a name stands where no mark is, or furthest from them", () => {
+  const at = (cx, cy) => ({ cx, cy, size: 20 });
+  assert.deepEqual(freest([[0, 0], [100, 0]], []), [0, 0]);
+  assert.deepEqual(freest([[0, 0], [100, 0]], [at(10, 0)]), [100, 0]);
+  assert.deepEqual(freest([[0, 0], [50, 0], [100, 0]], [at(0, 0), at(100, 0)]), [50, 0]);
 });

@@ -18,6 +18,12 @@ export function withNumbers(boxes) {
   return new Set(kept.map(({ index }) => index));
 }
 
+/** Of some places for a name, the first that is free of marks, else the one that is furthest from any. */
+export function freest(places, boxes, room = 60) {
+  const far = ([px, py]) => Math.min(Infinity, ...boxes.map(({ cx, cy, size }) => Math.hypot(cx - px, cy - py) - size / 2));
+  return places.find((place) => far(place) >= room) ?? places.reduce((best, place) => (far(place) > far(best) ? place : best));
+}
+
 /** The mark of a rule, for legends and tables. */
 export function markOf(rule, size = 14) {
   return s("svg", { class: "run-mark", style: hue(rule.hue), width: size, height: size, viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" },
@@ -78,13 +84,12 @@ export function createRoofline(model, hooks) {
     const first = Math.max(ends.x[0], ends.y[0] / machine.bandwidth); // where the roof comes into the picture
     const path = `M${x.at(first)} ${y.at(machine.bandwidth * first)}L${x.at(ridge)} ${y.at(machine.flops)}H${width - 10}`;
     const slope = (Math.atan2(y.at(machine.flops) - y.at(machine.bandwidth * first), x.at(ridge) - x.at(first)) * 180) / Math.PI;
-    const middle = Math.sqrt(first * ridge);
-    const [mx, my] = [x.at(middle), y.at(machine.bandwidth * middle)];
     const boxes = computing(model.kernels).map((kernel) => {
       const size = sizeOf(kernel.share);
       const [cx, cy] = [x.at(kernel.intensity), y.at(kernel.rate)];
       return { index: kernel.index, kernel, size, cx, cy, x: size >= 19 ? cx : cx + size / 2 + 8, y: cy };
     });
+    const [mx, my] = freest([0.5, 0.72, 0.28].map((part) => first ** (1 - part) * ridge ** part).map((v) => [x.at(v), y.at(machine.bandwidth * v)]), boxes);
     const numbered = withNumbers(boxes);
     marks = boxes.map(({ index, kernel, size, cx, cy }) => s("g", { class: `roof-mark${numbered.has(index) ? "" : " unnamed"}`, style: hue(kernel.rule.hue), "data-kernel": index },
       s("path", { d: outlineText(kernel.rule.shape, cx - size / 2, cy - size / 2, size, size) }),
@@ -115,7 +120,7 @@ export function createRoofline(model, hooks) {
     const away = sizeOf(kernel.share) / 2;
     const gap = Math.abs(from - to) > away + 4;
     fill(lit, gap && s("line", { class: "way", x1: at, x2: at, y1: from + (from > to ? -away : away), y2: to }), s("circle", { cx: at, cy: to, r: 3.5 }),
-      s("text", { class: "way-name", x: at + 7, y: gap ? (from + to) / 2 + 4 : to - 8 }, percent(kernel.reached)));
+      s("text", { class: "way-name", x: at + (gap ? 7 : away + 4), y: gap ? (from + to) / 2 + 4 : to - 8 }, percent(kernel.reached)));
     return lit;
   }
 
