@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..analysis.pieces import slice_piece
-from ..ir.expr import Call, Expr, Function
+from ..analysis.pieces import slice_piece, split_piece
+from ..ir.expr import Call, Expr, Function, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
 from ..ir.rewrites import tell
@@ -22,9 +22,10 @@ FEWEST = 4  # slices of one tensor: kernels for each place are worth their compi
 
 
 class RowsApart(FunctionPass):
-    """Puts `annotation.stop_fusion` around slices along the first axis of a product of matrices, or of what
-    follows it element by element. Within a kernel, a slice has its place in the kernel's code: the steps of a
-    recurrent network, which are alike but for the row that they read, would be kernels of their own.
+    """Puts `annotation.stop_fusion` around slices, and parts of a split, along the first axis of a product of
+    matrices, or of what follows it element by element. Within a kernel, a slice has its place in the kernel's
+    code: the steps of a recurrent network, which are alike but for the row that they read, would be kernels
+    of their own.
     """
 
     name = "RowsApart"
@@ -36,11 +37,12 @@ class RowsApart(FunctionPass):
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         order = post_order(function)
-        slices = Counter(id(node.args[0]) for node in order if isinstance(node, Call) and _is_rows(node))
+        sources = {node: source for node in order if (source := _rows_of(node)) is not None}
+        slices = Counter(sources.values())
         memo: dict[int, Expr] = {}
         for node in order:
             new = rebuild(node, [memo[id(part)] for part in children(node)])
-            if isinstance(node, Call) and _is_rows(node) and slices[id(node.args[0])] >= FEWEST:
+            if node in sources and slices[sources[node]] >= FEWEST:
                 new = call("annotation.stop_fusion", new)
                 new.origin = (node,)
                 tell("Rows of a product are read where they lie.", node, new)
@@ -48,14 +50,20 @@ class RowsApart(FunctionPass):
         return rewritten(function, memo[id(function)])
 
 
-def _is_rows(node: Call) -> bool:
-    """Whether a call takes rows, but not all, out of the result of a product."""
-    if slice_piece(node) is None:
-        return False
-    whole, part = node.args[0].checked_type, node.checked_type
+def _rows_of(node: Expr) -> Expr | None:
+    """The product of which an expression takes rows, but not all; None for any other expression."""
+    if isinstance(node, Call) and slice_piece(node) is not None:
+        source = node.args[0]
+    elif isinstance(node, TupleGetItem) and split_piece(node) is not None:
+        assert isinstance(node.tuple_value, Call)
+        source = node.tuple_value.args[0]
+    else:
+        return None
+    whole, part = source.checked_type, node.checked_type
     assert isinstance(whole, TensorType)
     assert isinstance(part, TensorType)
-    return whole.shape[0] != part.shape[0] and whole.shape[1:] == part.shape[1:] and _is_product(node.args[0])
+    rows = whole.shape[0] != part.shape[0] and whole.shape[1:] == part.shape[1:]
+    return source if rows and _is_product(source) else None
 
 
 def _is_product(expr: Expr) -> bool:

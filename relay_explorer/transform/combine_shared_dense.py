@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from ..analysis.pieces import piece_of
-from ..ir.expr import Call, Expr
+from ..ir.expr import Call, Expr, TupleGetItem
 from ..ir.op import Op
 from ..ir.walk import children
 from .combine_parallel import CombineParallel, Group, concatenated
@@ -98,6 +98,10 @@ class _Rows(Group):
         return Call(first.op, args, first.attrs)
 
     def parts(self) -> list[Expr]:
+        if len({tensor_type(output).concrete_shape[0] for output in self.outputs}) == 1:
+            split = operator("split", self.value, indices_or_sections=len(self.outputs), axis=0)
+            split.origin = self.outputs
+            return [TupleGetItem(split, number) for number in range(len(self.outputs))]
         made: list[Expr] = []
         begin = 0
         for output in self.outputs:

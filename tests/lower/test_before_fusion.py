@@ -13,11 +13,12 @@ import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute import Interpreter, create_executor
 from relay_explorer.grading.generate import generate
-from relay_explorer.ir import IRModule
+from relay_explorer.ir import Function, IRModule, structural_hash
 from relay_explorer.ir.expr import Let
 from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.flat_lets import FlatLets
 from relay_explorer.lower.padding import PadDense, padded_units
+from relay_explorer.lower.prepare import prepared, with_params
 from relay_explorer.lower.rows_apart import RowsApart
 from relay_explorer.lower.split_slices import SplitSlices
 from relay_explorer.lower.target import Target
@@ -173,6 +174,18 @@ def test_what_the_steps_of_a_network_compute_of_their_inputs_is_one_product(orde
     machine = relay_explorer.build(module, params=dict(zip("vwb", args[1:])), executor="vm", quiet=True)
     for found, value in zip(machine(args[0]), wanted, strict=True):
         np.testing.assert_allclose(found, value, 1e-5, 1e-5)
+
+
+def test_a_gpu_has_one_kernel_for_all_steps_too() -> None:
+    module = gru(6, range(6))
+    weights = {
+        p.name_hint: np.zeros(p.type_annotation.concrete_shape, "float32") for p in module["main"].params[1:]
+    }
+    made = prepared(with_params(module, weights), Target.of({"kind": "cuda", "arch": "sm_80"}), 3)
+    kernels = [f for f in post_order(made["main"].body) if isinstance(f, Function)]
+    steps = [f for f in kernels if "tanh" in str(f.body)]
+    assert len({structural_hash(step) for step in steps}) == 2  # the first has zeros for a state
+    assert len(steps) == 6
 
 
 def test_rows_of_what_is_given_stay_in_the_kernels_that_use_them() -> None:

@@ -68,11 +68,12 @@ def test_rows_of_a_tensor_are_one_product_with_what_follows_all() -> None:
     %0 = strided_slice(%x, begin=[1], end=[3], strides=[1], axes=[0]);
     %1 = nn.dense(%0, %w);
     %2 = nn.bias_add(%1, %b);
-    %3 = strided_slice(%2, begin=[0], end=[1], strides=[1], axes=[0]);
-    %4 = strided_slice(%2, begin=[1], end=[2], strides=[1], axes=[0]);
-    %5 = tanh(%3);
-    %6 = exp(%4);
-    (%5, %6)
+    %3 = split(%2, indices_or_sections=2);
+    %4 = %3.0;
+    %5 = %3.1;
+    %6 = tanh(%4);
+    %7 = exp(%5);
+    (%6, %7)
     """)  # fmt: skip
 
 
@@ -191,3 +192,12 @@ def test_named_values_are_left_and_levels_below_3_do_nothing() -> None:
     assert TWO.info.name == "CombineSharedDense"
     with PassContext(opt_level=2):
         assert not PassContext.current().pass_enabled(TWO.info)
+
+
+def test_layers_of_other_heights_are_one_too() -> None:
+    made = after(
+        "def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(1, 3), float32], %w: Tensor[(4, 3), float32]) {"
+        " (tanh(nn.dense(%x, %w)), tanh(nn.dense(%y, %w))) }"
+    )
+    assert heights(made) == [3]
+    assert "end=[3]" in made.astext()
