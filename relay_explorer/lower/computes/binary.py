@@ -176,7 +176,24 @@ def _squares(x: Value, y: Value, found: Value, bits: int) -> Value:
     return found
 
 
-power = pairwise(_power)
+_PRODUCTS: dict[float, Callable[[Value], Value]] = {
+    -1.0: lambda x: number(1, dtype_of(x)) / x,
+    0.5: te.sqrt,
+    1.0: lambda x: x,
+    2.0: lambda x: x * x,
+    3.0: lambda x: x * x * x,
+    4.0: lambda x: (x * x) * (x * x),
+}  # of exponents that are known: for others TVM calls the C library, element by element
+
+
+def power(call: Lowered) -> list[Tensor]:
+    x, y = call.inputs
+    known = getattr(y.op, "body", None)
+    exponent = getattr(known[0], "value", None) if known else None
+    if dtype_of(x) not in ("float32", "float64") or exponent not in _PRODUCTS:
+        return list(pairwise(_power)(call))
+    shape = broadcast_shape(dims(x), dims(y))
+    return [stage(shape, lambda *i: _PRODUCTS[exponent](element(x, i, shape)), call.name)]
 
 
 # -- bits

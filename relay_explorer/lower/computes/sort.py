@@ -34,7 +34,7 @@ from .tensors import (
     unravel,
 )
 
-FEW, FEW_OF = 32, 4  # so many of a row, of so many times as many, are found without putting all in order
+FEW, FEW_OF = 256, 4  # so many of a row, of so many times as many, are found without putting all in order
 
 
 def comes_before(a: Value, b: Value, ascending: bool = True) -> Value:
