@@ -106,6 +106,11 @@ class NDArray:
         return f"NDArray(shape={self.shape}, dtype={self.dtype})"
 
 
+def is_supported(dtype: str) -> bool:
+    """Whether there are constants of an element type; programs may name others."""
+    return dtype in _FORMATS or dtype == "bfloat16"
+
+
 def _pack(values: list[bool | int | float], dtype: str) -> bytes:
     if dtype == "bfloat16":
         return b"".join(struct.pack("<f", value)[2:] for value in values)

@@ -66,7 +66,7 @@ def build(
     Kernels are compiled side by side and kept on disk (see `lower.cache`), so that a second build is fast.
     Progress is shown on the standard error, unless `quiet` or RELAY_EXPLORER_QUIET is set.
     """
-    if opt_level not in range(5):
+    if not isinstance(opt_level, int) or opt_level not in range(5):
         raise RelayError(f"an optimization level is 0 to 4, not {opt_level!r:.40}")
     start = time.perf_counter()
     where = Target.of(target)

@@ -31,6 +31,10 @@ Tensors = Anything  # a te.Tensor, or a tuple of Tensors, as Relay nests them
 Lowering = Callable[["Lowered"], Sequence[Anything]]
 
 
+LONGEST = 2**31 - 1  # elements along an axis
+MOST = 2**48  # elements of a tensor; with more, the numbers of bytes would not be numbers of 64 bits
+
+
 class Sizes:
     """TVM's variables for the sizes of a kernel that are known only when it runs: one for each named size,
     and a new one for each `?`.
@@ -47,9 +51,16 @@ class Sizes:
             return tvm().te.var(f"any{self.unknown}", "int64")
         if isinstance(dim, Size):
             return self._size(dim)
+        if dim > LONGEST:
+            raise RelayError(f"an axis of {dim:,} elements is too long: kernels count up to {LONGEST:,}")
         return int(dim)
 
     def shape(self, type_: TensorType) -> tuple[Anything, ...]:
+        count = 1
+        for extent in type_.shape:
+            count *= extent if isinstance(extent, int) else 1
+        if count > MOST:
+            raise RelayError(f"there is no memory for a tensor of {count:,} elements: `{type_}`")
         return tuple([self.dim(d) for d in type_.shape])
 
     def _size(self, size: Anything) -> Anything:

@@ -103,6 +103,8 @@ class KernelMemory(Memory):
         return self._small[bits]()
 
     def _new(self, size: int) -> Array:
+        if size >= 1 << 62:  # NumPy says something else
+            raise MemoryError(f"unable to allocate {size:,} bytes")
         # NumPy takes who owns memory for a tensor's base, so that is of the type itself.
         made: Array = self._type((size + ALIGNMENT,), "uint8")
         start = -made.ctypes.data % ALIGNMENT

@@ -14,8 +14,9 @@ from ..ir.bind import bind_params_by_name
 from ..ir.errors import Note, RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var, to_ndarray
 from ..ir.module import IRModule
+from ..ir.ndarray import is_supported
 from ..ir.op import Op, OpPattern
-from ..ir.types import TensorType, Type
+from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order
 from ..transform.combine_shared_dense import CombineSharedDense
 from ..transform.dynamic_to_static import DynamicToStatic
@@ -51,12 +52,30 @@ def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRMod
     if "main" not in module:
         names = ", ".join(f"`@{var.name_hint}`" for var in module.functions)
         raise RelayError(f"a program begins in `@main`; this module has {names or 'no function'}")
+    if params is not None and not hasattr(params, "items"):
+        raise RelayError(f"`params` are values by name, not a value of type {type(params).__name__}")
     if params:
         main = module["main"]
         _check_params(main, params)
         module["main"] = bind_params_by_name(main, params)
+    _check_elements(module["main"])
     check_types(module)
     return module
+
+
+def _check_elements(main: Function) -> None:
+    """That the parameters are of element types that can be computed with."""
+    for param in main.params:
+        pending = [param.type_annotation]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, TupleType):
+                pending += part.fields
+            elif isinstance(part, TensorType) and not is_supported(part.dtype):
+                raise RelayError(
+                    f"the parameter `%{param.name_hint}` is of `{part.dtype}`, which nothing computes with",
+                    param.span,
+                )
 
 
 def _check_params(main: Function, params: Mapping[str, Any]) -> None:
@@ -90,10 +109,11 @@ def _type(name: str, value: Any) -> Type:
         return TensorType(value.shape, str(value.dtype))
     try:
         return (value if isinstance(value, Constant) else Constant(to_ndarray(value))).checked_type
-    except (TypeError, ValueError):
+    except Exception as problem:  # also of other libraries, which may refuse to give their memory away
         raise RelayError(
             f"the value of the parameter `%{name}` in `params` is no tensor, but of the type "
-            f"`{type(value).__name__}`"
+            f"`{type(value).__name__}`",
+            help=str(problem).splitlines()[:1] if "numpy()" in str(problem) else [],
         ) from None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import relay_explorer
 from relay_explorer import relay
@@ -204,3 +205,40 @@ def test_a_constant_for_a_parameter_of_any_type() -> None:
         truth, rows = found(2)
         assert not truth
         assert rows.tolist() == [[1, 1]] * 3
+
+
+@pytest.mark.parametrize("executor", COMPILED)
+def test_sizes_beyond_every_number(executor: str) -> None:
+    """2 ** 64 elements are none where numbers have 64 bits: nothing is written to that."""
+    y = relay.var("y", shape=())
+    longest = 2**31 - 1
+    whole = relay.annotation.stop_fusion(relay.broadcast_to(y, (2**30, 2**30, 16)))
+    with pytest.raises(RelayError, match="there is no memory for a tensor of 18,446,744,073,709,551,616 ele"):
+        relay_explorer.build(Function([y], whole), executor=executor)
+    with pytest.raises(RelayError, match="an axis of 2,147,483,648 elements is too long"):
+        relay_explorer.build(
+            Function([y], relay.exp(relay.broadcast_to(y, (longest + 1,)))), executor=executor
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"params": [("x", X)]}, "`params` are values by name, not a value of type list"),
+        ({"params": {"x": torch.ones(2, 3, requires_grad=True)}}, "is no tensor, .*\nhelp: Can't call numpy"),
+        ({"opt_level": np.array([1, 2])}, "an optimization level is 0 to 4, not array"),
+        ({"executor": "aot", "name": None}, "None cannot be the beginning of names in C"),
+        ({"executor": "aot", "name": "n" * 300}, "cannot be the beginning of names in C"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, Any], said: str) -> None:
+    x = relay.var("x", shape=(2, 3))
+    with pytest.raises(RelayError, match=said):
+        relay_explorer.build(Function([x], relay.nn.relu(x)), **options)
+
+
+@pytest.mark.parametrize("dtype", ["int4", "float32x4", "handle"])
+def test_elements_that_nothing_computes_with(dtype: str) -> None:
+    x = relay.var("x", shape=(2,), dtype=dtype)
+    with pytest.raises(RelayError, match=f"`%x` is of `{dtype}`, which nothing computes with"):
+        relay_explorer.build(Function([x], x + x))
