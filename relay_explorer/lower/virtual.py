@@ -164,11 +164,30 @@ def machine_of(
     """What runs bytecode with compiled kernels; NumPy computes those that are None. `watched` may put
     something in the place of each.
     """
+    if any(kernel is not None and kernel.target.kind == "cuda" for kernel in kernels):
+        return _machine_on_device(program, kernels, watched)
     memory = KernelMemory()
     runs: list[Runs] = [
         NumPyKernel(code)
         if kernel is None or kernel.on_host
         else CompiledKernel(kernel, NumPyKernel(code), memory)
+        for code, kernel in zip(program.kernels, kernels)
+    ]
+    runs = [watched(number, kernel) for number, kernel in enumerate(runs)]
+    constants = [memory.own(data.numpy()) for data in program.constants]
+    return Machine(program, runs, memory=memory, constants=constants)
+
+
+def _machine_on_device(
+    program: VMProgram, kernels: Sequence[Kernel | None], watched: Callable[[int, Runs], Runs]
+) -> Machine:
+    """The same for a GPU, on which tensors stay."""
+    from .device_memory import DeviceKernel, DeviceMemory, HostKernel
+    from .require import tvm
+
+    memory = DeviceMemory(tvm().cuda(0))
+    runs: list[Runs] = [
+        HostKernel(code) if kernel is None or kernel.on_host else DeviceKernel(kernel, code, memory)
         for code, kernel in zip(program.kernels, kernels)
     ]
     runs = [watched(number, kernel) for number, kernel in enumerate(runs)]

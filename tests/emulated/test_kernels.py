@@ -15,14 +15,17 @@ from relay_explorer.execute import Interpreter
 from relay_explorer.ir.module import IRModule
 from relay_explorer.lower import exact
 from relay_explorer.lower.compiling import scheduled
+from relay_explorer.lower.device_memory import DeviceMemory
 from relay_explorer.lower.emulated import EmulatedGPU, emulated_gpu
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.target import Target
 from relay_explorer.models.mlp import mlp
+from relay_explorer.models.tree_lstm import phrase, tree_lstm
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
 from tests.lower.kernels import DIGITS, Case, flat
 from tests.lower.test_computes import made
+from tests.models.reference import weights
 from tests.ops.examples import EXAMPLES
 from tests.ops.meanings import numbers, rng
 from tests.ops.test_examples import program
@@ -132,6 +135,23 @@ def test_branches_and_sizes_that_are_not_known(executor: str | None) -> None:
     w = numbers(rng("w"), (5, 6), "float32")
     for rows, sign in ((3, 1), (8, -1)):
         run(module, sign * np.ones((rows, 6), "float32"), w, executor=executor)
+
+
+def test_a_tree_stays_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The virtual machine sends words there, and fetches the answer; weights are there, as they were sent."""
+    module = tree_lstm(inputs=4, hidden=3, moods=5)
+    given = weights(module, 0)
+    words = numbers(rng("words"), (4, 4), "float32")
+    sentence = phrase(module, ((words[0], words[1]), (words[2], words[3])))
+    exe = relay_explorer.build(module, "cuda", params=given)
+    here = relay_explorer.build(module, "cpu", params=given)(sentence)
+    sent: list[Any] = []
+    own = DeviceMemory.own
+    monkeypatch.setattr(DeviceMemory, "own", lambda self, array: sent.append(array) or own(self, array))
+    for first in (True, False):
+        np.testing.assert_allclose(exe(sentence), here, rtol=1e-4)
+        assert first or len(sent) == len(words)
+        sent.clear()
 
 
 def test_nothing_to_compute() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,16 @@ class Memory:
             return made
 
         return tensor
+
+    def tensor(self, shape: Sequence[int], dtype: Any) -> Array:
+        """A tensor in memory of its own, whose shape is known only then."""
+        import numpy as np
+
+        count = dtype.itemsize
+        for extent in shape:
+            count *= extent
+        made: Array = np.ndarray(shape, dtype, self.storage(count))
+        return made
 
     def at_hand(self, values: list[Any]) -> AbstractContextManager[None]:
         """While a run lasts: its arguments, `values`, where kernels find them quickly."""

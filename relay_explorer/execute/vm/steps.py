@@ -99,13 +99,10 @@ def _alloc_tensor_reg(it: AllocTensorReg, machine: Machine) -> Step:
     import numpy as np
 
     dtype = np.dtype(numpy_name(it.dtype))
-    make, storage = np.ndarray, machine.memory.storage
+    tensor = machine.memory.tensor
 
     def step(registers: Registers) -> None:
-        count = dtype.itemsize
-        for extent in registers[shape]:
-            count *= extent
-        registers[to] = make(registers[shape], dtype, storage(count))
+        registers[to] = tensor(registers[shape], dtype)
 
     return step
 
