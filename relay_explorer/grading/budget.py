@@ -73,7 +73,7 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
     before = threading.stack_size(_STACK)
     try:
         thread = threading.Thread(target=work, daemon=True, name=ANSWERING)
-        with contextlib.redirect_stdout(tail), contextlib.redirect_stderr(tail):
+        with contextlib.redirect_stdout(tail), contextlib.redirect_stderr(tail), _kernel_stays():
             thread.start()
             try:
                 thread.join(seconds)
@@ -102,6 +102,25 @@ def _stop(thread: threading.Thread, box: dict[str, Any]) -> None:
             thread.join(0.02)
         if box:
             thread.join()
+
+
+@contextlib.contextmanager
+def _kernel_stays() -> Iterator[None]:
+    """Lets `exit()` end the code and not the notebook's kernel, and everything with it."""
+    found = sys.modules.get("IPython")
+    shell: Any = None if found is None else found.get_ipython()
+    if shell is None:
+        yield
+        return
+
+    def leave() -> None:
+        raise SystemExit
+
+    shell.ask_exit = leave
+    try:
+        yield
+    finally:
+        del shell.ask_exit
 
 
 @contextlib.contextmanager

@@ -50,7 +50,9 @@ EXERCISES = {
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
 SHRINK_SECONDS = 4.0
 PICTURE_SECONDS = 10.0
-_OF_TVM = re.compile(r"site-packages.tvm|[/\\]functools\.py$|\.(cc|h|pyx|pxi)$|^<(unknown|string)>$")
+_FOREIGN = re.compile(
+    r"site-packages.(tvm|IPython|ipykernel)|[/\\]functools\.py$|\.(cc|h|pyx|pxi)$|^<(unknown|string)>$"
+)
 _PACKAGE = str(Path(__file__).parents[1])
 PROGRAMS = 60  # cases of each property, unless asked otherwise
 
@@ -258,6 +260,10 @@ class Search(Generic[Case]):
 
 _TOLD = (
     (SystemExit, "`exit` ends a whole program. A function gives its value with `return`."),
+    (
+        (EOFError, NotImplementedError),
+        "Nobody is there to answer `input`: your function is given all it needs.",
+    ),
     (FrozenInstanceError, "What is given here cannot be changed. Make a new one in its place."),
 )
 
@@ -273,7 +279,7 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
             "argument, never ends. If yours ends, it takes too long: an answer as it is meant needs a small "
             "part of that time.",
         )  # fmt: skip
-    elif isinstance(error, NotImplementedError):
+    elif type(error) is NotImplementedError:
         failure = Failure(
             case, expected, "nothing yet", "It is not written yet: run the cell again after you have."
         )
@@ -300,12 +306,12 @@ def _message(error: BaseException) -> str:
 
 
 def own_lines(error: BaseException) -> str:
-    """The lines of the learner's own code on the way to `error`, without those of this package, and of TVM,
-    be they in Python or not.
+    """The lines of the learner's own code on the way to `error`, without those of this package, of TVM (be they in
+    Python or not) and of the notebook.
     """
     shown = []
     for frame in traceback.extract_tb(error.__traceback__):
-        if frame.filename.startswith(_PACKAGE) or _OF_TVM.search(frame.filename):
+        if frame.filename.startswith(_PACKAGE) or _FOREIGN.search(frame.filename):
             continue
         shown.append(f"line {frame.lineno} of {frame.name}: {frame.line or ''}".rstrip(": "))
     return "\n".join(shown[-5:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,38 @@ def test_leaving_the_program_and_waiting_for_nobody() -> None:
         assert hint in feedback.failure.hint
         assert "<string>" not in feedback.failure.trace
         assert "__setattr__" not in feedback.failure.trace
+
+
+class Shell:
+    """What IPython's `exit` asks to end the kernel."""
+
+    def __init__(self) -> None:
+        self.left = False
+
+    def ask_exit(self) -> None:
+        self.left = True
+
+
+def test_a_notebook_is_not_left_and_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    class StdinNotImplementedError(NotImplementedError):
+        """As a kernel raises it where nobody can answer."""
+
+    shell = Shell()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+
+    def leaves(addresses: list[int], size: int) -> None:
+        shell.ask_exit()
+
+    def asks(addresses: list[int], size: int) -> None:
+        raise StdinNotImplementedError("no frontend")
+
+    for wrong, hint in ((leaves, "ends a whole program"), (asks, "to answer `input`")):
+        feedback = check("warp_access.transactions", wrong)
+        assert feedback.failure is not None
+        assert hint in feedback.failure.hint
+    assert not shell.left
+    shell.ask_exit()
+    assert shell.left  # the shell's own again
 
 
 def test_much_that_is_printed_is_cut_and_kept_from_the_page(capsys: pytest.CaptureFixture[str]) -> None:
