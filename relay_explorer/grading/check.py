@@ -306,8 +306,8 @@ def _message(error: BaseException) -> str:
 
 
 def own_lines(error: BaseException) -> str:
-    """The lines of the learner's own code on the way to `error`, without those of this package, of TVM (be they in
-    Python or not) and of the notebook.
+    """The lines of the learner's own code on the way to `error`, without those of this package, of the
+    notebook, and of TVM, be they in Python or not.
     """
     shown = []
     for frame in traceback.extract_tb(error.__traceback__):
