@@ -47,7 +47,7 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 # `make test` runs it in two parts beside each other: COLAB_PART="notebook" and COLAB_PART="not notebook".
 COLAB_PART := not slow
 ANSWERS := a_usual_mistake or the_solution_passes or another_way
-ONCE := property fuzz transform dataflow_pattern lower text typing ir analysis book
+ONCE := property fuzz transform dataflow_pattern lower emulated text typing ir analysis book
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and $(COLAB_PART)" -k "not ($(ANSWERS))" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \
