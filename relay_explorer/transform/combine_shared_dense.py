@@ -26,7 +26,7 @@ class CombineSharedDense(CombineParallel):
     themselves.
 
     J. Appleyard, T. Kočiský, P. Blunsom, "Optimizing Performance of Recurrent Neural Networks on GPUs",
-    arXiv 1604.01946, section 3.2.
+    arXiv 1604.01946.
     """
 
     name = "CombineSharedDense"

@@ -197,6 +197,15 @@ def test_questions_ask_what_the_cells_run() -> None:
             assert line.split(maxsplit=1)[1] + "\n" in source(PAGE)
 
 
+def test_words_are_one_product_and_states_are_not() -> None:
+    found = output(PAGE, "def reader").splitlines()
+    assert found == ["64 layers, 3.15 MB of weights", "33 layers, 2.13 MB of weights"]
+    module = names(PAGE)["joined"]
+    calls = [e for e in names(PAGE)["parts_first"](module["main"]) if isinstance(e, relay.Call)]
+    rows = next(call for call in calls if call.op.name == "nn.dense")
+    assert rows.args[0] is module["main"].params[0]  # nothing is copied
+
+
 def test_layers_are_combined_and_what_follows_is_not() -> None:
     printed = output(PAGE, "different = relay.parse")
     assert printed.count("nn.conv2d(") == 1
