@@ -12,7 +12,7 @@ _EDGE = "A place outside is left out. You read the last number inside instead, o
 _ROUND = "A place outside is left out. You go on at the other end: the axis is no circle."
 _OUTSIDE = (
     "Numbers before the first or behind the last are read, where anything may stand. Ask whether a place is "
-    "inside: te.if_then_else(te.all(j >= 0, j < n), …, …)."
+    "inside: `te.if_then_else(te.all(j >= 0, j < n), …, …)`."
 )
 _ITSELF = "This is x as it was. Each number is to be the mean of its neighbours."
 _SHORT = (
