@@ -13,6 +13,7 @@ BENCHMARKS = (
     "partial_evaluation",
     "passes",
     "kernels",
+    "operators",
     "networks",
     "recurrent",
     "building",
