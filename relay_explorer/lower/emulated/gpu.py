@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 from ...ir.errors import RelayError
 from .. import cache as kernels_on_disk
 from .. import device
-from ..device_code import in_place_of_tvm
+from ..device_code import CALLBACK, in_place_of_tvm
 from ..require import tvm
 from .launches import Launch, launches
 
@@ -57,9 +57,12 @@ class EmulatedGPU:
 
 
 @contextmanager
-def emulated_gpu(arch: str = "sm_80", counts: bool = False) -> Iterator[EmulatedGPU]:
+def emulated_gpu(
+    arch: str = "sm_80", counts: bool = False, edit: Callable[[str], str] = str
+) -> Iterator[EmulatedGPU]:
     """Has TVM find a GPU of an architecture on this machine. With `counts`, what warps ask of memory is
-    counted, which takes longer. Needs a C++ compiler.
+    counted, which takes longer. `edit` may change the CUDA C of what is compiled meanwhile. Needs a C++
+    compiler.
 
     A RelayError of a run says what a kernel did that it must not do (see the package's docstring).
     """
@@ -69,7 +72,7 @@ def emulated_gpu(arch: str = "sm_80", counts: bool = False) -> Iterator[Emulated
     library.rx_forget()
     device.EMULATED.append(arch)
     try:
-        with in_place_of_tvm(machine_code):
+        with in_place_of_tvm(lambda source: machine_code(edit(str(source)))):
             yield EmulatedGPU(library)
     finally:
         device.EMULATED.pop()
@@ -100,6 +103,10 @@ def _loaded() -> Any:
     ctypes.CDLL(str(folder / DRIVER), ctypes.RTLD_GLOBAL)
     library.rx_report.restype = ctypes.c_char_p
     ctypes.CDLL(str(Path(tvm().__file__).parent / "lib" / "libtvm_runtime_cuda.so"), ctypes.RTLD_GLOBAL)
+    # From now on TVM asks for machine code whenever it compiles; outside of `emulated_gpu` none is needed.
+    import tvm_ffi
+
+    tvm_ffi.register_global_func(CALLBACK, lambda source: b"", override=True)
     return library
 
 
@@ -151,7 +158,7 @@ def machine_code(source: str) -> bytes:
     """In the place of nvcc: the path of a library that has a module's kernels, as `cuModuleLoadData` of
     gpu.cpp takes it.
     """
-    return MARK + str(_library(str(source))).encode()
+    return MARK + str(_library(source)).encode()
 
 
 @cache
