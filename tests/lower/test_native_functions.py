@@ -191,3 +191,16 @@ def test_what_a_function_raises_is_raised(twice: NativeExecutable) -> None:
     assert live(twice) == 0
     with pytest.raises(ExecutionError, match="takes 1 argument"):
         twice(function("def @main(%x: float32) { %x }"), 1.0)[1](1.0, 2.0)
+
+
+def test_functions_go_from_one_executor_to_another() -> None:
+    module = relay.parse(
+        "def @main(%f: fn(float32) -> float32, %x: float32) {"
+        " (%f(%x), fn (%y: float32) -> float32 { %f(%y) + %x }) }"
+    )
+    for kinds in (("debug", "debug", "debug"), ("aot", "vm", "aot")):
+        found, given = [], function("def @main(%x: float32) { %x * %x }")
+        for kind, (x, y) in zip(kinds, ((3.0, 2.0), (1.0, 1.0), (4.0, 1.0))):
+            now, given = create_executor(kind, mod=module).evaluate()(given, x)
+            found.append((float(now.numpy()), float(given(y).numpy())))
+        assert found == [(9, 7), (4, 5), (20, 9)]
