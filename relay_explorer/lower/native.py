@@ -215,8 +215,8 @@ class NativeExecutable(Executable):
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Runs the program: arguments in the order of the parameters or by name, NumPy arrays, numbers, and
-        for data types and functions what the interpreter takes. Tensors come out as NumPy arrays, functions as
-        what can be called; they hold memory of the program as long as they live.
+        for data types and functions what the interpreter takes. Tensors come out as NumPy arrays, and
+        functions as what can be called, which holds memory of the program as long as it lives.
         """
         return self.library(*args, **named)
 
