@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..analysis import StoragePlan
@@ -249,6 +250,8 @@ class Progress:
         self._write(f"{text}\n")
 
     def _write(self, text: str) -> None:
-        if not self.quiet:
+        if self.quiet or sys.stderr is None:  # as in a process without a terminal
+            return
+        with suppress(OSError, ValueError):  # nobody reads it any more
             sys.stderr.write(text)
             sys.stderr.flush()

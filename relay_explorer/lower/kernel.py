@@ -165,7 +165,16 @@ class Kernel:
         path = self.library
         if path is None:
             return self._built_here
-        self._library = runtime().load_module(str(path))
+        try:
+            self._library = runtime().load_module(str(path))
+        except Exception as problem:
+            raise RelayError(
+                f"the library of the kernel `{self.name}` cannot be loaded: {str(problem).strip()[-300:]}",
+                help=[
+                    "where nothing in its folder may be run, set the environment variable "
+                    "RELAY_EXPLORER_CACHE to another one; where it is damaged, delete it"
+                ],
+            ) from None
         found: Callable[..., object] = self._library[self.symbol]
         return found
 

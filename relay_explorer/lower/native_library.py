@@ -38,7 +38,15 @@ class NativeLibrary:
     def __init__(self, path: str, native: NativeSource, main: Function, module: IRModule) -> None:
         self.native, self.main, self.module = native, main, module
         self.lock = threading.RLock()  # a function from outside may call one of the program
-        library = ctypes.CDLL(path)
+        try:
+            library = ctypes.CDLL(path)
+        except OSError as problem:
+            raise RelayError(
+                f"the program's library cannot be loaded: {problem}",
+                help=[
+                    "where nothing in the folder for temporary files may be run, set TMPDIR to another one"
+                ],
+            ) from None
 
         def function(name: str, result: Any, *arguments: Any) -> Any:
             found = getattr(library, f"{native.prefix}_{name}")

@@ -48,6 +48,7 @@ class _Process:
             self.running = subprocess.Popen(
                 [sys.executable, "-c", _START.format(root=root)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+                stderr=subprocess.DEVNULL if sys.stderr is None else None,  # None: there may be no terminal
             )  # fmt: skip
         process = self.running
         assert process.stdin is not None

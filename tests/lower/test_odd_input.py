@@ -6,6 +6,8 @@ import json
 import os
 import random
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,6 +156,35 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", home)
     with pytest.raises(RelayError, match=r"there is no home folder .*\nhelp: set the environment variable R"):
         cache.folder()
+
+
+def test_a_library_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As where nothing in a folder may be run."""
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path))
+    exe = build("graph")
+    for library in tmp_path.glob("*/*.so"):
+        library.write_bytes(library.read_bytes()[:100])
+    with pytest.raises(
+        RelayError, match=r"of the kernel `fused_\w+` cannot be loaded: .*\nhelp: where nothi"
+    ):
+        exe(X)
+
+
+SILENT = """
+import sys, numpy, relay_explorer
+from relay_explorer import relay
+x = relay.var("x", shape=(2, 3))
+exe = relay_explorer.build(relay.Function([x], relay.nn.relu(x) + x))
+open(sys.argv[1], "w").write(f"{sys.stderr} {exe(numpy.ones((2, 3), 'float32')).sum()}")
+"""
+
+
+def test_a_process_without_a_terminal(tmp_path: Path) -> None:
+    """As a service has none: nothing is written to it, nor read."""
+    environment = {**os.environ, cache.VARIABLE: str(tmp_path), "RELAY_EXPLORER_QUIET": ""}
+    command = ["bash", "-c", 'exec <&- >&- 2>&- && exec "$@"', "bash", sys.executable, "-c", SILENT]
+    subprocess.run([*command, str(tmp_path / "found")], env=environment, timeout=120, check=True)
+    assert (tmp_path / "found").read_text() == "None 12.0"
 
 
 # -- targets
