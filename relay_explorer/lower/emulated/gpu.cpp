@@ -1,18 +1,14 @@
-// A GPU made of one thread of this machine: the functions of CUDA's two libraries that TVM's runtime calls, and what
-// compiled kernels call (kernel.h). Each thread of a block has a stack of its own, and gives way where it waits.
+// A GPU made of one thread of this machine: what compiled kernels call (kernel.h), and how they are launched. Each
+// thread of a block has a stack of its own, and gives way where it waits.
 //
 // Every access to memory is seen: kernels are compiled with -fsanitize=thread, which puts a call before each, and the
 // functions that it calls are those at the end of this file, not the sanitizer's.
-//
-// An address of the device is its address here plus AWAY, so that whoever takes one for an address of the host faults.
-#define RX_GPU
-#include "gpu.h"
+#include "device.h"
 
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <map>
 #include <string>
 #include <sys/mman.h>
@@ -22,11 +18,7 @@
 
 namespace {
 
-using Address = std::uintptr_t;
-constexpr Address AWAY = Address(1) << 46;
-constexpr unsigned WARP = 32, BLOCK = 1024, STATIC_SHARED = 48 << 10;
 constexpr std::size_t STACK = 256 << 10;
-constexpr unsigned char UNWRITTEN = 0xff;  // memory before anybody wrote to it: not a number, -1
 
 // -- what is told of a launch
 
@@ -48,40 +40,14 @@ struct Asked {
   std::vector<Address> units;  // pieces of 32 bytes; words of shared memory
 };
 
-struct Settings {
-  int present = 0, major = 8, minor = 0, counts = 0;
-} settings;
-std::string problem, report;
 std::map<Request, Asked> requests;
 std::map<std::string, Access> totals;
 
 // -- memory
 
-struct Touched {  // a byte: who wrote and who read it last, since when
-  std::uint32_t writer = 0, reader = 0;          // number of the thread in the grid + 1; MANY
-  std::uint32_t wrote_block = 0, read_block = 0;  // barriers of the block until then
-  std::uint32_t wrote_warp = 0, read_warp = 0;    // and of the warp
-  std::uint32_t wrote_launch = 0, read_launch = 0;
-  bool atomic = false;
-};
 constexpr std::uint32_t MANY = ~0u;
 
-struct Memory {
-  Address start, end;
-  std::vector<Touched> bytes;  // made when a kernel first touches it
-};
-std::map<Address, Memory> memories;  // by start
-Memory *last_memory = nullptr;
 Memory shared_memory{0, 0, {}};
-
-Memory *memory_of(Address at) {
-  if (last_memory && at >= last_memory->start && at < last_memory->end) return last_memory;
-  auto next = memories.upper_bound(at);
-  if (next == memories.begin()) return nullptr;
-  Memory &found = std::prev(next)->second;
-  if (at >= found.end) return nullptr;
-  return last_memory = &found;
-}
 
 // -- threads
 
@@ -109,13 +75,6 @@ unsigned count, current, barriers, launch_number, block_number;
 jmp_buf scheduler;
 bool running = false;
 
-struct Function {
-  std::string name;
-  void (*run)(void **);
-  const rx_facts *facts;
-  unsigned dynamic = 0;
-  char *shared_start, *shared_end;
-};
 Function *kernel = nullptr;
 void **arguments = nullptr;
 
@@ -410,6 +369,8 @@ bool fits(const rx_dim &grid, const rx_dim &block, std::size_t dynamic) {
   return problem.empty();
 }
 
+}  // namespace
+
 int launched(const rx_dim &grid, const rx_dim &block, std::size_t dynamic, Function *function, void **args) {
   kernel = function;
   arguments = args;
@@ -436,53 +397,9 @@ int launched(const rx_dim &grid, const rx_dim &block, std::size_t dynamic, Funct
   return 0;
 }
 
-int copied(void *to, const void *from, std::size_t size, int kind) {
-  auto a = reinterpret_cast<Address>(to), b = reinterpret_cast<Address>(from);
-  if (kind == 1 || kind == 3) a -= AWAY;
-  if (kind == 2 || kind == 3) b -= AWAY;
-  for (auto [at, there] : {std::pair(a, kind == 1 || kind == 3), std::pair(b, kind == 2 || kind == 3)}) {
-    if (!there || !size) continue;
-    const Memory *memory = memory_of(at);
-    if (!memory || at + size > memory->end) {
-      problem = "a copy of " + std::to_string(size) + " bytes is not within one piece of the device's memory";
-      return 1;
-    }
-  }
-  std::memmove(reinterpret_cast<void *>(a), reinterpret_cast<void *>(b), size);
-  return 0;
-}
-
-int attribute(int which) {
-  switch (which) {
-    case 1: case 2: case 3: return BLOCK;
-    case 4: return 64;
-    case 5: return 0x7fffffff;
-    case 6: case 7: return 65535;
-    case 8: return STATIC_SHARED;
-    case 10: return WARP;
-    case 12: return 1 << 16;
-    case 13: return 1000000;
-    case 16: return 1;
-    case 39: return 2048;
-    case 75: return settings.major;
-    case 76: return settings.minor;
-    case 97: return 163 << 10;
-    default: return 0;
-  }
-}
-
-}  // namespace
-
 extern "C" {
 
 rx_dim threadIdx, blockIdx, blockDim, gridDim;
-
-// -- for Python
-
-void rx_settings(int present, int major, int minor, int counts) { settings = {present, major, minor, counts}; }
-const char *rx_report() { return report.c_str(); }
-void rx_forget() { report.clear(); }
-const char *rx_problem() { return problem.c_str(); }
 
 // -- for kernels
 
@@ -510,123 +427,6 @@ void rx_atomic(void *at, std::size_t size) {
 }
 
 void *rx_here(void *device) { return device ? static_cast<char *>(device) - AWAY : nullptr; }
-
-// -- the driver
-
-struct Config {
-  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
-  void *stream, *attributes;
-  unsigned number;
-};
-
-int cuGetErrorName(int code, const char **text) {
-  *text = code == 0 ? "CUDA_SUCCESS" : problem.empty() ? "CUDA_ERROR" : problem.c_str();
-  return 0;
-}
-int cuGetErrorString(int code, const char **text) { return cuGetErrorName(code, text); }
-
-int cuDeviceGetName(char *name, int size, int) {
-  std::snprintf(name, size, "emulated");
-  return 0;
-}
-
-// A module's image is the path of a library: see __init__.py.
-int cuModuleLoadData(void **module, const void *image) {
-  const char *text = static_cast<const char *>(image), *mark = "emulated:";
-  problem = "the code was not made for the emulated GPU";
-  if (std::strncmp(text, mark, std::strlen(mark))) return 200;
-  *module = dlopen(text + std::strlen(mark), RTLD_NOW | RTLD_LOCAL);
-  if (*module) return 0;
-  problem = dlerror();
-  return 200;
-}
-int cuModuleUnload(void *) { return 0; }
-
-int cuModuleGetFunction(Function **made, void *module, const char *name) {
-  auto find = [&](const char *prefix) { return dlsym(module, (std::string(prefix) + name).c_str()); };
-  auto run = reinterpret_cast<void (*)(void **)>(find("rx_run_"));
-  auto facts = static_cast<const rx_facts *>(find("rx_facts_"));
-  problem = "there is no kernel `" + std::string(name) + "`";
-  if (!run || !facts) return 500;
-  auto shared = reinterpret_cast<void (*)(char **, char **)>(dlsym(module, "rx_shared_range"));
-  char *start, *end;
-  shared(&start, &end);
-  *made = new Function{name, run, facts, 0, start, end};
-  return 0;
-}
-
-int cuFuncSetAttribute(Function *function, int which, int value) {
-  problem = "so much shared memory cannot be had";
-  if (which != 8 || value > attribute(97)) return 1;
-  function->dynamic = value;
-  return 0;
-}
-
-int cuLaunchKernelEx(const Config *c, Function *function, void **args, void **) {
-  return launched({c->grid_x, c->grid_y, c->grid_z}, {c->block_x, c->block_y, c->block_z}, c->shared, function, args);
-}
-int cuTensorMapEncodeTiled() { return 801; }
-
-// -- the runtime
-
-int cudaGetDeviceCount(int *number) { return *number = settings.present, settings.present ? 0 : 100; }
-int cudaDeviceGetAttribute(int *value, int which, int) { return *value = attribute(which), settings.present ? 0 : 100; }
-int cudaGetDeviceProperties(char *properties, int) {
-  std::strcpy(properties, "emulated");
-  std::size_t size = std::size_t(1) << 34;
-  std::memcpy(properties + 288, &size, sizeof size);
-  return 0;
-}
-int cudaMemGetInfo(std::size_t *free, std::size_t *total) { return *free = *total = std::size_t(1) << 34, 0; }
-int cudaSetDevice(int) { return 0; }
-int cudaGetDevice(int *device) { return *device = 0, 0; }
-int cudaGetLastError() { return 0; }
-int cudaPeekAtLastError() { return 0; }
-const char *cudaGetErrorName(int code) {
-  const char *text;
-  return cuGetErrorName(code, &text), text;
-}
-const char *cudaGetErrorString(int code) { return cudaGetErrorName(code); }
-
-int cudaMalloc(void **made, std::size_t size) {
-  problem = "there is no memory for " + std::to_string(size) + " bytes";
-  char *here = static_cast<char *>(size > std::size_t(1) << 34 ? nullptr : std::aligned_alloc(256, (size + 511) / 256 * 256));
-  if (!here) return 2;
-  std::memset(here, UNWRITTEN, size);
-  Address at = reinterpret_cast<Address>(here);
-  memories[at] = {at, at + size, {}};
-  *made = here + AWAY;
-  return 0;
-}
-int cudaFree(void *device) {
-  if (!device) return 0;
-  last_memory = nullptr;
-  void *here = rx_here(device);
-  if (!memories.erase(reinterpret_cast<Address>(here))) return 1;
-  std::free(here);
-  return 0;
-}
-int cudaMallocHost(void **made, std::size_t size) { return *made = std::malloc(size ? size : 1), *made ? 0 : 2; }
-int cudaFreeHost(void *here) { return std::free(here), 0; }
-int cudaMemcpyAsync(void *to, const void *from, std::size_t size, int kind, void *) { return copied(to, from, size, kind); }
-int cudaMemcpyPeerAsync(void *to, int, const void *from, int, std::size_t size, void *) { return copied(to, from, size, 3); }
-
-int cudaStreamCreate(void **stream) { return *stream = nullptr, 0; }
-int cudaStreamCreateWithFlags(void **stream, unsigned) { return *stream = nullptr, 0; }
-int cudaStreamDestroy(void *) { return 0; }
-int cudaStreamSynchronize(void *) { return 0; }
-int cudaStreamWaitEvent(void *, void *, unsigned) { return 0; }
-int cudaEventCreate(void **event) { return *event = nullptr, 0; }
-int cudaEventDestroy(void *) { return 0; }
-int cudaEventRecord(void *, void *) { return 0; }
-int cudaEventSynchronize(void *) { return 0; }
-int cudaEventElapsedTime(float *time, void *, void *) { return *time = 0, 0; }
-int cudaStreamBeginCapture() { return 801; }
-int cudaStreamEndCapture() { return 801; }
-int cudaGraphDestroy() { return 801; }
-int cudaGraphExecDestroy() { return 801; }
-int cudaGraphInstantiate() { return 801; }
-int cudaGraphLaunch() { return 801; }
 
 // -- what a compiler calls before each access of a kernel
 

@@ -25,6 +25,8 @@ from .launches import Launch, launches
 HERE = Path(__file__).parent
 RUNTIME, DRIVER = "libcudart.so.13", "libcuda.so.1"
 MARK = b"emulated:"
+SOURCES = ("gpu.cpp", "libraries.cpp")
+EXPORTED = "cu*; rx_*; __tsan_*; threadIdx; blockIdx; blockDim; gridDim;"
 COMPILERS = ("g++", "c++", "clang++")
 COMMON = ("-std=c++17", "-fPIC", "-U_FORTIFY_SOURCE", "-w", f"-I{HERE}")
 SIZES = {
@@ -121,7 +123,7 @@ def _libraries() -> Path:
     """The folder with both libraries, made where they are not on the disk yet."""
     tool = compiler()
     digest = hashlib.sha256(tool.encode())
-    for name in ("gpu.cpp", "gpu.h"):
+    for name in (*SOURCES, "device.h", "gpu.h"):
         digest.update((HERE / name).read_bytes())
     folder = kernels_on_disk.folder() / f"emulated-{digest.hexdigest()[:20]}"
     if not folder.is_dir():
@@ -130,9 +132,10 @@ def _libraries() -> Path:
             made = Path(place) / "made"
             made.mkdir()
             versions = Path(place) / "versions"
-            versions.write_text(f"{RUNTIME} {{ global: *; }};\n")
+            versions.write_text(f"{RUNTIME} {{ global: {EXPORTED} local: *; }};\n")
+            sources = [HERE / name for name in SOURCES]
             flags = [f"-Wl,-soname,{RUNTIME}", f"-Wl,--version-script={versions}", "-ldl"]
-            _call(tool, "-O2", "-shared", *COMMON, "-o", made / RUNTIME, HERE / "gpu.cpp", *flags)
+            _call(tool, "-O2", "-shared", *COMMON, "-o", made / RUNTIME, *sources, *flags)
             empty = Path(place) / "empty.cpp"
             empty.write_text("")
             _call(tool, "-shared", *COMMON, "-o", made / DRIVER, empty, f"-Wl,-soname,{DRIVER}")
