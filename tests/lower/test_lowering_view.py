@@ -9,13 +9,9 @@ from collections import Counter
 import pytest
 from tvm_ffi import structural_equal
 
-from benchmarks import schedule_steps
 from relay_explorer import build, explore
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower.estimate import estimate
-from relay_explorer.lower.footprint import Touch, fetched
 from relay_explorer.lower.replay import Block, nest, replay
-from relay_explorer.lower.require import tvm
 from relay_explorer.lower.traced import (
     CLASSES,
     Instruction,
@@ -303,60 +299,6 @@ def test_loops_of_a_graph_are_those_of_jumps_to_what_dominates() -> None:
 )  # fmt: skip
 def test_what_an_instruction_of_llvm_is_for(text: str, wanted: str) -> None:
     assert llvm_purpose(text) == wanted
-
-
-def test_the_estimate_counts_what_the_processor_runs() -> None:
-    shown = lowering_view(kernel(LAYER))
-    found = [step.effect for step in shown.steps]
-    # Three loops of 32 × 64 × 128 turns with a multiply-add, two loads, two for the turn, and the sum, which
-    # is loaded and stored; then two nests.
-    assert found[0].instructions == pytest.approx(7 * 32 * 64 * 128, rel=0.03)
-    # 8 tasks a core of 128 turns with 8 multiply-adds, 4 + 2 loads and two for the turn, then the epilogue.
-    assert found[-1].instructions == pytest.approx(8 * 128 * 16, rel=0.04)
-    assert found[-1].traffic == 4 * (32 * 128 + 8 * 128 * 8 + 64 + 32 * 64), "arguments and result, once"
-    assert found[1].traffic == found[0].traffic - 2 * 4 * 32 * 64, (
-        "what is inlined is neither stored nor loaded"
-    )
-    # At first one sum waits for the other: 4 cycles each, of 32 × 64 × 128; later they are in vectors.
-    assert found[0].cycles == pytest.approx(4 * 32 * 64 * 128, rel=0.03)
-    assert found[-1].cycles == pytest.approx(found[-1].instructions / 3, rel=0.01)
-    assert found[0].far == 0, "all of it fits into the second cache"
-    open_size = kernel("fn (%x: Tensor[(?, 8), float32], Primitive=1) { exp(%x) }")
-    assert {step.effect[4:] for step in lowering_view(open_size).steps} == {(0, 0, 0, 0, 0)}
-    gpu = lowering_view(kernel(DENSE, GPU)).steps[-1].effect
-    assert gpu.instructions > 0
-    assert gpu[6:] == (0, 0, 0), "the caches are a processor's"
-
-
-def test_the_estimate_of_each_step_is_near_what_was_measured() -> None:
-    """The six nests of chapter 22, as they were measured: what each step is worth, within half of it."""
-    kept = json.loads(schedule_steps.DATA.read_text("utf-8"))
-    rows, vectors, lanes = kept["tile"]
-    nests = schedule_steps.steps_of_the_page()(kept["size"], rows, vectors, lanes)
-    cycles, seconds = [], list(kept["seconds"].values())
-    for _, sch in nests:
-        found = estimate(sch.mod["main"], kept["threads"], (48 << 10, 1 << 20))
-        cycles.append(found.cycles)
-    for step in range(1, len(seconds)):
-        measured = seconds[step - 1] / seconds[step]
-        assert cycles[step - 1] / cycles[step] == pytest.approx(measured, rel=0.5), step
-
-
-def test_what_a_cache_holds_is_not_fetched_again() -> None:
-    """A product of two matrices of 64 × 64: a row of the first, all of the second."""
-    i, j, k = (tvm().tirx.Var(name, "int32") for name in "ijk")
-    first = Touch("a", (i, k), 4, (64, 64), 64 * 64 * 4)
-    second = Touch("b", (k, j), 4, (64, 64), 64 * 64 * 4)
-    loops = [(i, 64), (j, 64), (k, 64)]
-    whole = 2 * 64 * 64 * 4
-    assert fetched([first, second], loops, {}, whole) == whole, "it fits: once"
-    # The second matrix and a row fit: the rows of the first come one by one.
-    assert fetched([first, second], loops, {}, 64 * 64 * 4 + 256) == whole
-    # A column is 64 lines; with a row it fits, and the next column lies in the same lines.
-    assert fetched([first, second], loops, {}, 64 * 64 + 256) == 64 * (256 + 64 * 64 * 4)
-    assert fetched([first, second], loops, {}, 1024) == 64 * 64 * (256 + 64 * 64)
-    halves = {i: j // 2}  # a block's variable: an expression of the loop's
-    assert fetched([first], [(j, 64), (k, 64)], halves, 1 << 20) == 32 * 256
 
 
 def test_a_kernel_for_a_gpu_is_replayed_and_followed_into_cuda_c() -> None:
