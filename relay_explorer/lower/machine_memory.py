@@ -157,6 +157,13 @@ class KernelMemory(Memory):
         """A copy in such memory."""
         return self._copy(array, self._new(array.nbytes))
 
+    def constant(self, array: Array) -> Array:
+        """A copy that stays as long as this memory does."""
+        made = self.own(array)
+        if made.dtype.kind in "biuf":
+            self.known[id(made)] = self._tensor(made)
+        return made
+
     def _copy(self, array: Array, storage: Array) -> Array:
         import numpy as np
 

@@ -174,7 +174,7 @@ def machine_of(
         for code, kernel in zip(program.kernels, kernels)
     ]
     runs = [watched(number, kernel) for number, kernel in enumerate(runs)]
-    constants = [memory.own(data.numpy()) for data in program.constants]
+    constants = [memory.constant(data.numpy()) for data in program.constants]
     return Machine(program, runs, memory=memory, constants=constants)
 
 

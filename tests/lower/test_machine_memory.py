@@ -99,6 +99,8 @@ def test_arrays_that_kernels_cannot_read_have_copies_of_their_own() -> None:
     large = memory.storage(SMALL + 1)
     assert large.ctypes.data % 64 == 0
     assert large.nbytes == SMALL + 1
+    weight = memory.constant(raw)
+    np.testing.assert_array_equal(memory.known[id(weight)].numpy(), raw)
     values: list[Any] = [raw[1:], (raw,), raw.astype(">f4")]
     with memory.at_hand(values):
         assert id(values[0]) in memory.known
