@@ -28,6 +28,7 @@ REDUCING = ("Matmul", "GEMV", "Reduction", "GeneralReduction")
 # that is a race.
 NARROW = ("bool", "int8", "uint8", "int16", "uint16", "bfloat16")
 COPIED = ("GEMV", "GeneralReduction")  # rules that want something to follow their sums
+TOGETHER = ("GEMV", "Reduction", "GeneralReduction")  # rules by which threads compute one sum
 LONG = 64  # numbers for which a block of threads is worth it
 MOST_THREADS, MOST_DEEP = 1024, 64  # of a block, in all and along z
 MOST_BLOCKS = (2**31 - 1, 2**16 - 1, 2**16 - 1)  # of a grid
@@ -51,20 +52,24 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 def _rules(composed: Composed, target: Target) -> list[str]:
     """The rules that a kernel is worth trying with: four are for kernels that reduce, one for those that
-    move: the tiles of shared memory of the latter are of a size that must be known.
+    move: the tiles of shared memory of the latter are of a size that must be known. Vectors of truth values
+    TVM writes as numbers of 16 bits, twice as wide as they are: rules that make such are left out.
     """
     plan = Plan(composed, target)
     reducing = [name for name in plan.names if plan.is_reduction(name)]
     turns = composed.is_static and any(
         stage.op.name in ("transpose", "layout_transform") for stage in composed.stages
     )
-    if any(plan.dtype(name) in NARROW for name in reducing):
-        return ["Matmul", "Fallback"]
-    return [
+    rules = [
         rule
         for rule in ORDER
         if rule == "Fallback" or (reducing if rule in REDUCING else turns and not reducing)
     ]
+    left_out = set(TOGETHER) if any(plan.dtype(name) in NARROW for name in reducing) else set()
+    tensors = [*composed.inputs, *[tensor for stage in composed.stages for tensor in stage.tensors]]
+    if any(str(tensor.dtype) == "bool" for tensor in tensors):
+        left_out |= {"Matmul", "GEMV"}
+    return [rule for rule in rules if rule not in left_out]
 
 
 def _applied(name: str, composed: Composed, target: Target) -> tuple[Any, Any] | None:
