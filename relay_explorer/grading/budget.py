@@ -19,6 +19,7 @@ from .given import ANSWERING
 
 MOST_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
 _STACK = 64 << 20  # bytes; threads of some systems have room for a few hundred calls only
+_WAITING = 4  # times as long, for code that sleeps or waits for something
 _PATIENCE = 1.0  # seconds in which code must stop once it is told to
 
 
@@ -56,12 +57,17 @@ class _Tail(io.TextIOBase):
 def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
     """Runs `code(*args)` for at most `seconds`. What it raises is in the outcome, OutOfTimeError among it.
 
-    Code that spends its time inside one call of a C function cannot be stopped before that call returns.
+    The seconds are the processor's, where the system counts them for a thread: what else the machine does
+    must not make an answer wrong. Code that spends its time inside one call of a C function cannot be stopped
+    before that call returns.
     """
     box: dict[str, Any] = {}
     tail = _Tail()
+    clocks: list[int] = []
 
     def work() -> None:
+        if hasattr(time, "pthread_getcpuclockid"):
+            clocks.append(time.pthread_getcpuclockid(threading.get_ident()))
         with contextlib.suppress(_Stop):  # one that arrives when all is done
             try:
                 box["value"] = code(*args)
@@ -76,7 +82,7 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
         with contextlib.redirect_stdout(tail), contextlib.redirect_stderr(tail), _kernel_stays():
             thread.start()
             try:
-                thread.join(seconds)
+                _wait(thread, seconds, clocks)
             finally:  # also where the person at the keyboard interrupts
                 if thread.is_alive():
                     _stop(thread, box)
@@ -87,6 +93,20 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
             f"it did not finish within {seconds:g} seconds, and could not be stopped"
         )
     return Outcome(box.get("value"), box.get("error"), tail.text)
+
+
+def _wait(thread: threading.Thread, seconds: float, clocks: list[int]) -> None:
+    """Returns when the thread has ended, or has used up its time."""
+    start = time.monotonic()
+    while thread.is_alive():
+        passed = time.monotonic() - start
+        used = passed
+        if clocks:
+            with contextlib.suppress(OSError):  # the thread has ended, and its clock with it
+                used = max(time.clock_gettime(clocks[0]), passed / _WAITING)
+        if used >= seconds:
+            return
+        thread.join(max(seconds - used, 0.01))
 
 
 def _stop(thread: threading.Thread, box: dict[str, Any]) -> None:

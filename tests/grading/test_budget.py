@@ -54,6 +54,11 @@ def test_what_never_ends_is_ended(code: object) -> None:
     assert threading.active_count() == before
 
 
+def test_what_others_do_meanwhile_does_not_count() -> None:
+    """Sleeping stands for a processor that is busy with something else."""
+    assert limited(0.2, time.sleep, 0.5).error is None
+
+
 class Reluctant:
     """Takes its time to go; what is raised meanwhile, Python ignores and reports."""
 
