@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
@@ -22,12 +23,32 @@ def lacks(target: Target) -> str:
     """What a kernel for a GPU needs and this machine has not; nothing where it can run."""
     device = tvm().cuda(0)
     if not device.exist:
-        return "there is no GPU here that CUDA can use"
+        return _no_device()
     wanted, have = _version(str(target.dict["arch"])), _version(str(device.compute_version))
     if wanted > have:
         return f"the GPU here is of the architecture sm_{have}"
     if not EMULATED and not _can_compile():
         return "CUDA C cannot be compiled here: neither nvcc nor the Python package cuda-bindings is there"
+    return ""
+
+
+def _no_device() -> str:
+    """Why TVM finds no GPU. It says nothing itself where there is one, and NVIDIA's libraries are of another
+    version than it was made with.
+    """
+    if shutil.which("nvidia-smi") is not None:
+        problem = cannot_load(Path(tvm().__file__).parent / "lib" / "libtvm_runtime_cuda.so")
+        if problem:
+            return f"TVM's runtime for CUDA cannot be loaded: {problem}"
+    return "there is no GPU here that CUDA can use"
+
+
+def cannot_load(library: Path) -> str:
+    """Why a library cannot be loaded; nothing where it can."""
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as problem:
+        return str(problem)
     return ""
 
 

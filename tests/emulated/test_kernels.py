@@ -85,7 +85,8 @@ ODD = [
     "def @main(%x: Tensor[(7, 33), float32]) { transpose(nn.softmax(%x)) }",
     "def @main(%x: Tensor[(2, 3, 7, 7), float32], %w: Tensor[(5, 3, 3, 3), float32])"
     " { nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=5, kernel_size=[3, 3])) }",
-    'def @main(%x: Tensor[(9, 8), bool], %w: Tensor[(8, 8), bool]) { nn.dense(%x, %w, out_dtype="int32") }',
+    "def @main(%x: Tensor[(32, 16), bool], %w: Tensor[(64, 16), bool])"
+    ' { nn.dense(%x, %w, out_dtype="int32") }',
     "def @main(%x: Tensor[(8), float64]) { %x * 1e-17f64 + 2.5e-16f64 }",
 ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,15 @@ def test_a_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     (kernel,) = relay_explorer.build(parse(DENSE.replace("ROWS", "16"))).kernels
     with pytest.raises(RelayError, match="is not made for a GPU"):
         _ = kernel.usage
+
+
+def test_why_no_gpu_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where NVIDIA's libraries are of another version, TVM finds no GPU, and says nothing."""
+    assert "no-such.so: cannot open shared object file" in device.cannot_load(tmp_path / "no-such.so")
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(device, "cannot_load", lambda library: "libcudart.so.13: cannot open it")
+    said = device.lacks(Target.of(ARCH))
+    assert said == "TVM's runtime for CUDA cannot be loaded: libcudart.so.13: cannot open it"
 
 
 def test_tensors_go_to_a_device_and_come_back() -> None:
