@@ -133,8 +133,8 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
     if module is None:
         return None, ("The program was loaded: its storage plan is not known.",)
     try:
-        # The program is fused already: there is one plan. It gives rows that the compiled program reads inside
-        # another tensor (lower/rows_apart.py) places of their own.
+        # The program is fused already: there is one plan. It gives rows that the compiled program reads
+        # inside another tensor (lower/rows_apart.py) places of their own.
         view, steps = plan_view(module, "storage plan", LARGEST_PLAN)
     except RelayError as error:
         reason = error.message[:1].upper() + error.message[1:]
