@@ -76,6 +76,9 @@ def test_what_is_said_of_the_roofline() -> None:
     assert {"softmax", "dense", "max_pool"} <= {
         word for word in ("softmax", "dense", "max_pool") if any(word in name for name in low)
     }
+    (pool,) = [number for number, kernel in enumerate(run.kernels) if "max_pool" in kernel.name]
+    (spent,) = [launch.ns for launch in run.launches if launch.kernel == pool]
+    assert run.kernels[pool].traffic / run.limits.bandwidth > spent * 1e-9  # above the slope
 
 
 # -- build it
