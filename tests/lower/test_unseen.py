@@ -224,3 +224,19 @@ def test_sums_of_what_is_not_padded() -> None:
     args = [random.normal(size=s).astype("float32") for s in ((1, 24, 8, 8), (3, 1, 1, 1), (24, 1, 1))]
     for one, other in zip(Interpreter(found).call("main", args), Interpreter(module).call("main", args)):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("resized", [False, True])
+def test_blocks_of_channels_that_are_joined_and_blocked_anew(resized: bool) -> None:
+    """Which part an element is read from follows from two axes: one loop for each part would be wrong."""
+    size = 2 if resized else 8
+    parts = [
+        relay.var(f"p{k}", shape=(1, 1, size if k == 3 else 8, size if k == 3 else 8, 8)) for k in range(4)
+    ]
+    joined = [*parts[:3], relay.image.resize2d(parts[3], (8, 8), layout="NCHW8c") if resized else parts[3]]
+    made = relay.layout_transform(relay.concatenate(joined, axis=1), "NCHW8c", "NCHW16c")
+    module = infer_types(IRModule.from_expr(relay.Function(parts, made)))
+    random = np.random.default_rng(0)
+    args = [random.normal(size=p.type_annotation.concrete_shape).astype("float32") for p in parts]
+    wanted = Interpreter(module).call("main", args)
+    np.testing.assert_allclose(relay_explorer.build(module)(*args), wanted, rtol=1e-5, atol=1e-6)

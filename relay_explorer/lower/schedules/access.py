@@ -49,7 +49,7 @@ def access_of(block: Any, lanes: int) -> Access:
             elif any(_uses(index, last) for index in before):
                 number = next((n for n, axis in enumerate(axes) if inner.same_as(axis)), None)
                 across = number if number is not None else across
-    return Access(branches, strided, across, pieces)
+    return Access(branches, strided, across, pieces and _parted(block.body.value, last))
 
 
 def _parts(value: Any) -> list[Any]:
@@ -102,6 +102,20 @@ def _leaps(index: Any, last: Any) -> bool:
 
 def _comparisons(condition: Any) -> list[Any]:
     return [part for part in _parts(condition) if _kind(part) in ("LT", "LE", "GT", "GE", "EQ", "NE")]
+
+
+def _parted(value: Any, last: Any) -> bool:
+    """Whether all that is asked of a place on the last axis is whether it lies before a number. TVM parts
+    loops at other questions too, as at ⌊i / 8⌋ + 2 j < 1, but takes one part's answer for another's there.
+    """
+    asked = [part for part in _parts(value) if _kind(part) in ("Call", "Select")]
+    conditions = [p.args[0] if _kind(p) == "Call" else p.condition for p in asked if _is_choice(p)]
+    found = [c for condition in conditions for c in _comparisons(condition) if _uses(c, last)]
+    return all(_kind(c) == "LT" and c.a.same_as(last) and hasattr(c.b, "value") for c in found)
+
+
+def _is_choice(part: Any) -> bool:
+    return _kind(part) == "Select" or _name(part) == "if_then_else"
 
 
 def _cuts(comparison: Any, last: Any, lanes: int) -> bool:
