@@ -93,8 +93,10 @@ def compiler() -> str:
 
 
 @cache
-def _loaded() -> Any:
-    """The libraries, in the place of NVIDIA's, and TVM's runtime for CUDA on top of them."""
+def stand_ins() -> Any:
+    """The libraries, in the place of NVIDIA's. TVM loads NVIDIA's where there are such: so on a machine with
+    a GPU this comes before TVM.
+    """
     if other := _nvidia():
         raise RelayError(
             "the GPU of this machine is in use, and cannot be emulated besides",
@@ -104,6 +106,13 @@ def _loaded() -> Any:
     library = ctypes.CDLL(str(folder / RUNTIME), ctypes.RTLD_GLOBAL)
     ctypes.CDLL(str(folder / DRIVER), ctypes.RTLD_GLOBAL)
     library.rx_report.restype = ctypes.c_char_p
+    return library
+
+
+@cache
+def _loaded() -> Any:
+    """The libraries, and TVM's runtime for CUDA on top of them."""
+    library = stand_ins()
     ctypes.CDLL(str(Path(tvm().__file__).parent / "lib" / "libtvm_runtime_cuda.so"), ctypes.RTLD_GLOBAL)
     # From now on TVM asks for machine code whenever it compiles; outside of `emulated_gpu` none is needed.
     import tvm_ffi
