@@ -66,7 +66,10 @@ def array(arr: Any, device: Device | None = None, mem_scope: str | None = None) 
     if not isinstance(arr, NDArray):
         import numpy
 
-        arr = NDArray.from_numpy(numpy.asarray(arr))
+        made = numpy.asarray(arr)
+        if made.dtype.kind not in "biuf" and "float" not in made.dtype.name:
+            raise TypeError(f"an array is one of numbers, not {arr!r:.60}")
+        arr = NDArray.from_numpy(made)
     return DeviceArray(arr.shape, arr.dtype, arr.data, device)
 
 

@@ -21,7 +21,7 @@ from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
 from .arrays import DeviceArray, array
-from .compiling import built
+from .compiling import built, check_given
 from .graph_json import graph_json
 from .graph_module import GraphModule, create
 from .libraries import Library, digests, save
@@ -109,6 +109,7 @@ def build(
     """Compiles a module, by the optimization level and the options of the current PassContext. `params` are
     bound by name; of the rest only `target` is looked at (see `compiling.chosen_target`).
     """
+    check_given(ir_mod, params)
     module = IRModule.from_expr(ir_mod)
     known = {p.name_hint for p in module["main"].params} if "main" in module else set()
     given = {name: value for name, value in (params or {}).items() if name in known}

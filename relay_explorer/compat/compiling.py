@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir.bind import bind_params_by_name
 from ..ir.errors import RelayError
-from ..ir.expr import Function
+from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
 from ..transform import InferType
 from ..transform.infrastructure import PassContext
@@ -41,10 +41,19 @@ def compiler_is_here() -> bool:
     return True
 
 
+def check_given(ir_mod: object, params: object) -> None:
+    """That there is a program, and parameters by name."""
+    if not isinstance(ir_mod, (IRModule, Expr)):
+        raise RelayError(f"a program is a module or a function, not a value of type {type(ir_mod).__name__}")
+    if params is not None and not hasattr(params, "items"):
+        raise RelayError(f"`params` are values by name, not a value of type {type(params).__name__}")
+
+
 def typed_module(ir_mod: IRModule | Function, params: Mapping[str, Any] | None) -> IRModule:
     """The typed module, with `params` bound to the parameters of `@main` by name. InferType runs under the
     current PassContext, so that its instruments see that something is built.
     """
+    check_given(ir_mod, params)
     module = IRModule.from_expr(ir_mod).copy()
     if params:
         module["main"] = bind_params_by_name(module["main"], params)

@@ -135,11 +135,11 @@ class GraphModule:
 
     def get_output(self, index: int, out: DeviceArray | None = None) -> DeviceArray:
         """Output number `index` of the last run, also copied into `out`."""
-        if not 0 <= index < len(self._outputs):
+        if not hasattr(index, "__index__") or not 0 <= index < len(self._outputs):
             missing = (
                 "nothing has run yet" if not self._outputs else f"there are {len(self._outputs)} outputs"
             )
-            raise RelayError(f"there is no output {index}: {missing}")
+            raise RelayError(f"there is no output {index!r:.40}: {missing}")
         value = self._outputs[index]
         return out.copyfrom(value) if out is not None else value
 

@@ -147,3 +147,24 @@ def test_targets_by_name() -> None:
     run = tvm.contrib.graph_executor.GraphModule(lib["default"](tvm.cuda()))  # there is none: it runs here
     run.run(data=DATA)
     tvm.testing.assert_allclose(run.get_output(0).numpy(), wanted(affine()[1]))
+
+
+def test_what_cannot_be_built_or_set() -> None:
+    """Whatever is given: an error of one sentence, none from inside."""
+    from relay_explorer.compat.build import GraphModule, build
+
+    x = relay.var("x", shape=(2, 3))
+    function = relay.Function([x], relay.nn.relu(x))
+    for wrong in (None, 3, []):
+        with pytest.raises(
+            relay.RelayError, match="a program is a module or a function, not a value of type"
+        ):
+            build(wrong, "llvm")  # type: ignore[arg-type]
+    with pytest.raises(relay.RelayError, match="`params` are values by name, not a value of type list"):
+        build(function, "llvm", params=[np.ones(3)])  # type: ignore[arg-type]
+    module = GraphModule(build(function, "llvm")["default"](tvm.cpu(0)))
+    for value in (None, "a"):
+        with pytest.raises(TypeError, match="an array is one of numbers, not"):
+            module.set_input("x", value)
+    with pytest.raises(relay.RelayError, match="there is no output 'a': nothing has run yet"):
+        module.get_output("a")  # type: ignore[arg-type]
