@@ -217,3 +217,17 @@ def test_sums_lie_on_the_stack() -> None:
     assert "dense" in exe.kernels[0].name
     assert "AllocWorkspace" not in exe.kernels[0].source("asm")
     np.testing.assert_array_equal(exe(np.ones((1, 20), "float32")), np.full((1, 64), 20))
+
+
+def test_a_long_chain_is_one_kernel_called_often() -> None:
+    """One kernel of a thousand operators would take TVM many minutes."""
+    x = y = relay.var("x", shape=(4, 8))
+    for _ in range(1000):
+        y = relay.sin(y)
+    made = relay_explorer.build(Function([x], y), quiet=True)
+    assert len(made.kernels) == 2
+    data = random.normal(size=(4, 8)).astype("float32")
+    wanted = data
+    for _ in range(1000):
+        wanted = np.sin(wanted)
+    np.testing.assert_allclose(made(data), wanted, rtol=1e-4)
