@@ -14,6 +14,9 @@ COLAB_READY := $(COLAB)/.ready
 # Tests of one file stay together: they share what they made. Files keep the order that tests/conftest.py gives them.
 # Three processes keep two processors busy: those that drive a browser or a kernel mostly wait.
 WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
+# Threads that wait for work give the processor to the other processes. (Alone on a machine, waiting busily is faster.)
+export TVM_THREAD_POOL_SPIN_COUNT := 0
+export OMP_WAIT_POLICY := PASSIVE
 PIP := -m pip install --quiet --disable-pip-version-check
 
 help:  ## list the targets
@@ -44,9 +47,10 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 # in both, and what needs it in a notebook, the exercises, is tested in both.
 # Text, types and programs know of no other package, and everything that is tried there rests on them.
 # Answers to exercises, right and wrong, are judged in the main environment; here the solutions' notebooks run, with all their checks.
+# Views of random programs are made in the main environment too.
 # `make test` runs it in two parts beside each other: COLAB_PART="notebook" and COLAB_PART="not notebook".
 COLAB_PART := not slow
-ANSWERS := a_usual_mistake or the_solution_passes or another_way
+ANSWERS := a_usual_mistake or mistakes_in or the_solution_passes or another_way or random_programs
 ONCE := property fuzz transform dataflow_pattern lower emulated text typing ir analysis book
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and $(COLAB_PART)" -k "not ($(ANSWERS))" \

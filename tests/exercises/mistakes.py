@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from unittest.mock import patch
 
-from relay_explorer.grading import Feedback, check
+from relay_explorer.grading import Feedback, budget, check
 from tests.exercises.answers import answer
 
 
 class Mistake(NamedTuple):
-    """Changes of a solution's text, the property that then fails first, and a part of the hint."""
+    """Changes of a solution's text, the property that then fails first, and a part of the hint. An `endless`
+    one is given a quarter of its time: what it does with the rest is known.
+    """
 
     changes: list[tuple[str, str]]
     fails: str
     hint: str
+    endless: bool = False
 
 
 def tried(exercise: str, function: str, part: str, mistake: Mistake) -> Feedback:
     """The feedback for a mistake, which is the one that is expected, with a small program, drawn."""
-    feedback = check(part, answer(exercise, function, *mistake.changes))
+    wait = budget._wait
+    share = 0.25 if mistake.endless else 1.0
+    with patch.object(budget, "_wait", lambda thread, seconds, clocks: wait(thread, seconds * share, clocks)):
+        feedback = check(part, answer(exercise, function, *mistake.changes))
     assert feedback.failed == mistake.fails, str(feedback)
     assert feedback.failure is not None
     assert mistake.hint in feedback.failure.hint, str(feedback)

@@ -96,6 +96,7 @@ WRONG = {
         ],
         "functions",
         "means something else",
+        endless=True,
     ),
     "functions are names": Mistake(
         [("if isinstance(expr, NAMES):", "if isinstance(expr, (*NAMES, relay.Function)):")],

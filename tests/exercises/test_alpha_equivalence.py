@@ -102,7 +102,7 @@ WRONG = {
         "matches",
         "",
     ),
-    "every path": Mistake([("        compared.add((a, b))\n", "")], "shared", ""),
+    "every path": Mistake([("        compared.add((a, b))\n", "")], "shared", "", endless=True),
 }
 
 

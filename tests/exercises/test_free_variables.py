@@ -135,6 +135,7 @@ WRONG = {
         ],
         "shared",
         "",
+        endless=True,
     ),
     "changes": Mistake(
         [(RETURN, "if isinstance(expr, relay.Tuple):\n        expr.fields = ()\n    return used - bound")],

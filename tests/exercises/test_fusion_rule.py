@@ -172,7 +172,7 @@ WAYS = {
         [("max(most, pattern)", "max(most, flow.pattern(user))")], "branches", "patterns of uses"
     ),
     "the last use": Mistake([("most = max(most, pattern)", "most = pattern")], "branches", "largest"),
-    "every way": Mistake([(USER, "if user != end:")], "crossing", ""),
+    "every way": Mistake([(USER, "if user != end:")], "crossing", "", endless=True),
     "no pair": Mistake([("return between, most", "return between")], "straight", "Return a pair"),
 }  # fmt: skip
 

@@ -75,6 +75,7 @@ WRONG = {
         ],
         "lets",
         "",
+        endless=True,
     ),
     "accepts everything": Mistake(
         [('    raise ShapeError(f"{a} is not {b}")', "    return a")],

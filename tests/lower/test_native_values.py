@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from relay_explorer.execute.results import ConstructorValue, RefValue
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.lower.native import NativeExecutable, build_native
+from relay_explorer.lower.saved_native import _END
 from relay_explorer.lower.threads import VARIABLE
 
 MANY = """
@@ -170,7 +172,7 @@ def test_a_library_that_is_loaded_can_be_written_anew(tmp_path: Path) -> None:
     for exe, wanted in zip(loaded, (np.tanh(1), np.exp(1))):
         np.testing.assert_allclose(exe(1.0), wanted, 1e-6)
     assert [file.name for file in tmp_path.iterdir()] == ["libsame.so"]
-    with pytest.raises(RelayError, match=r"cannot be written to .*: No such file or directory"):
+    with pytest.raises(RelayError, match=r"cannot be saved as .*: No such file or directory"):
         made.save(tmp_path / "nowhere" / "libsame.so")
 
 
@@ -192,13 +194,13 @@ def test_a_library_that_is_not_ours_or_was_changed(tmp_path: Path) -> None:
         (b'"machine": "s390x"', "was built for s390x, and this machine is "),
         (b'"features": ["avx1024"], ', ", which has no avx1024"),
     ):
-        begin = told.partition(b": ")[0]
-        before, _, after = whole.rpartition(begin)
-        changed = (
-            before + told + after[after.index(b", ") if b"machine" in told else after.index(b"], ") + 3 :]
-        )
-        length = len(changed) - len(whole) + int.from_bytes(whole[-16:-8], "little")
-        assert said in message(changed[:-16] + length.to_bytes(8, "little") + changed[-8:])
+        length, _, mark = _END.unpack(whole[-_END.size :])
+        text = whole[-_END.size - length : -_END.size]
+        before, _, after = text.partition(told.partition(b": ")[0])
+        rest = after[after.index(b", ") if b"machine" in told else after.index(b"], ") + 3 :]
+        changed = before + told + rest
+        end = _END.pack(len(changed), sha256(changed).digest(), mark)
+        assert said in message(whole[: -_END.size - length] + changed + end)
 
 
 def test_an_executor_that_compiles_ahead_of_time() -> None:
