@@ -47,11 +47,11 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 # in both, and what needs it in a notebook, the exercises, is tested in both.
 # Text, types and programs know of no other package, and everything that is tried there rests on them.
 # Answers to exercises, right and wrong, are judged in the main environment; here the solutions' notebooks run, with all their checks.
-# Views of random programs are made in the main environment too.
+# Views are data, the same in every version; the chapters' notebooks, which run here too, show all of them.
 # `make test` runs it in two parts beside each other: COLAB_PART="notebook" and COLAB_PART="not notebook".
 COLAB_PART := not slow
-ANSWERS := a_usual_mistake or mistakes_in or the_solution_passes or another_way or random_programs
-ONCE := property fuzz transform dataflow_pattern lower emulated text typing ir analysis book
+ANSWERS := a_usual_mistake or mistakes_in or the_solution_passes or another_way
+ONCE := property fuzz transform dataflow_pattern lower emulated text typing ir analysis views book
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and $(COLAB_PART)" -k "not ($(ANSWERS))" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \
