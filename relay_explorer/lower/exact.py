@@ -9,33 +9,13 @@ from functools import cache
 from typing import Any
 
 from .require import tvm
+from .tir_pass import registered
 
 
 @cache
 def pipeline() -> str:
     """The name of TVM's passes for a GPU, with one more at the end of what is done to its functions."""
-    from importlib import import_module
-
-    compilation = import_module("tvm.tirx.compilation_pipeline")
-    transform = tvm().ir.transform
-
-    def passes() -> tuple[Any, Any, Any]:
-        before, host, device = compilation.get_tir_pipeline("default")
-        return before, host, lambda: transform.Sequential([device(), _pass()])
-
-    compilation.register_tir_pipeline("relay_explorer_gpu", passes)
-    return "relay_explorer_gpu"
-
-
-def _pass() -> Any:
-    tirx = tvm().tirx
-
-    def transformed(function: Any, mod: Any, context: Any) -> Any:
-        from tvm_ffi import structural_map
-
-        return function.with_body(structural_map(function.body, (tirx.FloatImm, _exact), order="post"))
-
-    return tirx.transform.prim_func_pass(transformed, opt_level=0, name="relay_explorer.Exact")
+    return registered("relay_explorer_gpu", "FloatImm", _exact, "relay_explorer.Exact", on_host=False)
 
 
 def _exact(constant: Any) -> Any:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from .require import tvm
+from .tir_pass import registered
 
 MOST = 4096  # bytes of an array on the stack; some tiles are spilled there, and threads have little of it
 
@@ -15,28 +16,7 @@ MOST = 4096  # bytes of an array on the stack; some tiles are spilled there, and
 @cache
 def pipeline() -> str:
     """The name of TVM's passes for a processor, with one more, which says what is to lie on the stack."""
-    from importlib import import_module
-
-    compilation = import_module("tvm.tirx.compilation_pipeline")
-    transform = tvm().ir.transform
-
-    def passes() -> tuple[Any, Any, Any]:
-        before, host, device = compilation.get_tir_pipeline("default")
-        return before, lambda: transform.Sequential([_pass(), host()]), device
-
-    compilation.register_tir_pipeline("relay_explorer", passes)
-    return "relay_explorer"
-
-
-def _pass() -> Any:
-    tirx = tvm().tirx
-
-    def transformed(function: Any, mod: Any, context: Any) -> Any:
-        from tvm_ffi import structural_map
-
-        return function.with_body(structural_map(function.body, (tirx.AllocBuffer, _marked), order="post"))
-
-    return tirx.transform.prim_func_pass(transformed, opt_level=0, name="relay_explorer.OnStack")
+    return registered("relay_explorer", "AllocBuffer", _marked, "relay_explorer.OnStack", on_host=True)
 
 
 def _marked(allocation: Any) -> Any:

@@ -10,11 +10,11 @@ from ..ir.expr import Call, Constant, Expr, Function, const
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.types import TensorType
-from ..transform.function_pass import FunctionPass, rewritten
+from ..transform.function_pass import rewritten
 from ..transform.infrastructure import PassContext
 from ..transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
-from ..typing import infer_types
 from .layouts import DTYPES, block_of, is_known
+from .padding import Padding
 from .target import Target
 
 # What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the next
@@ -25,21 +25,13 @@ POOLS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
 MOST = 4 / 3  # times as many channels, up to which whole vectors win
 
 
-class PadChannels(FunctionPass):
+class PadChannels(Padding):
     """`nn.conv2d` with channels that fill whole vectors. Biases, activations, pools and depthwise layers are
     computed on all of them, and the next convolution reads them all, with weights of zero for those that
     are new.
     """
 
     name = "PadChannels"
-    opt_level = 3
-    required = ("InferType",)
-
-    def __init__(self, target: Target) -> None:
-        self.target = target
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return infer_types(super().transform_module(infer_types(mod), ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rules = _Rules(self.target)

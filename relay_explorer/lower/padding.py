@@ -18,12 +18,9 @@ ELEMENTWISE = ("nn.relu", "sigmoid", "tanh")  # what often follows, and is then 
 STREAMS = range(4, 9)  # blocks that are summed at a time: fewer leave the processor waiting
 
 
-class PadDense(FunctionPass):
-    """`nn.dense` with units that fill whole vectors. A bias that is added, and an activation, come before the
-    units are cut off, so that they stay in the kernel of the product.
-    """
+class Padding(FunctionPass):
+    """What passes that pad for a target share: they need types, and leave them."""
 
-    name = "PadDense"
     opt_level = 3
     required = ("InferType",)
 
@@ -32,6 +29,14 @@ class PadDense(FunctionPass):
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return infer_types(super().transform_module(infer_types(mod), ctx))
+
+
+class PadDense(Padding):
+    """`nn.dense` with units that fill whole vectors. A bias that is added, and an activation, come before the
+    units are cut off, so that they stay in the kernel of the product.
+    """
+
+    name = "PadDense"
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rules = _Rules(self.target)
