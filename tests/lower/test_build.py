@@ -21,7 +21,7 @@ from relay_explorer.ir.size import SizeVar
 from relay_explorer.lower import cache
 from relay_explorer.lower.build import Progress, make_kernels
 from relay_explorer.lower.executable import Executable
-from relay_explorer.lower.pool import POOL, Request
+from relay_explorer.lower.pool import Pool, Request
 from relay_explorer.lower.target import Target
 from relay_explorer.typing import infer_types
 
@@ -351,24 +351,28 @@ def test_kernels_are_compiled_in_processes_of_their_own(monkeypatch: pytest.Monk
     text = relay_explorer.build(layer()).kernels[0].text
     done: dict[int, dict[str, Any]] = {}
     wrong = text.replace("relu", "no_such_operator")
-    with pytest.raises(
-        RelayError, match="the kernel `wrong` cannot be compiled: there is no operator or constructor called"
-    ):
-        POOL.compile(
-            [Request(text, "right", Target.of("cpu")), Request(wrong, "wrong", Target.of("cpu"))],
-            1,
-            done.__setitem__,
-        )
-    assert Path(done[0]["path"]).read_bytes()[1:4] == b"ELF"
-    running = POOL.processes[0].running
-    assert running is not None
-    running.kill()
-    monkeypatch.setattr(running, "poll", lambda: None)  # it was still there when it was looked at
-    with pytest.raises(RelayError, match="the compiling process ended with the status -9"):
-        POOL.compile([Request(text, "right", Target.of("cpu"))], 1, done.__setitem__)
-    POOL.compile([Request(text, "again", Target.of("cpu"))], 1, done.__setitem__)
-    assert done[0]["name"] == "again"
-    POOL.stop()
+    pool = Pool()  # its one process is known: whichever is idle takes the next kernel
+    try:
+        with pytest.raises(
+            RelayError,
+            match="the kernel `wrong` cannot be compiled: there is no operator or constructor called",
+        ):
+            pool.compile(
+                [Request(text, "right", Target.of("cpu")), Request(wrong, "wrong", Target.of("cpu"))],
+                1,
+                done.__setitem__,
+            )
+        assert Path(done[0]["path"]).read_bytes()[1:4] == b"ELF"
+        running = pool.processes[0].running
+        assert running is not None
+        running.kill()
+        monkeypatch.setattr(running, "poll", lambda: None)  # it was still there when it was looked at
+        with pytest.raises(RelayError, match="the compiling process ended with the status -9"):
+            pool.compile([Request(text, "right", Target.of("cpu"))], 1, done.__setitem__)
+        pool.compile([Request(text, "again", Target.of("cpu"))], 1, done.__setitem__)
+        assert done[0]["name"] == "again"
+    finally:
+        pool.stop()
 
 
 def test_saved_and_loaded(exe: Executable, tmp_path: Path) -> None:

@@ -143,8 +143,16 @@ def notebook(path: Path, *cells: str) -> None:
 
 
 def run_until(page: Page, number: int, output: Locator) -> None:
-    """Runs a cell until its output is there: what is asked for before the kernel is ready is lost."""
+    """Runs a cell until its output is there: what is asked for before the kernel is ready is lost, and on a
+    busy machine the application asks or tells something first (which kernel; that it was started again).
+    """
+    asked: list[str] = []
+    dialog = page.locator("dialog.jp-Dialog")
     for _ in range(12):
+        while dialog.count():
+            asked.append(dialog.first.inner_text())
+            dialog.first.locator("button.jp-mod-accept").click()
+            page.wait_for_timeout(500)
         page.locator(".jp-Notebook .jp-CodeCell").nth(number).locator(".cm-content").click()
         page.keyboard.press("Shift+Enter")
         try:
@@ -152,7 +160,7 @@ def run_until(page: Page, number: int, output: Locator) -> None:
             return
         except TimeoutError:
             continue
-    raise AssertionError(f"cell {number} gave nothing: {page.locator('.jp-Notebook').inner_text()}")
+    raise AssertionError(f"cell {number} gave nothing: {page.locator('.jp-Notebook').inner_text()}\n{asked}")
 
 
 def save(page: Page, path: Path) -> None:
