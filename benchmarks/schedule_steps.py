@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import machine, report, table
-from relay_explorer.lower.estimate import estimate
 from relay_explorer.lower.limits import Limits, limits
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.target import Target
+from relay_explorer.lower.watch.estimate import estimate
 
 PAGE = Path(__file__).parents[1] / "book" / "ch22_cpu.md"
 DATA = Path(__file__).with_suffix(".json")
@@ -90,7 +90,7 @@ def page(made: dict[str, Any]) -> None:
     tail = (
         f"\nMost that it can do, measured: {most}. Matrices of {made['size']} × {made['size']}, a tile of "
         f"{rows} × {vectors} vectors of {lanes}. The estimate is that of the lowering explorer "
-        "(`relay_explorer/lower/estimate.py`), which runs nothing.\n"
+        "(`relay_explorer/lower/watch/estimate.py`), which runs nothing.\n"
     )
     report("schedule_steps.md", table(head, lines), tail, made["machine"])
 

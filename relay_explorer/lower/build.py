@@ -26,10 +26,10 @@ from .arrays import aligned_copy
 from .compiling import SEARCH
 from .executable import Executable
 from .host import needs_host
-from .invariant import with_constants_in
 from .kernel import Kernel, has_linker
 from .levels import kernel_name
 from .lowering import tensor_types
+from .passes.invariant import with_constants_in
 from .pool import POOL, Request, compiled_here
 from .prepare import kernel_calls, planned, prepared, with_params
 from .target import Target

@@ -21,9 +21,9 @@ from ..ir.walk import post_order
 from .cache import digest
 from .executable import Executable
 from .files import path_of, replaced
-from .invariant import with_constants_in
 from .kernel import Kernel
 from .lowering import lowering_of
+from .passes.invariant import with_constants_in
 from .prepare import prepared, with_params
 from .target import Target
 from .toolchain import Toolchain, called, toolchain

@@ -31,15 +31,15 @@ from ..transform.optimize import pipeline
 from ..transform.remove_unused_functions import RemoveUnusedFunctions
 from ..transform.scale_axes import CONSTANTS_ONLY
 from ..typing import check_types, infer_types
-from .flat_lets import FlatLets
-from .layouts import blocked_layouts
 from .lowering import lowering_of
-from .padded_channels import PadChannels
-from .padding import PadDense
-from .rows_apart import RowsApart
-from .split_slices import SplitSlices
+from .passes.flat_lets import FlatLets
+from .passes.layouts import blocked_layouts
+from .passes.padded_channels import PadChannels
+from .passes.padding import PadDense
+from .passes.rows_apart import RowsApart
+from .passes.split_slices import SplitSlices
+from .passes.transposed import PlainTransposed
 from .target import Target
-from .transposed import PlainTransposed
 
 WRITTEN_OUT = 5000  # expressions of a function that is written out where it is called
 # Operators in a kernel, at most: TVM needs up to half a second for each, and what a longer kernel saves, one

@@ -71,7 +71,7 @@ def optimize(
     those that it still takes by name, which are none.
 
     `level` is that of the passes (O0 to O3, and 4 for approximations); without one, the context's. `target`
-    is not looked at: only the pass `layouts` is for one machine (see `relay_explorer.lower.layouts`).
+    is not looked at: only the pass `layouts` is for one machine (see `relay_explorer.lower.passes.layouts`).
     """
     if params:
         mod = mod.copy()

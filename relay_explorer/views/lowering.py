@@ -12,14 +12,14 @@ from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..lower.device import nvcc
-from ..lower.estimate import estimate
 from ..lower.executable import Executable
 from ..lower.kernel import Kernel
-from ..lower.measure import step_times
-from ..lower.replay import MARKS, PLACE, Loop, Nest, Primitive, replay
 from ..lower.te_text import stages_text
-from ..lower.traced import CLASSES, Traced, both
-from ..lower.traced_cuda import C_CLASSES, PTX_CLASSES, traced_cuda, traced_ptx
+from ..lower.watch.estimate import estimate
+from ..lower.watch.measure import step_times
+from ..lower.watch.replay import MARKS, PLACE, Loop, Nest, Primitive, replay
+from ..lower.watch.traced import CLASSES, Traced, both
+from ..lower.watch.traced_cuda import C_CLASSES, PTX_CLASSES, traced_cuda, traced_ptx
 from . import lowering_say as say
 from .families import describe
 from .lowering_format import (

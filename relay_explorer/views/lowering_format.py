@@ -54,8 +54,8 @@ class Part(NamedTuple):
 class Effect(NamedTuple):
     """What can be counted in a nest: nests of their own, pieces that cores can share (of a GPU: threads),
     lanes of a vector (most), how often unrolled loops write a statement (most); and the estimate of
-    `lower.estimate`: instructions of the busiest core (of a GPU: of one thread), bytes read and written, and
-    of the busiest core of a CPU the bytes from beyond its first and second cache, and cycles.
+    `lower.watch.estimate`: instructions of the busiest core (of a GPU: of one thread), bytes read and
+    written, and of the busiest core of a CPU the bytes from beyond its first and second cache, and cycles.
     """
 
     nests: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..lower.replay import Primitive
+from ..lower.watch.replay import Primitive
 from .format import Sentence
 from .lowering_format import Code, Effect
 from .words import count, counted

@@ -134,7 +134,7 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
         return None, ("The program was loaded: its storage plan is not known.",)
     try:
         # The program is fused already: there is one plan. It gives rows that the compiled program reads
-        # inside another tensor (lower/rows_apart.py) places of their own.
+        # inside another tensor (lower/passes/rows_apart.py) places of their own.
         view, steps = plan_view(module, "storage plan", LARGEST_PLAN)
     except RelayError as error:
         reason = error.message[:1].upper() + error.message[1:]

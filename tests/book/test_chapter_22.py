@@ -91,7 +91,7 @@ def test_every_step_is_right() -> None:
 
 
 def test_the_nest_at_the_end() -> None:
-    printed = output(PAGE, "from relay_explorer.lower.replay")
+    printed = output(PAGE, "from relay_explorer.lower.watch.replay")
     assert printed.count("# parallel") == 1
     assert printed.count("# vectorized") == 4
     assert "for i_1 < 6:  # unrolled\n        for j_0_1 < 2:  # unrolled" in printed
@@ -117,7 +117,9 @@ def test_what_the_text_says_of_the_measurement() -> None:
 
 
 def test_the_estimate_of_the_nests() -> None:
-    rows = [line.split() for line in output(PAGE, "from relay_explorer.lower.estimate").splitlines()[1:]]
+    rows = [
+        line.split() for line in output(PAGE, "from relay_explorer.lower.watch.estimate").splitlines()[1:]
+    ]
     packed = next(row for row in rows if row[:3] == ["b", "is", "packed"])
     before = rows[rows.index(packed) - 1]
     assert packed[-1] == "0.99×"

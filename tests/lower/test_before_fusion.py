@@ -16,11 +16,11 @@ from relay_explorer.grading.generate import generate
 from relay_explorer.ir import Function, IRModule, structural_hash
 from relay_explorer.ir.expr import Let
 from relay_explorer.ir.walk import post_order
-from relay_explorer.lower.flat_lets import FlatLets
-from relay_explorer.lower.padding import PadDense, padded_units
+from relay_explorer.lower.passes.flat_lets import FlatLets
+from relay_explorer.lower.passes.padding import PadDense, padded_units
+from relay_explorer.lower.passes.rows_apart import RowsApart
+from relay_explorer.lower.passes.split_slices import SplitSlices
 from relay_explorer.lower.prepare import prepared, with_params
-from relay_explorer.lower.rows_apart import RowsApart
-from relay_explorer.lower.split_slices import SplitSlices
 from relay_explorer.lower.target import Target
 from relay_explorer.transform.fold_constant import FoldConstant
 from relay_explorer.typing import infer_types

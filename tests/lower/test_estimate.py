@@ -7,9 +7,9 @@ import json
 import pytest
 
 from benchmarks import schedule_steps
-from relay_explorer.lower.estimate import estimate
-from relay_explorer.lower.footprint import Touch, fetched
 from relay_explorer.lower.require import tvm
+from relay_explorer.lower.watch.estimate import estimate
+from relay_explorer.lower.watch.footprint import Touch, fetched
 from relay_explorer.views.lowering import lowering_view
 from tests.views.lowerings import DENSE, GPU, LAYER, kernel
 

@@ -16,8 +16,8 @@ from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.op import Op
-from relay_explorer.lower.invariant import with_constants_in
 from relay_explorer.lower.native import NativeExecutable, build_native
+from relay_explorer.lower.passes.invariant import with_constants_in
 from relay_explorer.lower.prepare import with_params
 from relay_explorer.models import sentiment, sentiment_training
 from relay_explorer.models.tree_lstm import phrase, tree_lstm

@@ -9,9 +9,9 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.ir.expr import Expr, Var
 from relay_explorer.lower.compiling import scheduled
-from relay_explorer.lower.measure import step_times
-from relay_explorer.lower.replay import replay
 from relay_explorer.lower.target import Target
+from relay_explorer.lower.watch.measure import step_times
+from relay_explorer.lower.watch.replay import replay
 from tests.lower.test_schedules import check, function
 
 nn = relay.nn

@@ -1,8 +1,8 @@
 """Layers in blocks of channels: `nn.contrib_conv2d_NCHWc`, its depthwise kin, `nn.contrib_dense_pack`.
 
 An axis that is split is a pair of loops, over blocks and within one. Where the layouts of data, weight and
-result split alike, which is how `lower.layouts` lays them, each pair is two subscripts as it is; where they
-do not, it is joined and split again.
+result split alike, which is how `lower.passes.layouts` lays them, each pair is two subscripts as it is; where
+they do not, it is joined and split again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 transformed, multiplied by it number by number, summed over the channels, and transformed back.
 
 A 3 × 3 convolution takes 36 products for 4 × 4 results then, instead of 144. No program begins with these
-operators; see `relay_explorer.lower.layouts` for where they win.
+operators; see `relay_explorer.lower.passes.layouts` for where they win.
 """
 
 from __future__ import annotations

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any as Anything
 
-from ..ir.attrs import Attrs
-from ..ir.expr import Call, Constant, Expr, Var
-from ..ir.op import Op
-from ..ir.types import TensorType
-from ..ir.walk import post_order
-from ..ops.nn.layout import layout_map
-from ..transform.alter_op_layout import AlterOpLayout
-from ..transform.typed_rewrite import call
-from .target import Target
+from ...ir.attrs import Attrs
+from ...ir.expr import Call, Constant, Expr, Var
+from ...ir.op import Op
+from ...ir.types import TensorType
+from ...ir.walk import post_order
+from ...ops.nn.layout import layout_map
+from ...transform.alter_op_layout import AlterOpLayout
+from ...transform.typed_rewrite import call
+from ..target import Target
 
 SMALLEST = 4  # elements of a block: in smaller ones, most of a vector would be idle
 TILE = 4  # results of a tile of Winograd's algorithm, in each direction

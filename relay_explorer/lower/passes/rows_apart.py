@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..analysis.pieces import slice_piece, split_piece
-from ..ir.expr import Call, Expr, Function, TupleGetItem
-from ..ir.module import IRModule
-from ..ir.op import Op, OpPattern
-from ..ir.rewrites import tell
-from ..ir.types import TensorType
-from ..ir.walk import children, post_order, rebuild
-from ..transform.function_pass import FunctionPass, rewritten
-from ..transform.infrastructure import PassContext
-from ..transform.typed_rewrite import call
-from ..typing import infer_types
+from ...analysis.pieces import slice_piece, split_piece
+from ...ir.expr import Call, Expr, Function, TupleGetItem
+from ...ir.module import IRModule
+from ...ir.op import Op, OpPattern
+from ...ir.rewrites import tell
+from ...ir.types import TensorType
+from ...ir.walk import children, post_order, rebuild
+from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.infrastructure import PassContext
+from ...transform.typed_rewrite import call
+from ...typing import infer_types
 
 FEWEST = 4  # slices of one tensor: kernels for each place are worth their compiling where they are few
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .require import tvm
-from .schedules import Scheduled
+from ..require import tvm
+from ..schedules import Scheduled
 
 # What an instruction is for, by how its name begins: x86-64, then ARM's.
 CLASSES = ("multiply-add", "arithmetic", "load", "store", "spread", "bookkeeping", "jump")
@@ -73,8 +73,8 @@ def traced(made: Scheduled) -> Traced:
 
 def both(made: Scheduled) -> tuple[Traced, Traced]:
     """The LLVM text of a scheduled kernel for a processor, and the assembly that LLVM makes of it."""
-    from .compiling import generated
-    from .schedules import Scheduled as Kind
+    from ..compiling import generated
+    from ..schedules import Scheduled as Kind
     from .traced_llvm import read_llvm
 
     func, blocks = marked(made.prim_func)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..ir.expr import Call, Expr, Function, const
-from ..ir.module import IRModule
-from ..ir.types import TensorType
-from ..ops.nn.sliding import sides
-from ..transform.function_pass import FunctionPass, rewritten
-from ..transform.infrastructure import PassContext
-from ..transform.typed_rewrite import call, rewrite_calls, tensor_type
-from ..typing import infer_types
+from ...ir.expr import Call, Expr, Function, const
+from ...ir.module import IRModule
+from ...ir.types import TensorType
+from ...ops.nn.sliding import sides
+from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.infrastructure import PassContext
+from ...transform.typed_rewrite import call, rewrite_calls, tensor_type
+from ...typing import infer_types
 from .layouts import DTYPES, is_known
 
 

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.expr import Call, Constant, Expr, Function, const
-from ..ir.module import IRModule
-from ..ir.op import Op
-from ..ir.types import TensorType
-from ..transform.function_pass import rewritten
-from ..transform.infrastructure import PassContext
-from ..transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
+from ...ir.expr import Call, Constant, Expr, Function, const
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.types import TensorType
+from ...transform.function_pass import rewritten
+from ...transform.infrastructure import PassContext
+from ...transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
+from ..target import Target
 from .layouts import DTYPES, block_of, is_known
 from .padding import Padding
-from .target import Target
 
 # What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the next
 # layer's weights, zeros too, would not undo.

@@ -4,15 +4,15 @@ which are cut off again: then they are packed and computed like the others.
 
 from __future__ import annotations
 
-from ..ir.expr import Call, Constant, Expr, Function, const
-from ..ir.module import IRModule
-from ..ir.types import TensorType
-from ..transform.function_pass import FunctionPass, rewritten
-from ..transform.infrastructure import PassContext
-from ..transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
-from ..typing import infer_types
+from ...ir.expr import Call, Constant, Expr, Function, const
+from ...ir.module import IRModule
+from ...ir.types import TensorType
+from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.infrastructure import PassContext
+from ...transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
+from ...typing import infer_types
+from ..target import Target
 from .layouts import DTYPES, block_of, is_known
-from .target import Target
 
 ELEMENTWISE = ("nn.relu", "sigmoid", "tanh")  # what often follows, and is then done in the same kernel
 STREAMS = range(4, 9)  # blocks that are summed at a time: fewer leave the processor waiting

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .compose import Composed
-from .require import tvm
-from .schedules import Scheduled
-from .te_text import expression
+from ..compose import Composed
+from ..require import tvm
+from ..schedules import Scheduled
+from ..te_text import expression
 
 # Primitives that change the loops; the others of a trace only look something up.
 STRUCTURE = ("Split", "Fuse", "Reorder", "AddUnitLoop", "LoopPartition", "TransformBlockLayout")

@@ -4,13 +4,13 @@ no borders between kernels.
 
 from __future__ import annotations
 
-from ..ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var
-from ..ir.module import IRModule
-from ..ir.op import Op
-from ..ir.rewrites import tell
-from ..ir.walk import children, post_order, rebuild
-from ..transform.function_pass import FunctionPass, rewritten
-from ..transform.infrastructure import PassContext
+from ...ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.rewrites import tell
+from ...ir.walk import children, post_order, rebuild
+from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.infrastructure import PassContext
 
 
 class FlatLets(FunctionPass):

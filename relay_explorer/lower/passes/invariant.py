@@ -4,11 +4,11 @@ hands its weights on unchanged, and only what is known can be packed when the pr
 
 from __future__ import annotations
 
-from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
-from ..ir.module import IRModule
-from ..ir.types import TensorType, Type
-from ..ir.walk import children, post_order
-from ..transform.substitute import substitute
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
+from ...ir.module import IRModule
+from ...ir.types import TensorType, Type
+from ...ir.walk import children, post_order
+from ...transform.substitute import substitute
 
 _VARIES = object()  # not the same in all calls; None: no call is known yet
 Place = tuple[str, int]  # a function's parameter

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..ir.errors import RelayError
+from ...ir.errors import RelayError
+from ..require import tvm
+from ..schedules import Scheduled
+from ..schedules.overlap import overlapped
+from ..search import measured
 from .replay import Primitive
-from .require import tvm
-from .schedules import Scheduled
-from .schedules.overlap import overlapped
-from .search import measured
 
 
 def step_times(made: Scheduled, primitives: Sequence[Primitive]) -> list[float]:

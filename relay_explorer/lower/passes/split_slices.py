@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..ir.expr import Call, Expr, Function, TupleGetItem
-from ..ir.module import IRModule
-from ..ir.op import Op
-from ..ir.rewrites import tell
-from ..ir.types import TensorType
-from ..ir.walk import children, post_order, rebuild
-from ..transform.function_pass import FunctionPass, rewritten
-from ..transform.infrastructure import PassContext
-from ..transform.typed_rewrite import call
-from ..typing import infer_types
+from ...ir.expr import Call, Expr, Function, TupleGetItem
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.rewrites import tell
+from ...ir.types import TensorType
+from ...ir.walk import children, post_order, rebuild
+from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.infrastructure import PassContext
+from ...transform.typed_rewrite import call
+from ...typing import infer_types
 
 
 class SplitSlices(FunctionPass):

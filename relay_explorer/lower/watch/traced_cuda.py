@@ -13,8 +13,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .schedules import Scheduled
-from .target import Target
+from ..schedules import Scheduled
+from ..target import Target
 from .traced import Instruction, Traced
 
 C_CLASSES = ("multiply-add", "arithmetic", "copy", "loop", "barrier", "declaration")
@@ -131,7 +131,7 @@ def _enclosed(lines: list[Instruction], names: list[str]) -> Traced:
 
 def traced_ptx(source: str, c: Traced, numbers: tuple[int, ...], target: Target) -> Traced:
     """The PTX of CUDA C, linked by nvcc's table of lines. A RelayError where there is no nvcc."""
-    from .device import ptx
+    from ..device import ptx
 
     return read_ptx(ptx(source, target, "-lineinfo"), c, numbers)
 
