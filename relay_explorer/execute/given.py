@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..ir.errors import RelayError
@@ -79,13 +80,6 @@ def remedies(wanted: object, value: Value) -> list[str]:
         return ['NumPy has no bfloat16: take a float32, and relay.cast(x, "bfloat16") in the program']
     if tuple(value.shape) == tuple(wanted.shape):
         return [f'convert it: .astype("{wanted.dtype}")']
-    if wanted.is_static and value.size == _count(wanted):
+    if wanted.is_static and value.size == prod(wanted.concrete_shape):
         return [f"give it the shape: .reshape({wanted.concrete_shape})"]
     return []
-
-
-def _count(type_: TensorType) -> int:
-    count = 1
-    for extent in type_.concrete_shape:
-        count *= extent
-    return count

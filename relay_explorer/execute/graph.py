@@ -17,6 +17,7 @@ from ..analysis import StoragePlan
 from ..analysis.liveness import Step, StepKind
 from ..analysis.straight_line import Origin
 from ..ir.expr import Call, Expr
+from ..ir.nest import leaf_types
 from ..ir.types import TensorType, TupleType, Type
 
 Nest = Any  # for a tensor its number (in a result: and its shape, as a pair), for a tuple a list of Nests
@@ -115,7 +116,7 @@ def _instructions(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> list[Inst
         else:
             call = step.expr
             assert isinstance(call, Call)
-            arguments = [type_ for arg in call.args for type_ in leaf_types(arg.checked_type)]
+            arguments = [type_ for arg in call.args for type_ in _leaf_types(arg.checked_type)]
             reads = tuple(zip(step.reads, [t.concrete_shape for t in arguments]))
             writes = tuple(_shaped(step.writes, call.checked_type))
             found.append(Launch(kernel_of[call], reads, writes))
@@ -123,20 +124,12 @@ def _instructions(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> list[Inst
 
 
 def _shaped(numbers: Sequence[int], type_: Type) -> list[Shaped]:
-    return [(n, t.concrete_shape) for n, t in zip(numbers, leaf_types(type_))]
+    return [(n, t.concrete_shape) for n, t in zip(numbers, _leaf_types(type_))]
 
 
-def leaf_types(type_: Type) -> list[TensorType]:
-    """The tensors of a type, depth first."""
-    found: list[TensorType] = []
-    pending = [type_]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, TupleType):
-            pending.extend(reversed(part.fields))
-        else:
-            assert isinstance(part, TensorType)
-            found.append(part)
+def _leaf_types(type_: Type) -> list[TensorType]:
+    found = leaf_types(type_)
+    assert found is not None, "a plan has tensors only"
     return found
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .graph import Branch, Copy, GraphProgram, Instruction, Launch
@@ -36,13 +38,16 @@ class GraphExecutor:
         self.program = program
         self.lock = threading.Lock()
         self._aligned, self._is_aligned, self._tensor = aligned, is_aligned, tensor
-        self._arena = aligned((program.arena,), "uint8")
         self._arrays = [self._array(number, constants) for number in range(len(program.slots))]
         self._own = [s.origin != "parameter" for s in program.slots]  # whether the array is this object's
         self._views: dict[tuple[int, tuple[int, ...]], object] = {}
         self._uses: dict[int, list[tuple[list[object], int, tuple[int, ...]]]] = {}  # of parameters
         self.calls = [self._call(step, kernels) for step in program.steps]
         self.straight = all(isinstance(step, Launch) for step in program.steps)
+
+    @cached_property
+    def _arena(self) -> Array:
+        return self._aligned((self.program.arena,), "uint8")
 
     def _array(self, number: int, constants: Mapping[int, Array]) -> Array | None:
         """The memory of a tensor; that of a parameter comes with the first run."""
@@ -51,11 +56,8 @@ class GraphExecutor:
             return constants[number]
         if slot.offset < 0:
             return None
-        count = 1
-        for extent in slot.shape:
-            count *= extent
         kind = self._aligned((0,), slot.dtype).dtype
-        size = count * kind.itemsize
+        size = prod(slot.shape) * kind.itemsize
         return self._arena[slot.offset : slot.offset + size].view(kind).reshape(slot.shape)
 
     def _call(self, step: Instruction, kernels: Sequence[Run]) -> tuple[Run, list[object]]:

@@ -7,6 +7,7 @@ from outside reaches a kernel before it was looked at here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .require import runtime
@@ -32,11 +33,8 @@ def aligned(shape: Sequence[int], dtype: str) -> Array:
     """An array, not filled, that kernels can take."""
     import numpy as np
 
-    count = 1
-    for extent in shape:
-        count *= extent
     kind = element_type(dtype)
-    size = count * kind.itemsize
+    size = prod(shape) * kind.itemsize
     raw: Array = np.empty(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
     made: Array = raw[start : start + size].view(kind).reshape(tuple(shape))

@@ -26,13 +26,14 @@ from .arrays import aligned_copy
 from .compiling import SEARCH
 from .executable import Executable
 from .host import needs_host
-from .kernel import Kernel, has_linker
+from .kernel import Kernel
 from .levels import kernel_name
 from .lowering import tensor_types
 from .passes.invariant import with_constants_in
 from .pool import POOL, Request, compiled_here
 from .prepare import kernel_calls, planned, prepared, with_params
 from .target import Target
+from .toolchain import c_compiler
 
 QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
 EXECUTORS = ("graph", "vm", "aot", "interpreter")
@@ -202,7 +203,7 @@ def _compile(
             kernel.entry, kernel.cached = found, True
     if not missing:
         return
-    if target.runs_here and not has_linker():
+    if target.runs_here and c_compiler() is None:
         progress.say("there is no C compiler (cc, gcc, clang): kernels are compiled at their first run")
         for kernel in missing:
             kernel.entry = {"rule": "in this process"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 import time
@@ -21,14 +20,9 @@ from .require import tvm
 from .schedules import Choice, Scheduled, schedule
 from .shapes import sizes_program
 from .target import Target
+from .toolchain import c_compiler
 
 SEARCH = {"search": True}  # in place of a choice
-COMPILERS = ("cc", "gcc", "clang")
-
-
-def linker() -> str | None:
-    """The C compiler that makes a library of an object file, if there is one."""
-    return next((path for name in COMPILERS if (path := shutil.which(name))), None)
 
 
 def function_of(text: str) -> Function:
@@ -123,7 +117,7 @@ def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str, 
         return str(executable.mod.imports[0].inspect_source()).encode(), ".cu", b""
     made = place / "kernel.o"
     executable.mod.write_to_file(str(made), "o")
-    tool = linker()
+    tool = c_compiler()
     if not target.runs_here or tool is None:
         return made.read_bytes(), ".o", b""
     linked = place / "kernel.so"

@@ -10,8 +10,9 @@ from typing import Any as Anything
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
+from ..ir.nest import leaves, nested
 from ..ir.op import Op, OpPattern
-from ..ir.types import TensorType, TupleType, Type
+from ..ir.types import TensorType, Type
 from ..ir.walk import post_order
 from ..typing import infer_types
 from .lowering import Lowered, Sizes, Tensors, lowering_of, tensor_types
@@ -121,25 +122,12 @@ def _composed(function: Function, target: Target, name: str) -> Composed:
     for param in function.params:
         value = composer.placeholder(param.name_hint, param.checked_type)
         composer.values[id(param)] = value
-        inputs += flat(value)
+        inputs += leaves(value)
     for node in post_order(function.body):
         composer.visit(node)
-    outputs = composer.results(flat(composer.values[id(function.body)]), inputs)
+    outputs = composer.results(leaves(composer.values[id(function.body)]), inputs)
     stages = _with_blocks(name, composer.stages, [*inputs, *outputs])
     return Composed(name, function, target, tuple(inputs), tuple(outputs), tuple(stages), composer.sizes)
-
-
-def flat(value: Tensors) -> list[Anything]:
-    """The tensors of a value, depth first."""
-    found: list[Anything] = []
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        else:
-            found.append(part)
-    return found
 
 
 class _Composer:
@@ -156,7 +144,7 @@ class _Composer:
         names = [name] if isinstance(type_, TensorType) else [f"{name}_{k}" for k in range(len(tensors))]
         made = [self.te.placeholder(self.sizes.shape(t), t.dtype, n) for t, n in zip(tensors, names)]
         self.known |= {tensor.op for tensor in made}
-        return packed(made, type_)
+        return nested(iter(made), type_)
 
     def visit(self, node: Expr) -> None:
         match node:
@@ -191,7 +179,7 @@ class _Composer:
         ops = [op for op in operations(tensors) if op not in self.known]
         self.known.update(ops)
         self.stages.append(Stage(call, tuple(tensors), tuple(ops)))
-        return packed(tensors, call.checked_type)
+        return nested(iter(tensors), call.checked_type)
 
     def _empty(self, type_: TensorType) -> Anything:
         """A tensor without elements: nothing is computed for it, however it would be."""
@@ -245,16 +233,6 @@ def _fits(tensor: Anything, type_: TensorType) -> bool:
         not isinstance(want, int) or not hasattr(have, "value") or int(have) == want
         for have, want in zip(tensor.shape, type_.shape)
     )
-
-
-def packed(tensors: Sequence[Anything], type_: Type) -> Tensors:
-    """Tensors nested as a type's tuples are. Tuples in types nest a few levels."""
-    rest = iter(tensors)
-
-    def build(part: Type) -> Tensors:
-        return tuple([build(f) for f in part.fields]) if isinstance(part, TupleType) else next(rest)
-
-    return build(type_)
 
 
 def operations(tensors: Sequence[Anything]) -> list[Anything]:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..execute.graph import Copy, GraphProgram
 from ..execute.graph_executor import GraphExecutor
+from ..ir.ndarray import itemsize
 from .arrays import is_aligned
 from .require import tvm
 
@@ -109,19 +111,12 @@ def _sizes(program: GraphProgram) -> dict[int, int]:
     the plan's arena cannot be one piece of memory here: what begins at the same offset, which is never needed
     at the same time, shares a buffer.
     """
-    import numpy as np
-
     found: dict[int, int] = {}
     for slot in program.slots:
         if slot.offset >= 0:
-            size = int(np.prod(slot.shape, dtype=np.int64)) * np.dtype(slot.dtype).itemsize
+            size = prod(slot.shape) * itemsize(slot.dtype)
             found[slot.offset] = max(found.get(slot.offset, 1), size)
     return found
-
-
-def _nothing(shape: Sequence[int], dtype: str) -> Any:
-    """In place of the arena in the host's memory."""
-    return None
 
 
 def _itself(array: Array) -> object:

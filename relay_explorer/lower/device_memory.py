@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..execute.vm import KernelCode
@@ -52,12 +53,7 @@ class DeviceArray:
         """The same numbers in the same memory."""
         if len(shape) == 1 and not isinstance(shape[0], int):
             shape = tuple(shape[0])
-        count = 1
-        for extent in self.shape:
-            count *= extent
-        known = 1
-        for extent in shape:
-            known *= extent if extent >= 0 else 1
+        count, known = prod(self.shape), prod(extent for extent in shape if extent >= 0)
         shape = tuple([count // max(1, known) if extent < 0 else int(extent) for extent in shape])
         return DeviceArray(self.tensor._create_view(shape, self.dtype.name), self.dtype, self.storage)
 
@@ -103,10 +99,7 @@ class DeviceMemory(Memory):
         return partial(_view, shape, np.dtype(dtype))
 
     def tensor(self, shape: Sequence[int], dtype: Any) -> Any:
-        count = dtype.itemsize
-        for extent in shape:
-            count *= extent
-        return _view(tuple(shape), dtype, self.storage(count))
+        return _view(tuple(shape), dtype, self.storage(dtype.itemsize * prod(shape)))
 
     def own(self, array: Array) -> Any:
         """The array, sent."""

@@ -5,14 +5,17 @@ that loops over fixed shapes cannot say) have their NumPy meaning for a kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
+from ..ir.nest import leaves, nested
 from ..ir.op import Op
-from ..ir.types import TupleType, Type
 from ..ir.walk import post_order
 from .arrays import array_of
 from .lowering import lowering_of
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
 
 
 def needs_host(function: Function) -> bool:
@@ -27,11 +30,12 @@ def host_kernel(function: Function) -> Callable[..., None]:
 
     def run(*tensors: Any) -> None:
         rest = iter([array_of(tensor) for tensor in tensors])
-        values: dict[int, Any] = {id(p): _taken(rest, p.checked_type) for p in function.params}
+        given = map(_widened, rest)
+        values: dict[int, Any] = {id(p): nested(given, p.checked_type) for p in function.params}
         for node in order:
             _evaluate(node, values)
-        for given, place in zip(_flat(values[id(function.body)]), rest):
-            place[...] = given
+        for made, place in zip(leaves(values[id(function.body)]), rest):
+            place[...] = made
 
     return run
 
@@ -49,21 +53,6 @@ def _evaluate(node: Expr, values: dict[int, Any]) -> None:
             values[id(node)] = node.data.numpy()
 
 
-def _taken(rest: Any, type_: Type) -> Any:
-    """The next arrays, nested as a type is."""
-    if isinstance(type_, TupleType):
-        return tuple([_taken(rest, field) for field in type_.fields])
-    array = next(rest)
+def _widened(array: Array) -> Array:
+    """NumPy computes with float32 in place of bfloat16."""
     return array.astype("float32") if array.dtype.name == "bfloat16" else array
-
-
-def _flat(value: Any) -> list[Any]:
-    found: list[Any] = []
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        else:
-            found.append(part)
-    return found

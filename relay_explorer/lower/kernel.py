@@ -12,10 +12,11 @@ from ..execute.given import by_dlpack
 from ..execute.results import to_value
 from ..ir.errors import RelayError
 from ..ir.expr import Function
-from ..ir.types import TensorType, TupleType
+from ..ir.nest import nested
+from ..ir.types import TensorType
 from . import levels
 from .arrays import aligned, aligned_copy, is_aligned, tensor_of
-from .compiling import compiled, function_of, generated, linker, output_sizes, scheduled
+from .compiling import compiled, function_of, generated, output_sizes, scheduled
 from .device import Usage, lacks, on_device, usage
 from .lowering import tensor_types
 from .require import runtime, tvm
@@ -42,6 +43,7 @@ class Kernel:
         self.uses = 0
         self.cached = False
         self.entry = dict(entry)
+        self.folder: object = None  # of a program that was loaded: its library is there as long as this is
 
     @property
     def on_host(self) -> bool:
@@ -247,7 +249,7 @@ class Kernel:
         outputs = [aligned(shape, t.dtype) for shape, t in zip(self._shapes(arrays), self.output_types)]
         inputs = [a if is_aligned(a) else aligned_copy(a) for a in arrays]
         self.run(*map(tensor_of, inputs), *map(tensor_of, outputs))
-        return _nested(iter(outputs), self.function.body.checked_type)
+        return nested(iter(outputs), self.function.body.checked_type)
 
     @cached_property
     def sizes(self) -> list[list[Any]] | None:
@@ -309,14 +311,3 @@ def _differs(array: Any, wanted: TensorType) -> bool:
     ):
         return True
     return any(isinstance(w, int) and w != have for w, have in zip(wanted.shape, array.shape))
-
-
-def _nested(arrays: Any, type_: Any) -> Any:
-    if isinstance(type_, TupleType):
-        return tuple([_nested(arrays, field) for field in type_.fields])
-    return next(arrays)
-
-
-def has_linker() -> bool:
-    """Whether compiled kernels can be kept as libraries."""
-    return linker() is not None

@@ -15,13 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from math import prod
 from typing import Any as Anything
 
 from ..ir.errors import RelayError
 from ..ir.expr import Call
+from ..ir.nest import leaf_types
 from ..ir.op import Op
 from ..ir.size import Any, Applied, Size, SizeVar
-from ..ir.types import Dim, TensorType, TupleType, Type
+from ..ir.types import Dim, TensorType, Type
 from .require import tvm
 from .target import Target
 
@@ -29,7 +31,6 @@ HOST = "host"
 
 Tensors = Anything  # a te.Tensor, or a tuple of Tensors, as Relay nests them
 Lowering = Callable[["Lowered"], Sequence[Anything]]
-
 
 LONGEST = 2**31 - 1  # elements along an axis
 MOST = 2**48  # elements of a tensor; with more, the numbers of bytes would not be numbers of 64 bits
@@ -56,9 +57,7 @@ class Sizes:
         return int(dim)
 
     def shape(self, type_: TensorType) -> tuple[Anything, ...]:
-        count = 1
-        for extent in type_.shape:
-            count *= extent if isinstance(extent, int) else 1
+        count = prod(extent for extent in type_.shape if isinstance(extent, int))
         if count > MOST:
             raise RelayError(f"there is no memory for a tensor of {count:,} elements: `{type_}`")
         return tuple([self.dim(d) for d in type_.shape])
@@ -169,17 +168,8 @@ def lowering_of(op: Op) -> Lowering | None:
 
 def tensor_types(type_: Type) -> list[TensorType]:
     """The tensors that a value of a type is made of, in order."""
-    found: list[TensorType] = []
-    pending = [type_]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, TensorType):
-            found.append(part)
-        elif isinstance(part, TupleType):
-            pending.extend(reversed(part.fields))
-        else:
-            raise RelayError(f"a kernel takes and gives tensors and tuples of them, not `{part}`")
+    found = leaf_types(type_)
+    if found is None:
+        raise RelayError(f"a kernel takes and gives tensors and tuples of them, not `{type_}`")
     return found
 
-
-__all__ = ["HOST", "Lowered", "Lowering", "Sizes", "lowering_of", "tensor_types"]

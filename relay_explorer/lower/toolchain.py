@@ -10,8 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..ir.errors import RelayError
-from .compiling import COMPILERS
 from .target import Target
+
+COMPILERS = ("cc", "gcc", "clang")
+
+
+def c_compiler() -> str | None:
+    """This machine's C compiler, if there is one. It also links."""
+    return next((path for name in COMPILERS if (path := shutil.which(name))), None)
 
 
 class Toolchain(NamedTuple):
@@ -31,7 +37,7 @@ def toolchain(target: Target) -> Toolchain:
         )
     machine = _machine(target)
     if machine == platform.machine().lower().replace("arm64", "aarch64").replace("amd64", "x86_64"):
-        compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
+        compiler = c_compiler()
         if compiler is None:
             raise _missing("a C compiler (cc, gcc or clang)", "gcc")
         return Toolchain(compiler, _tool("objcopy", "binutils"))

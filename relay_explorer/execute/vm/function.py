@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir.adt import Constructor
 from ...ir.expr import Constant, Expr, Function, GlobalVar
+from ...ir.nest import leaf_types
 from ...ir.op import Op
 from ...ir.types import TensorType, TupleType, Type
 from ..code import Block, ClauseCode, Code, Instruction, Kind
@@ -42,7 +43,7 @@ from .bytecode import Instruction as Made
 from .clauses import emit_path, emit_tests
 from .kernels import narrowed
 from .matching import Path, variables
-from .tensors import argument_types, bytes_of, leaf_types, single
+from .tensors import argument_types, bytes_of, single
 
 if TYPE_CHECKING:
     from .compiler import ModuleCompiler

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr, Function, Var
 from ...ir.module import IRModule
+from ...ir.nest import leaf_types, leaves, nested
 from ...ir.types import TensorType, TupleType, Type
 from ...transform.inlining import substituted
 from ...typing import infer_types
 from ..code import Kind, compile_function
 from ..interpreter import apply_operator
 from .bytecode import KernelCode
-from .tensors import argument_types, is_open, leaf_types
+from .tensors import argument_types, is_open
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -62,7 +63,7 @@ class NumPyKernel:
     def compute(self, arguments: Sequence[Any]) -> list[Any]:
         frame: list[Any] = [None] * self.size
         rest = iter(arguments)
-        frame[: len(self.types)] = arguments if self.simple else [_taken(rest, p) for p in self.types]
+        frame[: len(self.types)] = arguments if self.simple else [nested(rest, p) for p in self.types]
         for slot, array in self.constants:
             frame[slot] = array
         for kind, target, operands, detail, node in self.steps:
@@ -75,7 +76,7 @@ class NumPyKernel:
             else:
                 frame[target] = tuple(values)
         value = frame[self.result]
-        return [value] if self.open else flat(value)
+        return [value] if self.open else leaves(value)
 
     def shapes(self, arguments: Sequence[Array]) -> list[Shape]:
         """By the operators' type relations; where these do not say, by computing the results."""
@@ -129,29 +130,9 @@ def _array(expr: Expr) -> Array:
     return array
 
 
-def _taken(rest: Any, type_: Type | None) -> Any:
-    """The next arrays, nested as a type is."""
-    if isinstance(type_, TupleType):
-        return tuple([_taken(rest, field) for field in type_.fields])
-    return next(rest)
-
-
 def _sized(rest: Any, type_: Type) -> Type:
     """A type with the next shapes in place of its own."""
     if isinstance(type_, TupleType):
         return TupleType([_sized(rest, field) for field in type_.fields])
     assert isinstance(type_, TensorType)
     return TensorType(next(rest), type_.dtype)
-
-
-def flat(value: Any) -> list[Any]:
-    """The tensors of a value, depth first."""
-    found: list[Any] = []
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        else:
-            found.append(part)
-    return found

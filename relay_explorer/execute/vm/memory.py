@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,10 +42,7 @@ class Memory:
         """A tensor in memory of its own, whose shape is known only then."""
         import numpy as np
 
-        count = dtype.itemsize
-        for extent in shape:
-            count *= extent
-        made: Array = np.ndarray(shape, dtype, self.storage(count))
+        made: Array = np.ndarray(shape, dtype, self.storage(dtype.itemsize * prod(shape)))
         return made
 
     def at_hand(self, values: list[Any]) -> AbstractContextManager[None]:

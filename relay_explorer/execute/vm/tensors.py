@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ...ir.expr import Call, Expr, Function, Var
 from ...ir.ndarray import itemsize
-from ...ir.types import TensorType, TupleType, Type
-
-
-def leaf_types(type_: Type | None) -> list[TensorType] | None:
-    """The tensors of a type, depth first; None where it is not known, or is made of anything else."""
-    found: list[TensorType] = []
-    pending = [type_]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, TupleType):
-            pending.extend(reversed(part.fields))
-        elif isinstance(part, TensorType):
-            found.append(part)
-        else:
-            return None
-    return found
+from ...ir.nest import leaf_types
+from ...ir.types import TensorType
 
 
 def argument_types(function: Function) -> list[TensorType] | None:
@@ -46,9 +34,7 @@ def is_open(function: Function) -> bool:
 def bytes_of(tensor: TensorType) -> int:
     """The memory of a tensor; bfloat16 is computed as float32 by NumPy."""
     size = 4 if tensor.dtype == "bfloat16" else itemsize(tensor.dtype)
-    for extent in tensor.concrete_shape:
-        size *= extent
-    return size
+    return size * prod(tensor.concrete_shape)
 
 
 def single(call: Expr) -> Function:

@@ -1,0 +1,47 @@
+"""Values in tuples, and the tensors that they are made of: taken apart, and put together again.
+
+The tensors of a value stand depth first, as kernels take and give them. Types nest a few levels; values that
+come from outside, and what follows from them, may nest deeper, and are gone through with a stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .types import TensorType, TupleType, Type
+
+
+def leaves(value: Any) -> list[Any]:
+    """What nested tuples hold, depth first; a value that is no tuple is its only leaf."""
+    found: list[Any] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        else:
+            found.append(part)
+    return found
+
+
+def leaf_types(type_: Type | None) -> list[TensorType] | None:
+    """The tensors of a type, depth first; None where it is not known, or is made of anything else."""
+    found: list[TensorType] = []
+    pending = [type_]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, TupleType):
+            pending.extend(reversed(part.fields))
+        elif isinstance(part, TensorType):
+            found.append(part)
+        else:
+            return None
+    return found
+
+
+def nested(rest: Iterator[Any], type_: Type | None) -> Any:
+    """The next leaves as tuples, nested as a type is."""
+    if isinstance(type_, TupleType):
+        return tuple([nested(rest, field) for field in type_.fields])
+    return next(rest)
