@@ -35,7 +35,7 @@ from .lowering import lowering_of
 from .passes.flat_lets import FlatLets
 from .passes.layouts import blocked_layouts
 from .passes.padded_channels import PadChannels
-from .passes.padding import PadDense
+from .passes.padded_units import PadDense
 from .passes.rows_apart import RowsApart
 from .passes.split_slices import SplitSlices
 from .passes.transposed import PlainTransposed

@@ -11,7 +11,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..typing import infer_types
 from .convert_layout import tensor_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
 from .layouts.rewrite import LayoutRewriter
 
@@ -20,7 +20,7 @@ PROPERTY = "FTVMAlterOpLayout"
 Alter = Callable[[Anything, list[Expr], Sequence[Anything], Anything], Anything]
 
 
-class AlterOpLayout(FunctionPass):
+class AlterOpLayout(TypedPass):
     """Asks every operator that has the property `FTVMAlterOpLayout` what it would rather be: a function of
     its attributes, its arguments, their types, and that of the result gives another call, or None. It may be
     of another operator, in other layouts, with other attributes:
@@ -35,14 +35,13 @@ class AlterOpLayout(FunctionPass):
 
     name = "AlterOpLayout"
     opt_level = 3
-    required = ("InferType",)
     contract = Contract(error=1e-5)
 
     def __init__(self, rules: Mapping[str, Alter] | None = None) -> None:
         self.rules = rules
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return infer_types(super().transform_module(infer_types(mod), ctx))
+        return infer_types(super().transform_module(mod, ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, LayoutRewriter(self._altered, self._may_alter).run(function))

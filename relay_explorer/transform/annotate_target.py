@@ -11,14 +11,14 @@ from ..ir.op import Op
 from ..ir.walk import children, post_order, rebuild
 from ..ops.annotation import compiler_begin, compiler_end
 from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
 
 DEFAULT = "default"  # the compiler that takes what no other does
 BEGIN, END = "annotation.compiler_begin", "annotation.compiler_end"
 
 
-class AnnotateTarget(FunctionPass):
+class AnnotateTarget(TypedPass):
     """Puts `compiler_begin` around the arguments, and `compiler_end` around the result, of each call that one
     of `targets` supports: an operator whose attribute `target.NAME` says so of the call, or a function that
     MergeComposite made (`Composite="NAME.…"`). The first target that supports a call gets it, and
@@ -30,14 +30,13 @@ class AnnotateTarget(FunctionPass):
 
     name = "AnnotateTarget"
     opt_level = 0
-    required = ("InferType",)
 
     def __init__(self, targets: str | Sequence[str], include_non_call_ops: bool = True) -> None:
         self.targets = [targets] if isinstance(targets, str) else [str(target) for target in targets]
         self.include_non_call_ops = include_non_call_ops
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return infer_types(super().transform_module(infer_types(mod), ctx))
+        return infer_types(super().transform_module(mod, ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, _Marks(self.targets, self.include_non_call_ops).put_into(function))

@@ -8,8 +8,7 @@ from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
 from .scale_axes import (
     CONVOLUTIONS,
@@ -27,7 +26,7 @@ from .scale_axes import (
 from .typed_rewrite import call, tensor_type
 
 
-class BackwardFoldScaleAxis(FunctionPass):
+class BackwardFoldScaleAxis(TypedPass):
     """Moves a multiplication by a number for each channel back, through additions and ReLUs, into the weight
     of the convolution or dense layer that gives the channels. There, FoldConstant can compute it once.
 
@@ -37,11 +36,7 @@ class BackwardFoldScaleAxis(FunctionPass):
 
     name = "BackwardFoldScaleAxis"
     opt_level = 3
-    required = ("InferType",)
     contract = Contract(error=1e-4)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, _Backward(function).run())

@@ -10,22 +10,17 @@ from ..ir.op import Op, OpPattern
 from ..ir.rewrites import tell
 from ..ir.types import TensorType
 from ..ir.walk import children, post_order, rebuild
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
 
 
-class CanonicalizeCast(FunctionPass):
+class CanonicalizeCast(TypedPass):
     """Gives each elementwise or broadcasting operator that reads a shared `cast` to a type of more bits a
     cast of its own, so that each can be fused with its reader, and between kernels lies the smaller tensor.
     """
 
     name = "CanonicalizeCast"
     opt_level = 3
-    required = ("InferType",)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[Expr, Expr] = {}

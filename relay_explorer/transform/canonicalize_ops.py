@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
 from .typed_rewrite import along_axis, call, rewrite_calls, tensor_type
 
 
-class CanonicalizeOps(FunctionPass):
+class CanonicalizeOps(TypedPass):
     """Replaces `nn.bias_add` by an `add` of the bias along its axis, so that other passes know one addition
     only.
     """
 
     name = "CanonicalizeOps"
     opt_level = 3
-    required = ("InferType",)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, rewrite_calls(function, {"nn.bias_add": _bias_add}))

@@ -18,8 +18,7 @@ from ..ir.rewrites import tell
 from ..ir.types import TensorType
 from ..ir.walk import children, post_order
 from ..text.scopes import Layout, NoNames
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
 from .substitute import substitute
 from .typed_rewrite import call, tensor_type
@@ -31,11 +30,10 @@ _MOVING = frozenset(
 )  # fmt: skip
 
 
-class CombineParallel(FunctionPass):
+class CombineParallel(TypedPass):
     """A pass that combines the calls of `operator` where at least `min_num_branches` can be combined."""
 
     opt_level = 4
-    required = ("InferType",)
     # Sums may be taken in another order where a kernel works on a larger matrix.
     contract = Contract(error=1e-5)
     operator = ""
@@ -44,9 +42,6 @@ class CombineParallel(FunctionPass):
 
     def __init__(self, min_num_branches: int = 3) -> None:
         self.min_num_branches = min_num_branches
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, _Combiner(function, self).run())

@@ -9,14 +9,13 @@ from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.types import FuncType, Type, TypeCall, TypeVar
 from ..ir.walk import children, free_type_vars, post_order, rebuild
-from ..typing import infer_types
 from ..typing.solver import substitute
 from .expected_types import expected_type
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
 
 
-class EtaExpand(FunctionPass):
+class EtaExpand(TypedPass):
     """Replaces a constructor, or a function of the module, that is not called where it stands by
     `fn (x, …) { C(x, …) }`. A backend that knows calls only needs no other form then. With
     `expand_operator`, operators too, where the types that they are used at are known: these become kernels.
@@ -24,7 +23,6 @@ class EtaExpand(FunctionPass):
 
     name = "EtaExpand"
     opt_level = 1
-    required = ("InferType",)
 
     def __init__(
         self,
@@ -35,9 +33,6 @@ class EtaExpand(FunctionPass):
         self.expand_constructor = expand_constructor
         self.expand_global_var = expand_global_var
         self.expand_operator = expand_operator
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[int, Expr] = {}

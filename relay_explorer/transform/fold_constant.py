@@ -13,8 +13,7 @@ from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.types import TensorType, TupleType
 from ..ir.walk import children, post_order, rebuild
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
 
 # Their value does not depend on that of their argument, only on its type.
@@ -23,7 +22,7 @@ _OF_THE_TYPE = ("shape_of", "ndarray_size")
 _STAYS = ("device_copy", "nn.dropout", *_OF_THE_TYPE)
 
 
-class FoldConstant(FunctionPass):
+class FoldConstant(TypedPass):
     """Computes calls of operators whose arguments are all constants, and puts the result in their place.
 
     A `let` of a constant is inlined, a field of a tuple of constants taken, an `if` whose condition is known
@@ -34,13 +33,9 @@ class FoldConstant(FunctionPass):
 
     name = "FoldConstant"
     opt_level = 2
-    required = ("InferType",)
 
     def __init__(self, fold_qnn: bool = False) -> None:
         self.fold_qnn = fold_qnn
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, fold(function))

@@ -6,14 +6,13 @@ from ..ir.attrs import Attrs
 from ..ir.expr import Call, Constant, Expr, Function
 from ..ir.module import IRModule
 from ..ops.nn.layout import parse_layout
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
 from .scale_axes import operator_of
 from .typed_rewrite import rewrite_calls, tensor_type
 
 
-class FoldExplicitPadding(FunctionPass):
+class FoldExplicitPadding(TypedPass):
     """Takes an `nn.pad` into the padding of the convolution or pool that reads it, where the operator would
     have put the same there: zeros for a convolution and for a mean, the lowest number for a maximum.
 
@@ -23,10 +22,6 @@ class FoldExplicitPadding(FunctionPass):
 
     name = "FoldExplicitPadding"
     opt_level = 0
-    required = ("InferType",)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         names = [f"nn.{kind}{axes}d" for kind in ("conv", "max_pool", "avg_pool") for axes in (1, 2, 3)]

@@ -9,8 +9,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
 from .scale_axes import (
     CONVOLUTIONS,
@@ -28,7 +27,7 @@ from .scale_axes import (
 from .typed_rewrite import call, tensor_type
 
 
-class ForwardFoldScaleAxis(FunctionPass):
+class ForwardFoldScaleAxis(TypedPass):
     """Moves a multiplication by a number for each channel forward, through additions and ReLUs, into the
     weight of the convolution or dense layer that reads the product. There, FoldConstant can compute it once.
 
@@ -40,11 +39,7 @@ class ForwardFoldScaleAxis(FunctionPass):
 
     name = "ForwardFoldScaleAxis"
     opt_level = 3
-    required = ("InferType",)
     contract = Contract(error=1e-4)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, _Forward(function).run())

@@ -1,9 +1,10 @@
-"""The usual kind of pass: it rewrites one function at a time."""
+"""The usual kinds of pass: they rewrite one function at a time."""
 
 from __future__ import annotations
 
 from ..ir.expr import Function
 from ..ir.module import IRModule
+from ..typing import infer_types
 from .infrastructure import Pass, PassContext
 
 
@@ -22,6 +23,15 @@ class FunctionPass(Pass):
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         """The function rewritten; itself where there is nothing to do."""
         raise NotImplementedError(f"the pass {self.info.name} has no transform_function")
+
+
+class TypedPass(FunctionPass):
+    """A pass that looks at types: what `transform_function` is given has them. What it makes need not."""
+
+    required = ("InferType",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
 
 
 def rewritten(function: Function, made: object) -> Function:

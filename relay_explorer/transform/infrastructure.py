@@ -17,7 +17,7 @@ from ..ir.expr import Function
 from ..ir.garbage import collected_rarely
 from ..ir.module import IRModule
 
-_PACKAGE = __name__.rpartition(".")[0]
+_PACKAGE = __name__.partition(".")[0]
 
 
 class PassInfo(NamedTuple):
@@ -259,7 +259,7 @@ def _required(name: str, step: Pass) -> Callable[[IRModule], IRModule]:
 
     if (
         name == "InferType"
-        and type(step).__module__.startswith(_PACKAGE)
+        and type(step).__module__.partition(".")[0] == _PACKAGE
         and not isinstance(step, _FromFunction)
     ):
         return lambda mod: mod

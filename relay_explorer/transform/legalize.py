@@ -8,12 +8,11 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
 
 
-class Legalize(FunctionPass):
+class Legalize(TypedPass):
     """Asks for each call of an operator the function that was registered for it (`register_legalize`, or the
     property called `legalize_map_attr_name`) what takes its place: `f(attrs, inputs, types)`, where `types`
     are those of the inputs and of the result. None leaves the call as it is.
@@ -23,15 +22,11 @@ class Legalize(FunctionPass):
 
     name = "Legalize"
     opt_level = 1
-    required = ("InferType",)
     # What the registered functions promise is not known.
     contract = Contract(types=False)
 
     def __init__(self, legalize_map_attr_name: str = "FTVMLegalize") -> None:
         self.legalize_map_attr_name = legalize_map_attr_name
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[Expr, Expr] = {}

@@ -286,7 +286,11 @@ def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr])
 
 def with_name(found: Iterable[Expr | None], call: Expr, name: Expr) -> list[Expr | None]:
     """The expressions with `name` in the place of `call`; what they share stays shared."""
-    memo: dict[int, Expr] = {id(call): name}
+    return _replaced(found, {id(call): name})
+
+
+def _replaced(found: Iterable[Expr | None], memo: dict[int, Expr]) -> list[Expr | None]:
+    """The expressions with those of `memo`, by identity, in the place of others."""
     result: list[Expr | None] = []
     for root in found:
         if root is None:
@@ -342,17 +346,7 @@ def derivatives_of(arguments: Sequence[Expr], build: Callable[..., Expr], grad: 
     found = ReverseMode(typed.body, typed.params).derivatives(seed)
     given: dict[int, Expr] = {id(v): a for v, a in zip(typed.params, arguments, strict=True)}
     given[id(seed)] = grad
-    memo = dict(given)
-    result: list[Expr | None] = []
-    for root in found:
-        if root is None:
-            result.append(None)
-            continue
-        for node in post_order(root):
-            if id(node) not in memo:
-                memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
-        result.append(memo[id(root)])
-    return result
+    return _replaced(found, given)
 
 
 def _not_straight(node: Expr) -> RelayError:

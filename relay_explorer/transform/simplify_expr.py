@@ -16,14 +16,14 @@ from ..ir.types import TensorType, Type
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from . import simplify_arithmetic, simplify_casts, simplify_shapes
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
 from .typed_rewrite import call as untyped
 
 Rule = Callable[["Simplifier", Call], Expr | None]
 
 
-class SimplifyExpr(FunctionPass):
+class SimplifyExpr(TypedPass):
     """Replaces calls by simpler ones of the same value: `zeros_like` by `zeros` where the shape is known;
     `x + 0` and `x * 1` by `x`; a tensor of one number by the number; reshapes, transposes and casts in a row
     by one or none; `(x + 1) * 2` by `x * 2 + 2`; constants added or multiplied in a row by one;
@@ -34,12 +34,8 @@ class SimplifyExpr(FunctionPass):
 
     name = "SimplifyExpr"
     opt_level = 0
-    required = ("InferType",)
     contract = Contract(error=1e-4)
     rules: Mapping[str, Sequence[Rule]] = {}
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, Simplifier(self.rules).run(function))

@@ -9,13 +9,12 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
 from .typed_rewrite import along_axis, call, scalar, tensor_type
 
 
-class SimplifyInference(FunctionPass):
+class SimplifyInference(TypedPass):
     """Replaces normalizations by the arithmetic that they are, and drops dropout.
 
     `nn.batch_norm` with fixed statistics is a scale and a shift by channel, which other passes can fold into
@@ -24,10 +23,6 @@ class SimplifyInference(FunctionPass):
 
     name = "SimplifyInference"
     opt_level = 0
-    required = ("InferType",)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[int, Expr] = {}

@@ -6,13 +6,12 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, Tuple
 from ..ir.module import IRModule
 from ..ir.types import Any, TensorType, Type
-from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
 from .typed_rewrite import call, rewrite_calls
 
 
-class SplitArgs(FunctionPass):
+class SplitArgs(TypedPass):
     """Splits each `concatenate` whose kernel would have `max_function_args` arguments or more, for devices
     that allow only so many. The first tensors are concatenated, then the result and the next ones, and so on.
     An `annotation.stop_fusion` keeps the parts from being one kernel again.
@@ -22,13 +21,9 @@ class SplitArgs(FunctionPass):
 
     name = "SplitArgs"
     opt_level = 1
-    required = ("InferType",)
 
     def __init__(self, max_function_args: int = 0) -> None:
         self.max_function_args = max_function_args
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return super().transform_module(infer_types(mod), ctx)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         if self.max_function_args == 0:

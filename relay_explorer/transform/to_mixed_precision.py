@@ -30,7 +30,7 @@ from ..ir.rewrites import tell
 from ..ir.types import FuncType, TensorType, TupleType, Type
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
+from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
 from .mixed_precision import (
     MIXED_PRECISION_ALWAYS,
@@ -51,7 +51,7 @@ _KEYS = (
 _ACCUMULATES = frozenset(f"relay.attrs.{key}Attrs" for key in _KEYS)
 
 
-class ToMixedPrecision(FunctionPass):
+class ToMixedPrecision(TypedPass):
     """Computes as much as is sensible in `mixed_precision_type`, "float16" or another floating-point type.
 
     Every operator has a category (see `mixed_precision`). One that gains (a convolution, a product of
@@ -89,7 +89,7 @@ class ToMixedPrecision(FunctionPass):
             )
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return infer_types(super().transform_module(infer_types(mod), ctx))
+        return infer_types(super().transform_module(mod, ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         keeps = bool(ctx.config.get("relay.ToMixedPrecision.keep_orig_output_dtype", False))

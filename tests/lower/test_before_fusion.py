@@ -17,7 +17,7 @@ from relay_explorer.ir import Function, IRModule, structural_hash
 from relay_explorer.ir.expr import Let
 from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.passes.flat_lets import FlatLets
-from relay_explorer.lower.passes.padding import PadDense, padded_units
+from relay_explorer.lower.passes.padded_units import PadDense, padded_units
 from relay_explorer.lower.passes.rows_apart import RowsApart
 from relay_explorer.lower.passes.split_slices import SplitSlices
 from relay_explorer.lower.prepare import prepared, with_params

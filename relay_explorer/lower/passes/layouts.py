@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any as Anything
+from typing import TypeGuard
 
 from ...ir.attrs import Attrs
 from ...ir.expr import Call, Constant, Expr, Var
 from ...ir.op import Op
-from ...ir.types import TensorType
+from ...ir.types import TensorType, Type
 from ...ir.walk import post_order
 from ...ops.nn.layout import layout_map
 from ...transform.alter_op_layout import AlterOpLayout
@@ -57,7 +58,7 @@ class _Rules:
         input channel and place in the window.
         """
         data, weight = types[0], types[1]
-        if not _plain([data, weight, out]) or _blocked(attrs):
+        if not in_vectors([data, weight, out]) or _blocked(attrs):
             return None
         channels = layout_map(attrs["data_layout"], "NCHW").forward(data.shape, 0, "the data")[1]
         outputs, each = layout_map(attrs["kernel_layout"], "OIHW").forward(weight.shape, 1, "the weight")[:2]
@@ -88,7 +89,7 @@ class _Rules:
         packed: it is once, when the program is compiled.
         """
         data, weight = types[0], types[1]
-        if not _plain([data, weight, out]) or not is_known(inputs[1]):
+        if not in_vectors([data, weight, out]) or not is_known(inputs[1]):
             return None
         block = block_of(weight.shape[0], self.target.lanes(data.dtype))
         if block == 1:
@@ -101,13 +102,15 @@ class _Rules:
         return Call(op, inputs, made)
 
 
-def _plain(types: Sequence[Anything]) -> bool:
-    """Whether all are tensors of known sizes, of one element type that comes in vectors."""
-    return (
-        all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types)
-        and len({t.dtype for t in types}) == 1
-        and types[0].dtype in DTYPES
-    )
+def in_vectors(types: Sequence[Type | None]) -> TypeGuard[Sequence[TensorType]]:
+    """Whether all are tensors of known sizes with elements, of one type that comes in vectors."""
+    tensors = [t for t in types if isinstance(t, TensorType) and t.is_static and 0 not in t.shape]
+    return len(tensors) == len(types) and {t.dtype for t in tensors} in [{dtype} for dtype in DTYPES]
+
+
+def types_of(call: Call) -> list[Type]:
+    """The types of a call's arguments and of its result."""
+    return [part.checked_type for part in (*call.args, call)]
 
 
 def _blocked(attrs: Attrs) -> bool:

@@ -4,8 +4,6 @@ are cut off where something else than another such layer reads the result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...ir.expr import Call, Constant, Expr, Function, const
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -13,9 +11,8 @@ from ...ir.types import TensorType
 from ...transform.function_pass import rewritten
 from ...transform.infrastructure import PassContext
 from ...transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
-from ..target import Target
-from .layouts import DTYPES, block_of, is_known
-from .padding import Padding
+from .layouts import block_of, in_vectors, is_known, types_of
+from .padding import Padding, Widening
 
 # What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the next
 # layer's weights, zeros too, would not undo.
@@ -52,19 +49,13 @@ def padded_channels(channels: int, width: int, lanes: int) -> int:
     return wanted
 
 
-class _Rules:
-    """`wide` has, for each call that cuts channels off, what it cuts them off from, and how many that has."""
-
-    def __init__(self, target: Target) -> None:
-        self.target = target
-        self.wide: dict[Expr, tuple[Expr, int]] = {}
-
+class _Rules(Widening):
     def conv2d(self, old: Call, new: Call) -> Expr | None:
+        """A convolution whose channels do not fill vectors gets more of them, which are cut off behind it."""
         attrs = new.attrs
         assert attrs is not None
-        types = [part.checked_type for part in (*old.args, old)]
         layouts = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"] or "NCHW")
-        if layouts != ("NCHW", "OIHW", "NCHW") or not _plain(types) or not is_known(new.args[1]):
+        if layouts != ("NCHW", "OIHW", "NCHW") or not in_vectors(types_of(old)) or not is_known(new.args[1]):
             return None
         channels, each = tensor_type(old.args[1]).concrete_shape[:2]
         given = tensor_type(old.args[0]).concrete_shape[1]
@@ -82,22 +73,20 @@ class _Rules:
         widths = ((0, outputs - channels), (0, inputs - each), (0, 0), (0, 0))
         weight = call("nn.pad", new.args[1], const(0.0, tensor_type(old.args[1]).dtype), pad_width=widths)
         values = {**dict(attrs.items()), "channels": outputs, "groups": groups}
-        return self._cut(call("nn.conv2d", data, weight, **values), channels, outputs)
+        return self.cut(call("nn.conv2d", data, weight, **values), 1, channels, outputs)
 
     def same(self, old: Call, new: Call) -> Expr | None:
-        """What treats all channels alike, and each alone."""
-        found = self.wide.get(new.args[0])
+        """What treats each channel alone is computed before those that are too many are cut off."""
         pool = isinstance(new.op, Op) and new.op.name in POOLS
-        if found is None or (pool and new.attrs is not None and new.attrs["layout"] != "NCHW"):
+        if pool and new.attrs is not None and new.attrs["layout"] != "NCHW":
             return None
-        data, wanted = found
-        return self._cut(Call(new.op, [data], new.attrs), tensor_type(old).concrete_shape[1], wanted)
+        return self.alike(old, new, 1)
 
     def broadcast(self, old: Call, new: Call) -> Expr | None:
-        """Two such values, or one and a constant."""
+        """Two values are joined before the channels that are too many are cut off. One may be a constant."""
         found = [self.wide.get(arg) for arg in new.args]
         wanted = {each[1] for each in found if each is not None}
-        if len(wanted) != 1 or not _plain([part.checked_type for part in (*old.args, old)]):
+        if len(wanted) != 1 or not in_vectors(types_of(old)):
             return None
         shape = tensor_type(old).concrete_shape
         if any(each and tensor_type(was).shape[1] != shape[1] for each, was in zip(found, old.args)):
@@ -108,14 +97,7 @@ class _Rules:
             if part is None:
                 return None
             args.append(part)
-        return self._cut(Call(new.op, args, new.attrs), shape[1], *wanted)
-
-    def _cut(self, wide: Call, channels: int, wanted: int) -> Expr:
-        if channels == wanted:
-            return wide
-        made = call("strided_slice", wide, begin=[0], end=[channels], strides=[1], axes=[1])
-        self.wide[made] = wide, wanted
-        return made
+        return self.cut(Call(new.op, args, new.attrs), 1, shape[1], *wanted)
 
 
 def _padded(arg: Expr, was: Expr, channels: int, wanted: int) -> Expr | None:
@@ -129,11 +111,3 @@ def _padded(arg: Expr, was: Expr, channels: int, wanted: int) -> Expr | None:
     widths = [(0, 0)] * len(shape)
     widths[-3] = (0, wanted - channels)
     return call("nn.pad", arg, const(0.0, type_.dtype), pad_width=tuple(widths))
-
-
-def _plain(types: Sequence[object]) -> bool:
-    return (
-        all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types)
-        and len({t.dtype for t in types}) == 1  # type: ignore[attr-defined]
-        and types[0].dtype in DTYPES  # type: ignore[attr-defined]
-    )

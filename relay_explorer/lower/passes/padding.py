@@ -1,132 +1,44 @@
-"""Products with a known weight whose number of units does not divide into vectors get units more, of zeros,
-which are cut off again: then they are packed and computed like the others.
-"""
+"""What passes share that give a layer results more than it has, so that they fill whole vectors."""
 
 from __future__ import annotations
 
-from ...ir.expr import Call, Constant, Expr, Function, const
-from ...ir.module import IRModule
-from ...ir.types import TensorType
-from ...transform.function_pass import FunctionPass, rewritten
-from ...transform.infrastructure import PassContext
-from ...transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
-from ...typing import infer_types
+from ...ir.expr import Call, Expr
+from ...transform.function_pass import TypedPass
+from ...transform.typed_rewrite import call, tensor_type
 from ..target import Target
-from .layouts import DTYPES, block_of, is_known
-
-ELEMENTWISE = ("nn.relu", "sigmoid", "tanh")  # what often follows, and is then done in the same kernel
-STREAMS = range(4, 9)  # blocks that are summed at a time: fewer leave the processor waiting
 
 
-class Padding(FunctionPass):
-    """What passes that pad for a target share: they need types, and leave them."""
+class Padding(TypedPass):
+    """A pass that pads for a target."""
 
     opt_level = 3
-    required = ("InferType",)
 
     def __init__(self, target: Target) -> None:
         self.target = target
 
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return infer_types(super().transform_module(infer_types(mod), ctx))
 
-
-class PadDense(Padding):
-    """`nn.dense` with units that fill whole vectors. A bias that is added, and an activation, come before the
-    units are cut off, so that they stay in the kernel of the product.
+class Widening:
+    """Rules that make values wider, for one target. What is too much is cut off at once; `wide` has, for each
+    call that cuts, what it cuts from and how wide that is. A rule that meets such a call reads what is wide
+    instead, and cuts after itself: so the cut moves down, to where something else reads the value.
     """
-
-    name = "PadDense"
-
-    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        rules = _Rules(self.target)
-        named: dict[str, Rule] = {"nn.dense": rules.dense, "add": rules.add, "strided_slice": rules.cut}
-        named.update(dict.fromkeys(ELEMENTWISE, rules.elementwise))
-        return rewritten(function, rewrite_calls(function, named))
-
-
-def padded_units(units: int, lanes: int) -> int:
-    """How many units a product gets; `units` where it is packed as it is. A few blocks more are worth it
-    where the blocks can then be summed several at a time.
-    """
-    if block_of(units, lanes) >= max(lanes // 2, 4):
-        return units
-    block = lanes
-    while block // 2 >= max(units, 4):
-        block //= 2
-    blocks = -(-units // block)
-    for more in range(blocks, blocks + blocks // 16 + 1):
-        if any(more % streams == 0 for streams in STREAMS):
-            return more * block
-    return blocks * block
-
-
-class _Rules:
-    """`wide` has, for each call that cuts units off, what it cuts them off from."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
         self.wide: dict[Expr, tuple[Expr, int]] = {}
 
-    def dense(self, old: Call, new: Call) -> Expr | None:
-        types = [part.checked_type for part in (*old.args, old)]
-        if not all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types):
-            return None
-        data, weight, out = (tensor_type(part) for part in (*old.args, old))
-        if len({data.dtype, weight.dtype, out.dtype}) > 1 or data.dtype not in DTYPES:
-            return None
-        units = weight.concrete_shape[0]
-        wanted = padded_units(units, self.target.lanes(data.dtype))
-        if wanted == units or not is_known(new.args[1]):
-            return None
-        assert old.attrs is not None
-        more = call("nn.pad", new.args[1], _zero(weight.dtype), pad_width=((0, wanted - units), (0, 0)))
-        product = call("nn.dense", new.args[0], more, units=wanted, out_dtype=old.attrs["out_dtype"])
-        return self._cut(product, units, len(out.shape), wanted)
-
-    def add(self, old: Call, new: Call) -> Expr | None:
-        for place, other in ((0, 1), (1, 0)):
-            found, bias = self.wide.get(new.args[place]), new.args[other]
-            if found is None or not isinstance(bias, Constant):
-                continue
-            wide, wanted = found
-            shape = tensor_type(bias).concrete_shape
-            rank, units = len(tensor_type(old).shape), tensor_type(old).concrete_shape[-1]
-            if tensor_type(old) != tensor_type(old.args[place]) or not 1 <= len(shape) <= rank:
-                continue
-            if shape[-1] != units or any(size != 1 for size in shape[:-1]):
-                continue
-            widths = (*[(0, 0)] * (len(shape) - 1), (0, wanted - units))
-            more = call("nn.pad", bias, _zero(tensor_type(bias).dtype), pad_width=widths)
-            args = [wide, more] if place == 0 else [more, wide]
-            return self._cut(call("add", *args), units, rank, wanted)
-        return None
-
-    def elementwise(self, old: Call, new: Call) -> Expr | None:
-        found = self.wide.get(new.args[0])
-        if found is None:
-            return None
-        out = tensor_type(old)
-        made = Call(new.op, [found[0]], new.attrs)
-        return self._cut(made, out.concrete_shape[-1], len(out.shape), found[1])
-
-    def cut(self, old: Call, new: Call) -> Expr | None:
-        """A part of what was cut off is cut off at once."""
-        found, attrs = self.wide.get(new.args[0]), new.attrs
-        assert attrs is not None
-        last = [len(tensor_type(old).shape) - 1]
-        if found is None or list(attrs["axes"] or ()) != last or list(attrs["strides"]) != [1]:
-            return None
-        begin, end = attrs["begin"][0], attrs["end"][0]
-        if attrs["slice_mode"] != "end" or not 0 <= begin < end <= tensor_type(old.args[0]).shape[-1]:
-            return None
-        return call("strided_slice", found[0], begin=[begin], end=[end], strides=[1], axes=last)
-
-    def _cut(self, wide: Expr, units: int, rank: int, wanted: int) -> Expr:
-        made = call("strided_slice", wide, begin=[0], end=[units], strides=[1], axes=[rank - 1])
+    def cut(self, wide: Expr, axis: int, size: int, wanted: int) -> Expr:
+        """The first `size` of the `wanted` places that a value has along an axis."""
+        if size == wanted:
+            return wide
+        made = call("strided_slice", wide, begin=[0], end=[size], strides=[1], axes=[axis])
         self.wide[made] = wide, wanted
         return made
 
-
-def _zero(dtype: str) -> Constant:
-    return const(0.0, dtype)
+    def alike(self, old: Call, new: Call, axis: int) -> Expr | None:
+        """What treats all places along the axis alike, and each alone, is done to all that are wide."""
+        found = self.wide.get(new.args[0])
+        if found is None:
+            return None
+        size = tensor_type(old).concrete_shape[axis]
+        return self.cut(Call(new.op, [found[0]], new.attrs), axis, size, found[1])

@@ -13,15 +13,14 @@ from ...ir.op import Op, OpPattern
 from ...ir.rewrites import tell
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order, rebuild
-from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.function_pass import TypedPass, rewritten
 from ...transform.infrastructure import PassContext
 from ...transform.typed_rewrite import call
-from ...typing import infer_types
 
 FEWEST = 4  # slices of one tensor: kernels for each place are worth their compiling where they are few
 
 
-class RowsApart(FunctionPass):
+class RowsApart(TypedPass):
     """Puts `annotation.stop_fusion` around slices, and parts of a split, along the first axis of a product of
     matrices, or of what follows it element by element. Within a kernel, a slice has its place in the kernel's
     code: the steps of a recurrent network, which are alike but for the row that they read, would be kernels
@@ -30,10 +29,6 @@ class RowsApart(FunctionPass):
 
     name = "RowsApart"
     opt_level = 3
-    required = ("InferType",)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return infer_types(super().transform_module(infer_types(mod), ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         order = post_order(function)

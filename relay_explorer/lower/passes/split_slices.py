@@ -8,23 +8,18 @@ from ...ir.op import Op
 from ...ir.rewrites import tell
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order, rebuild
-from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.function_pass import TypedPass, rewritten
 from ...transform.infrastructure import PassContext
 from ...transform.typed_rewrite import call
-from ...typing import infer_types
 
 
-class SplitSlices(FunctionPass):
+class SplitSlices(TypedPass):
     """Makes each part of a split, as the gates of an LSTM are cut from one product, a slice. A kernel has one
     result, so that a split, whose results go different ways, would be one of its own that only copies.
     """
 
     name = "SplitSlices"
     opt_level = 3
-    required = ("InferType",)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return infer_types(super().transform_module(infer_types(mod), ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[int, Expr] = {}

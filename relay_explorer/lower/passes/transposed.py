@@ -14,22 +14,17 @@ from ...ir.expr import Call, Expr, Function, const
 from ...ir.module import IRModule
 from ...ir.types import TensorType
 from ...ops.nn.sliding import sides
-from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.function_pass import TypedPass, rewritten
 from ...transform.infrastructure import PassContext
-from ...transform.typed_rewrite import call, rewrite_calls, tensor_type
-from ...typing import infer_types
-from .layouts import DTYPES, is_known
+from ...transform.typed_rewrite import call, rewrite_calls
+from .layouts import in_vectors, is_known, types_of
 
 
-class PlainTransposed(FunctionPass):
+class PlainTransposed(TypedPass):
     """`nn.conv2d_transpose` in the usual layouts, without groups and dilation, as `nn.conv2d`."""
 
     name = "PlainTransposed"
     opt_level = 3
-    required = ("InferType",)
-
-    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return infer_types(super().transform_module(infer_types(mod), ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, rewrite_calls(function, {"nn.conv2d_transpose": as_convolution}))
@@ -51,14 +46,12 @@ class _Axis(NamedTuple):
 def as_convolution(old: Call, new: Call) -> Expr | None:
     """A transposed convolution is a convolution for each of its phases."""
     attrs: Any = old.attrs
-    types = [part.checked_type for part in (*old.args, old)]
-    if not all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types):
+    types = types_of(old)
+    if not in_vectors(types):
         return None
-    data, weight, out = (tensor_type(part) for part in (*old.args, old))
+    data, weight, out = types
     plain = attrs.data_layout == "NCHW" and attrs.kernel_layout == "IOHW" and attrs.out_layout in ("", "NCHW")
     if not plain or attrs.groups != 1 or max(attrs.dilation) > 1 or not is_known(new.args[1]):
-        return None
-    if len({data.dtype, weight.dtype, out.dtype}) > 1 or data.dtype not in DTYPES:
         return None
     shapes = data.concrete_shape, weight.concrete_shape, out.concrete_shape
     axes = [

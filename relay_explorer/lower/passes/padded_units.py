@@ -1,0 +1,98 @@
+"""Products with a known weight whose number of units does not divide into vectors get units more, of zeros,
+which are cut off again: then they are packed and computed like the others.
+"""
+
+from __future__ import annotations
+
+from ...ir.expr import Call, Constant, Expr, Function, const
+from ...ir.module import IRModule
+from ...transform.function_pass import rewritten
+from ...transform.infrastructure import PassContext
+from ...transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
+from .layouts import block_of, in_vectors, is_known, types_of
+from .padding import Padding, Widening
+
+ELEMENTWISE = ("nn.relu", "sigmoid", "tanh")  # what often follows, and is then done in the same kernel
+STREAMS = range(4, 9)  # blocks that are summed at a time: fewer leave the processor waiting
+
+
+class PadDense(Padding):
+    """`nn.dense` with units that fill whole vectors. A bias that is added, and an activation, come before the
+    units are cut off, so that they stay in the kernel of the product.
+    """
+
+    name = "PadDense"
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        rules = _Rules(self.target)
+        named: dict[str, Rule] = {"nn.dense": rules.dense, "add": rules.add, "strided_slice": rules.slice}
+        named.update(dict.fromkeys(ELEMENTWISE, rules.elementwise))
+        return rewritten(function, rewrite_calls(function, named))
+
+
+def padded_units(units: int, lanes: int) -> int:
+    """How many units a product gets; `units` where it is packed as it is. A few blocks more are worth it
+    where the blocks can then be summed several at a time.
+    """
+    if block_of(units, lanes) >= max(lanes // 2, 4):
+        return units
+    block = lanes
+    while block // 2 >= max(units, 4):
+        block //= 2
+    blocks = -(-units // block)
+    for more in range(blocks, blocks + blocks // 16 + 1):
+        if any(more % streams == 0 for streams in STREAMS):
+            return more * block
+    return blocks * block
+
+
+class _Rules(Widening):
+    def dense(self, old: Call, new: Call) -> Expr | None:
+        """A product whose units do not fill vectors gets more of them, which are cut off behind it."""
+        types = types_of(old)
+        if not in_vectors(types):
+            return None
+        _, weight, out = types
+        units = weight.concrete_shape[0]
+        wanted = padded_units(units, self.target.lanes(weight.dtype))
+        if wanted == units or not is_known(new.args[1]):
+            return None
+        assert old.attrs is not None
+        more = call("nn.pad", new.args[1], const(0.0, weight.dtype), pad_width=((0, wanted - units), (0, 0)))
+        product = call("nn.dense", new.args[0], more, units=wanted, out_dtype=old.attrs["out_dtype"])
+        return self.cut(product, len(out.shape) - 1, units, wanted)
+
+    def add(self, old: Call, new: Call) -> Expr | None:
+        """A bias is added before the units that are too many are cut off."""
+        for place, other in ((0, 1), (1, 0)):
+            found, bias = self.wide.get(new.args[place]), new.args[other]
+            if found is None or not isinstance(bias, Constant):
+                continue
+            wide, wanted = found
+            shape = tensor_type(bias).concrete_shape
+            rank, units = len(tensor_type(old).shape), tensor_type(old).concrete_shape[-1]
+            if tensor_type(old) != tensor_type(old.args[place]) or not 1 <= len(shape) <= rank:
+                continue
+            if shape[-1] != units or any(size != 1 for size in shape[:-1]):
+                continue
+            widths = (*[(0, 0)] * (len(shape) - 1), (0, wanted - units))
+            more = call("nn.pad", bias, const(0.0, tensor_type(bias).dtype), pad_width=widths)
+            args = [wide, more] if place == 0 else [more, wide]
+            return self.cut(call("add", *args), rank - 1, units, wanted)
+        return None
+
+    def elementwise(self, old: Call, new: Call) -> Expr | None:
+        """An activation is computed before the units that are too many are cut off."""
+        return self.alike(old, new, len(tensor_type(old).shape) - 1)
+
+    def slice(self, old: Call, new: Call) -> Expr | None:
+        """A part of what was cut off is cut off at once."""
+        found, attrs = self.wide.get(new.args[0]), new.attrs
+        assert attrs is not None
+        last = [len(tensor_type(old).shape) - 1]
+        if found is None or list(attrs["axes"] or ()) != last or list(attrs["strides"]) != [1]:
+            return None
+        begin, end = attrs["begin"][0], attrs["end"][0]
+        if attrs["slice_mode"] != "end" or not 0 <= begin < end <= tensor_type(old.args[0]).shape[-1]:
+            return None
+        return call("strided_slice", found[0], begin=[begin], end=[end], strides=[1], axes=last)
