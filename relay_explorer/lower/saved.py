@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import weakref
 import zipfile
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,17 +30,41 @@ _KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
 
 def save(exe: Executable, path: object) -> None:
     """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
-    libraries = [library_of(kernel) for kernel in exe.kernels]
+    program = exe.program
+    told = {
+        "slots": program.slots,
+        "steps": [[type(step).__name__, step] for step in program.steps],
+        "inputs": program.inputs,
+        "result": program.result,
+        "arena": program.arena,
+        "text": exe.text,
+    }
+    write_archive(path, exe, told, {number: array.tobytes() for number, array in exe.constants.items()})
+
+
+def write_archive(
+    path: object, exe: Executable, told: Mapping[str, Any], constants: Mapping[int, bytes]
+) -> None:
+    """Writes the file of a program that runs kernels: `told` says how, besides what is said of every one."""
+    libraries = [_library_of(kernel) for kernel in exe.kernels]
+    description = {
+        "format": FORMAT,
+        "version": _project.VERSION,
+        "machine": platform.machine(),
+        "target": asdict(exe.target),
+        "kernels": [_kernel_fields(kernel) for kernel in exe.kernels],
+        **told,
+    }
     with replaced(path) as made, zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("program.json", json.dumps(_description(exe)))
+        archive.writestr("program.json", json.dumps(description))
         for number, library in enumerate(libraries):
             if library is not None:
                 archive.write(library, f"kernels/{number}{library.suffix}")
-        for number, array in exe.constants.items():
-            archive.writestr(f"constants/{number}", array.tobytes())
+        for number, data in constants.items():
+            archive.writestr(f"constants/{number}", data)
 
 
-def library_of(kernel: Kernel) -> Path | None:
+def _library_of(kernel: Kernel) -> Path | None:
     """The library of a kernel; None where it runs on the host."""
     if kernel.on_host:
         return None
@@ -52,24 +77,7 @@ def library_of(kernel: Kernel) -> Path | None:
     return found
 
 
-def _description(exe: Executable) -> dict[str, Any]:
-    program = exe.program
-    return {
-        "format": FORMAT,
-        "version": _project.VERSION,
-        "machine": platform.machine(),
-        "target": asdict(exe.target),
-        "slots": program.slots,
-        "steps": [[type(step).__name__, step] for step in program.steps],
-        "inputs": program.inputs,
-        "result": program.result,
-        "arena": program.arena,
-        "text": exe.text,
-        "kernels": [kernel_fields(kernel) for kernel in exe.kernels],
-    }
-
-
-def kernel_fields(kernel: Kernel) -> dict[str, Any]:
+def _kernel_fields(kernel: Kernel) -> dict[str, Any]:
     """What is written of a kernel besides its library."""
     left_out = ("path", "function", "file", "sha256", "format")
     entry = {name: value for name, value in kernel.entry.items() if name not in left_out}
@@ -113,6 +121,8 @@ _AGAIN = "build the program again, and save it: relay_explorer.build(…).save(p
 
 
 def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
+    import numpy as np
+
     from .executable import Executable
 
     target = read_target(told)
@@ -123,31 +133,42 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
         _result(told["result"]),
         int(told["arena"]),
     )
-    folder = tempfile.mkdtemp(prefix="relay_explorer_")
-    kernels = []
-    for number, fields in enumerate(told["kernels"]):
-        kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
-        kernel.uses, kernel.cached = int(fields["uses"]), True
-        if not kernel.on_host:
-            kernel.entry["path"] = archive.extract(f"kernels/{number}{target.library}", folder)
-        kernels.append(kernel)
     constants = {}
     for number in program.constants:
         slot = program.slots[number]
         array = aligned(slot.shape, slot.dtype)
-        import numpy as np
-
         array[...] = np.frombuffer(archive.read(f"constants/{number}"), array.dtype).reshape(slot.shape)
         constants[number] = array
-    made = Executable(program, kernels, constants, target)
+    made = Executable(program, read_kernels(archive, told, target), constants, target)
     made._text = str(told["text"])
-    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     return made
+
+
+def read_kernels(archive: zipfile.ZipFile, told: dict[str, Any], target: Target) -> list[Kernel]:
+    """The kernels of a saved program. Their libraries lie in a folder that is there as long as they are."""
+    kernels = []
+    folder = _Folder()
+    for number, fields in enumerate(told["kernels"]):
+        kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
+        kernel.uses, kernel.cached = int(fields["uses"]), True
+        if not kernel.on_host:
+            kernel.entry["path"] = archive.extract(f"kernels/{number}{target.library}", folder.path)
+            kernel.folder = folder
+        kernels.append(kernel)
+    return kernels
+
+
+class _Folder:
+    """A new folder for files, which goes when nobody holds this object any more."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="relay_explorer_")
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def read_target(told: dict[str, Any]) -> Target:
     """What a program was built for; a RelayError where this machine is none."""
-    target = Target(**{**told["target"], "caches": tuple(told["target"]["caches"])})
+    target = Target.from_dict(told["target"])
     if told["machine"] != platform.machine() or not target.runs_here:
         raise RelayError(
             f"the program was built for {target} on {told['machine']}, and this machine is none",

@@ -89,6 +89,11 @@ class Target:
             return target
         return _parsed(json.dumps(_options(target), sort_keys=True))
 
+    @staticmethod
+    def from_dict(told: Mapping[str, Any]) -> Target:
+        """The inverse of `dataclasses.asdict`, also where the fields have been through JSON."""
+        return Target(**{**told, "caches": tuple(told["caches"])})
+
     def __str__(self) -> str:
         cpu = self.dict.get("mcpu") or self.dict.get("arch")
         return f"{self.kind} ({cpu})" if cpu else self.kind
