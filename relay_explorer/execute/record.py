@@ -14,6 +14,7 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, GlobalVar
 from ..ir.module import IRModule
 from ..ir.op import Op
+from .bounded import Bounded, BudgetError, Totals, check_bounds
 from .code import Block, Code, Instruction, Kind
 from .executor import FunctionValue
 from .interpreter import Frame, Interpreter, Observer
@@ -128,16 +129,6 @@ class Failed(Step):
     error: RelayError
 
 
-@dataclass
-class Totals:
-    """Counts over the whole run, also over what was not recorded. `deepest`: activations on the stack."""
-
-    steps: int = 0
-    calls: int = 0
-    tail_calls: int = 0
-    deepest: int = 0
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """A recorded run of `@{entry}` of `module` for `args`.
@@ -183,12 +174,8 @@ class Evaluation:
         return last.error if isinstance(last, Failed) else None
 
 
-class _BudgetError(Exception):
-    """The budget is spent."""
-
-
 @dataclass
-class Recorder(Observer):
+class Recorder(Bounded, Observer):
     """Keeps what happens in the first `limit` steps, and counts all; stops the run after `budget` steps."""
 
     limit: int = LIMIT
@@ -207,7 +194,7 @@ class Recorder(Observer):
     # -- what the interpreter tells
 
     def entered(self, code: Code, frame: Frame, callee: Closure, at: Instruction | None, tail: bool) -> None:
-        caller, step = self.now, self._count()
+        caller, step = self.now, self.count()
         new = Activation(code, frame, callee, at, caller)
         # A call that ends a branch whose `if` or `match` is waited for is no tail call: its caller goes on.
         goes_on = bool(self.waiting) and self.waiting[-1][1] is caller
@@ -225,7 +212,7 @@ class Recorder(Observer):
             if caller is not None and at is not None and not tail:
                 self.waiting.append((at, caller))
         self.now = new
-        if self._keeps(step):
+        if self.keeps(step):
             because = caller.reads(at.operands, step) if caller is not None and at is not None else ()
             new.before = replaced  # only here: a loop of a million turns would be kept whole by its last
             new.recorded(len(self.activations), step)
@@ -233,9 +220,9 @@ class Recorder(Observer):
             self.steps.append(Entered(new, because, replaced))
 
     def made(self, instruction: Instruction, frame: Frame) -> None:
-        now, step, node = self._here(), self._count(), instruction.node
+        now, step, node = self._here(), self.count(), instruction.node
         self.runs[node] = self.runs.get(node, 0) + 1
-        if not self._keeps(step):
+        if not self.keeps(step):
             return
         because = now.reads(instruction.operands, step)
         if instruction.kind is Kind.CLOSURE:
@@ -252,11 +239,11 @@ class Recorder(Observer):
         self.steps.append(Made(now, because, instruction, value))
 
     def chose(self, instruction: Instruction, frame: Frame, block: Block, tail: bool) -> None:
-        now, step, node = self._here(), self._count(), instruction.node
+        now, step, node = self._here(), self.count(), instruction.node
         self.runs[node] = self.runs.get(node, 0) + 1
         if not tail:
             self.waiting.append((instruction, now))
-        if not self._keeps(step):
+        if not self.keeps(step):
             return
         because = now.reads(instruction.operands, step)
         now.chosen = step
@@ -266,24 +253,24 @@ class Recorder(Observer):
         self.steps.append(Chose(now, because, instruction, number))
 
     def returned(self, instruction: Instruction, value: Value, done: Block) -> None:
-        ended, step = self._here(), self._count()
+        ended, step = self._here(), self.count()
         _, now = self.waiting.pop()
         left = ended if ended is not now else None
         if left is not None:
             self.depth -= 1
             left.last = step
         self.now = now
-        if self._keeps(step):
+        if self.keeps(step):
             because = ended.reads((done.result,), step) or ended.causes()
             now.origin[instruction.target] = step
             self.steps.append(Returned(now, because, instruction, value, left))
 
     def finished(self, value: Value, done: Block) -> None:
-        now, step = self._here(), self._count()
+        now, step = self._here(), self.count()
         self.steps.append(Finished(now, now.reads((done.result,), step), value))
 
     def failed(self, instruction: Instruction, frame: Frame, error: RelayError) -> None:
-        now, step = self._here(), self._count()
+        now, step = self._here(), self.count()
         if now.frame is not frame:  # the call was one too many: its caller is where it went wrong
             now = self.waiting[-1][1]
         self.steps.append(Failed(now, now.reads(instruction.operands, step), instruction, error))
@@ -293,17 +280,6 @@ class Recorder(Observer):
     def _here(self) -> Activation:
         assert self.now is not None, "nothing happens before a function is entered"
         return self.now
-
-    def _count(self) -> int:
-        """The number of this step."""
-        number = self.totals.steps
-        if number >= self.budget:
-            raise _BudgetError
-        self.totals.steps += 1
-        return number
-
-    def _keeps(self, step: int) -> bool:
-        return step < self.limit
 
 
 def _number(instruction: Instruction, block: Block) -> int:
@@ -330,10 +306,7 @@ def record(
     a Failed step. Arguments that the function does not take are a RelayError or TypeInferenceError, as they
     are when it is called.
     """
-    if limit < 1 or budget < 1:
-        raise RelayError(
-            f"a recording of {min(limit, budget)} steps shows nothing", help=["ask for at least 1"]
-        )
+    check_bounds(limit, budget)
     module = mod if isinstance(mod, IRModule) else IRModule.from_expr(mod)
     var = module.get_global_var(entry)
     interpreter = Interpreter(module)
@@ -344,7 +317,7 @@ def record(
     stopped = False
     try:
         interpreter.call(entry, values)
-    except _BudgetError:
+    except BudgetError:
         stopped = True
     except RelayError:
         if not recorder.steps or not isinstance(recorder.steps[-1], Failed):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ...ir.errors import RelayError
+from ..bounded import Bounded, BudgetError, check_bounds
 from ..values import Value, show
 from .bytecode import (
     AllocStorage,
@@ -36,12 +37,8 @@ LIMIT = 1_500
 BUDGET = 300_000
 
 
-class _BudgetError(Exception):
-    """The budget is spent."""
-
-
 @dataclass
-class Recorder(Observer):
+class Recorder(Bounded, Observer):
     """Keeps what happens in the first `limit` steps, and counts all; stops the run after `budget` steps."""
 
     limit: int = LIMIT
@@ -64,7 +61,7 @@ class Recorder(Observer):
     # -- what the machine tells
 
     def entered(self, function: VMFunction, registers: Registers, number: int, tail: bool) -> None:
-        step = self._count()
+        step = self.count()
         if number >= 0:
             self._ran(number)
             self.totals.calls += 1
@@ -72,7 +69,7 @@ class Recorder(Observer):
         self.depth += not tail
         self.totals.deepest = max(self.totals.deepest, self.depth)
         self.function = function
-        if not self._keeps(step):
+        if not self.keeps(step):
             return
         caller = self.now
         held, because = self._given(caller, number, registers, function, step)
@@ -98,7 +95,7 @@ class Recorder(Observer):
         )
 
     def did(self, function: VMFunction, number: int, registers: Registers) -> None:
-        step = self._count()
+        step = self.count()
         self.function = function
         self._ran(number)
         instruction = function.code[number]
@@ -106,7 +103,7 @@ class Recorder(Observer):
             self.totals.kernels += 1
         elif isinstance(instruction, AllocStorage):
             self.totals.storage += instruction.size
-        if not self._keeps(step):
+        if not self.keeps(step):
             return
         now = self._here()
         reads = tuple([now.registers[register] for register in read(instruction)])
@@ -123,10 +120,10 @@ class Recorder(Observer):
         self._add(StepKind.DID, now.number, number, now.following, because, reads, wrote, reused=reused)
 
     def returned(self, function: VMFunction, number: int, registers: Registers, value: Value) -> None:
-        step = self._count()
+        step = self.count()
         self.function = function
         self.depth -= 1
-        if not self._keeps(step):
+        if not self.keeps(step):
             return
         ended = self._here()
         now = self.activations[ended.caller]
@@ -140,8 +137,8 @@ class Recorder(Observer):
         )
 
     def finished(self, value: Value) -> None:
-        step = self._count()
-        late = not self._keeps(step)
+        step = self.count()
+        late = not self.keeps(step)
         now = self._late() if late else self._here()
         if late:
             held: Held = self.things.adopt(value, step, self.changes)
@@ -153,10 +150,10 @@ class Recorder(Observer):
         self._add(StepKind.END, now.number, -1, -1, because, (held,), (held,))
 
     def failed(self, function: VMFunction, number: int, error: RelayError) -> None:
-        step = self._count()
+        step = self.count()
         self.function = function
         self._ran(number)
-        late = not self._keeps(step)
+        late = not self.keeps(step)
         now = self._late() if late else self._here()
         registers = () if late else read(function.code[number])
         because = tuple(dict.fromkeys([o for r in registers if (o := now.origin[r]) >= 0]))
@@ -246,17 +243,6 @@ class Recorder(Observer):
             counts = self.runs[self.function.name] = [0] * len(self.function.code)
         counts[number] += 1
 
-    def _count(self) -> int:
-        """The number of this step."""
-        number = self.totals.steps
-        if number >= self.budget:
-            raise _BudgetError
-        self.totals.steps += 1
-        return number
-
-    def _keeps(self, step: int) -> bool:
-        return step < self.limit
-
 
 def record_machine(
     program: VMProgram | Machine,
@@ -271,17 +257,14 @@ def record_machine(
     `args` are values as the machine holds them. The first `limit` steps are kept; after `budget` steps a run
     that has not ended is stopped. A run that goes wrong ends with a step that says so. `text` writes values.
     """
-    if limit < 1 or budget < 1:
-        raise RelayError(
-            f"a recording of {min(limit, budget)} steps shows nothing", help=["ask for at least 1"]
-        )
+    check_bounds(limit, budget)
     machine = program if isinstance(program, Machine) else Machine(program)
     recorder = Recorder(limit, budget, text)
     before, machine.observer = machine.observer, recorder
     stopped = False
     try:
         machine.call("main", args)
-    except _BudgetError:
+    except BudgetError:
         stopped = True
     except RelayError:
         if not recorder.steps or recorder.steps[-1].kind is not StepKind.FAILURE:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from ...ir.errors import RelayError
+from .. import bounded
 from .bytecode import VMFunction, VMProgram
 from .things import Change, Held, Thing
 
@@ -68,15 +69,9 @@ class Step:
 
 
 @dataclass
-class Totals:
-    """Counts over the whole run, also over what was not recorded. `storage` is in bytes, all that was asked
-    for together; `deepest` are activations on the stack at once.
-    """
+class Totals(bounded.Totals):
+    """Besides those of every recording: calls of kernels, and the bytes of storage that was asked for."""
 
-    steps: int = 0
-    calls: int = 0
-    tail_calls: int = 0
-    deepest: int = 0
     kernels: int = 0
     storage: int = 0
 
