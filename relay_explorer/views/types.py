@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator
 
-from ..ir.expr import Expr, Function, Var
+from ..ir.expr import Expr, Var
 from ..ir.show import short_type, show_type
 from ..ir.types import TensorType, Type
 from ..typing.events import (
@@ -45,6 +44,7 @@ from .format import (
 )
 from .rows import ProgramRows, program_rows
 from .types_say import Speaker
+from .types_steps import annotated_run, mark_of, told
 from .words import counted
 
 QUEUED, RUNNING, WAITING, DONE, REFUSED = 1, 2, 3, 4, 5
@@ -81,10 +81,10 @@ class _Builder:
         self.speaker = Speaker(self.name, self.variable, self.show, self.known, self.classmates, self._law)
 
     def view(self, title: str) -> TypesView:
-        pending = _told(self.history.steps)
+        pending = told(self.history.steps)
         at = 0
         while at < len(pending):
-            run = _annotated_run(pending, at)
+            run = annotated_run(pending, at)
             self._write(pending[at : at + run])
             at += run
         rows = self.program.filled(lambda expr: self.by_expr.get(expr, -1))
@@ -194,11 +194,8 @@ class _Builder:
         number = self.relation_numbers.get(constraint.number)
         if number is not None:
             return number
-        operands = getattr(constraint.call, "args", ()) or (getattr(constraint.call, "tuple_value", None),)
         ends: list[int] = []
-        for position, arg in enumerate(constraint.args):
-            expr = operands[position] if position < len(operands) else constraint.call
-            found = self.by_expr.get(expr) if expr is not None else None
+        for arg, found in self._operands(constraint):
             if found is None and isinstance(arg, Unknown):
                 found = self._numbered(arg.number)
             if found is not None and found not in ends:
@@ -210,17 +207,20 @@ class _Builder:
         self.changes.append(("r", number, 0))
         return number
 
-    def _law(self, constraint: Constraint) -> str:
-        operands = getattr(constraint.call, "args", ()) or (getattr(constraint.call, "tuple_value", None),)
-        names = []
+    def _operands(self, constraint: Constraint) -> Iterator[tuple[Type, int | None]]:
+        """What a relation is between: the types, and the variables of the expressions that have them."""
+        parts = getattr(constraint.call, "args", ()) or (getattr(constraint.call, "tuple_value", None),)
         for position, arg in enumerate(constraint.args):
-            expr = operands[position] if position < len(operands) else constraint.call
-            found = self.by_expr.get(expr) if expr is not None else None
-            names.append(
-                self.variables[found].name
-                if found is not None
-                else short_type(self.now.resolve(arg), self._variable_name)
-            )
+            expr = parts[position] if position < len(parts) else constraint.call
+            yield arg, self.by_expr.get(expr) if expr is not None else None
+
+    def _law(self, constraint: Constraint) -> str:
+        names = [
+            short_type(self.now.resolve(arg), self._variable_name)
+            if found is None
+            else self.variables[found].name
+            for arg, found in self._operands(constraint)
+        ]
         law = constraint.relation.law.replace("{out}", names[-1])
         for position, text in enumerate(names[:-1]):
             law = law.replace(f"{{{position}}}", text)
@@ -243,7 +243,7 @@ class _Builder:
         because = tuple(
             dict.fromkeys(self.renumbered[b] for one in played for b in one.because if b in self.renumbered)
         )
-        self.steps.append(Step(_mark(first), self.row, say, because, tuple(self.changes)))
+        self.steps.append(Step(mark_of(first), self.row, say, because, tuple(self.changes)))
 
     def _event(self, event: Event) -> None:
         self.now.add(event)
@@ -340,47 +340,6 @@ def _plain(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _told(steps: list[Played]) -> list[Played]:
-    """The steps that are shown: that a function gets its type is told together with its binding by `let`."""
-    told = []
-    for step, after in zip_longest(steps, steps[1:]):
-        main, next_main = step.main, after.main if after is not None else None
-        bound = (
-            isinstance(next_main, Unifying)
-            and next_main.reason.kind == "let"
-            and isinstance(main, Typed)
-            and next_main.reason.right is main.expr
-        )
-        if not (bound and isinstance(main, Typed) and isinstance(main.expr, Function)):
-            told.append(step)
-    return told
-
-
-def _annotated_run(steps: list[Played], at: int) -> int:
-    """How many steps from `at` on introduce annotated variables: these are told as one."""
-    count = 0
-    while at + count < len(steps):
-        main = steps[at + count].main
-        if not (isinstance(main, Typed) and isinstance(main.expr, Var) and main.type.__class__ is TensorType):
-            break
-        count += 1
-    return max(1, count)
-
-
-def _mark(step: Played) -> Mark:
-    if step.refused is not None:
-        return Mark.REFUSE
-    if isinstance(step.main, Annotated):
-        return Mark.DONE
-    if any(m.waited for m in step.moved):
-        return Mark.REQUEUE
-    if isinstance(step.main, Unifying):
-        return Mark.UNIFY
-    if isinstance(step.main, Started):
-        return Mark.SOLVE if step.done else Mark.WAIT
-    return Mark.GENERATE
-
-
 def _known(type_: Type) -> int:
     """0: nothing is known, 1: a part, 2: everything."""
     if type_.__class__ is TensorType:
@@ -407,6 +366,3 @@ def _functions(rows: Iterable[Row]) -> Iterable[FunctionRows]:
         if row.kind == RowKind.FUNCTION and row.depth == 0:
             name = next((t.text for t in row.tokens if t.text.startswith("@")), row.text)
             yield FunctionRows(name, index, row.end if row.end >= 0 else index)
-
-
-__all__ = ["types_view"]

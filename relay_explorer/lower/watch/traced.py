@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,14 +74,11 @@ def traced(made: Scheduled) -> Traced:
 def both(made: Scheduled) -> tuple[Traced, Traced]:
     """The LLVM text of a scheduled kernel for a processor, and the assembly that LLVM makes of it."""
     from ..compiling import generated
-    from ..schedules import Scheduled as Kind
     from .traced_llvm import read_llvm
 
     func, blocks = marked(made.prim_func)
     module = tvm().IRModule({made.composed.name: func})
-    text = with_scopes(
-        str(generated(Kind(made.composed, module, made.trace, made.rule)).mod.inspect_source("ll"))
-    )
+    text = with_scopes(str(generated(replace(made, mod=module)).mod.inspect_source("ll")))
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "kernel.ll"
         path.write_text(text, "utf-8")
