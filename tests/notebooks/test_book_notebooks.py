@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
+
+from tests.notebooks.kernel import kernel, run
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "book").glob("*.ipynb"))
 
@@ -15,14 +18,19 @@ def test_there_are_notebooks() -> None:
     assert len(NOTEBOOKS) >= 5
 
 
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with kernel() as found:
+        yield found
+
+
 @pytest.mark.notebook
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs(path: Path, tmp_path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
-    NotebookClient(
-        notebook, timeout=180, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    ).execute()
+def test_runs(client: Any, path: Path, tmp_path: Path) -> None:
+    notebook = run(client, nbformat.read(path, as_version=4), tmp_path)
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    kinds = {output["output_type"] for output in shown}
+    assert "error" not in kinds, [output["evalue"] for output in shown if output["output_type"] == "error"]
     assert not [
         output for output in shown if output["output_type"] == "stream" and output["name"] == "stderr"
     ]

@@ -1,0 +1,41 @@
+"""One Jupyter kernel for many notebooks: starting it, and loading TVM, takes longer than most of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from jupyter_client.manager import start_new_kernel
+from nbformat import NotebookNode
+
+SHOWN = ("display_data", "execute_result", "stream", "error")  # messages that are a cell's outputs
+
+
+@contextmanager
+def kernel() -> Iterator[Any]:
+    """A client of a kernel that has just been started."""
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def run(client: Any, notebook: NotebookNode, folder: Path) -> NotebookNode:
+    """Executes a notebook in a folder of its own, without the names of the one before; errors stay in the
+    cells.
+    """
+    client.execute_interactive(f"%reset -f\n%cd -q {folder}", timeout=600)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+
+            def keep(message: dict[str, Any], cell: NotebookNode = cell) -> None:
+                if message["msg_type"] in SHOWN:
+                    cell.outputs.append(nbformat.v4.output_from_msg(message))
+
+            client.execute_interactive(cell.source, allow_stdin=False, timeout=600, output_hook=keep)
+    return notebook
