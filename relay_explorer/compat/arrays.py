@@ -48,6 +48,16 @@ class DeviceArray(NDArray):
             return DeviceArray(self.shape, self.dtype, self.data, target)
         return target.copyfrom(self)
 
+    def to_dlpack(self) -> Any:
+        """A copy of the elements, as a capsule of DLPack."""
+        return self.numpy().copy().__dlpack__()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.to_dlpack()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return cpu().device_type, 0
+
     def __getitem__(self, index: Any) -> Any:
         return self.numpy()[index]
 
@@ -87,4 +97,25 @@ def empty(
     return DeviceArray(extents, dtype, bytes(count), device)
 
 
-__all__ = ["NDArray", "array", "empty"]
+class _Capsule:
+    """A capsule of DLPack, as what hands one over."""
+
+    def __init__(self, capsule: object) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> object:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return cpu().device_type, 0
+
+
+def from_dlpack(tensor: Any) -> DeviceArray:
+    """A copy of an array of another library, or of a capsule of DLPack that one gave."""
+    import numpy
+
+    given: Any = tensor if hasattr(tensor, "__dlpack__") else _Capsule(tensor)
+    return array(numpy.from_dlpack(given))
+
+
+__all__ = ["NDArray", "array", "empty", "from_dlpack"]

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..execute.graph import GraphProgram
 from ..execute.results import ConstructorValue
 from ..ir.errors import RelayError
 from ..ir.ndarray import NDArray
@@ -38,6 +37,7 @@ class GraphModule:
         self._types = parameter_types(self._program)
         self._inputs: dict[str, Any] = {}
         self._outputs: list[DeviceArray] = []
+        self._taken: dict[int, DeviceArray] = {}  # by output: what it is also written to
 
     @property
     def module(self) -> GraphModule:
@@ -80,7 +80,19 @@ class GraphModule:
                 help=["build it without this one in `params`, and set it afterwards; or build it again"],
             )
 
-    set_input_zero_copy = set_input
+    def set_input_zero_copy(self, key: Any = None, value: Any = None, **params: Any) -> None:
+        """As `set_input`, but an array of `tvm.nd` of the parameter's element type is not copied: each run
+        reads what it holds then.
+        """
+        self.set_input(key, value, **params)
+        for name, given in [*params.items(), *([] if key is None else [(self._name(key), value)])]:
+            held = self._inputs.get(name)
+            if isinstance(given, DeviceArray) and isinstance(held, NDArray) and given.dtype == held.dtype:
+                self._inputs[name] = given
+
+    def set_output_zero_copy(self, index: int, value: DeviceArray) -> None:
+        """Each run writes that output into `value`, too."""
+        self._taken[index] = value
 
     def load_params(self, params_bytes: bytes | bytearray) -> None:
         """Sets inputs from what `save_param_dict` wrote."""
@@ -100,6 +112,8 @@ class GraphModule:
         """Runs the program on the inputs."""
         self.set_input(**input_dict)
         self._outputs = list(flat(self._program(*self._values())))
+        for index, taken in self._taken.items():
+            self.get_output(index, taken)
 
     def _values(self) -> list[Any]:
         unset = [name for name in self._names if name not in self._inputs]
@@ -168,14 +182,15 @@ class GraphModule:
 
 
 def parameter_types(program: Executable) -> list[Type | None]:
-    """The types of a compiled program's parameters, as far as they are known."""
-    if isinstance(program.program, GraphProgram):
+    """The types of a compiled program's parameters, as far as they are known: those of tensors are."""
+    from ..lower.executable import GraphExecutable
+    from ..lower.virtual import parsed_type
+
+    if isinstance(program, GraphExecutable):
         slots = program.program.slots
         numbers = [given.nest for given in program.inputs]
         return [TensorType(slots[n].shape, slots[n].dtype) if isinstance(n, int) else None for n in numbers]
-    from ..lower.virtual import parameters
-
-    return [param.type_annotation for param in parameters(program.program)]
+    return [parsed_type(given.type) for given in program.inputs]
 
 
 class Times:

@@ -83,9 +83,10 @@ def load_module(path: object, fmt: str = "") -> Factory:
 
     program = load(str(path))
     told: dict[str, Any] = {}
-    with zipfile.ZipFile(str(path)) as archive:
-        if ENTRY in archive.namelist():
-            told = json.loads(archive.read(ENTRY))
+    if zipfile.is_zipfile(str(path)):  # a library that was saved ahead of time is none
+        with zipfile.ZipFile(str(path)) as archive:
+            if ENTRY in archive.namelist():
+                told = json.loads(archive.read(ENTRY))
     return Factory(program, {}, str(told.get("name", "default")), told.get("bound", {}))
 
 

@@ -37,7 +37,6 @@ REMEDIES = {
     "tvm.relay.frontend": _IMPORTERS,
     "tvm.relay.quantize": "quantization is not here; relay_explorer shows programs as they are",
     "tvm.relay.collage": _COMPILER,
-    "tvm.contrib.debugger": "use relay_explorer.explore(mod) to look into a program",
     "tvm.contrib.download": "nothing is downloaded here: fetch the file first",
     "tvm.contrib.relay_viz.DotPlotter": "leave the plotter out: RelayVisualizer(mod) draws by itself",
     "tvm.contrib.relay_viz.TermPlotter": "leave the plotter out; print(mod) is the program as text",

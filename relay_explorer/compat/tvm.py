@@ -111,7 +111,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "execute.results:ConstructorValue", "execute.results:RefValue", "execute:Executor",
     ),
     "tvm.relay.base": ("ir.span", "ir.expr:Expr as RelayNode"),
-    "tvm.relay.build_module": ("relay.build_module", "compat.build:build"),
+    "tvm.relay.build_module": (
+        "relay.build_module", "compat.build:build", "transform:optimize", "compat.older:build_config",
+    ),
     "tvm.relay.dataflow_pattern": ("dataflow_pattern",),
     "tvm.relay.expr": (
         "ir.expr", "ir.bind:bind", "ir.tuple_wrapper:TupleWrapper", "ir.expr:Expr as RelayExpr",

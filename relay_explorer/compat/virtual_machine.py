@@ -22,7 +22,7 @@ from ..ir.module import IRModule
 from ..transform.infrastructure import PassContext
 from .arrays import array
 from .build import Factory
-from .compiling import built, compiler_is_here, say_once, typed_module
+from .compiling import built, check_given, compiler_is_here, say_once, typed_module
 from .graph_module import flat
 from .libraries import Library
 
@@ -132,6 +132,35 @@ def compile(
     return Executable(module, target, built("relay.vm.compile", module, target, executor="vm"))
 
 
+class VMCompiler:
+    """What `compile` does, in the steps of old code: `lower`, `codegen`, `get_exec`."""
+
+    def __init__(self) -> None:
+        self._params: dict[str, Any] = {}
+        self._given: tuple[IRModule | Function, Any] | None = None
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        """Values for parameters of `@main`, by name; set before `lower`, they become part of the program."""
+        self._params = dict(params)
+
+    def get_params(self) -> dict[str, Any]:
+        return self._params
+
+    def lower(self, mod: IRModule | Function, target: Any = None, target_host: Any = None) -> None:
+        """Takes a program."""
+        check_given(mod, None)
+        self._given = mod, target
+
+    def codegen(self) -> None:
+        """Nothing: `get_exec` compiles."""
+
+    def get_exec(self) -> Executable:
+        """The compiled program."""
+        if self._given is None:
+            raise RelayError("there is no program yet", help=["give one: compiler.lower(mod, target)"])
+        return compile(*self._given, params=self._params)
+
+
 class VirtualMachine:
     """Runs the functions of an executable."""
 
@@ -214,4 +243,4 @@ def _arrays(value: Any) -> Any:
     return array(value) if hasattr(value, "dtype") else value
 
 
-__all__ = ["Executable", "VirtualMachine", "compile"]
+__all__ = ["Executable", "VMCompiler", "VirtualMachine", "compile"]

@@ -150,6 +150,16 @@ class GraphExecutor:
         assert array is not None
         return array
 
+    def written(self, step: int) -> list[Array]:
+        """Runs the steps up to number `step`, a kernel call of a program without branches, and gives copies of
+        what that one writes: later steps may write over it.
+        """
+        for at in range(step + 1):
+            self._step(at)
+        launch = self.program.steps[step]
+        assert isinstance(launch, Launch)
+        return [self._array_of(number).reshape(shape).copy() for number, shape in launch.writes]
+
     def timed(self) -> list[float]:
         """Runs once, and gives the seconds that each step took; 0 for one that was not taken."""
         seconds = [0.0] * len(self.calls)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -73,6 +74,7 @@ class _Process:
                 if pipe is not None:
                     with suppress(OSError):
                         pipe.close()
+            process.terminate()  # a process that was forked from this one may hold the pipe open
             process.wait()
 
 
@@ -83,6 +85,13 @@ class Pool:
         self.lock = threading.Lock()
         self.idle: SimpleQueue[_Process] = SimpleQueue()
         self.processes: list[_Process] = []
+        self.inherited: list[_Process] = []
+
+    def forget(self) -> None:
+        """In a forked process: the compiling processes, and whoever waits for them, are the other's."""
+        self.lock, self.idle = threading.Lock(), SimpleQueue()
+        self.inherited += self.processes  # kept: were they deleted, their pipes would be written to
+        self.processes = []
 
     def compile(self, requests: Sequence[Request], workers: int, told: Told) -> None:
         """Compiles all of them; what is done is told as soon as it is. Where one cannot be compiled, the rest
@@ -146,3 +155,5 @@ def _error(request: Request, answer: dict[str, Any]) -> RelayError:
 
 POOL = Pool()
 atexit.register(POOL.stop)
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=POOL.forget)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any
 from ..ir.errors import RelayError
 from .threads import use_all_cores
 
+_importing = threading.RLock()  # of two threads that hide a module, the second would miss it
 INSTALL = 'pip install "relay_explorer[compile]"'
 PINS = {"apache-tvm": "0.27.0", "apache-tvm-ffi": "0.1.14"}  # releases; any post-release of one will do
 
@@ -85,17 +87,18 @@ def _without_torch() -> Iterator[None]:
     go by DLPack, so nothing is lost; a PyTorch that is there already stays.
     """
     name = "TVM_FFI_DISABLE_TORCH_C_DLPACK"
-    before = os.environ.get(name)
-    os.environ[name] = "1"
-    hidden = "torch" not in sys.modules
-    if hidden:
-        sys.modules["torch"] = None  # type: ignore[assignment]  # the import system's way to say: not there
-    try:
-        yield
-    finally:
+    with _importing:
+        before = os.environ.get(name)
+        os.environ[name] = "1"
+        hidden = "torch" not in sys.modules
         if hidden:
-            del sys.modules["torch"]
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+            sys.modules["torch"] = None  # type: ignore[assignment]  # the import system's way to say: not there
+        try:
+            yield
+        finally:
+            if hidden:
+                del sys.modules["torch"]
+            if before is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = before

@@ -16,8 +16,11 @@ from ..ir.errors import RelayError
 
 
 def serve() -> None:
-    """Answers requests until there are none. An interrupt is for the process that asks."""
+    """Answers requests until there are none. An interrupt is for the process that asks; it asks this one to
+    end, which removes its temporary files.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what TVM and LLVM print is no answer
     for line in sys.stdin:
@@ -32,7 +35,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
     os.environ[VARIABLE] = request["cache"]
     try:
-        target = Target(**{**request["target"], "caches": tuple(request["target"]["caches"])})
+        target = Target.from_dict(request["target"])
         return {"entry": compiled(request["text"], request["name"], target, request["choice"])}
     except RelayError as problem:
         return {"error": problem.message, "help": list(problem.help)}

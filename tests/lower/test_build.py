@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -371,8 +372,18 @@ def test_kernels_are_compiled_in_processes_of_their_own(monkeypatch: pytest.Monk
             pool.compile([Request(text, "right", Target.of("cpu"))], 1, done.__setitem__)
         pool.compile([Request(text, "again", Target.of("cpu"))], 1, done.__setitem__)
         assert done[0]["name"] == "again"
+        running = pool.processes[0].running
+        assert running is not None
+        assert running.stdin is not None
+        held = os.dup(running.stdin.fileno())  # as a process holds it that was forked from this one
     finally:
         pool.stop()
+    os.close(held)
+    assert running.returncode is not None
+    with pool.lock:
+        pool.forget()  # as a forked process does
+        assert not pool.lock.locked()
+    assert pool.processes == []
 
 
 def test_saved_and_loaded(exe: Executable, tmp_path: Path) -> None:

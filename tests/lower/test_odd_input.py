@@ -18,6 +18,7 @@ import torch
 
 import relay_explorer
 from relay_explorer import relay
+from relay_explorer.compat.libraries import load_module
 from relay_explorer.ir import Function
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.lower import cache
@@ -117,6 +118,9 @@ def test_a_file_that_was_changed(exes: dict[str, Executable], executor: str, tmp
     assert link.is_symlink()
     whole = path.read_bytes()
     np.testing.assert_array_equal(relay_explorer.load(link)(X), 2 * X)
+    old: Any = load_module(link)["default"]()  # as old code loads it
+    old.run(x=X)
+    np.testing.assert_array_equal(old.get_output(0).numpy(), 2 * X)
     choose = random.Random(executor)
     loaded = 0
     for turn in range(60):

@@ -126,3 +126,52 @@ def test_a_device_that_is_not_here_is_said_once(monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(module.get_output(0).numpy(), WANTED)
     arm = relay.build(layer(), "llvm -device=arm_cpu -mtriple=aarch64-linux-gnu", params=PARAMS)
     assert "fmla" in arm.get_lib().get_source("asm")
+
+
+def test_what_a_debug_executor_tells() -> None:
+    debug, aot = T.contrib.debugger.debug_executor, T.runtime.executor.AotModule
+    lib = relay.build(layer(), "llvm", params=PARAMS)
+    module = debug.create(lib.get_graph_json(), lib.get_lib(), T.cpu())
+    report = module.profile(data=X)
+    assert len(report.calls) == len(report.csv().splitlines()) - 1 == len(lib.program.program.steps)
+    assert "ms a run" in str(report)
+    nodes = json.loads(lib.graph_json)["nodes"]
+    (first, dense) = next((k, node) for k, node in enumerate(nodes) if "dense" in node["name"])
+    for node in (first, dense["name"]):
+        np.testing.assert_allclose(module.debug_get_output(node).numpy(), WANTED)
+    assert len(module.run_individual(2)) == len(nodes)
+    with pytest.raises(
+        RelayError, match=r"the graph has no kernel call 'dense'\nhelp: its calls are numbers"
+    ):
+        module.debug_get_output("dense")
+    other = aot(lib["debug_create"]("default", T.cpu()))
+    other.run(data=X)
+    np.testing.assert_allclose(other.get_output(0).numpy(), WANTED)
+    loop = debug.GraphModuleDebug(relay.build(relay.parse(COUNT)), [T.cpu()], "", None)
+    with pytest.raises(RelayError, match="the program is no graph of kernels"):
+        loop.debug_get_output(0)
+
+
+def test_arrays_that_are_not_copied() -> None:
+    given, taken = T.nd.array(X), T.nd.empty((2, 4))
+    module = T.contrib.graph_executor.GraphModule(relay.build(layer(), params=PARAMS)["default"](T.cpu()))
+    module.set_input_zero_copy("data", given)
+    module.set_output_zero_copy(0, taken)
+    module.run()
+    np.testing.assert_allclose(taken.numpy(), WANTED)
+    given.copyfrom(0 * X)
+    module.run()
+    np.testing.assert_allclose(taken.numpy(), np.ones((2, 4)))
+    assert T.nd.from_dlpack(given.to_dlpack()) == T.nd.from_dlpack(given) == given
+
+
+def test_a_virtual_machine_is_compiled_in_steps_and_measured() -> None:
+    compiler = relay.vm.VMCompiler()
+    with pytest.raises(RelayError, match="there is no program yet"):
+        compiler.get_exec()
+    compiler.set_params(PARAMS)
+    compiler.lower(layer(), "llvm")
+    compiler.codegen()
+    machine = T.runtime.profiler_vm.VirtualMachineProfiler(compiler.get_exec(), T.cpu())
+    np.testing.assert_allclose(machine.invoke("main", X)[0].numpy(), WANTED)
+    assert [call["Name"] for call in machine.profile(X).calls]

@@ -1,0 +1,157 @@
+"""`tvm.contrib.debugger.debug_executor`, `tvm.runtime.profiler_vm`, `tvm.runtime.executor.AotModule`: what
+ran a built program another way than `graph_executor.GraphModule`, and told more of the run.
+
+    lib = relay.build(mod, "llvm", params=params)
+    module = debug_executor.create(lib.get_graph_json(), lib.get_lib(), tvm.cpu())
+    print(module.profile(data=image))
+    module.debug_get_output("fused_nn_dense").numpy()
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..execute.graph import Launch
+from ..ir.errors import RelayError
+from .arrays import DeviceArray, array
+from .build import Factory
+from .devices import Device, cpu
+from .graph_module import GraphModule
+from .libraries import Library
+from .virtual_machine import Executable, VirtualMachine
+
+if TYPE_CHECKING:
+    from ..lower.executable import GraphExecutable
+    from ..lower.profile import Profile
+
+
+class AotModule(GraphModule):
+    """Runs a program that was built for the executor "aot". Which executor that is follows from the program:
+    it is run as a GraphModule runs it.
+    """
+
+
+class Report:
+    """Where the time of a run went: `calls`, one for each call of a kernel, in order, by the columns "Name",
+    "Duration (us)", "Percent" and "Count".
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        total = sum(step.seconds for step in profile.steps) or 1.0
+        self._profile = profile
+        self.calls: list[dict[str, Any]] = [
+            {
+                "Name": step.kernel.name, "Duration (us)": step.seconds * 1e6,
+                "Percent": 100 * step.seconds / total, "Count": 1,
+            }
+            for step in profile.steps
+        ]  # fmt: skip
+
+    def table(self, sort: bool = True, aggregate: bool = True, col_sums: bool = True) -> str:
+        """The kernels, the slowest first, with their shares, speeds and schedules; how it is asked for is not
+        looked at.
+        """
+        return str(self._profile)
+
+    def csv(self) -> str:
+        """The calls as comma-separated values, with a line of headings."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, ["Name", "Duration (us)", "Percent", "Count"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.calls)
+        return text.getvalue()
+
+    def json(self) -> str:
+        return json.dumps({"calls": self.calls})
+
+    __str__ = __repr__ = table
+
+
+class GraphModuleDebug(GraphModule):
+    """A GraphModule that tells how long each kernel takes, and what it computes. The graph is that of the
+    library, and nothing is written to `dump_root`.
+    """
+
+    def __init__(
+        self,
+        module: Factory | Library | GraphModule,
+        device: Device | Sequence[Device] = (),
+        graph_json_str: str | None = None,
+        dump_root: object = None,
+    ) -> None:
+        super().__init__(module, *(device if isinstance(device, Sequence) else [device]))
+
+    def profile(self, collectors: object = None, **input_dict: Any) -> Report:
+        """Runs the program, and tells where its time goes."""
+        self.set_input(**input_dict)
+        return Report(self._program.profile(*self._values()))
+
+    def run_individual(
+        self, number: int, repeat: int = 1, min_repeat_ms: int = 0, **rest: Any
+    ) -> list[float]:
+        """The least seconds that each kernel takes in `number` runs, `repeat` times, in the order of the
+        graph; 0 for its nodes without a kernel.
+        """
+        found = self._program.profile(*self._values(), repeat=max(1, number) * max(1, repeat))
+        return [0.0] * self._first_kernel() + [step.seconds for step in found.steps]
+
+    def debug_get_output(self, node: int | str, out: DeviceArray | None = None) -> DeviceArray:
+        """What a node of the graph gives, by its number or name: the first result of the first so named."""
+        graph, first = self._graph(), self._first_kernel()
+        steps = [step for step in graph.program.steps if isinstance(step, Launch)]
+        names = [graph.kernels[step.kernel].name for step in steps]
+        if isinstance(node, str) and node in names:
+            node = first + names.index(node)
+        if not isinstance(node, int) or not first <= node < first + len(names):
+            raise RelayError(
+                f"the graph has no kernel call {node!r:.60}",
+                help=[f"its calls are numbers {first} to {first + len(names) - 1}: {', '.join(names[:12])}"],
+            )
+        value = array(graph.written(node - first, self._values())[0])
+        return out.copyfrom(value) if out is not None else value
+
+    def exit(self) -> None:
+        """Removed what was written to `dump_root`: nothing was."""
+
+    def _graph(self) -> GraphExecutable:
+        """The program, whose graph has no branches."""
+        from ..lower.executable import GraphExecutable
+
+        found = self._program
+        if isinstance(found, GraphExecutable) and all(isinstance(s, Launch) for s in found.program.steps):
+            return found
+        raise RelayError(
+            "the program is no graph of kernels: it has branches, functions or data types",
+            help=['its values can be watched: relay_explorer.explore(mod, view="evaluation")'],
+        )
+
+    def _first_kernel(self) -> int:
+        """The number of the graph's first node with a kernel; inputs and constants come before."""
+        nodes = json.loads(self.factory.get_graph_json())["nodes"] if self._graph() else []
+        return next((k for k, node in enumerate(nodes) if node["op"] != "null"), len(nodes))
+
+
+def create(
+    graph_json_str: str, libmod: Any, device: Device | list[Device] | None = None, dump_root: object = None
+) -> GraphModuleDebug:
+    """As `GraphModuleDebug`, from the parts that `relay.build` was taken apart into."""
+    return GraphModuleDebug(libmod, device or cpu())
+
+
+class VirtualMachineProfiler(VirtualMachine):
+    """A virtual machine that tells where the time of a run goes."""
+
+    def profile(self, *args: Any, func_name: str = "main", **kwargs: Any) -> Report:
+        """Runs `@main`, and tells how long its kernels take."""
+        if func_name != "main":
+            raise RelayError(f"the profile is one of `@main`, not of `@{func_name:.60}`")
+        kept, named = self._inputs.get("main", ([], {}))
+        given, by_name = (args, kwargs) if args or kwargs else (kept, named)
+        return Report(self.executable._compiled("machine code to measure").profile(*given, **by_name))
+
+
+__all__ = ["AotModule", "Executable", "GraphModuleDebug", "Report", "VirtualMachineProfiler", "create"]

@@ -1,0 +1,35 @@
+"""`tvm.contrib.cc` and `tvm.contrib.ndk`: what `export_library` was told to link with. It is named and passed
+on; programs are written without it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+from ..ir.errors import RelayError
+
+
+def create_shared(output: str, objects: Any, *arguments: Any, **options: Any) -> None:
+    """Linked object files: here only programs are written, by `export_library`."""
+    raise RelayError("object files are not linked here", help=["write the program: lib.export_library(path)"])
+
+
+create_executable = create_staticlib = create_shared
+
+
+def cross_compiler(compile_func: Any, *arguments: Any, **options: Any) -> Callable[..., None]:
+    """What would link for another machine."""
+    return create_shared
+
+
+def get_cc() -> str | None:
+    """The C++ compiler, if there is one."""
+    return next(
+        (path for name in ("g++", "gcc", "clang++", "clang", "c++", "cc") if (path := shutil.which(name))),
+        None,
+    )
+
+
+__all__ = ["create_executable", "create_shared", "create_staticlib", "cross_compiler", "get_cc"]
