@@ -5,22 +5,35 @@ Students' code is run as it is, by this user and without a sandbox.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from . import notebooks
 from .nbgrader_config import configure
 
+Submission = tuple[str, str, Path]  # student, exercise, notebook
+CELL_SECONDS = 60
+GRADED_SECONDS = 240  # checks end what never ends by themselves; on a busy machine that takes its time
+NOTEBOOK_SECONDS = 900  # when they have passed, what is left of a notebook gets little
+LITTLE = 2
+# nbgrader's. What it leaves empty here is for those who enter dates and names in its database.
+COLUMNS = (
+    "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
+    "late_submission_penalty", "score", "max_score",
+)  # fmt: skip
 
-def submitted(folder: Path) -> Iterator[tuple[str, str, Path]]:
-    """The submissions in a folder: student, exercise, notebook. They lie in `STUDENT/EXERCISE.ipynb` or, as
+
+def submitted(folder: Path) -> Iterator[Submission]:
+    """The submissions in a folder. They lie in `STUDENT/EXERCISE.ipynb` or, as
     nbgrader has it, in `STUDENT/EXERCISE/EXERCISE.ipynb`.
     """
     for student in sorted(path for path in folder.iterdir() if path.is_dir()):
@@ -31,11 +44,21 @@ def submitted(folder: Path) -> Iterator[tuple[str, str, Path]]:
                     break
 
 
+def strays(folder: Path, found: list[Submission]) -> list[Path]:
+    """Notebooks in a folder that are no submissions, for their names or places; hidden ones left out."""
+    known = {path for _, _, path in found}
+    others = [path.relative_to(folder) for path in folder.rglob("*.ipynb") if path not in known]
+    return sorted(path for path in others if not any(part.startswith(".") for part in path.parts))
+
+
 def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
     """Grades every submission in `folder`, and writes the points to the table `out` (nbgrader's form).
-    `graded` is a folder for the graded notebooks. Gives 1 where some notebook could not be graded, else 0.
+    `graded` is a folder for the graded notebooks. Gives 1 where some notebook was not graded, else 0.
     """
     found = list(submitted(folder)) if folder.is_dir() else []
+    unknown = strays(folder, found) if folder.is_dir() else []
+    for path in unknown:
+        print(f"{path} is not graded: a submission is STUDENT/EXERCISE.ipynb", file=sys.stderr)
     if not found:
         known = ", ".join(notebooks.names())
         print(
@@ -43,18 +66,34 @@ def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
             file=sys.stderr,
         )
         return 1
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("a"):  # what cannot be written is said now, and not in an hour
+        pass
     # nbgrader calls `alembic` by its name: it lies beside the Python that runs.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    with tempfile.TemporaryDirectory() as root, warnings.catch_warnings():
+    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="nbgrader")  # its queries warn about themselves
-        failed = _grade(Path(root), found)
-        _export(Path(root), out)
+        root = Path(place)
+        failed = _grade(root, found)
+        _export(root, out, found, set(failed))
         if graded is not None:
-            shutil.copytree(Path(root) / "autograded", graded, dirs_exist_ok=True)
-    for student, name, why in failed:
+            _copy(root, graded, found)
+    for (student, name), why in failed.items():
         print(f"{student}/{name} could not be graded: {why}", file=sys.stderr)
     print(f"{len(found) - len(failed)} of {len(found)} submissions graded: {out}")
-    return int(bool(failed))
+    return int(bool(failed or unknown))
+
+
+def limits() -> Callable[[Any], int]:
+    """How many seconds a cell of a notebook may take that is begun now."""
+    start = time.monotonic()
+
+    def of(cell: Any) -> int:
+        most = GRADED_SECONDS if cell.metadata.get("nbgrader", {}).get("grade") else CELL_SECONDS
+        left = NOTEBOOK_SECONDS - (time.monotonic() - start)
+        return max(LITTLE, min(most, int(left)))
+
+    return of
 
 
 def _config(root: Path) -> Any:
@@ -67,7 +106,14 @@ def _config(root: Path) -> Any:
     return config
 
 
-def _grade(root: Path, found: list[tuple[str, str, Path]]) -> list[tuple[str, str, str]]:
+def _ids(found: list[Submission]) -> dict[str, str]:
+    """What students are called in the course: their own names may have commas, stars and brackets in them,
+    which mean something to nbgrader.
+    """
+    return {name: f"s{number}" for number, name in enumerate(dict.fromkeys(who for who, _, _ in found))}
+
+
+def _grade(root: Path, found: list[Submission]) -> dict[tuple[str, str], str]:
     """Has nbgrader grade the submissions; gives those that it could not, and why."""
     from nbgrader.apps import NbGraderAPI
 
@@ -75,19 +121,21 @@ def _grade(root: Path, found: list[tuple[str, str, Path]]) -> list[tuple[str, st
         place = root / "source" / name / f"{name}.ipynb"
         place.parent.mkdir(parents=True)
         place.write_text(notebooks.text(notebooks.source(name)), "utf-8")
+    ids = _ids(found)
     for student, name, path in found:
-        place = root / "submitted" / student / name / f"{name}.ipynb"
+        place = root / "submitted" / ids[student] / name / f"{name}.ipynb"
         place.parent.mkdir(parents=True)
         shutil.copyfile(path, place)
     api = NbGraderAPI(config=_config(root))
     for name in sorted({name for _, name, _ in found}):
         _expect(api.generate_assignment(name, force=True, create=True), name)
-    failed = []
+    failed = {}
     for number, (student, name, _) in enumerate(found, 1):
         print(f"[{number}/{len(found)}] {student}/{name}", file=sys.stderr)
-        result = api.autograde(name, student, force=True, create=True)
+        api.config.Execute.timeout_func = limits()
+        result = api.autograde(name, ids[student], force=True, create=True)
         if not result["success"]:
-            failed.append((student, name, _reason(result)))
+            failed[student, name] = _reason(result)
     return failed
 
 
@@ -96,7 +144,7 @@ def _reason(result: dict[str, Any]) -> str:
     told = f"{result.get('log') or ''}\n{result.get('error') or ''}"
     errors = re.findall(r"^\s*(?:\w+\.)*(\w*(?:Error|Exception)\b.*)$", told, re.MULTILINE)
     own = [error for error in errors if not error.startswith("NbGraderException")]
-    return (own or errors or ["nbgrader gives no reason"])[-1].strip()
+    return str((own or errors or ["nbgrader gives no reason"])[-1]).strip()
 
 
 def _expect(result: dict[str, Any], name: str) -> None:
@@ -104,11 +152,30 @@ def _expect(result: dict[str, Any], name: str) -> None:
         raise RuntimeError(f"nbgrader cannot prepare {name}:\n{result.get('log')}\n{result.get('error')}")
 
 
-def _export(root: Path, out: Path) -> None:
+def _export(root: Path, out: Path, found: list[Submission], failed: set[tuple[str, str]]) -> None:
+    """Writes the table: a line for each submission, without points where it could not be graded."""
     from nbgrader.api import Gradebook
-    from nbgrader.plugins import CsvExportPlugin
 
-    plugin = CsvExportPlugin()
-    plugin.to = str(out)
-    with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "relay_explorer") as gradebook:
-        plugin.export(gradebook)
+    ids = _ids(found)
+    with (
+        Gradebook(f"sqlite:///{root / 'gradebook.db'}", "relay_explorer") as gradebook,
+        out.open("w", encoding="utf-8", newline="") as file,
+    ):
+        table = csv.DictWriter(file, COLUMNS)
+        table.writeheader()
+        for student, name, _ in sorted(found, key=lambda one: one[1::-1]):
+            row: dict[str, str | float] = {"assignment": name, "student_id": student}
+            if (student, name) not in failed:
+                graded = gradebook.find_submission(name, ids[student])
+                score = float(graded.score)
+                row |= {"raw_score": score, "late_submission_penalty": 0.0, "score": score}
+            table.writerow({**row, "max_score": float(gradebook.find_assignment(name).max_score)})
+
+
+def _copy(root: Path, graded: Path, found: list[Submission]) -> None:
+    """Copies the graded notebooks to the folders of those who handed them in."""
+    ids = _ids(found)
+    for student, name, _ in found:
+        made = root / "autograded" / ids[student] / name
+        if made.is_dir():
+            shutil.copytree(made, graded / student / name, dirs_exist_ok=True)

@@ -20,6 +20,8 @@ from .given import ANSWERING
 MOST_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
 _STACK = 64 << 20  # bytes; threads of some systems have room for a few hundred calls only
 _WAITING = 4  # times as long, for code that sleeps or waits for something
+_UNKNOWN = 10  # and where nobody tells whether it waits of its own accord or for a processor
+SHARE = 1.0  # of the seconds that are asked for: tests of what never ends give less
 _PATIENCE = 1.0  # seconds in which code must stop once it is told to
 
 
@@ -54,20 +56,52 @@ class _Tail(io.TextIOBase):
         return True
 
 
+class _Clock:
+    """The time that a thread has used. What it stands in line for a processor, which something else has, is
+    not counted: Linux tells it of every thread.
+    """
+
+    def __init__(self, thread: threading.Thread) -> None:
+        self.told = f"/proc/self/task/{thread.native_id}/schedstat"
+        self.began, self.process = time.monotonic(), time.process_time()
+
+    def seconds(self, waiting: float) -> float:
+        """What it has computed, and what it has waited for, a second of which counts as so many."""
+        passed = time.monotonic() - self.began
+        try:
+            with open(self.told) as file:
+                ran, stood, times = map(int, file.read().split())
+        except (OSError, ValueError):  # another system, or the thread has ended
+            times = 0
+        if not times:
+            return max(time.process_time() - self.process, passed / _UNKNOWN)
+        return ran / 1e9 + max(0.0, passed - (ran + stood) / 1e9) * waiting
+
+
+class Allowance:
+    """So many seconds of this process, for a search that may end early. A machine that is busy with something
+    else takes nothing of them, unless it leaves the process less than a quarter of a processor.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds * SHARE
+        self.began, self.process = time.monotonic(), time.process_time()
+
+    def left(self) -> bool:
+        passed = time.monotonic() - self.began
+        return max(time.process_time() - self.process, passed / _WAITING) < self.seconds
+
+
 def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
     """Runs `code(*args)` for at most `seconds`. What it raises is in the outcome, OutOfTimeError among it.
 
-    The seconds are the processor's, where the system counts them for a thread: what else the machine does
-    must not make an answer wrong. Code that spends its time inside one call of a C function cannot be stopped
-    before that call returns.
+    The seconds are the processor's: what else the machine does must not make an answer wrong. Code that
+    spends its time inside one call of a C function cannot be stopped before that call returns.
     """
     box: dict[str, Any] = {}
     tail = _Tail()
-    clocks: list[int] = []
 
     def work() -> None:
-        if hasattr(time, "pthread_getcpuclockid"):
-            clocks.append(time.pthread_getcpuclockid(threading.get_ident()))
         with contextlib.suppress(_Stop):  # one that arrives when all is done
             try:
                 box["value"] = code(*args)
@@ -81,11 +115,12 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
         thread = threading.Thread(target=work, daemon=True, name=ANSWERING)
         with contextlib.redirect_stdout(tail), contextlib.redirect_stderr(tail), _kernel_stays():
             thread.start()
+            clock = _Clock(thread)
             try:
-                _wait(thread, seconds, clocks)
+                _wait(thread, clock, seconds * SHARE)
             finally:  # also where the person at the keyboard interrupts
                 if thread.is_alive():
-                    _stop(thread, box)
+                    _stop(thread, clock, box)
     finally:
         threading.stack_size(before)
     if not box:
@@ -95,27 +130,19 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
     return Outcome(box.get("value"), box.get("error"), tail.text)
 
 
-def _wait(thread: threading.Thread, seconds: float, clocks: list[int]) -> None:
+def _wait(thread: threading.Thread, clock: _Clock, seconds: float) -> None:
     """Returns when the thread has ended, or has used up its time."""
-    start = time.monotonic()
-    while thread.is_alive():
-        passed = time.monotonic() - start
-        used = passed
-        if clocks:
-            with contextlib.suppress(OSError):  # the thread has ended, and its clock with it
-                used = max(time.clock_gettime(clocks[0]), passed / _WAITING)
-        if used >= seconds:
-            return
+    while thread.is_alive() and (used := clock.seconds(1 / _WAITING)) < seconds:
         thread.join(max(seconds - used, 0.01))
 
 
-def _stop(thread: threading.Thread, box: dict[str, Any]) -> None:
+def _stop(thread: threading.Thread, clock: _Clock, box: dict[str, Any]) -> None:
     """Tells the thread to end, again and again, since it may catch what it is told; but not any more once it
     has an answer, when it only frees its memory.
     """
-    deadline = time.monotonic() + _PATIENCE
+    last = clock.seconds(1.0) + _PATIENCE
     with _unreported():
-        while thread.is_alive() and not box and time.monotonic() < deadline:
+        while thread.is_alive() and not box and clock.seconds(1.0) < last:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop)
             )

@@ -8,14 +8,13 @@ import importlib
 import inspect
 import random
 import re
-import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import FrozenInstanceError, dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from .budget import Outcome, OutOfTimeError, limited
+from .budget import Allowance, Outcome, OutOfTimeError, limited
 from .feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError
 from .given import WithheldError, is_ours, repr_of
 
@@ -249,9 +248,9 @@ class Search(Generic[Case]):
 
     def _shrunk(self, case: Case, failure: Failure) -> Failure:
         """The failure of a smaller case; of `case` where no smaller one fails, or time is up."""
-        deadline = time.monotonic() + SHRINK_SECONDS
+        time = Allowance(SHRINK_SECONDS)
         candidates = iter(self.smaller(case))
-        while (candidate := next(candidates, None)) is not None and time.monotonic() < deadline:
+        while time.left() and (candidate := next(candidates, None)) is not None:
             found = self.judge(candidate)
             if found is not None:
                 failure, candidates = found, iter(self.smaller(candidate))

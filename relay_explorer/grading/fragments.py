@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any as Anything
 
@@ -15,6 +14,7 @@ from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import children, free_vars, post_order, rewrite
+from .budget import Allowance
 from .check import SHRINK_SECONDS, Property
 from .feedback import Failure
 from .generate import generate
@@ -100,10 +100,10 @@ def smallest_failure(judge: Judge, cases: Iterable[IRModule]) -> Failure | None:
     if failing is None:
         return None
     small, failure = failing
-    deadline = time.monotonic() + SHRINK_SECONDS
+    time = Allowance(SHRINK_SECONDS)
 
     def fails(module: IRModule) -> bool:
-        return time.monotonic() < deadline and judge(module) is not None
+        return time.left() and judge(module) is not None
 
     if _well_typed(small):
         small = shrink(small, fails, _TRIES)

@@ -13,6 +13,7 @@ from ..lower.compose import Composed, compose
 from ..lower.require import tvm
 from ..lower.schedules import Scheduled
 from ..lower.target import Target
+from .machine_code import machine_code
 
 Shape = tuple[int, int, int]  # rows of A, columns of B, and what is summed
 
@@ -94,9 +95,7 @@ def serial(made: Scheduled) -> Scheduled:
 
 def runs(made: Scheduled) -> Callable[..., Any]:
     """The machine code, a function of three tensors of TVM's: A, B and C."""
-    from ..lower.compiling import generated
-
-    found: Callable[..., Any] = generated(made)[made.composed.name]
+    found: Callable[..., Any] = machine_code(made)[made.composed.name]
     return found
 
 

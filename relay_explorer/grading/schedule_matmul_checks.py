@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from ..ir.errors import RelayError
@@ -13,6 +14,7 @@ from ..lower.schedules import Scheduled
 from .budget import Outcome, limited
 from .check import CASE_SECONDS, PROGRAMS, Exercise, Property, Remark, crashed, own_lines
 from .feedback import Failure
+from .machine_code import Loops
 from .schedule_matmul import (
     NotAScheduleError,
     Shape,
@@ -28,7 +30,7 @@ from .schedule_matmul import (
 )
 from .schedule_matmul_hints import refused_hint, told
 from .schedule_matmul_loops import Look, begins, cores, nested, product_of, statements, tile, vectors
-from .schedule_matmul_speed import SHAPE, STEPS, Step, best, measured
+from .schedule_matmul_speed import SHAPE, STEPS, Step, fastest
 
 COMPILE_SECONDS = 30.0
 MOST_COPIES = 4_096  # of a statement's numbers, unrolled and vectorized: more take minutes to compile
@@ -101,7 +103,7 @@ def _wrong(answer: Answer, shape: Shape) -> Failure | None:
             "turns: split "
             "them first.", picture=_picture(made),
         )  # fmt: skip
-    outcome = limited(COMPILE_SECONDS, _computed, made, shape)
+    outcome = _ran(Loops(made), shape)
     if outcome.error is not None:
         return Failure(
             case, "machine code", f"loops of which TVM makes none: {told(outcome.error)}",
@@ -109,6 +111,12 @@ def _wrong(answer: Answer, shape: Shape) -> Failure | None:
             picture=_picture(made),
         )  # fmt: skip
     return _compared(outcome.value, made, shape, case)
+
+
+@lru_cache(64)
+def _ran(loops: Loops, shape: Shape) -> Outcome:
+    """What came of compiling and running: asked again and again, and so remembered."""
+    return limited(COMPILE_SECONDS, _computed, loops.made, shape)
 
 
 def _computed(made: Scheduled, shape: Shape) -> Any:
@@ -204,7 +212,7 @@ def _speed(name: str, says: str, step: Step) -> Property:
         made, failure = _scheduled(answer, SHAPE, host().lanes())
         if made is None:
             return failure
-        speed = best(step, lambda: measured(made))
+        speed = fastest(step, made)
         if step.reached(speed):
             return Remark(speed)
         return Failure(

@@ -8,24 +8,26 @@ from unittest.mock import patch
 from relay_explorer.grading import Feedback, budget, check
 from tests.exercises.answers import answer
 
+FEW = 20  # random programs of a property; learners' answers are tried on three times as many
+
 
 class Mistake(NamedTuple):
-    """Changes of a solution's text, the property that then fails first, and a part of the hint. An `endless`
-    one is given a quarter of its time: what it does with the rest is known.
+    """Changes of a solution's text, the property that then fails first, and a part of the hint. Most are
+    found with FEW `programs`. An `endless` one is given a quarter of its time: what it does with the rest is
+    known.
     """
 
     changes: list[tuple[str, str]]
     fails: str
     hint: str
     endless: bool = False
+    programs: int = FEW
 
 
 def tried(exercise: str, function: str, part: str, mistake: Mistake) -> Feedback:
     """The feedback for a mistake, which is the one that is expected, with a small program, drawn."""
-    wait = budget._wait
-    share = 0.25 if mistake.endless else 1.0
-    with patch.object(budget, "_wait", lambda thread, seconds, clocks: wait(thread, seconds * share, clocks)):
-        feedback = check(part, answer(exercise, function, *mistake.changes))
+    with patch.object(budget, "SHARE", 0.25 if mistake.endless else 1.0):
+        feedback = check(part, answer(exercise, function, *mistake.changes), programs=mistake.programs)
     assert feedback.failed == mistake.fails, str(feedback)
     assert feedback.failure is not None
     assert mistake.hint in feedback.failure.hint, str(feedback)

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import os
-import shutil
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from exercises import notebooks
 from relay_explorer import _project
 from relay_explorer.grading.check import EXERCISES
 from tests.exercises.submissions import submission
+from tests.notebooks.kernel import kernel, run
 
 NAMES = notebooks.names()
-ROOT = Path(__file__).parents[2]
-EXCHANGED = ("(*both, n, k)", "(*both, k, n)")
 NO_OCCURS = ("if occurs(left, right, classes):", "if False:")
 
 
@@ -89,11 +84,10 @@ def test_a_misspelt_option_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 # -- running them
 
 
-def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Executes a notebook alone in a folder, as Colab opens it; errors stay in the cells."""
-    where = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=180, kernel_name="python3", allow_errors=True, resources=where).execute()
-    return notebook
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with kernel() as found:
+        yield found
 
 
 def errors(notebook: NotebookNode) -> dict[str, str]:
@@ -116,17 +110,17 @@ def feedback(notebook: NotebookNode) -> list[str]:
 
 @pytest.mark.notebook
 @pytest.mark.parametrize("name", NAMES)
-def test_the_solution_runs(name: str, tmp_path: Path) -> None:
+def test_the_solution_runs(client: Any, name: str, tmp_path: Path) -> None:
     """With hidden tests: full marks."""
-    done = run(read("source", name), tmp_path)
+    done = run(client, read("source", name), tmp_path)
     assert errors(done) == {}
     assert feedback(done)
     assert all('data-state="fails"' not in text for text in feedback(done))
 
 
 @pytest.mark.notebook
-def test_a_wrong_answer_is_shown(tmp_path: Path) -> None:
-    done = run(submission("unification", NO_OCCURS), tmp_path)
+def test_a_wrong_answer_is_shown(client: Any, tmp_path: Path) -> None:
+    done = run(client, submission("unification", NO_OCCURS), tmp_path)
     assert set(errors(done)) == {"unify-occurs", "unify-names"}
     assert errors(done)["unify-occurs"].startswith("WrongAnswerError: unify: occurs does not hold")
     wrong = [text for text in feedback(done) if 'data-state="fails"' in text]
@@ -136,8 +130,8 @@ def test_a_wrong_answer_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.notebook
-def test_an_unanswered_notebook_runs_to_its_end(tmp_path: Path) -> None:
-    done = run(read("release", "type_relation"), tmp_path)
+def test_an_unanswered_notebook_runs_to_its_end(client: Any, tmp_path: Path) -> None:
+    done = run(client, read("release", "type_relation"), tmp_path)
     assert "It is not written yet" in feedback(done)[0]
     graded = {
         cell.metadata.nbgrader.grade_id
@@ -145,68 +139,3 @@ def test_an_unanswered_notebook_runs_to_its_end(tmp_path: Path) -> None:
         if cell.metadata.get("nbgrader", {}).get("grade")
     }
     assert graded <= set(errors(done))
-
-
-@pytest.mark.slow  # needs nbgrader
-def test_a_folder_of_submissions_is_graded(tmp_path: Path) -> None:
-    for student, name, changes in (
-        ("ada", "type_relation", ()),
-        ("ada", "unification", ()),
-        ("eve", "type_relation", (EXCHANGED,)),
-        ("eve", "unification", (NO_OCCURS,)),
-    ):
-        folder = tmp_path / "submissions" / student
-        folder.mkdir(parents=True, exist_ok=True)
-        nbformat.write(submission(name, *changes), folder / f"{name}.ipynb")
-    broken = tmp_path / "submissions" / "mallory" / "unification"
-    broken.mkdir(parents=True)
-    (broken / "unification.ipynb").write_text("{ not a notebook", "utf-8")
-
-    command = [sys.executable, "-m", "exercises", "grade", str(tmp_path / "submissions")]
-    done = subprocess.run(
-        [*command, "-o", str(tmp_path / "grades.csv"), "--graded", str(tmp_path / "graded")],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=400,
-    )  # fmt: skip
-    assert done.returncode == 1  # one could not be read
-    assert "4 of 5 submissions graded" in done.stdout
-    assert "mallory/unification could not be graded: NotJSONError: " in done.stderr
-    with (tmp_path / "grades.csv").open(newline="") as table:
-        points = {
-            (row["student_id"], row["assignment"]): float(row["score"]) for row in csv.DictReader(table)
-        }
-    assert points[("ada", "type_relation")] == 10
-    assert points[("ada", "unification")] == 10
-    assert points[("eve", "type_relation")] == 2
-    assert points[("eve", "unification")] == 8
-    graded = nbformat.read(tmp_path / "graded" / "eve" / "unification" / "unification.ipynb", as_version=4)
-    assert "does not hold" in errors(graded)["unify-occurs"]
-
-
-def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from exercises.grading import grade_folder
-
-    assert grade_folder(tmp_path, tmp_path / "grades.csv") == 1
-    assert capsys.readouterr().err == (
-        f"No submissions in {tmp_path}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of "
-        f"{', '.join(NAMES)}\n"
-    )
-
-
-@pytest.mark.slow  # needs nbgrader
-@pytest.mark.parametrize("name", ["map_and_fold", "unification"])  # an answer that is a text, and functions
-def test_nbgrader_releases_the_same(name: str, tmp_path: Path) -> None:
-    """The folder is a course of nbgrader's, too: what it makes of the source is what is committed."""
-    source = tmp_path / "source" / name
-    source.mkdir(parents=True)
-    (source / f"{name}.ipynb").write_text(notebooks.path_of("source", name).read_text("utf-8"), "utf-8")
-    shutil.copy(notebooks.HERE / "nbgrader_config.py", tmp_path)
-    found = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "generate_assignment", name],
-        cwd=tmp_path, env=found, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    made = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
-    committed = read("release", name)
-    assert [cell.source for cell in made.cells] == [cell.source for cell in committed.cells]
-    assert [cell.metadata for cell in made.cells] == [cell.metadata for cell in committed.cells]

@@ -5,9 +5,13 @@ Nothing here is timed: what speed is enough, decides a pure function of measured
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from types import SimpleNamespace
+
 import pytest
 
-from relay_explorer.grading import check
+from relay_explorer.grading import check, schedule_matmul_speed
 from relay_explorer.grading.schedule_matmul import scheduled, serial
 from relay_explorer.grading.schedule_matmul_loops import statements
 from relay_explorer.grading.schedule_matmul_speed import STEPS, TRIES, Speed, Step, best, timed
@@ -243,28 +247,55 @@ def test_the_best_of_some_tries_counts() -> None:
     tries = [Speed(1, 0.4, 1), Speed(1, 0.3, 1), Speed(1, 0.6, 1), Speed(1, 9, 1)]
     step = Step(to_ours=0.55)
     assert best(step, iter(tries).__next__).to_ours == 0.6
-    never = iter([Speed(1, 0.1, 1), Speed(1, 0.2, 1), Speed(1, 0.15, 1), Speed(1, 0.9, 1)])
-    assert best(step, never.__next__).to_ours == 0.2
+    never = iter([Speed(1, 0.4, 1), Speed(1, 0.5, 1), Speed(1, 0.45, 1), Speed(1, 0.9, 1)])
+    assert best(step, never.__next__).to_ours == 0.5
     assert TRIES == 3
 
 
-def test_of_each_the_shortest_run_counts() -> None:
-    """They run in turns, and a slow one stops after its share of time."""
-    calls: list[str] = []
-    kernels = {name: (lambda *_, name=name: calls.append(name)) for name in ("naive", "ours", "yours")}
-    found = timed(kernels, [])
-    assert set(found) == set(kernels)
-    assert all(0 < seconds < 1 for seconds in found.values())
-    assert calls[:2] == ["naive", "ours"]
-    assert calls.count("naive") == 4
-    assert calls.index("yours") < len(calls) - 1 - calls[::-1].index("naive")
+def test_what_is_known_is_not_measured_again() -> None:
+    """And what is far from a step is measured once for it."""
+    known, far = Speed(1, 0.6, 1), Speed(1, 0.2, 1)
+    assert best(Step(to_ours=0.55), iter([]).__next__, known) is known
+    assert best(Step(to_ours=0.65), iter([Speed(1, 0.7, 1)]).__next__, known).to_ours == 0.7
+    assert best(Step(to_ours=0.5), iter([far]).__next__) is far
+    assert best(Step(to_naive=10), iter([Speed(4, 1, 1)]).__next__).to_naive == 4
+
+
+class Clock:
+    """Stands for the time: kernels that take so long, and on every third run half of it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **seconds: float) -> None:
+        self.now, self.calls = 0.0, list[str]()
+        monkeypatch.setattr(schedule_matmul_speed, "time", SimpleNamespace(perf_counter=lambda: self.now))
+        self.found = timed({name: self._kernel(name, seconds[name]) for name in seconds}, [])
+
+    def _kernel(self, name: str, seconds: float) -> Callable[..., None]:
+        def run(*args: object) -> None:
+            self.calls.append(name)
+            self.now += seconds / (2 if self.calls.count(name) % 3 == 0 else 1)
+
+        return run
+
+
+def test_of_each_the_shortest_run_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They run in turns."""
+    clock = Clock(monkeypatch, naive=0.04, ours=0.0002, yours=0.0003)
+    assert clock.found == pytest.approx({"naive": 0.02, "ours": 0.0001, "yours": 0.00015})
+    assert Counter(clock.calls) == {"naive": 4, "ours": 120, "yours": 120}
+    assert clock.calls[:2] == ["naive", "ours"]
+    assert clock.calls.index("yours") < len(clock.calls) - 1 - clock.calls[::-1].index("naive")
+
+
+def test_a_slow_one_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Counter(Clock(monkeypatch, naive=0.04, ours=0.0002, yours=5).calls)["yours"] == 1
+    assert Counter(Clock(monkeypatch, naive=0.04, ours=0.0002, yours=0.06).calls)["yours"] == 2
 
 
 def test_a_remark_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The measured ratio stands beside the property, whether it holds or not."""
-    from relay_explorer.grading import schedule_matmul_checks as checks
-
-    monkeypatch.setattr(checks, "measured", lambda made: Speed(0.04, 0.0002, 0.0004))
+    measures = iter([Speed(0.04, 0.0002, 0.0004)] * (1 + TRIES))
+    monkeypatch.setattr(schedule_matmul_speed, "_BEST", {})
+    monkeypatch.setattr(schedule_matmul_speed, "measured", lambda made: next(measures))
     passed = check("schedule_matmul", plain, "half")
     assert passed.passed
     assert "100 times as fast as unscheduled, 0.50 of the speed" in str(passed)

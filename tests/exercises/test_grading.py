@@ -1,0 +1,112 @@
+"""Grading a folder of submissions, and the folder of the exercises as a course of nbgrader's."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from exercises import __main__ as command
+from exercises import grading, notebooks
+from exercises.grading import CELL_SECONDS, GRADED_SECONDS, LITTLE, NOTEBOOK_SECONDS, grade_folder, limits
+from tests.exercises.submissions import submission
+
+WORDS = ("{address // 32 for address in addresses}", "{address // 128 for address in addresses}")
+
+
+def hand_in(folder: Path, student: str, content: NotebookNode | str, file: str = "warp_access.ipynb") -> None:
+    path = folder / student / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = content if isinstance(content, str) else nbformat.writes(content, nbformat.NO_CONVERT)
+    path.write_text(text, "utf-8")
+
+
+@pytest.mark.slow  # needs nbgrader, which Colab's environment has not
+@pytest.mark.filterwarnings("ignore")  # nbgrader's own
+def test_a_folder_of_submissions_is_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, table, graded = tmp_path / "submissions", tmp_path / "new" / "grades.csv", tmp_path / "graded"
+    hand_in(folder, "Lovelace, Ada [1]", submission("warp_access"))
+    hand_in(folder, "eve", submission("warp_access", WORDS), "warp_access/warp_access.ipynb")
+    hand_in(folder, "eve", "{}", "Copy of warp_access.ipynb")
+    hand_in(folder, "eve", "{}", ".ipynb_checkpoints/warp_access-checkpoint.ipynb")
+    hand_in(folder, "mallory", "{ not a notebook")
+
+    given = ["exercises", "grade", str(folder), "-o", str(table), "--graded", str(graded)]
+    monkeypatch.setattr(sys, "argv", given)
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # which it adds to
+    assert command.main() == 1  # one could not be read
+    told = capsys.readouterr()
+    assert "2 of 3 submissions graded" in told.out
+    assert "mallory/warp_access could not be graded: NotJSONError: " in told.err
+    stray = "eve/Copy of warp_access.ipynb is not graded: a submission is STUDENT/EXERCISE.ipynb\n"
+    assert stray in told.err
+    assert "checkpoint" not in told.err
+    with table.open(newline="") as file:
+        points = {(row["student_id"], row["assignment"]): row["score"] for row in csv.DictReader(file)}
+    assert points == {
+        ("Lovelace, Ada [1]", "warp_access"): "10.0",
+        ("eve", "warp_access"): "7.0",
+        ("mallory", "warp_access"): "",
+    }
+    done = nbformat.read(graded / "eve" / "warp_access" / "warp_access.ipynb", as_version=4)
+    said = [
+        out.evalue for cell in done.cells for out in cell.get("outputs", []) if out.output_type == "error"
+    ]
+    assert len(said) == 3
+    assert "transactions: strides does not hold" in said[0]
+
+
+def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert grade_folder(tmp_path, tmp_path / "grades.csv") == 1
+    assert capsys.readouterr().err == (
+        f"No submissions in {tmp_path}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of "
+        f"{', '.join(notebooks.names())}\n"
+    )
+
+
+def test_a_notebook_takes_a_limited_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell that waits forever takes no time from those after it, unless there are many."""
+    now = 0.0
+    monkeypatch.setattr(grading.time, "monotonic", lambda: now)
+    seconds = limits()
+    plain, graded = nbformat.v4.new_code_cell(), nbformat.v4.new_code_cell()
+    graded.metadata["nbgrader"] = {"grade": True}
+    assert (seconds(plain), seconds(graded)) == (CELL_SECONDS, GRADED_SECONDS)
+    now = NOTEBOOK_SECONDS - 100.0
+    assert (seconds(plain), seconds(graded)) == (CELL_SECONDS, 100)
+    now = NOTEBOOK_SECONDS + 5.0
+    assert (seconds(plain), seconds(graded)) == (LITTLE, LITTLE)
+
+
+@pytest.mark.slow  # needs nbgrader
+@pytest.mark.filterwarnings("ignore")  # nbgrader's own
+def test_nbgrader_releases_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is a course of nbgrader's, too: what it makes of the source is what is committed. Of one
+    answer that is a text, and one of functions.
+    """
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config.loader import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", str(notebooks.HERE)).load_config()
+    assert config.CourseDirectory.course_id == "relay_explorer"
+    config.CourseDirectory.root = str(tmp_path)
+    config.CourseDirectory.db_url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    course = NbGraderAPI(config=config)
+    for name in ("map_and_fold", "warp_access"):
+        source = tmp_path / "source" / name / f"{name}.ipynb"
+        source.parent.mkdir(parents=True)
+        source.write_text(notebooks.path_of("source", name).read_text("utf-8"), "utf-8")
+        done = course.generate_assignment(name)
+        assert done["success"], done
+        made = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
+        committed = nbformat.read(notebooks.path_of("release", name), as_version=4)
+        assert [cell.source for cell in made.cells] == [cell.source for cell in committed.cells]
+        assert [cell.metadata for cell in made.cells] == [cell.metadata for cell in committed.cells]
