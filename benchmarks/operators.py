@@ -21,18 +21,18 @@ import relay_explorer
 from benchmarks.common import report, table
 from benchmarks.operator_cases import Case, cases
 from relay_explorer.ir.expr import Function
-from relay_explorer.lower.executable import Executable
+from relay_explorer.lower.executable import GraphExecutable
 from relay_explorer.relay import const, var
 
 SECONDS = 0.4  # of runs of each operator, ours and PyTorch's in turns
 ERROR = 1e-3  # relative to the greatest element
 
 
-def built(case: Case) -> Executable:
+def built(case: Case) -> GraphExecutable:
     params = [var(f"x{n}", shape=x.shape, dtype=str(x.dtype)) for n, x in enumerate(case.arrays)]
     body = case.relay(*params, *map(const, case.weights))
     made = relay_explorer.build(Function(params, body), quiet=True)
-    assert isinstance(made, Executable)
+    assert isinstance(made, GraphExecutable)
     return made
 
 
@@ -43,7 +43,7 @@ def check(case: Case, got: Any, wanted: torch.Tensor) -> None:
     assert error <= ERROR * max(1.0, np.abs(right.astype("float64")).max()), f"{case.name}: {error}"
 
 
-def measured(case: Case) -> tuple[Executable, float, float]:
+def measured(case: Case) -> tuple[GraphExecutable, float, float]:
     """The program, and the shortest seconds of a run, ours and PyTorch's."""
     program = built(case)
     tensors = [torch.from_numpy(x) for x in (*case.arrays, *case.weights)]

@@ -24,7 +24,7 @@ from ..typing import infer_types
 from . import cache
 from .arrays import aligned_copy
 from .compiling import SEARCH
-from .executable import Executable
+from .executable import Executable, GraphExecutable
 from .host import needs_host
 from .kernel import Kernel
 from .levels import kernel_name
@@ -101,7 +101,7 @@ def build(
     for n in program.constants:
         data = plan.tensors[n].expr.data  # type: ignore[attr-defined]  # a constant
         constants[n] = aligned_copy(data.numpy(), data.dtype)
-    made = Executable(program, distinct, constants, where, module)
+    made = GraphExecutable(program, distinct, constants, where, module)
     made.seconds = time.perf_counter() - start
     return made
 

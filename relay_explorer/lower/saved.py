@@ -22,13 +22,13 @@ from .kernel import Kernel
 from .target import Target
 
 if TYPE_CHECKING:
-    from .executable import Executable
+    from .executable import Executable, GraphExecutable
 
 FORMAT = 1
 _KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
 
 
-def save(exe: Executable, path: object) -> None:
+def save(exe: GraphExecutable, path: object) -> None:
     """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
     program = exe.program
     told = {
@@ -37,7 +37,6 @@ def save(exe: Executable, path: object) -> None:
         "inputs": program.inputs,
         "result": program.result,
         "arena": program.arena,
-        "text": exe.text,
     }
     write_archive(path, exe, told, {number: array.tobytes() for number, array in exe.constants.items()})
 
@@ -53,6 +52,7 @@ def write_archive(
         "machine": platform.machine(),
         "target": asdict(exe.target),
         "kernels": [_kernel_fields(kernel) for kernel in exe.kernels],
+        "text": exe.text,
         **told,
     }
     with replaced(path) as made, zipfile.ZipFile(made, "w") as archive:
@@ -120,10 +120,10 @@ def load(path: str) -> Executable:
 _AGAIN = "build the program again, and save it: relay_explorer.build(…).save(path)"
 
 
-def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
+def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> GraphExecutable:
     import numpy as np
 
-    from .executable import Executable
+    from .executable import GraphExecutable
 
     target = read_target(told)
     program = GraphProgram(
@@ -139,7 +139,7 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> Executable:
         array = aligned(slot.shape, slot.dtype)
         array[...] = np.frombuffer(archive.read(f"constants/{number}"), array.dtype).reshape(slot.shape)
         constants[number] = array
-    made = Executable(program, read_kernels(archive, told, target), constants, target)
+    made = GraphExecutable(program, read_kernels(archive, told, target), constants, target)
     made._text = str(told["text"])
     return made
 

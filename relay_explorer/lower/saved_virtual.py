@@ -58,7 +58,9 @@ def loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> VMExecutable:
     program = _with_places(parse_program(told["bytecode"], constants), told["places"])
     program = replace(program, constants=tuple(constants))
     kernels = read_kernels(archive, told, target)
-    return VMExecutable(program, [None if k is None else kernels[k] for k in told["kernel_of"]], target)
+    made = VMExecutable(program, [None if k is None else kernels[k] for k in told["kernel_of"]], target)
+    made._text = str(told.get("text", ""))
+    return made
 
 
 def _with_places(program: VMProgram, places: dict[str, Any]) -> VMProgram:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from ..analysis import call_cost
-from ..execute.graph import GraphProgram, Launch
+from ..execute.graph import Launch
 from ..execute.vm.kernels import Kernel as Runs
 from ..execute.vm.kernels import Shape, sized
 from ..ir.errors import RelayError
@@ -20,7 +20,7 @@ from .lowering import tensor_types
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
-    from .executable import Executable
+    from .executable import Executable, GraphExecutable
     from .virtual import VMExecutable
 
 SECONDS = 5.0  # after which no more runs are begun
@@ -37,14 +37,14 @@ class Timed(NamedTuple):
 class TimedGraph:
     """A program of the graph executor, and its arguments. `kernels` are those that it calls."""
 
-    def __init__(self, exe: Executable, args: Sequence[Any], named: dict[str, Any]) -> None:
+    def __init__(self, exe: GraphExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
         self.exe, self.executor, self.kernels = exe, exe.executor, list(exe.kernels)
         self._args, self._named = args, named
         self._numbers = [s.kernel if isinstance(s, Launch) else -1 for s in exe.program.steps]
 
     def __enter__(self) -> None:
         self.executor.lock.acquire()
-        self.exe._bind(self._args, self._named)
+        self.exe.bind(self._args, self._named)
 
     def __exit__(self, *problem: object) -> None:
         self.executor.lock.release()
@@ -181,6 +181,7 @@ def timed(
     exe: Executable, args: Sequence[Any], named: dict[str, Any] | None = None
 ) -> TimedGraph | TimedMachine:
     """The program with arguments, ready to be timed launch by launch."""
+    from .executable import GraphExecutable
     from .virtual import InterpretedExecutable, VMExecutable
 
     if isinstance(exe, InterpretedExecutable):
@@ -190,7 +191,7 @@ def timed(
         )
     if isinstance(exe, VMExecutable):
         return TimedMachine(exe, args, named or {})
-    if isinstance(exe.program, GraphProgram):
+    if isinstance(exe, GraphExecutable):
         return TimedGraph(exe, args, named or {})
     raise RelayError(
         "in a program that is compiled ahead of time no clock can be read between its kernels",

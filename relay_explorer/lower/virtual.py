@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..execute.arguments import check_arguments, fits
-from ..execute.executor import FunctionValue, in_order
-from ..execute.given import by_dlpack, of_number, refused, whole
+from ..execute.executor import FunctionValue
+from ..execute.given import by_dlpack, of_number, refused
 from ..execute.graph import Input
 from ..execute.interpreter import Interpreter
 from ..execute.results import to_result, to_value
@@ -23,11 +23,10 @@ from ..ir.module import IRModule
 from ..ir.show import counted
 from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
 from ..text import parse_expr
-from . import forked
 from .arrays import aligned_copy, tensor_of
 from .compiling import output_sizes
 from .compose import compose
-from .executable import Executable
+from .executable import Executable, all_in_order
 from .kernel import Kernel
 from .lowering import tensor_types
 from .machine_memory import KernelMemory
@@ -36,25 +35,20 @@ from .target import Target
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
-    from .profile import Profile
 
 ENTRY = "main"
 
 
 class VMExecutable(Executable):
-    """What `relay_explorer.build` gives for a program with control flow, data types or closures, or one whose
-    sizes are known only when it runs.
+    """A program with control flow, data types or closures, or one whose sizes are known only when it runs,
+    for the virtual machine.
 
-        exe(x, y)           arguments in the order of the parameters, or
-        exe.run(x=…, y=…)   by name: NumPy arrays, numbers, tuples, lists and trees, whatever else hands its
-                            memory over by DLPack
-
-    The result is a NumPy array, a tuple, a constructed value with `.constructor` and `.fields`, a cell, or a
-    function. `program` is its bytecode; print it. `kernels` are the compiled kernels, `target` what they are
-    made for, `mod` the optimized program (None where it was loaded), `seconds` how long building it took.
+    Arguments may also be tuples, lists and trees. The result is a NumPy array, a tuple, a constructed value
+    with `.constructor` and `.fields`, a cell, or a function. `program` is its bytecode; print it. `kernel_of`
+    has the kernels by their numbers in it; None where NumPy computes.
     """
 
-    program: VMProgram  # type: ignore[assignment]  # another executor has other programs
+    program: VMProgram
 
     def __init__(
         self,
@@ -63,22 +57,18 @@ class VMExecutable(Executable):
         target: Target,
         mod: IRModule | None = None,
     ) -> None:
+        super().__init__(list(dict.fromkeys(k for k in kernels if k is not None)), target, mod)
         self.program = program
-        self.kernel_of = list(kernels)  # by number in the program; None where NumPy computes
-        self.kernels = list(dict.fromkeys(kernel for kernel in kernels if kernel is not None))
-        self.constants = {}
-        self.target = target
-        self.mod = mod
-        self.seconds = 0.0
+        self.kernel_of = list(kernels)
         self._machine: Machine | None = None
+        main = program.functions[ENTRY]
+        self._inputs = [Input(name, None, type_) for name, type_ in zip(main.params, main.types)]
         self._params = parameters(program)
         self._types = types_of(program)
 
     @property
     def inputs(self) -> list[Input]:
-        """The parameters: name, and type as text."""
-        main = self.program.functions[ENTRY]
-        return [Input(name, None, type_) for name, type_ in zip(main.params, main.types)]
+        return list(self._inputs)
 
     @property
     def machine(self) -> Machine:
@@ -87,26 +77,12 @@ class VMExecutable(Executable):
             self._machine = machine_of(self.program, self.kernel_of)
         return self._machine
 
-    def __call__(self, /, *args: Any, **named: Any) -> Any:
-        """Runs the program. Arguments of the wrong number or type are a RelayError."""
-        if not forked.here():
-            return forked.elsewhere(self, args, named)
+    def _called(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         return self._result(self.machine.call(ENTRY, self.values(args, named)))
 
-    def run(self, /, **named: Any) -> Any:
-        """Runs the program on arguments by name."""
-        return self(**named)
-
-    def values(self, args: Sequence[Any], named: dict[str, Any]) -> list[Value]:
+    def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
         """The machine's values for arguments."""
-        given = in_order([p.name_hint for p in self._params], args, named)
-        if len(given) != len(self._params):
-            shown = ", ".join(f"`%{given.name}: {given.type}`" for given in self.inputs[:6])
-            more = f" and {len(self._params) - 6} more" if len(self._params) > 6 else ""
-            raise RelayError(
-                f"the program takes {counted(len(self._params), 'argument')}, and is given {len(given)}",
-                help=[f"they are {shown}{more}"] if self._params else [],
-            )
+        given = all_in_order(self._inputs, args, named)
         values = [_value(argument, param) for argument, param in zip(given, self._params)]
         check_arguments(self._params, values, self._types)
         return values
@@ -118,25 +94,13 @@ class VMExecutable(Executable):
             return value.copy()
         return to_result(value, lambda found: FunctionValue(VMInterpreter(self._types), found))
 
-    def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
-        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
-        if not forked.here():
-            return float(forked.elsewhere(self.time, args, {"repeat": repeat, **named}))
+    def _least(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
         values, seconds = self.values(args, named), []
-        for _ in range(whole(repeat, "repeat") + 1):
+        for _ in range(repeat + 1):
             start = time.perf_counter()
             self.machine.call(ENTRY, values)
             seconds.append(time.perf_counter() - start)
         return min(seconds)
-
-    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
-        """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
-        takes: the calls of the fastest run.
-        """
-        from .profile import profile_calls
-        from .timed import timed
-
-        return profile_calls(timed(self, args, named), whole(repeat, "repeat"))
 
     def save(self, path: object) -> None:
         """Writes the program into one file: bytecode, constants, and libraries of its kernels."""
@@ -145,12 +109,9 @@ class VMExecutable(Executable):
         save(self, path)
 
     def __repr__(self) -> str:
-        main = self.program.functions[ENTRY]
-        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
-        more = ", …" if len(main.params) > 4 else ""
         code = sum(len(function.code) for function in self.program.functions.values())
         return (
-            f"<program for the virtual machine on {self.target}: ({takes}{more}); "
+            f"<program for the virtual machine on {self.target}: ({self._takes}); "
             f"{counted(len(self.program.functions), 'function')} of {counted(code, 'instruction')}, "
             f"{counted(len(self.program.kernels), 'kernel')}, built in {self.seconds:.1f} s>"
         )
@@ -305,5 +266,4 @@ class InterpretedExecutable(VMExecutable):
         )
 
     def __repr__(self) -> str:
-        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
-        return f"<program for the interpreter: ({takes}{', …' if len(self.inputs) > 4 else ''})>"
+        return f"<program for the interpreter: ({self._takes})>"

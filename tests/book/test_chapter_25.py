@@ -123,7 +123,8 @@ def test_three_executors_agree_and_one_refuses() -> None:
 
 def test_answers() -> None:
     assert output(PAGE, "either = relay").split() == [
-        "one", "Executable", "many", "VMExecutable", "reader", "VMExecutable", "either", "Executable",
+        "one", "GraphExecutable", "many", "VMExecutable", "reader", "VMExecutable",
+        "either", "GraphExecutable",
     ]  # fmt: skip
     assert re.findall(r"[\d,]+(?= frames)", output(PAGE, "long = make_list")) == ["0", "2,000"]
     assert output(PAGE, "value = x =") == "8,064 bytes\n12,000 bytes, in 3 pieces\n"
