@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -114,12 +113,10 @@ def test_a_thousand_levels(kind: str, view: str) -> None:
     explored(nested(kind, 1_000), view)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_hundred_thousand_levels_end_soon(kind: str) -> None:
-    start = time.process_time()
-    explored(nested(kind, 100_000), "types")
-    assert time.process_time() - start < 60
+def test_twenty_thousand_levels(kind: str) -> None:
+    """Twenty times as deep as Python's own stack; what takes the square of it would not end."""
+    explored(nested(kind, 20_000), "types")
 
 
 def test_binary_text() -> None:
