@@ -1,8 +1,8 @@
 """Python's collector of cyclic garbage, called less often while a compiler works.
 
-A pass makes many objects that live on and next to no cycles. The collector, which looks at everything that
-lives each time their number has grown by a quarter, would find nothing, and take half of the time that a
-pipeline needs for ten thousand calls (`benchmarks/passes.md`).
+A pass, the parser and the printer make many objects that live on, and next to no cycles. The collector, which
+looks at all that lives each time its number has grown by a quarter, would find nothing, and take half of the
+time that a pipeline needs for ten thousand calls (`benchmarks/passes.md`), or that reading a long program takes.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..ir.expr import Expr
+from ..ir.garbage import collected_rarely
 from ..ir.module import IRModule
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 16_000_000
 
 
+@collected_rarely()
 def parse(
     source: str | bytes,
     source_name: str = "from_string",
@@ -50,6 +52,7 @@ def parse(
     return parse_module(source, source_name, init_module, init_meta_table, max_bytes)
 
 
+@collected_rarely()
 def parse_expr(
     source: str | bytes,
     source_name: str = "from_string",
@@ -72,6 +75,7 @@ def fromtext(text: str | bytes, source_name: str | None = None) -> IRModule:
     return parse(text, source_name or "from_string")
 
 
+@collected_rarely()
 def astext(node: object, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
     """`node` as a program: with the version line, and the data of its constants unless `show_meta_data` is
     False.
@@ -84,6 +88,7 @@ def astext(node: object, show_meta_data: bool = True, annotate: Callable[[Expr],
     return program_text(node, show_meta_data, annotate)
 
 
+@collected_rarely()
 def show(node: object) -> str:
     """`node` as `str` gives it: no version line, no data of constants."""
     from .printer import short_text
@@ -91,6 +96,7 @@ def show(node: object) -> str:
     return short_text(node)
 
 
+@collected_rarely()
 def program_rows(node: IRModule | Expr) -> list[Row]:
     """The canonical print of `node` as rows of tokens, from which views are made; types are not in it as
     comments.
