@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help book html test test-fast test-colab test-gpu lint format frontend figures exercises pairs address bench lock clean
+.PHONY: help book html test programs test-fast test-colab test-gpu lint format frontend figures exercises pairs address bench lock clean
 
 VENV := .venv
 COLAB := .venv-colab
@@ -34,9 +34,14 @@ NATIVE := cc=gcc g++=g++ objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-lin
 # Building the book runs its pages, and test_environments_notebooks.py runs notebooks and solutions with Colab's versions: once is enough.
 IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_the_solution_runs
 
-test: $(READY) $(COLAB_READY)  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
-	@tools/install_system.sh chromium-headless-shell=chromium-headless-shell npm=npm $(NATIVE)
+# The environments and the programs are got beside each other: that is mostly downloading and unpacking. (git first: apt-get runs once at a time.)
+test:  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
+	@tools/install_system.sh git=git
+	@$(MAKE) --no-print-directory -s -j 3 $(READY) $(COLAB_READY) programs
 	@$(BIN)/python -m pytest $(WORKERS) $(IN_COLAB)
+
+programs:
+	@tools/install_system.sh chromium-headless-shell=chromium-headless-shell npm=npm $(NATIVE)
 
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
 	@tools/install_system.sh $(NATIVE)
