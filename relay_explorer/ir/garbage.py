@@ -2,7 +2,7 @@
 
 A pass, the parser and the printer make many objects that live on, and next to no cycles. The collector, which
 looks at all that lives each time its number has grown by a quarter, would find nothing, and take half of the
-time that a pipeline needs for ten thousand calls (`benchmarks/passes.md`), or that reading a long program takes.
+time that a long program needs to be read, or to go through a pipeline (`benchmarks/passes.md`).
 """
 
 from __future__ import annotations
