@@ -22,6 +22,7 @@ BENCHMARKS = (
     "tuning",
     "schedule_steps",
     "run_of_a_model",
+    "everywhere",
 )
 
 

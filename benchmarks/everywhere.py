@@ -1,0 +1,203 @@
+"""The same programs on every target, under every executor: the paper's promise of portability, tried.
+
+python -m benchmarks.everywhere        (needs apache-tvm, g++, gcc for AArch64, and qemu; no GPU)
+
+Nothing is timed. Each answer is compared with the interpreter's, wherever it was computed: by this processor,
+by an ARM processor that qemu emulates, by a GPU in software. Writes the table, and
+`relay_explorer/lower/measured/everywhere.json`, which chapter 25 shows.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import struct
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import relay_explorer
+from benchmarks.common import report, table
+from relay_explorer import models, relay
+from relay_explorer.execute import make_list
+from relay_explorer.ir.module import IRModule
+from relay_explorer.lower.emulated import emulated_gpu
+from relay_explorer.models import sentiment
+from relay_explorer.models.char_rnn import char_rnn, encode
+from relay_explorer.models.tree_lstm import phrase
+
+DATA = Path(relay_explorer.__file__).parent / "lower" / "measured" / "everywhere.json"
+EXECUTORS = ("interpreter", "graph", "vm", "aot")
+TARGETS: dict[str, object] = {
+    "this machine": "cpu", "Raspberry Pi 4": "raspberry-pi-4", "GPU": {"kind": "cuda", "arch": "sm_80"},
+}  # fmt: skip
+SENTENCE, NAME = "((the film) (is (not bad)))", "Satoshi"
+TYPES = {"float32": 0x220, "int32": 0x020}  # of tensors, in C
+
+# Reads the argument piece by piece, and puts it together on a stack.
+MAIN = """
+#include "program.h"
+#include <stdio.h>
+
+static float data[1 << 16];
+
+static program_value tensor(program *m) {
+  int64_t shape[8], size = 1;
+  int type, rank;
+  if (!fread(&type, sizeof type, 1, stdin) || !fread(&rank, sizeof rank, 1, stdin)) return NULL;
+  for (int k = 0; k < rank; k++) {
+    if (!fread(&shape[k], sizeof shape[k], 1, stdin)) return NULL;
+    size *= shape[k];
+  }
+  if (fread(data, 4, size, stdin) != size) return NULL;
+  return program_tensor(m, type, rank, shape, data);
+}
+
+int main(void) {
+  program *m = program_new();
+  program_value stack[256], *top = stack, result;
+  for (int what; (what = getchar()) != EOF;)
+    switch (what) {
+      case 't': *top++ = tensor(m); break;
+      PIECES
+    }
+  if (program_run(m, stack[0], &result)) return fputs(program_error(m), stderr), 1;
+  int64_t size = 1;
+  for (int k = 0; k < program_rank(result); k++) size *= program_shape(result)[k];
+  fwrite(program_data(result), 4, size, stdout);
+  program_release(m, result);
+  program_release(m, stack[0]);
+  return program_live(m) != 0;
+}
+"""
+LIST = """case 'n': *top++ = program_Nil(m); break;
+      case 'c': top--; top[-1] = program_Cons(m, top[-1], top[0]); break;"""
+TREE = """case 'w': top[-1] = program_Word(m, top[-1]); break;
+      case 'p': top--; top[-1] = program_Pair(m, top[-1], top[0]); break;"""
+
+
+class Program(NamedTuple):
+    """A program with its weights and an argument: as a value, and as what a program in C reads."""
+
+    module: IRModule
+    params: dict[str, Any]
+    value: Any
+    given: bytes
+    pieces: str = ""
+
+
+def numbers(*shape: int) -> Any:
+    return (np.sin(np.arange(np.prod(shape))).reshape(shape) / 4).astype("float32")
+
+
+def weights(module: IRModule) -> dict[str, Any]:
+    """A value for every parameter but the first."""
+    params = relay.transform.InferType()(module)["main"].params[1:]
+    return {p.name_hint: numbers(*p.checked_type.concrete_shape) for p in params}
+
+
+def tensor(array: Any) -> bytes:
+    head = struct.pack("<cii", b"t", TYPES[str(array.dtype)], array.ndim)
+    return head + struct.pack(f"<{array.ndim}q", *array.shape) + bytes(array.tobytes())
+
+
+def lenet() -> Program:
+    """A network: kernels in one order."""
+    module, picture = models.load("lenet"), numbers(1, 1, 28, 28)
+    return Program(module, weights(module), picture, tensor(picture))
+
+
+def letters() -> Program:
+    """A character RNN with an LSTM's cell: a fold over a list, by a closure."""
+    module = char_rnn(cell="lstm")
+    found = [np.array(number, "int32") for number in encode(NAME)]
+    given = b"".join(map(tensor, found)) + b"n" + b"c" * len(found)
+    return Program(module, weights(module), make_list(module, found), given, LIST)
+
+
+def tree() -> Program:
+    """The TreeLSTM that has learned how sentences feel: two recursive functions."""
+    module, sentence, vectors = sentiment.module(), sentiment.parse(SENTENCE), sentiment.vectors()
+
+    def pieces(part: Any) -> bytes:
+        if isinstance(part, str):
+            return tensor(vectors[part].reshape(1, -1)) + b"w"
+        return pieces(part[0]) + pieces(part[1]) + b"p"
+
+    value = phrase(module, sentence, vectors)
+    return Program(module, dict(sentiment.weights()), value, pieces(sentence), TREE)
+
+
+PROGRAMS: dict[str, Callable[[], Program]] = {"LeNet": lenet, "character RNN": letters, "TreeLSTM": tree}
+
+
+def under_qemu(exe: Any, program: Program) -> Any:
+    """The answer of a program for ARM, linked with C that hands it the argument."""
+    with tempfile.TemporaryDirectory() as place:
+        main, made = Path(place) / "main.c", Path(place) / "made"
+        main.write_text(MAIN.replace("PIECES", program.pieces), "utf-8")
+        exe.link(made, [main], static=True)
+        done = subprocess.run(["qemu-aarch64", str(made)], input=program.given, stdout=-1, check=True)
+    return np.frombuffer(done.stdout, "float32")
+
+
+def tried(program: Program, target: object, executor: str, wanted: Any) -> dict[str, Any]:
+    """What came of one program on one target under one executor: how it ran, and how far the answer is from
+    the one that is `wanted`; or why there is none.
+    """
+    try:
+        exe = relay_explorer.build(program.module, target, program.params, executor=executor, quiet=True)
+    except relay.RelayError as problem:
+        return {"how": "refused", "why": problem.message}
+    if target == "cpu":
+        how, answer = "here", exe(program.value)
+    elif isinstance(target, dict):
+        how, answer = "emulated", exe(program.value)
+    elif executor == "aot":
+        how, answer = "qemu", under_qemu(exe, program)
+    else:  # would need Python on the board
+        return {"how": "compiled"}
+    answer = np.asarray(getattr(answer, "numpy", lambda: answer)())
+    return {"how": how, "apart": float(f"{abs(answer.reshape(-1) - wanted).max():.0e}")}
+
+
+def found() -> list[dict[str, Any]]:
+    """Every program on every target; the interpreter compiles nothing, and so is asked only once."""
+    rows = []
+    programs = {name: make() for name, make in PROGRAMS.items()}
+    for name, one in programs.items():
+        means = relay_explorer.build(one.module, "cpu", one.params, executor="interpreter")(one.value)
+        wanted = np.asarray(means.numpy() if hasattr(means, "numpy") else means).reshape(-1)
+        for where, target in TARGETS.items():
+            for executor in EXECUTORS[0 if target == "cpu" else 1 :]:
+                with emulated_gpu():
+                    result = tried(one, target, executor, wanted)
+                rows.append({"program": name, "target": where, "executor": executor, **result})
+    return rows
+
+
+def cell(row: dict[str, Any]) -> str:
+    """A row's result in a table."""
+    return f"{row['apart']:.0e} ({row['how']})" if "apart" in row else str(row["how"])
+
+
+def main() -> None:
+    rows = found()
+    processor = platform.machine()
+    DATA.write_text(json.dumps({"processor": processor, "rows": rows}, indent=1) + "\n", "utf-8")
+    lines = []
+    for where in TARGETS:
+        for executor in EXECUTORS:
+            here = {r["program"]: r for r in rows if (r["target"], r["executor"]) == (where, executor)}
+            if here:
+                lines.append([where, executor, *[cell(here[name]) for name in PROGRAMS]])
+    why = sorted({f"* {r['program']}, {r['executor']}: {r['why']}" for r in rows if "why" in r})
+    report("everywhere.md", table(["target", "executor", *PROGRAMS], lines) + "\n\n" + "\n".join(why))
+
+
+if __name__ == "__main__":
+    main()
