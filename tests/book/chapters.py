@@ -53,3 +53,9 @@ def output(page: str, start: str) -> str:
 def explorers(page: str) -> dict[str, Any]:
     """The explorers that a page shows, by name."""
     return {value.name: value for value in executed(page)[2] if type(value).__name__ == "Explorer"}
+
+
+def shown(page: str) -> list[str]:
+    """What a page's cells show, in order: an explorer by its name, anything else by its type's."""
+    values = [value for value in executed(page)[2] if value is not None]
+    return [getattr(value, "name", type(value).__name__) for value in values]

@@ -12,7 +12,7 @@ from relay_explorer.text import parse
 from relay_explorer.transform.fusion_groups import MOST_FUSED
 from relay_explorer.views import picture
 from relay_explorer.views.pipeline_format import PipelineView, Stage
-from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
+from tests.book.chapters import cells, explorers, names, output, shown, source
 
 PAGE = "ch14_passes"
 
@@ -28,17 +28,8 @@ def stages(explorer: str, pipe: int = 0) -> list[Stage]:
     return [shown.stages[number] for number in shown.pipelines[pipe][1]]
 
 
-def test_files_that_it_names_exist() -> None:
-    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
-    assert files
-    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
-
-
 def test_it_shows_nothing_but_explorers() -> None:
-    shown = [value for value in executed(PAGE)[2] if value is not None]
-    assert {type(value).__name__ for value in shown} == {"Explorer"}
-    assert list(explorers(PAGE)) == ["ch14-small", "ch14-order", "ch14-resnet"]
-    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+    assert shown(PAGE) == ["ch14-small", "ch14-order", "ch14-resnet"]
 
 
 def test_links_lead_to_the_stages_that_they_name() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.views.pipeline_format import PipelineView
-from tests.book.chapters import cells, executed, explorers, names, output, source
+from tests.book.chapters import explorers, names, output, shown, source
 
 PAGE = "ch17_layouts"
 
@@ -32,10 +32,7 @@ def rows(start: str) -> dict[str, list[float]]:
 
 
 def test_it_shows_nothing_but_explorers() -> None:
-    shown = [value for value in executed(PAGE)[2] if value is not None]
-    assert {type(value).__name__ for value in shown} == {"Explorer"}
-    assert list(explorers(PAGE)) == ["ch17-layout", "ch17-blocks", "ch17-scale", "ch17-inception"]
-    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+    assert shown(PAGE) == ["ch17-layout", "ch17-blocks", "ch17-scale", "ch17-inception"]
 
 
 def test_stages_that_it_links_to_are_those_that_it_names() -> None:

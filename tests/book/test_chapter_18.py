@@ -12,7 +12,7 @@ from relay_explorer import relay
 from relay_explorer.execute import record
 from relay_explorer.ir import Let, Match, Tuple
 from relay_explorer.views.partial_format import PartialMark, PartialView, State
-from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
+from tests.book.chapters import cells, executed, explorers, names, output, shown, source
 
 PAGE = "ch18_partial_evaluation"
 
@@ -29,17 +29,8 @@ def say(explorer: str, step: int) -> str:
     return template.format(*arguments)
 
 
-def test_files_that_it_names_exist() -> None:
-    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
-    assert files
-    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
-
-
 def test_it_shows_nothing_but_explorers() -> None:
-    shown = [value for value in executed(PAGE)[2] if value is not None]
-    assert {type(value).__name__ for value in shown} == {"Explorer"}
-    assert list(explorers(PAGE)) == ["ch18-power", "ch18-phrases", "ch18-effects"]
-    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+    assert shown(PAGE) == ["ch18-power", "ch18-phrases", "ch18-effects"]
 
 
 def test_the_problem_is_one_of_three_small_kernels() -> None:

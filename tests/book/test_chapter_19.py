@@ -9,7 +9,7 @@ import pytest
 from relay_explorer.views.gradient_format import GradientView, Kept
 from relay_explorer.views.gradient_say import FORMULAS
 from relay_explorer.views.pipeline_format import Fate
-from tests.book.chapters import BOOK, cells, executed, explorers, output, source
+from tests.book.chapters import explorers, output, shown, source
 
 PAGE = "ch19_gradients"
 
@@ -26,17 +26,8 @@ def say(explorer: str, step: int) -> str:
     return template.format(*arguments)
 
 
-def test_files_that_it_names_exist() -> None:
-    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
-    assert files
-    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
-
-
 def test_it_shows_nothing_but_explorers() -> None:
-    shown = [value for value in executed(PAGE)[2] if value is not None]
-    assert {type(value).__name__ for value in shown} == {"Explorer"}
-    assert list(explorers(PAGE)) == ["ch19-layer", "ch19-lenet", "ch19-pipeline"]
-    assert len(cells(PAGE)) == len(executed(PAGE)[1])
+    assert shown(PAGE) == ["ch19-layer", "ch19-lenet", "ch19-pipeline"]
 
 
 @pytest.mark.parametrize(

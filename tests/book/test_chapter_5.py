@@ -10,7 +10,7 @@ from relay_explorer.execute import record
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.ir.module import IRModule
 from relay_explorer.views.sharing_format import SharingView
-from tests.book.chapters import BOOK, CELL, explorers, names, output, source
+from tests.book.chapters import CELL, explorers, names, output, source
 
 PAGE = "ch05_sharing"
 
@@ -33,12 +33,6 @@ def test_explorers_show_themselves_as_a_page_needs_them() -> None:
         assert name.startswith("ch05-")
         assert 'class="relay-explorer"' in explorer._repr_html_()
         assert len(json.dumps(explorer.to_dict())) < 200_000
-
-
-def test_files_that_it_names_exist() -> None:
-    files = re.findall(r"\{repo\}`([^`]+)`", source(PAGE))
-    assert files
-    assert [f for f in files if not (BOOK.parent / f).is_file()] == []
 
 
 def test_pasting_runs_the_dense_layer_five_times() -> None:

@@ -53,9 +53,6 @@ class TestPage:
         sizes = {name: len(html.encode()) for name, html in added.items()}
         assert {name: size for name, size in sizes.items() if size > 250_000} == {}
 
-    def test_code_fits_the_column(self, page: str) -> None:
-        assert [line for cell in cells(page) for line in cell.split("\n") if len(line) > 76] == []
-
     def test_figures_exist(self, page: str) -> None:
         figures = re.findall(r"^```\{diagram\} (\w+)", source(page), re.MULTILINE)
         assert [f for f in figures if not (BOOK.parent / f"figures/svg/{f}.light.svg").is_file()] == []
