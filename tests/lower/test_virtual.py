@@ -119,6 +119,7 @@ def test_a_saved_program(last: Any, tmp_path: Path) -> None:
     again = relay_explorer.load(path)
     assert_same(to_value(again(rows(module, 4), 1)), to_value(last(rows(module, 4), 1)))
     assert [given.type for given in again.inputs] == ["List[Tensor[(2), float32]]", "int32"]
+    assert again.text == last.text != ""
     for exe in (last, again):  # also the places of errors are kept
         with pytest.raises(ExecutionError, match=r"last.relay:4:3: error: no clause of the match fits Nil"):
             exe(rows(module, 0), 1)
