@@ -408,9 +408,9 @@ def test_old_code_gets_a_function_and_a_larger_module() -> None:
 
 
 def test_random_programs_keep_types_and_values() -> None:
-    programs = [generate(85_000 + seed, size=10 + seed % 40, closed=True).module for seed in range(70)]
+    programs = [generate(85_000 + seed, size=10 + seed % 40, closed=True).module for seed in range(120)]
     of_data = [m for m in programs if not has_function(infer_types(m)["main"].checked_type, inside=True)]
-    assert len(of_data) > 40
+    assert len(of_data) > 80
     assert first_failure(of_data, lambda module: broken(module, [Defunctionalize()])) is None
     for module in of_data:
         for function in Defunctionalize()(module).functions.values():

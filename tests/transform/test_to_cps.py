@@ -341,10 +341,10 @@ def test_a_long_chain_of_calls() -> None:
     x: Expr = var("x", scalar_type("float32"))
     assert isinstance(x, Var)
     body: Expr = x
-    for _ in range(5_000):
+    for _ in range(20_000):
         body = Call(Op.get("exp"), [body])
     function = to_cps(Function([x], body))
-    assert sum(isinstance(node, Let) for node in post_order(function)) == 5_000
+    assert sum(isinstance(node, Let) for node in post_order(function)) == 20_000
 
 
 def test_random_programs_there_and_back_keep_types_and_values() -> None:

@@ -246,7 +246,7 @@ def @main(%n: int32) { @loop(%n, 0) }
 
 
 def test_random_programs() -> None:
-    for seed in range(50):
+    for seed in range(80):
         program = generate(50_000 + seed, size=10 + seed % 40, closed=True).module
         with np.errstate(all="ignore"):
             made = view(record(program, limit=10 + 7 * seed))
@@ -257,7 +257,7 @@ def test_random_programs() -> None:
 
 def test_nothing_is_used_after_its_last_step() -> None:
     """What a step gives to a name, puts into a cell or opens is still of use in that step."""
-    for seed in range(40):
+    for seed in range(60):
         program = generate(70_000 + seed, size=10 + seed % 50, closed=True).module
         with np.errstate(all="ignore"):
             made = view(record(program))

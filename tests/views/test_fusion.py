@@ -129,7 +129,7 @@ def test_models(name: str) -> None:
 
 
 def test_random_programs_give_views() -> None:
-    for seed in range(40):
+    for seed in range(60):
         module: IRModule = generate(40_000 + seed, size=30).module
         assert check(json.loads(fusion_view(module).to_json())) == [], module
 

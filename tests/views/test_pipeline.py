@@ -142,7 +142,7 @@ def test_models(name: str) -> None:
 
 def test_random_programs_give_views() -> None:
     steps: list[Pass] = [FoldConstant(), ToANormalForm(), DeadCodeElimination(), FuseOps(2)]
-    for seed in range(25):
+    for seed in range(40):
         module = generate(50_000 + seed, size=30).module
         assert check(json.loads(pipeline_view(module, steps).to_json())) == [], module
 
