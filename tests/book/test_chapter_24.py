@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -13,14 +12,6 @@ from tests.book.chapters import cells, explorers, names, output, shown, source
 PAGE = "ch24_arm"
 
 pytestmark = pytest.mark.slow  # two programs are compiled ahead of time, and one runs under qemu
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Kernels are compiled for these tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RELAY_EXPLORER_CACHE", str(tmp_path_factory.mktemp("kernels")))
-        yield
 
 
 def view(explorer: str) -> LoweringView:
