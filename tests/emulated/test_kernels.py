@@ -104,7 +104,7 @@ def test_more_rows_than_a_grid_is_high() -> None:
         "{ nn.batch_matmul(%x, %w) }"
     )
     function = infer_types(parse(VERSION + text))["main"]
-    assert scheduled(function, "k", ARCH).choice["rule"] == "Fallback"
+    assert scheduled(function, "k", ARCH).choice["rule"] == "Sums"
 
 
 def run(module: IRModule, *values: Any, **options: Any) -> Any:

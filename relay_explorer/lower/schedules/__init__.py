@@ -37,7 +37,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
             continue
         if found is not None:
             mod = found.mod if target.kind == "cuda" else overlapped(found.mod)
-            return replace(found, mod=mod, refused=tuple(refused))
+            return replace(found, mod=mod, refused=(*refused, *found.refused))
     sch = tvm().s_tir.Schedule(composed.mod)
     return Scheduled(composed, sch.mod, sch.trace, "none", refused=tuple(refused))
 

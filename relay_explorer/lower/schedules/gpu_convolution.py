@@ -1,0 +1,253 @@
+"""Convolutions for a GPU, over one, two and three axes of space, with groups or for each channel by itself,
+and transposed ones: channels before space ("NCHW").
+
+A block of threads computes some channels of a rectangle of the result. Channel by channel of the data, its
+threads bring what the rectangle's windows see, and the weights for it, to shared memory, side by side, so
+that a warp asks for whole pieces of memory; what lies outside is written as 0 there. Then each thread sums up
+a column of places for several channels in its registers: a number of the data is used for all of these
+channels, a weight for all of these places. Bias, residual and ReLU are applied before the sums are stored,
+and a warp stores along a row.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ...ir.ndarray import itemsize
+from ..compose import Composed, Stage
+from ..require import tvm
+from ..target import Target
+from .gpu_sums import GPUPlan, is_plain, spread
+from .gpu_tiles import Tile, Window, best
+from .parts import REDUCED, SPATIAL
+from .scheduled import Choice
+
+PLAIN = ("NCW", "NCHW", "NCDHW")
+DIRECT = ("nn.conv1d", "nn.conv2d", "nn.conv3d")
+TRANSPOSED = ("nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose")
+UNROLLED = 32  # places of a kernel that are written out
+MOST_SHARED = 48 << 10  # bytes of a block
+WARP = 32
+
+
+def tile_of(composed: Composed, target: Target) -> Tile | None:
+    """The tile for a kernel's convolution; None where it has none, or sizes are not known, or the result is
+    a single place for each channel: that is a matrix times a vector.
+    """
+    plan = GPUPlan(composed, target)
+    name = convolution_of(plan)
+    window = None if name is None else _window(plan, name)
+    alone = window is not None and window.images * window.high * window.wide == 1
+    return None if window is None or (alone and not window.depthwise) else best(window)
+
+
+def schedule(composed: Composed, target: Target, choice: Choice) -> Any:
+    """The schedule with a tile; None where it takes more shared memory than there is."""
+    plan = GPUPlan(composed, target)
+    name = convolution_of(plan)
+    if name is None:
+        return None
+    made = _Convolution(plan, name, Tile(**{key: int(choice[key]) for key in Tile.__dataclass_fields__}))
+    made.run()
+    return plan.sch if shared_bytes(plan.sch.mod) <= MOST_SHARED else None
+
+
+def shared_bytes(module: Any) -> int:
+    """Bytes of shared memory that the blocks of scheduled functions take: of the arrays in it TVM keeps what
+    a block touches, as far as it sees that.
+    """
+    passes = tvm().s_tir.transform
+    for step in (
+        passes.LowerInitBlock(),
+        passes.PlanAndUpdateBufferAllocationLocation(),
+        passes.ConvertBlocksToOpaque(),
+        passes.CompactBufferAllocation(),
+    ):
+        module = step(module)
+    found = 0
+
+    def add(block: Any) -> None:
+        nonlocal found
+        for buffer in block.alloc_buffers:
+            if str(buffer.scope()) == "shared":
+                found += prod([int(size) for size in buffer.shape]) * itemsize(str(buffer.dtype))
+
+    from tvm_ffi import structural_walk
+
+    for func in module.functions.values():
+        structural_walk(func.body, [(tvm().s_tir.SBlock, add)])
+    return found
+
+
+def convolution_of(plan: GPUPlan) -> str | None:
+    """The block that sums up, of a convolution whose result has its channels before its space."""
+    anchor = plan.composed.anchor
+    if anchor is None or anchor.op.name not in (*DIRECT, *TRANSPOSED) or not plan.composed.is_static:
+        return None
+    names = [name for name in anchor.blocks if plan.is_reduction(name)]
+    if len(names) != 1 or not is_plain(plan, names[0]) or not _plain_layouts(anchor):
+        return None
+    reads = plan.sch.get(plan.block(names[0])).reads
+    kinds = plan.kinds(names[0])
+    reduced = kinds.count(REDUCED)
+    in_order = kinds == [SPATIAL] * (len(kinds) - reduced) + [REDUCED] * reduced
+    if len(reads) != 2 or not in_order or 0 in (plan.shape(names[0]) or (0,)):
+        return None
+    return names[0] if _axis_of(plan, names[0]) is not None else None
+
+
+def _plain_layouts(anchor: Stage) -> bool:
+    attrs = anchor.call.attrs
+    assert attrs is not None
+    layout = str(attrs["data_layout"])
+    return layout in PLAIN and str(attrs["out_layout"] or layout) == layout
+
+
+def _window(plan: GPUPlan, name: str) -> Window:
+    anchor = plan.composed.anchor
+    assert anchor is not None
+    attrs = anchor.call.attrs
+    assert attrs is not None
+    block = plan.sch.get(plan.block(name))
+    extents = [int(axis.dom.extent) for axis in block.iter_vars]
+    count = plan.kinds(name).count(REDUCED)
+    (images, outputs, *places), (inputs, *taps) = extents[:-count], extents[-count:]
+    strides = [1] * len(taps) if anchor.op.name in TRANSPOSED else [int(s) for s in attrs["strides"]]
+    steps = [int(d) for d in attrs["dilation"]]
+    return Window(
+        images=images * prod(places[:-2]),
+        outputs=outputs,
+        group=outputs // int(attrs["groups"]),
+        inputs=inputs,
+        high=places[-2] if len(places) > 1 else 1,
+        wide=places[-1],
+        taps=_two(taps),
+        strides=_two(strides),
+        steps=_two(steps),
+        turns=prod(taps[:-2]),
+        bytes=max([itemsize(str(read.source.dtype)) for read in block.reads]),
+    )
+
+
+def _axis_of(plan: GPUPlan, name: str) -> int | None:
+    """The axis of the weight that goes with the channels of the result; None where that is the last."""
+    block = plan.sch.get(plan.block(name))
+    outputs, region = block.iter_vars[1].var, block.reads[1].region
+    found = [n for n, part in enumerate(region) if _uses(part.min, outputs)]
+    return found[0] if len(found) == 1 and found[0] + 1 < len(region) else None
+
+
+def _uses(expression: Any, var: Any) -> bool:
+    return any(var.same_as(used) for used in tvm().tirx.analysis.undefined_vars(expression))
+
+
+def _two(sizes: list[int]) -> tuple[int, int]:
+    """Those of the last two axes; the first is 1 where there is one axis."""
+    return (1 if len(sizes) == 1 else sizes[-2], sizes[-1])
+
+
+class _Convolution:
+    """The primitives, for the block `name` that sums up."""
+
+    def __init__(self, plan: GPUPlan, name: str, tile: Tile) -> None:
+        self.plan, self.sch = plan, plan.sch
+        self.name, self.tile, self.window = name, tile, _window(plan, name)
+
+    def run(self) -> None:
+        plan, sch = self.plan, self.sch
+        axis = _axis_of(plan, self.name)
+        data, weight = self._brought(0), self._brought(1)
+        self.weight = weight
+        last = plan.epilogue(self.name)
+        keep = [self.name, last, data, weight]
+        plan.inline_before(keep)
+        others = [name for name in plan.names if name not in keep]
+        threads = self._threads(last)
+        sch.compute_at(plan.block(self.name), threads, preserve_unit_loops=True)
+        sch.set_scope(plan.block(self.name), 0, "local")
+        pieces, depth = self._pieces()
+        window, tile = self.window, self.tile
+        channels = window.outputs % tile.outputs == 0
+        places = window.high % tile.high == 0 and window.wide % tile.across == 0
+        self._bring(data, pieces[-1], depth, None if places and (channels or not window.depthwise) else 1)
+        self._bring(weight, pieces[-1], depth, None if channels else axis)
+        if tile.across * tile.down < WARP and axis == 0:  # threads of a warp read weights of several channels
+            sch.storage_align(plan.block(weight), 0, axis=0, factor=2, offset=1)
+        sch.decompose_reduction(plan.block(self.name), pieces[0])
+        for name in others:
+            spread(plan, name)
+
+    def _brought(self, number: int) -> str:
+        """The block that brings what the sums read to shared memory: the one that makes it, as that which
+        puts zeros around the data, or a copy.
+        """
+        plan, sch, block = self.plan, self.sch, self.plan.block(self.name)
+        source = sch.get(block).reads[number].source
+        makers = [name for name in plan.makers(self.name) if plan.buffer(name).same_as(source)]
+        if makers and plan.users(makers[0]) == [self.name] and is_plain(plan, makers[0]):
+            sch.set_scope(plan.block(makers[0]), 0, "shared")
+            return makers[0]
+        return str(sch.get(sch.cache_read(block, number, "shared")).name_hint)
+
+    def _threads(self, last: str) -> Any:
+        """The loops of what is stored, shared out: the loop over the threads along rows and columns."""
+        sch, tile = self.sch, self.tile
+        images, outputs, *outer, wide = sch.get_loops(self.plan.block(last))
+        if outer:
+            high = outer.pop()
+        else:
+            images, high = sch.split(images, [None, 1])
+        channels, deep, channel = sch.split(outputs, [None, tile.deep, tile.channels])
+        rows, down, row = sch.split(high, [None, tile.down, tile.rows])
+        columns, across = sch.split(wide, [None, tile.across])
+        grid = [images, *outer, rows, columns]
+        sch.reorder(*grid, channels, deep, down, across, channel, row)
+        sch.bind(sch.fuse(*grid), "blockIdx.x")
+        sch.bind(channels, "blockIdx.y")
+        sch.bind(deep, "threadIdx.y")
+        threads = sch.fuse(down, across)
+        sch.bind(threads, "threadIdx.x")
+        sch.annotate(threads, "pragma_unroll_explicit", 0)  # by NVIDIA's compiler: the source stays short
+        for loop in (channel, row):
+            sch.unroll(loop)
+        return threads
+
+    def _pieces(self) -> tuple[list[Any], int]:
+        """The loops over what is brought at once, and how many loops are around what is done with it."""
+        plan, sch = self.plan, self.sch
+        block = plan.block(self.name)
+        kinds = plan.kinds(self.name)
+        count = kinds.count(REDUCED)
+        outside = len(sch.get_loops(block)) - len(kinds)
+        loops = sch.get_loops(block)[outside:]
+        spatial, (inputs, *taps) = loops[:-count], loops[-count:]
+        outer, inner = taps[:-2], taps[-2:]
+        pieces, channel = sch.split(inputs, [None, self.tile.inputs])
+        sch.reorder(pieces, *outer, channel, *inner, *spatial)
+        if prod([plan.extent(loop) for loop in inner]) <= UNROLLED:
+            for loop in inner:
+                sch.unroll(loop)
+        for loop in spatial:
+            sch.unroll(loop)
+        return [pieces, *outer], outside + 1 + len(outer)
+
+    def _bring(self, name: str, piece: Any, depth: int, ragged: int | None) -> None:
+        """A block's part in shared memory, brought by all its threads: neighbours bring neighbours.
+
+        Parts may lie beyond the end of an axis. Of a question about one of several axes that are one loop TVM
+        does not see how much of the array a part is, and keeps all of it in shared memory. Then loops stay
+        apart: `ragged` is the axis that the rows of threads share out, and its row of threads the last.
+        """
+        plan, sch, tile = self.plan, self.sch, self.tile
+        sch.compute_at(plan.block(name), piece, preserve_unit_loops=True)
+        loops = sch.get_loops(plan.block(name))[depth:]
+        count = tile.down * tile.across
+        if ragged is None:
+            _, deep, across = sch.split(sch.fuse(*loops), [None, tile.deep, count])
+        else:
+            rest = loops[-1:] if name != self.weight else loops[ragged + 1 :]
+            _, deep = sch.split(loops[ragged], [None, tile.deep])
+            _, across = sch.split(sch.fuse(*rest) if len(rest) > 1 else rest[0], [None, count])
+        sch.bind(deep, "threadIdx.y")
+        sch.bind(across, "threadIdx.x")
