@@ -19,6 +19,7 @@ from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order
 from ..transform.combine_shared_dense import CombineSharedDense
+from ..transform.defuse_ops import DefuseOps
 from ..transform.dynamic_to_static import DynamicToStatic
 from ..transform.eliminate_common_subexpr import EliminateCommonSubexpr
 from ..transform.eta_expand import EtaExpand
@@ -34,6 +35,7 @@ from ..typing import check_types, infer_types
 from .lowering import lowering_of
 from .passes.flat_lets import FlatLets
 from .passes.layouts import blocked_layouts
+from .passes.named_kernels import NamedKernels, is_kernel
 from .passes.padded_channels import PadChannels
 from .passes.padded_units import PadDense
 from .passes.rows_apart import RowsApart
@@ -182,6 +184,8 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
     """
     now = PassContext.current()
     module = inlined(RemoveUnusedFunctions((entry,))(module), entry)
+    if any(is_kernel(node) for f in module.functions.values() for node in post_order(f)):
+        module = DefuseOps()(NamedKernels()(module))  # what fused it knew neither the target nor its layouts
     if any(op.name.startswith("dyn.") for op in _operators(module)):
         module = DynamicToStatic()(module)
     if any(map(_operators_as_values, module.functions.values())):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relay_explorer
-from relay_explorer import relay
+from relay_explorer import relay, transform
 from relay_explorer.execute import Interpreter, create_executor
 from relay_explorer.grading.generate import generate
 from relay_explorer.ir import Function, IRModule, structural_hash
@@ -231,3 +231,16 @@ def test_a_long_chain_is_one_kernel_called_often() -> None:
     for _ in range(1000):
         wanted = np.sin(wanted)
     np.testing.assert_allclose(made(data), wanted, rtol=1e-4)
+
+
+@pytest.mark.parametrize("passes", [["FuseOps"], ["FuseOps", "ToANormalForm"], ["ToANormalForm", "FuseOps"]])
+def test_what_was_fused_before_is_fused_anew(passes: list[str]) -> None:
+    """As old code did with passes of its own, which knew no target."""
+    x, w = relay.var("x", shape=(2, 3)), relay.var("w", shape=(4, 3))
+    body = relay.nn.softmax(relay.nn.relu(relay.nn.dense(x, w)) + relay.const(1.0))
+    plain = IRModule.from_expr(Function([x, w], body))
+    with transform.PassContext(opt_level=3):
+        fused = transform.Sequential([getattr(transform, name)() for name in ["InferType", *passes]])(plain)
+    assert "Primitive" in str(fused)
+    found, wanted = (prepared(infer_types(module), TARGET, 3) for module in (fused, plain))
+    assert structural_hash(found) == structural_hash(wanted)

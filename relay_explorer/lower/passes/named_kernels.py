@@ -1,0 +1,38 @@
+"""Kernels of a program that was fused before it came here, as passes of old code did, and then written with
+`let`: what is not called where it stands is no kernel that DefuseOps could take apart.
+"""
+
+from __future__ import annotations
+
+from ...ir.expr import Expr, Function, Let
+from ...ir.module import IRModule
+from ...ir.rewrites import tell
+from ...ir.walk import children, post_order, rebuild
+from ...transform.function_pass import FunctionPass, rewritten
+from ...transform.infrastructure import PassContext
+
+
+def is_kernel(node: object) -> bool:
+    """Whether an expression is a function of fused operators."""
+    return isinstance(node, Function) and "Primitive" in node.attrs
+
+
+class NamedKernels(FunctionPass):
+    """Puts kernels that `let` binds where they are called: a kernel has no value but what it computes."""
+
+    name = "NamedKernels"
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        order = post_order(function)
+        kernels = {node.var: node.value for node in order if isinstance(node, Let) and is_kernel(node.value)}
+        if not kernels:
+            return function
+        memo: dict[int, Expr] = {}
+        for node in order:
+            if isinstance(node, Let) and node.var in kernels:
+                tell("A kernel stands wherever its variable stood.", node.var, node.value)
+                memo[id(node)] = memo[id(node.body)]
+                continue
+            parts = [memo[id(kernels.get(part, part))] for part in children(node)]  # type: ignore[call-overload]
+            memo[id(node)] = rebuild(node, parts)
+        return rewritten(function, memo[id(function)])
