@@ -71,7 +71,7 @@ test("what a step changed of an estimate is told from a hundredth on", () => {
   const words = ["fewer", "more"];
   assert.deepEqual([[100, 780], [780, 100], [1000, 1005], [100, 113], [0, 5]].map(([now, before]) => changed(now, before, words)), ["7.8× fewer", "7.8× more", "", "1.13× fewer", ""]);
   assert.deepEqual([amount(812), amount(16_992), amount(3_168_404)], ["812", "16,992", "3.17 million"]);
-  assert.deepEqual([bytes(96), bytes(57_600), bytes(13_304_832)], ["96 bytes", "57.6 KB", "13.3 MB"]);
+  assert.deepEqual([bytes(96), bytes(57_600), bytes(13_304_832), bytes(7_880_000_000)], ["96 bytes", "57.6 KB", "13.3 MB", "7.88 GB"]);
 });
 
 test("a kernel has one code or two, and that of a GPU is told by its name", () => {

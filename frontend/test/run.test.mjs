@@ -49,6 +49,7 @@ test("numbers and names are short", () => {
   assert.deepEqual([408.48, 0.4977, 12_345].map(short), ["408", "0.498", "12,345"]);
   assert.equal(shortName("nn.contrib_conv2d_winograd_without_weight_transform"), "conv2d_winograd");
   assert.equal(shapeOf("Tensor[(1, 4, 56), float32], Tensor[(2), int32], Tensor[(), bool]"), "1×4×56, 2, a number");
+  assert.equal(shapeOf("bool"), "a number");
 });
 
 test("launches of a kernel are gone through around the end", () => {

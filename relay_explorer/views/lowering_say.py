@@ -146,6 +146,8 @@ def compiled(codes: Sequence[Code]) -> Sentence:
     code = codes[-1]
     tally = Counter(code.purposes[line.purpose] for line in code.lines if line.purpose >= 0)
     total = sum(tally.values()) + code.cut
+    if total == 0:
+        return ("LLVM makes **no instruction** of these loops: there is nothing to compute.",)
     if codes[0].name == "CUDA C":
         text = f"TVM writes **{counted(_lines(codes[0]), 'line')} of CUDA C** of these loops"
         if code.name == "PTX":

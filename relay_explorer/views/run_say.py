@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from ..lower.measurement import MeasuredKernel, Measurement
 from .format import Sentence
-from .words import count, counted
+from .words import counted
 
 BEYOND = 1.05  # of the limit: above it, the limit does not hold for this kernel
+_CALLERS = {"vm": "in the instructions of the virtual machine", "aot": "in the program's own C code"}
 
 
 def duration(ns: float) -> str:
@@ -34,6 +35,8 @@ def run(measured: Measurement, times: Sequence[int]) -> Sentence:
         half += 1
     where = "the slowest of them" if half == 1 else f"the {half} slowest of them"
     calls = counted(len(measured.launches), "kernel call")
+    if len(times) == 1:
+        return (f"A run takes **{duration(measured.ns)}**: {calls} of one kernel.",)
     return (
         f"A run takes **{duration(measured.ns)}**: {calls} of "
         f"{counted(len(times), 'kernel')}. **{percent(most / total)}** of the time is that of {where}.",
@@ -43,12 +46,15 @@ def run(measured: Measurement, times: Sequence[int]) -> Sentence:
 def run_why(measured: Measurement, least: int, busy: int) -> Sentence:
     """What the machine's limits allow, and where the numbers come from."""
     between, where = measured.span - busy, ""
-    if measured.executor == "vm":
-        # Its calls take longer where a clock is read: the run without one tells what passes between them.
-        between, where = max(measured.ns - busy, 0) or between, ", in the instructions of the virtual machine"
+    if measured.executor in _CALLERS:
+        # Their calls take longer where a clock is read: the run without one tells what passes between them.
+        between, where = max(measured.ns - busy, 0) or between, f", {_CALLERS[measured.executor]}"
+    after = f", and {duration(between)} pass between them{where}" if len(measured.launches) > 1 else ""
+    several = len({launch.kernel for launch in measured.launches}) > 1
+    them = ("kernels", "they take") if several else ("kernel", "it takes")
     return (
-        f"At the limits of this machine, {measured.limits}, the kernels would take {duration(least)}; they "
-        f"take {duration(busy)}, and {duration(between)} pass between them{where}. Measured "
+        f"At the limits of this machine, {measured.limits}, the {them[0]} would take {duration(least)}; "
+        f"{them[1]} {duration(busy)}{after}. Measured "
         f"on {{0}}: the fastest of {counted(measured.runs, 'run')} with the clock read before and after each "
         "kernel.",
         measured.machine,
@@ -95,6 +101,6 @@ def summary(measured: Measurement, least: int) -> str:
     """The text equivalent of the first frame."""
     return (
         f"{measured.program} on {measured.machine}: {duration(measured.ns)} a run, "
-        f"{count(len(measured.launches))} kernel calls; at the limits of the machine ({measured.limits}) "
+        f"{counted(len(measured.launches), 'kernel call')}; at the limits of the machine ({measured.limits}) "
         f"the kernels would take {duration(least)}."
     )

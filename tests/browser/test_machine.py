@@ -1,4 +1,6 @@
-"""The machine explorer in a real browser, on samples that Python made."""
+"""The machine explorer in a real browser, on samples that Python made. A page is loaded once for all that can
+be asked of it.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,15 @@ def line(page: Page, name: str) -> str:
     return " ".join(page.locator(f".vm-line.is-{name} .ins-text").inner_text().split())
 
 
-def test_the_first_frame_is_where_the_stack_is_highest(open_view: Opener) -> None:
+def to(page: Page, state: str) -> None:
+    """Opens another state by the address."""
+    page.evaluate(f"location.hash = '#rx-test:{state}'")
+    expect(page.locator(".vm-body")).to_be_visible()
+
+
+def test_instructions_are_stepped_through_beside_the_program(open_view: Opener) -> None:
     page = open_view(sample("tree"))
+    # The first frame is where the stack is highest.
     assert say(page).startswith("@fold is called with r0 = Leaf([0.5, -1])")
     expect(page.locator(".count")).to_have_text("14 / 42")
     expect(page.locator(".vm-line")).to_have_count(14)
@@ -33,9 +42,6 @@ def test_the_first_frame_is_where_the_stack_is_highest(open_view: Opener) -> Non
     expect(page.locator(".stack .frame")).to_have_count(3)
     expect(page.locator(".without")).to_contain_text("this is a constructor of a data type")
 
-
-def test_instructions_are_stepped_through_with_the_keyboard(open_view: Opener) -> None:
-    page = open_view(sample("tree"))
     press(page, "ArrowRight", "ArrowRight")
     assert line(page, "now") == "get_field r2, r0, 0"
     assert registers(page)[2] == "r2 #0 (2) f32 [0.5, -1] written"
@@ -51,18 +57,13 @@ def test_instructions_are_stepped_through_with_the_keyboard(open_view: Opener) -
     press(page, "Escape")
     assert "@fold returns [0.25, 1]" in say(page)
 
-
-def test_rows_and_instructions_are_linked(open_view: Opener) -> None:
-    page = open_view(sample("tree"), fragment="#rx-test:step=29")
+    to(page, "step=29")  # rows and instructions are linked
+    expect(page.locator(".count")).to_have_text("29 / 42")
     now = page.locator(".row.is-now .code").all_inner_texts()
     assert [text.strip() for text in now] == ["%2 = add(%0, %1);", "tanh(%2)"]
     page.locator(".row", has_text="multiply(%v, %w)").hover()
-    assert page.locator(".vm-line.is-lit .num, .vm-line.is-lit .vm-num").all_inner_texts() == [
-        "2",
-        "3",
-        "4",
-        "5",
-    ]
+    lit = page.locator(".vm-line.is-lit .num, .vm-line.is-lit .vm-num").all_inner_texts()
+    assert lit == ["2", "3", "4", "5"]
     page.locator(".vm-line", has_text="invoke r4, @fold").hover()
     expect(page.locator(".row.is-linked")).to_contain_text("%1 = @fold(%r, %w);")
     page.locator(".vm-line .ins", has_text="add_tanh").click()
@@ -70,8 +71,21 @@ def test_rows_and_instructions_are_linked(open_view: Opener) -> None:
     assert state_of(page).startswith("#rx-test:step=30")
 
 
-def test_another_frame_and_another_function_are_shown(open_view: Opener) -> None:
-    page = open_view(sample("map"))
+def test_why_and_finding_lead_to_other_steps(open_view: Opener) -> None:
+    page = open_view(sample("tree"), fragment="#rx-test:step=20")
+    press(page, "w")
+    assert page.locator(".why-pane .entry .at").all_inner_texts()[:2] == ["20", "19"]
+    page.locator(".why-pane .entry").nth(1).click()
+    expect(page.locator(".count")).to_have_text("19 / 42")
+    press(page, "/")
+    page.keyboard.type("invoke_packed")
+    page.get_by_label("only these steps").check()
+    press(page, "Home", "ArrowRight", "ArrowRight")
+    assert say(page).startswith("The kernel k1 add_tanh")
+
+
+def test_another_frame_and_another_function_are_shown(open_view: Opener, axe_core: str) -> None:
+    page = open_view(sample("map"), system="dark", motion="reduce")
     press(page, "[")
     expect(page.locator(".pinned")).to_be_visible()
     expect(page.locator(".regs-box .pane-head")).to_contain_text("which waits")
@@ -81,10 +95,15 @@ def test_another_frame_and_another_function_are_shown(open_view: Opener) -> None
     expect(page.locator(".pinned")).to_have_count(0)
     page.get_by_label("which function's code").select_option(label="@main")
     expect(page.locator(".vm-line", has_text="alloc_closure")).to_be_visible()
+    to(page, "step=20&pane=why")
+    expect(page.locator(".why-pane")).to_be_visible()
+    assert violations(page, axe_core) == []
 
 
-def test_memory_says_what_is_held_and_by_whom(open_view: Opener) -> None:
-    page = open_view(sample("layers"), fragment="#rx-test:step=8")
+def test_memory_says_what_is_held_and_the_graph_executors_plan_is_a_tab(
+    open_view: Opener, axe_core: str
+) -> None:
+    page = open_view(sample("layers"), fragment="#rx-test:step=8", motion="reduce")
     page.get_by_role("tab", name="Memory", exact=True).click()
     storage = page.locator(".thing", has_text="#3 64 bytes")
     expect(storage.locator(".holder")).to_have_text("r3")
@@ -92,27 +111,20 @@ def test_memory_says_what_is_held_and_by_whom(open_view: Opener) -> None:
     expect(page.locator(".memory-pane")).to_contain_text("with the 1 that are gone")
     page.get_by_text("with the 1 that are gone").click()
     expect(page.locator(".thing.is-gone")).to_have_count(1)
+    assert violations(page, axe_core) == []
     storage.locator(".val").click()
     expect(page.locator(".why-pane")).to_contain_text("What lies in it, one after another")
     expect(page.locator(".why-pane .chain li")).to_have_count(2)
 
-
-def test_why_leads_back_to_what_made_the_values(open_view: Opener) -> None:
-    page = open_view(sample("tree"), fragment="#rx-test:step=20")
-    press(page, "w")
-    assert page.locator(".why-pane .entry .at").all_inner_texts()[:2] == ["20", "19"]
-    page.locator(".why-pane .entry").nth(1).click()
-    expect(page.locator(".count")).to_have_text("19 / 42")
-
-
-def test_the_graph_executors_plan_is_a_tab(open_view: Opener) -> None:
-    page = open_view(sample("layers"))
     page.get_by_role("tab", name="graph executor: storage plan").click()
     rx(page).last.focus()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     assert "a new buffer, b0" in say(page)
     assert state_of(page).startswith("#rx-test:form=graph&step=1")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    assert violations(page, axe_core) == []
     page.get_by_role("tab", name="virtual machine").click()
     expect(page.locator(".vm-body")).to_be_visible()
 
@@ -120,15 +132,21 @@ def test_the_graph_executors_plan_is_a_tab(open_view: Opener) -> None:
 def test_a_state_of_the_plan_is_restored(open_view: Opener) -> None:
     page = open_view(sample("layers"), fragment="#rx-test:form=graph&step=3")
     assert "b0 is used again" in say(page)
-    page.evaluate("location.hash = '#rx-test:step=3'")
-    expect(page.locator(".vm-body")).to_be_visible()
+    to(page, "step=3")
     expect(page.locator(".count")).to_have_text("3 / 13")
+    view = sample("tree")
+    view["steps"][3][2] = 99
+    assert "damaged (step 4)" in refusal(page, view)
+    view = sample("layers")
+    view["plan"]["grid"] = [7]
+    assert "damaged" in refusal(page, view)
 
 
-def test_a_failure_and_what_is_left_out_are_said(open_view: Opener) -> None:
-    page = open_view(sample("unmatched"))
+def test_a_failure_and_what_is_left_out_are_said(open_view: Opener, axe_core: str) -> None:
+    page = open_view(sample("unmatched"), width=900, motion="reduce")
     expect(page.locator(".failure")).to_contain_text("add a clause for Nil")
     expect(page.locator(".row.is-failed")).to_contain_text("match?")
+    assert violations(page, axe_core) == []
     page = open_view(sample("gap"), fragment="#rx-test:step=61")
     assert "731 steps are left out" in say(page)
     press(page, "ArrowRight")
@@ -148,17 +166,8 @@ def test_bytecode_alone_has_no_column_for_a_program(open_view: Opener) -> None:
     assert line(page, "now").startswith("switch")
 
 
-def test_finding_narrows_the_steps(open_view: Opener) -> None:
-    page = open_view(sample("tree"))
-    press(page, "/")
-    page.keyboard.type("invoke_packed")
-    page.get_by_label("only these steps").check()
-    press(page, "Home", "ArrowRight", "ArrowRight")
-    assert say(page).startswith("The kernel k1 add_tanh")
-
-
-def test_on_a_phone_the_columns_are_tabs(open_view: Opener) -> None:
-    page = open_view(sample("tree"), width=390)
+def test_on_a_phone_the_columns_are_tabs(open_view: Opener, axe_core: str) -> None:
+    page = open_view(sample("tree"), width=390, motion="reduce")
     for name, part in (
         ("Program", ".grid"), ("Registers", ".regs"), ("Stack", ".stack"), ("Memory", ".things"),
         ("Why", ".why-pane"), ("Code", ".vm-code"),
@@ -171,30 +180,4 @@ def test_on_a_phone_the_columns_are_tabs(open_view: Opener) -> None:
     assert height == pytest.approx(bound, abs=1), "long code scrolls within it"
     press(page, "ArrowRight")
     assert line(page, "now").startswith("switch")
-
-
-def test_damage_is_refused_with_its_place(open_view: Opener) -> None:
-    page = open_view(sample("tree"))
-    view = sample("tree")
-    view["steps"][3][2] = 99
-    assert "damaged (step 4)" in refusal(page, view)
-    view = sample("layers")
-    view["plan"]["grid"] = [7]
-    assert "damaged" in refusal(page, view)
-
-
-@pytest.mark.parametrize(
-    ("name", "width", "theme", "state"),
-    [
-        ("tree", 1280, "light", "step=28&pane=memory"), ("map", 1280, "dark", "step=20&pane=why"),
-        ("cells", 390, "light", "step=12"), ("layers", 390, "dark", "form=graph&step=2"),
-        ("unmatched", 900, "light", ""),
-    ],
-)  # fmt: skip
-def test_axe_finds_nothing(
-    open_view: Opener, axe_core: str, name: str, width: int, theme: str, state: str
-) -> None:
-    page = open_view(
-        sample(name), width=width, theme=theme, motion="reduce", fragment=f"#rx-test:{state}" if state else ""
-    )
     assert violations(page, axe_core) == []

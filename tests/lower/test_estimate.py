@@ -7,9 +7,11 @@ import json
 import pytest
 
 from benchmarks import schedule_steps
+from relay_explorer.lower.measurement import stored
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.watch.estimate import estimate
 from relay_explorer.lower.watch.footprint import Touch, fetched
+from relay_explorer.lower.watch.operations import counted
 from relay_explorer.views.lowering import lowering_view
 from tests.views.lowerings import DENSE, GPU, LAYER, kernel
 
@@ -49,6 +51,40 @@ def test_the_estimate_of_each_step_is_near_what_was_measured() -> None:
     for step in range(1, len(seconds)):
         measured = seconds[step - 1] / seconds[step]
         assert cycles[step - 1] / cycles[step] == pytest.approx(measured, rel=0.5), step
+
+
+def test_the_estimate_of_kernels_of_a_model_is_within_twice_what_was_measured() -> None:
+    """A pool, convolutions in blocks and by Winograd, as they ran within ResNet-18."""
+    run = stored("resnet18")
+    hertz = run.limits.flops / (run.limits.threads * 64)  # two multiply-adds of 16 lanes in a cycle
+    for number, rule in ((1, "reduction"), (2, "winograd"), (4, "blocked"), (9, "blocked"), (10, "winograd")):
+        assert run.kernels[number].rule == rule
+        func = run.remade(number).scheduled.prim_func
+        cycles = estimate(func, run.limits.threads, run.caches).cycles
+        seconds = min(call.ns for call in run.calls(number)) / 1e9
+        assert 0.5 < cycles / hertz / seconds < 2, run.kernels[number].name
+
+
+def test_choices_that_copies_settle_cost_nothing_and_a_border_one_question() -> None:
+    tirx = tvm().tirx
+    e, i = (tirx.Var(name, "int32") for name in "ei")
+    x = tirx.decl_buffer((8,), "float32", name="x")
+    a, b = tirx.BufferLoad(x, [i]), tirx.BufferLoad(x, [i + 1])
+    chosen = tirx.Select(e == 0, a, tirx.Select(e == 1, a * 2.0 + b, (a + b) * (a + b)))
+    loops = [(i, 8), (e, 3)]
+    # Of the three copies one only reads, one multiplies and adds, one adds once and multiplies.
+    operations, loads = counted(chosen, loops, [e], {})
+    assert operations == pytest.approx((0 + 1 + 2) / 3)
+    assert len(loads) == 2, "what is read twice is loaded once"
+    assert counted(chosen, loops, [], {})[0] == 2 + 1 + 2, "two questions, where no copy answers them"
+    inside = tirx.all(i >= 1, i < 7)
+    assert counted(tirx.Select(inside, a + b, a), loops, [], {})[0] == 2, "a question, and a sum"
+    assert counted(tirx.Select(i < 8, a + b, a), loops, [], {})[0] == 1, "it is always so"
+    assert counted(tirx.Select(a < b, a, b), loops, [], {})[0] == 2, "a question about values is arithmetic"
+    v = tirx.Var("v", "int32")
+    assert counted(tirx.Select(v < 2, a, a + b), loops, [e], {v: e * 2})[0] == pytest.approx(2 / 3)
+    wide = tirx.Select(e == 70, a, a + b)
+    assert counted(wide, [(i, 8), (e, 100)], [e], {})[0] == 2, "too many copies to look at one by one"
 
 
 def test_what_a_cache_holds_is_not_fetched_again() -> None:

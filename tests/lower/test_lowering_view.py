@@ -167,6 +167,7 @@ def test_the_assembly_of_another_processor_is_traced_too() -> None:
         ("vmovups (%rax), %ymm0", "load"), ("vmovups %ymm0, 32(%rax)", "store"),
         ("vmovups %zmm0, (%rax) {%k1}", "store"), ("vbroadcastss (%rsi), %ymm9", "spread"),
         ("movq 8(%rsp), %rdi", "bookkeeping"), ("vmovaps %ymm0, %ymm1", "bookkeeping"),
+        ("vpmovsxbd %xmm1, %ymm1", "arithmetic"), ("vpmovsxbd (%rax), %ymm1", "load"),
         ("jne .LBB4_4", "jump"), ("vpaddd %ymm0, %ymm1, %ymm1", "arithmetic"),
     ],
 )  # fmt: skip
@@ -223,6 +224,9 @@ def test_a_kernel_without_loops_is_told_without_them() -> None:
     shown = lowering_view(kernel("fn (%x: float32, Primitive=1) { exp(%x) }"))
     assert len(shown.steps) == 2
     assert re.fullmatch(r"LLVM makes \*\*\d+ instructions\*\* of these loops\.", told(shown)[-1])
+    empty = lowering_view(kernel("fn (%x: Tensor[(0, 4), float32], Primitive=1) { exp(%x) }"))
+    assert told(empty)[-1].endswith("**no instruction** of these loops: there is nothing to compute.")
+    assert empty.steps[-1].effect.instructions == 0
 
 
 def test_explore_shows_a_kernel_of_a_program() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,17 +99,21 @@ def test_a_run_is_measured_kept_and_shown(tmp_path: Path) -> None:
     assert levels.choice == tuple([(name, str(value)) for name, value in exe.kernels[0].choice.items()])
 
 
-def test_a_run_whose_kernels_depend_on_its_values_is_measured_for_those() -> None:
-    exe = build(parse(LOOP), quiet=True)
+@pytest.mark.parametrize(
+    ("executor", "between"),
+    [("vm", "the instructions of the virtual machine"), ("aot", "the program's own C code")],
+)
+def test_a_run_whose_kernels_depend_on_its_values_is_measured_for_those(executor: str, between: str) -> None:
+    exe = build(parse(LOOP), executor=executor, quiet=True)
     x = np.ones((3, 4), "float32")
     made = measure(exe, [5, x], runs=3)
-    assert made.executor == "vm"
+    assert made.executor == executor
     calls = {kernel.name: len(made.calls(number)) for number, kernel in enumerate(made.kernels)}
     assert calls == {"fused_less_equal": 6, "fused_subtract": 5, "fused_tanh": 5}
     shown = run_view(made, kernel=[])
     tanh = next(k for k in shown.kernels if k.name == "fused_tanh")
     assert (tanh.calls, tanh.traffic) == (5, 2 * x.nbytes), "the sizes are those of this run"
-    assert "pass between them, in the instructions of the virtual machine" in shown.why[0]
+    assert f"pass between them, in {between}" in shown.why[0]
     assert check(shown.to_dict()) == []
     assert Measurement.from_dict(made.to_dict()).to_dict() == made.to_dict()
     assert sum(count for _, _, count in exe.profile(2, x, repeat=2).by_kernel()) == 3 + 2 + 2
@@ -123,6 +128,10 @@ def test_of_a_branch_the_kernels_that_ran_are_measured() -> None:
     made = measure(exe, [np.ones(2, "float32"), True], runs=1)
     assert made.executor == "graph"
     assert [made.kernels[n.kernel].name for n in made.launches] == ["fused_exp"]
+    shown = run_view(made, kernel=[])
+    assert re.fullmatch(r"A run takes \*\*.*\*\*: 1 kernel call of one kernel\.", shown.say[0])
+    assert "the kernel would take" in shown.why[0]
+    assert "between" not in shown.why[0], "there is nothing to pass between"
     assert measure(exe, runs=1).launches != (), "of numbers that are made up"
 
 

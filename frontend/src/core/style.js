@@ -1,4 +1,5 @@
 // Every stylesheet of the bundle, given once to each shadow root and parsed once for all of them.
+import contrast from "./contrast.css";
 import frame from "./frame.css";
 import rows from "./rows.css";
 import theme from "./theme.css";
@@ -15,7 +16,7 @@ export function addStyle(css) {
 }
 
 export function styleRoot(shadow) {
-  let css = sheets.join("\n");
+  let css = [...sheets, contrast].join("\n");
   if (window.CSS && !CSS.supports("color", "color-mix(in srgb, red, blue)")) css = unmixed(css);
   if ("adoptedStyleSheets" in shadow && typeof CSSStyleSheet === "function") {
     if (!shared) {

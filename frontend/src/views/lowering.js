@@ -16,9 +16,9 @@ import css from "./lowering.css";
 addStyle(css);
 
 const TITLES = { relay: "Relay", te: "Tensor expressions", loops: "Loops", code: "Code" };
-const COUNTED = "Counted in the loops, not measured. Instructions: arithmetic, loads, stores, and two for each turn of a loop; a vector counts as one; what does not depend on the innermost loops is counted before them, but a sum in an array is loaded and stored each time; pieces are divided by the cores.";
+const COUNTED = "Counted in the loops, not measured. Instructions: arithmetic, loads, stores, and two for each turn of a loop; a vector counts as one, and so does the question whether an element lies within its array; what unrolled loops settle costs nothing; what does not depend on the innermost loops is counted before them, but a sum in an array is loaded and stored each time; pieces are divided by the cores.";
 const ESTIMATED = {
-  cpu: `${COUNTED} Bytes: a cache holds what the innermost loops touch that fit into it, and what lies further out comes anew, in lines of 64 bytes; what fits altogether is there from the run before. Cycles: of each nest the most of instructions / 3, 4 for each sum that waits for the one before, bytes from the second cache / 64, bytes from beyond it / 32. Addresses and slow arithmetic are left out, and so is what LLVM makes of loops by itself.`,
+  cpu: `${COUNTED} Bytes: a cache holds what the innermost loops touch that fit into it, and what lies further out comes anew, in lines of 64 bytes; what fits altogether is there from the run before. Cycles: of each nest the most of instructions / 3, 4 for each sum that waits for the one before, bytes from the second cache / 64, bytes from beyond it / 32. Addresses, slow arithmetic and the start of threads are left out, and so is what LLVM makes of loops by itself. Convolutions of whole models came out within half to twice of what was measured.`,
   gpu: `${COUNTED} Bytes are those of the arrays that each nest reads and writes. Addresses, caches and waiting are left out.`,
 };
 const KEYS = [[["←", "→"], "step"], [["↑", "↓"], "line"], [["1", "…", "9"], "operator"], [["?"], "keys"]];

@@ -61,7 +61,7 @@ export function changed(now, before, [less, more]) {
 export const amount = (n) => (n >= 1e9 ? `${Number((n / 1e9).toPrecision(3))} billion` : n >= 1e6 ? `${Number((n / 1e6).toPrecision(3))} million` : n.toLocaleString("en"));
 
 /** Bytes in words. */
-export const bytes = (n) => (n >= 1e6 ? `${Number((n / 1e6).toPrecision(3))} MB` : n >= 1e3 ? `${Number((n / 1e3).toPrecision(3))} KB` : `${n} bytes`);
+export const bytes = (n) => (n >= 1e9 ? `${Number((n / 1e9).toPrecision(3))} GB` : n >= 1e6 ? `${Number((n / 1e6).toPrecision(3))} MB` : n >= 1e3 ? `${Number((n / 1e3).toPrecision(3))} KB` : `${n} bytes`);
 
 /** What a step changed of the time: "2.1× faster", "as fast as before" (within a tenth), or "" at the first. */
 export function faster(times, step) {

@@ -105,7 +105,7 @@ class RunExplorer extends Explorer {
       made = true;
       fill(body, h("table", { class: "run-table" }, h("thead", null, h("tr", null, ["launch", "kernel", "begins at", "takes", "of the run"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", null, launches.slice(0, LISTED).map(({ index, kernel, start, ns }) => h("tr", null, h("td", { class: "n" }, String(index + 1)), h("td", null, `${kernel + 1} `, h("code", null, kernels[kernel].name)), h("td", { class: "n" }, duration(start)), h("td", { class: "n" }, duration(ns)), h("td", { class: "n" }, percent(ns / total)))))));
-    } }, h("summary", null, launches.length > LISTED ? `The first ${LISTED.toLocaleString("en")} of ${launches.length.toLocaleString("en")} launches as a table` : `The ${launches.length} launches as a table`), body);
+    } }, h("summary", null, launches.length > LISTED ? `The first ${LISTED.toLocaleString("en")} of ${launches.length.toLocaleString("en")} launches as a table` : `The ${launches.length} ${launches.length === 1 ? "launch" : "launches"} as a table`), body);
   }
 
   bindings() {

@@ -84,7 +84,7 @@ export function nextLaunch(launches, kernel, at) {
 export const shortName = (name) => name.replace(/^nn\./, "").replace(/^contrib_/, "").replace(/_without_weight_transform$/, "");
 
 /** The shape of "Tensor[(1, 64), float32]": "1×64"; of several types, all of them. */
-export const shapeOf = (type) => [...type.matchAll(/\(([^()]*)\)/g)].map(([, sizes]) => sizes.split(",").map((n) => n.trim()).filter(Boolean).join("×") || "a number").join(", ");
+export const shapeOf = (type) => [...type.matchAll(/\(([^()]*)\)/g)].map(([, sizes]) => sizes.split(",").map((n) => n.trim()).filter(Boolean).join("×") || "a number").join(", ") || "a number";
 
 /** The bars of a timeline that is `width` pixels wide: a bar a launch, or, where launches are narrower than `least` pixels,
  * one for several, in the colour of the kernel that has most of their time. `lit` are the kernels in it. */

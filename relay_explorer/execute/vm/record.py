@@ -147,7 +147,9 @@ class Recorder(Bounded, Observer):
             held, because = self._result(now, value, step)
             self.things.hold(held)  # whoever called has it from now on
             self._leave(now, step)
-        self._add(StepKind.END, now.number, -1, -1, because, (held,), (held,))
+        at = -1 if late else now.following
+        ret = at if at >= 0 and isinstance(now.function.code[at], Ret) else -1
+        self._add(StepKind.END, now.number, ret, -1, because, (held,), (held,))
 
     def failed(self, function: VMFunction, number: int, error: RelayError) -> None:
         step = self.count()

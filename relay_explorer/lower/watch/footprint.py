@@ -65,7 +65,7 @@ def _bytes(touch: Touch, loops: Sequence[tuple[Any, int]], values: Mapping[Any, 
     ranges = {var: (0, turns - 1 if number >= inner else 0) for number, (var, turns) in enumerate(loops)}
     count = 1.0
     for at, (index, size) in enumerate(zip(touch.indices, touch.shape)):
-        low, high = _range(index, ranges, values)
+        low, high = range_of(index, ranges, values)
         extent = high - low + 1
         if size > 0:
             extent = min(extent, size)
@@ -75,7 +75,7 @@ def _bytes(touch: Touch, loops: Sequence[tuple[Any, int]], values: Mapping[Any, 
     return float(LINE)
 
 
-def _range(expr: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> Range:
+def range_of(expr: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> Range:
     """The least and the greatest value of an index. What is not known stands still."""
     kind = type(expr).__name__
     if isinstance(expr, int):
@@ -85,12 +85,12 @@ def _range(expr: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) ->
     if kind == "Var":
         if expr in ranges:
             return ranges[expr]
-        return _range(values[expr], ranges, values) if expr in values else (0, 0)
+        return range_of(values[expr], ranges, values) if expr in values else (0, 0)
     if kind == "Cast":
-        return _range(expr.value, ranges, values)
-    if kind not in _RULES:
+        return range_of(expr.value, ranges, values)
+    if kind not in RULES:
         return 0, 0
-    return _RULES[kind](_range(expr.a, ranges, values), _range(expr.b, ranges, values))
+    return RULES[kind](range_of(expr.a, ranges, values), range_of(expr.b, ranges, values))
 
 
 def _product(a: Range, b: Range) -> Range:
@@ -108,7 +108,7 @@ def _rest(a: Range, b: Range) -> Range:
     return (a[0] % b[0], a[1] % b[0]) if a[0] // b[0] == a[1] // b[0] else (0, b[0] - 1)
 
 
-_RULES: dict[str, Callable[[Range, Range], Range]] = {
+RULES: dict[str, Callable[[Range, Range], Range]] = {
     "Add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
     "Sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
     "Mul": _product,

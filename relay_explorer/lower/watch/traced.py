@@ -277,5 +277,7 @@ def purpose(text: str, arm: bool = False) -> str:
     if _MOVES.fullmatch(name) and _VECTOR.search(operands):
         if re.search(r"\)\s*$", operands) or re.search(r"\)\s*\{%k\d\}$", operands):
             return "store"
-        return "load" if "(" in operands else "bookkeeping"
+        if "(" in operands:
+            return "load"
+        return "arithmetic" if "pmov" in name else "bookkeeping"  # to wider or narrower numbers, or a copy
     return next((kind for kind, pattern in _X86[1:] if re.match(pattern, name)), "bookkeeping")
