@@ -86,22 +86,13 @@ def build(
 
         return InterpretedExecutable(infer_types(checked), where)
     module = prepared(with_constants_in(checked), where, opt_level)
+    progress, choice = Progress(quiet), SEARCH if search else None
     plan = _plan(module, executor, parts=opt_level >= 3 and where.kind != "cuda")
-    if plan is None:
-        found = _for_machine(module, where, Progress(quiet), SEARCH if search else None)
-        found.seconds = time.perf_counter() - start
-        return found
-    calls = kernel_calls(plan)
-    functions = [function for _, function in calls]
-    kernels = make_kernels(functions, where, Progress(quiet), SEARCH if search else None)
-    distinct = list(dict.fromkeys(kernels))
-    number = {kernel: k for k, kernel in enumerate(distinct)}
-    program = graph_program(plan, {call: number[kernel] for (call, _), kernel in zip(calls, kernels)})
-    constants = {}
-    for n in program.constants:
-        data = plan.tensors[n].expr.data  # type: ignore[attr-defined]  # a constant
-        constants[n] = aligned_copy(data.numpy(), data.dtype)
-    made = GraphExecutable(program, distinct, constants, where, module)
+    made = (
+        _for_machine(module, where, progress, choice)
+        if plan is None
+        else _for_graph(plan, module, where, progress, choice)
+    )
     made.seconds = time.perf_counter() - start
     return made
 
@@ -120,14 +111,30 @@ def _plan(module: IRModule, executor: str | None, parts: bool) -> StoragePlan | 
         raise
 
 
+def _for_graph(
+    plan: StoragePlan, module: IRModule, target: Target, progress: Progress, choice: dict[str, Any] | None
+) -> Executable:
+    """A program for the graph executor."""
+    calls = kernel_calls(plan)
+    kernels = make_kernels([function for _, function in calls], target, progress, choice)
+    distinct = list(dict.fromkeys(kernels))
+    number = {kernel: k for k, kernel in enumerate(distinct)}
+    program = graph_program(plan, {call: number[kernel] for (call, _), kernel in zip(calls, kernels)})
+    constants = {}
+    for n in program.constants:
+        data = plan.tensors[n].expr.data  # type: ignore[attr-defined]  # a constant
+        constants[n] = aligned_copy(data.numpy(), data.dtype)
+    return GraphExecutable(program, distinct, constants, target, module)
+
+
 def _for_machine(
-    module: IRModule, target: Target, progress: Progress, search: dict[str, Any] | None
+    module: IRModule, target: Target, progress: Progress, choice: dict[str, Any] | None
 ) -> Executable:
     """A program for the virtual machine."""
     from .virtual import VMExecutable
 
     program = compile_module(module)
-    return VMExecutable(program, machine_kernels(program, target, progress, search), target, module)
+    return VMExecutable(program, machine_kernels(program, target, progress, choice), target, module)
 
 
 def machine_kernels(

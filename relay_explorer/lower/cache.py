@@ -128,4 +128,5 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def digest(data: bytes) -> str:
+    """What tells a file from another: its SHA-256, in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()

@@ -21,6 +21,7 @@ def calls(function: Function) -> list[Call]:
 
 
 def operators(function: Function) -> list[str]:
+    """The names of a kernel's operators, in that order."""
     return [call.op.name for call in calls(function)]  # type: ignore[attr-defined]  # operators all
 
 

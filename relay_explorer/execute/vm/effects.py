@@ -168,6 +168,7 @@ def following(it: Instruction, number: int, registers: Registers) -> int:
 
 
 def results(it: Instruction) -> tuple[int, ...]:
+    """The registers that hold what an instruction made, or filled."""
     return it.results if isinstance(it, InvokePacked) else written(it)
 
 
