@@ -10,10 +10,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
@@ -143,10 +144,12 @@ def notebook(path: Path, *cells: str) -> None:
 
 
 def wait_for_kernel(address: str) -> None:
-    """Waits until the page's kernel is idle."""
+    """Waits until the page's kernel is idle. Asked while one starts, jupyter_server 2.21 answers now and then
+    with status 500 (its time of last activity is None then): to this, and to the page, which shows a dialog.
+    """
     for _ in range(240):
-        with urllib.request.urlopen(f"{address}/api/kernels") as answer:
-            if [kernel["execution_state"] for kernel in json.load(answer)] == ["idle"]:
+        with suppress(HTTPError), urllib.request.urlopen(f"{address}/api/kernels") as kernels:
+            if [kernel["execution_state"] for kernel in json.load(kernels)] == ["idle"]:
                 return
         time.sleep(0.5)
     raise AssertionError("the kernel is never idle")
@@ -171,7 +174,7 @@ def cell(page: Page, number: int) -> Locator:
 
 
 def answer(dialog: Locator) -> None:
-    """What a busy application asks or tells (which kernel; that it starts again) is taken as proposed."""
+    """What the application tells or asks before it has its kernel is taken as it proposes."""
     print("a dialog:", dialog.inner_text())
     dialog.locator("button.jp-mod-accept").click()
 
