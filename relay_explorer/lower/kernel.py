@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..execute.aot.agreement import Agreement, agreements
+from ..execute.arguments import fits
 from ..execute.given import by_dlpack
 from ..execute.results import to_value
 from ..ir.errors import RelayError
@@ -239,7 +240,7 @@ class Kernel:
         """
         wanted = self.input_types
         arrays = tuple([_read(array, f"p{number}") for number, array in enumerate(arrays)])
-        if len(arrays) != len(wanted) or any(map(_differs, arrays, wanted)):
+        if len(arrays) != len(wanted) or not all(map(_is, arrays, wanted)):
             given = ", ".join(map(_described, arrays))
             raise RelayError(
                 f"the kernel `{self.name}` takes {', '.join(map(str, wanted)) or 'nothing'}, "
@@ -303,11 +304,5 @@ def _nothing(*tensors: Any) -> None:
     """Writes no elements."""
 
 
-def _differs(array: Any, wanted: TensorType) -> bool:
-    if (
-        not hasattr(array, "dtype")
-        or array.dtype.name != wanted.dtype
-        or len(array.shape) != len(wanted.shape)
-    ):
-        return True
-    return any(isinstance(w, int) and w != have for w, have in zip(wanted.shape, array.shape))
+def _is(value: Any, wanted: TensorType) -> bool:
+    return hasattr(value, "dtype") and fits(value, wanted)
