@@ -28,6 +28,7 @@ from .require import tvm
 from .target import Target
 
 HOST = "host"
+KEPT = "relay_explorer.kept"  # what schedules are told of a stage that stays one of its own
 
 Tensors = Anything  # a te.Tensor, or a tuple of Tensors, as Relay nests them
 Lowering = Callable[["Lowered"], Sequence[Anything]]
@@ -172,4 +173,3 @@ def tensor_types(type_: Type) -> list[TensorType]:
     if found is None:
         raise RelayError(f"a kernel takes and gives tensors and tuples of them, not `{type_}`")
     return found
-

@@ -12,33 +12,20 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.ir import Function, IRModule
+from relay_explorer.ir import Expr, Function, IRModule, Var
 from relay_explorer.lower.compiling import generated, scheduled
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.target import Target
 from relay_explorer.typing import infer_types
 
 SPECIAL = [
-    math.nan,
-    math.inf,
-    -math.inf,
-    0.0,
-    -0.0,
-    1e-8,
-    -1e-8,
-    1e-40,
-    88.5,
-    88.72,
-    -87.4,
-    -103.0,
-    0.625,
-    -4.0,
-    1.0,
-    0.7071067,
-    0.7071068,
-    1.1754944e-38,
-    3.4028235e38,
-]
+    math.nan, math.inf, -math.inf, 0.0, -0.0, 1e-8, -1e-8, 1e-40, 88.5, 88.72, -87.4, -103.0, 0.625, -4.0,
+    1.0, 0.7071067, 0.7071068, 1.1754944e-38, 3.4028235e38, -3.4028235e38, -1.0, 8.0, 1000.0,
+]  # fmt: skip
+# Near multiples of π/2, the second as near as a float32 comes, and within each of the ranges of exponents
+TURNS = [
+    3.1415927, 16367173 * 2.0**72, -11.0, 710.0, 1e5, -123456.78, 2.0**30 + 64, 1e10, 4e16, -3e20, 1e25, 2e33,
+]  # fmt: skip
 COUNT = 4096
 erf = np.vectorize(math.erf)
 CASES: dict[str, tuple[Callable[[Any], Any], float, float]] = {
@@ -48,37 +35,53 @@ CASES: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "tanh": (np.tanh, 3e-7, 1e-44),
     "erf": (erf, 5e-7, 1e-43),
     "sigmoid": (lambda x: 1 / (1 + np.exp(-x)), 3e-7, 1e-37),
+    "sin": (np.sin, 3e-7, 1e-44),
+    "cos": (np.cos, 3e-7, 1e-44),
+    "tan": (np.tan, 5e-7, 1e-44),
 }
+Array = Any
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("size", [COUNT, COUNT - 3], ids=["vectors", "odd"])
-def test_it_is_exact_in_all_digits_but_the_last(name: str, size: int) -> None:
-    reference, relative, absolute = CASES[name]
-    x = relay.var("x", shape=(size,))
-    function = infer_types(IRModule.from_expr(Function([x], getattr(relay, name)(x))))["main"]
+def run(params: list[Var], bodies: list[Expr], given: list[Array]) -> tuple[list[Array], str]:
+    """The results of one kernel, and its assembly."""
+    function = infer_types(IRModule.from_expr(Function(params, relay.Tuple(bodies))))["main"]
     assert isinstance(function, Function)
     executable = generated(scheduled(function, "kernel", Target.of("cpu")))
-    assert f"{name}f" not in executable.mod.inspect_source("s")  # the C library is not called
+    outs = [tvm().runtime.tensor(np.full(given[0].shape, 7, given[0].dtype)) for _ in bodies]
+    executable["kernel"](*map(tvm().runtime.tensor, given), *outs)
+    return [out.numpy() for out in outs], executable.mod.inspect_source("s")
+
+
+SIGNED = ("sin", "tan")  # of which a zero has the right sign
+
+
+def agree(name: str, found: Array, wanted: Array, relative: float, absolute: float) -> None:
+    assert np.array_equal(np.isnan(found), np.isnan(wanted)), name
+    numbers = ~np.isnan(wanted) & ((wanted != 0) | (name in SIGNED))
+    assert np.array_equal(np.signbit(found)[numbers], np.signbit(wanted)[numbers]), name
+    assert np.array_equal(found[np.isinf(wanted)], wanted[np.isinf(wanted)]), name
+    found, wanted = (x[np.isfinite(wanted)].astype("float64") for x in (found, wanted))
+    assert (np.abs(found - wanted) <= relative * np.abs(wanted) + absolute).all(), name
+
+
+@pytest.mark.parametrize("size", [COUNT, COUNT - 3], ids=["vectors", "odd"])
+def test_it_is_exact_in_all_digits_but_the_last(size: int) -> None:
     dense = np.linspace(-6, 6, size // 2)
-    wide = np.linspace(-110, 95, size - size // 2 - len(SPECIAL))
-    given = np.concatenate([SPECIAL, dense, wide]).astype("float32")
-    out = tvm().runtime.tensor(np.zeros(size, "float32"))
-    executable["kernel"](tvm().runtime.tensor(given), out)
-    with np.errstate(all="ignore"):
-        wanted = reference(given.astype("float64")).astype("float32").astype("float64")
-    found = out.numpy().astype("float64")
-    assert np.array_equal(np.isnan(found), np.isnan(wanted))
-    assert np.array_equal(found[np.isinf(wanted)], wanted[np.isinf(wanted)])
-    found, wanted = found[np.isfinite(wanted)], wanted[np.isfinite(wanted)]
-    assert (np.abs(found - wanted) <= relative * np.abs(wanted) + absolute).all()
+    wide = np.linspace(-110, 95, size - size // 2 - len(SPECIAL) - len(TURNS))
+    given = np.concatenate([SPECIAL, TURNS, dense, wide]).astype("float32")
+    x = relay.var("x", shape=(size,))
+    found, assembly = run([x], [getattr(relay, name)(x) for name in CASES], [given])
+    for result, (name, (reference, relative, absolute)) in zip(found, CASES.items(), strict=True):
+        assert f"{name}f" not in assembly  # the C library is not called
+        with np.errstate(all="ignore"):
+            wanted = reference(given.astype("float64")).astype("float32")
+        agree(name, result, wanted, relative, absolute)
 
 
 def test_other_element_types_are_left_to_the_c_library() -> None:
     x = relay.var("x", shape=(8,), dtype="float64")
-    function = infer_types(IRModule.from_expr(Function([x], relay.exp(x))))["main"]
-    assert isinstance(function, Function)
-    executable = generated(scheduled(function, "kernel", Target.of("cpu")))
-    given, out = np.linspace(-700, 700, 8), tvm().runtime.tensor(np.zeros(8))
-    executable["kernel"](tvm().runtime.tensor(given), out)
-    assert np.allclose(out.numpy(), np.exp(given), rtol=1e-14)
+    given = np.linspace(-300, 300, 8)
+    names = ("exp", "sin", "cos", "tan")
+    found, _ = run([x], [getattr(relay, name)(x) for name in names], [given])
+    for name, result in zip(names, found, strict=True):
+        assert np.allclose(result, getattr(np, name)(given), rtol=1e-13), name

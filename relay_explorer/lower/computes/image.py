@@ -6,7 +6,9 @@ on one, may come to lie elsewhere, and another neighbour is read.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import product as choices
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +30,7 @@ from .tensors import (
     clamp,
     dims,
     every,
+    is_float,
     known,
     laid_out,
     number,
@@ -151,13 +154,57 @@ def cubic(part: Value, alpha: float) -> list[Value]:
 def _resize(axes: str) -> Lowering:
     def lower(call: Lowered) -> list[Tensor]:
         attrs, count = call.attrs, len(axes)
-        layout = layout_map(attrs.layout, "NC" + axes)
-        view, roi = View(call.inputs[0], layout), attrs.roi or (0.0,) * count + (1.0,) * count
-        dtype = call.out.dtype
-        value = resized(view, attrs.size, attrs, view, lambda axis: (roi[axis], roi[axis + count]), dtype)
-        return [laid_out((*view.shape[:2], *attrs.size), layout, value, call.name)]
+        roi = attrs.roi or (0.0,) * count + (1.0,) * count
+        return [_whole(call, attrs, attrs.size, lambda axis: (roi[axis], roi[axis + count]), "NC" + axes)]
 
     return lower
+
+
+def _whole(call: Lowered, how: Any, size: Sequence[Any], span: Callable[[int], Any], axes: str) -> Tensor:
+    """The data resized."""
+    layout = layout_map(call.attrs.layout, axes)
+    view, dtype = View(call.inputs[0], layout), call.out.dtype
+    if _apart(call, view, how, size):
+        return _by_axis(view, how, size, dtype, call.name)
+    value = resized(view, size, how, view, span, dtype)
+    return laid_out((*view.shape[:2], *size), layout, value, call.name)
+
+
+def _apart(call: Lowered, view: View, how: Any, size: Sequence[Any]) -> bool:
+    """Whether one axis can be resized after another: then a place of two axes is two sums of two elements,
+    not one of four. Integers would be rounded otherwise, and what lies outside is not a sum.
+    """
+    sized = all(known(dim) is not None for dim in (*view.shape[2:], *size))
+    plain = how.method != "nearest_neighbor" and how.coordinate_transformation_mode != "tf_crop_and_resize"
+    return sized and plain and len(size) > 1 and is_float(call.out.dtype) and call.target.kind != "cuda"
+
+
+def _by_axis(view: View, how: Any, size: Sequence[int], dtype: str, name: str) -> Tensor:
+    """What becomes shorter goes first, what becomes longer last, and between them the axis whose elements lie
+    one after another: its neighbours must be gathered.
+    """
+    within, shape = view.layout.axes[-1][0].upper(), list(view.shape)
+    axes = range(2, len(shape))
+    order = sorted(
+        axes, key=lambda a: 1 if view.layout.canonical[a] == within else 2 * (size[a - 2] >= shape[a])
+    )
+    mode = how.coordinate_transformation_mode
+    for axis in order:
+        extent, count = shape[axis], size[axis - 2]
+        shape[axis] = count
+
+        def value(*i: Value, view: View = view, axis: int = axis, sizes: Any = (extent, count)) -> Value:
+            place = _place(mode, i[axis], sizes[0], sizes[1], None)
+            found = [
+                view(*i[:axis], at, *i[axis + 1 :]).astype(REAL) * share
+                for at, share in _neighbours(how, place, sizes[0])
+            ]
+            return cast(reduce(operator.add, found), REAL if axis != order[-1] else dtype)
+
+        last = axis == order[-1]
+        made = laid_out(shape, view.layout, value, name if last else f"{name}_axis{axis}", kept=not last)
+        view = View(made, view.layout)
+    return view.x
 
 
 resize1d, resize2d, resize3d = _resize("W"), _resize("HW"), _resize("DHW")
@@ -169,8 +216,7 @@ def _upsample(axes: str, factors: Sequence[str]) -> Lowering:
 
     def lower(call: Lowered) -> list[Tensor]:
         attrs = call.attrs
-        layout = layout_map(attrs.layout, "NC" + axes)
-        view = View(call.inputs[0], layout)
+        shape = View(call.inputs[0], layout_map(attrs.layout, "NC" + axes)).shape
         if len(axes) == 2:
             mode = "align_corners" if attrs.align_corners else "asymmetric"
         else:
@@ -179,9 +225,8 @@ def _upsample(axes: str, factors: Sequence[str]) -> Lowering:
             method=methods.get(attrs.method, attrs.method), coordinate_transformation_mode=mode,
             rounding_method="", cubic_alpha=-0.5, cubic_exclude=0, extrapolation_value=0.0,
         )  # fmt: skip
-        size = [_times(dim, attrs[name]) for dim, name in zip(view.shape[2:], factors, strict=True)]
-        value = resized(view, size, how, view, lambda axis: (0, 1), view.dtype)
-        return [laid_out((*view.shape[:2], *size), layout, value, call.name)]
+        size = [_times(dim, attrs[name]) for dim, name in zip(shape[2:], factors, strict=True)]
+        return [_whole(call, how, size, lambda axis: (0, 1), "NC" + axes)]
 
     return lower
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...ops.nn.layout import LayoutMap
+from ..lowering import KEPT
 from ..require import tvm
 
 te: Any = tvm().te
@@ -84,9 +85,11 @@ def remainder(size: Any, by: Any) -> Any:
     return size % by if isinstance(size, int) and isinstance(by, int) else te.floormod(size, by)
 
 
-def stage(shape: Shape, body: Callable[..., Any], name: str) -> Tensor:
-    """The tensor of `shape` whose element at an index is `body(*index)`."""
-    return te.compute(tuple(shape), body, name=name)
+def stage(shape: Shape, body: Callable[..., Any], name: str, kept: bool = False) -> Tensor:
+    """The tensor of `shape` whose element at an index is `body(*index)`. One that is `kept` is computed
+    before what reads it, which would compute its elements again and again.
+    """
+    return te.compute(tuple(shape), body, name=name, attrs={KEPT: True} if kept else None)
 
 
 def cast(value: Value, dtype: str) -> Value:
@@ -314,7 +317,9 @@ def _outermost(axis: tuple[tuple[str, int], int, Value]) -> tuple[bool, int]:
     return axis[0][0].islower(), -axis[1]
 
 
-def laid_out(shape: Shape, layout: LayoutMap, body: Callable[..., Any], name: str) -> Tensor:
+def laid_out(
+    shape: Shape, layout: LayoutMap, body: Callable[..., Any], name: str, kept: bool = False
+) -> Tensor:
     """A tensor in `layout`, by its `shape` in canonical order and `body`, a function of such an index."""
     blocks = dict(zip(layout.canonical, layout.factors, strict=True))
     whole = dict(zip(layout.canonical, shape, strict=True))
@@ -322,7 +327,7 @@ def laid_out(shape: Shape, layout: LayoutMap, body: Callable[..., Any], name: st
         factor if letter.islower() else quotient(whole[letter], blocks[letter])
         for letter, factor in layout.axes
     ]
-    return stage(extents, lambda *i: body(*unpacked(i, layout)), name)
+    return stage(extents, lambda *i: body(*unpacked(i, layout)), name, kept)
 
 
 # -- sums

@@ -1,4 +1,5 @@
-"""The exponential, logarithm, hyperbolic tangent and error function as arithmetic that vectors have.
+"""The exponential, logarithm, hyperbolic tangent and error function as arithmetic that vectors have; sine,
+cosine and tangent are in `vector_waves`.
 
 LLVM has no instruction for them and calls the C library, once for each element, also where the loop around
 is one of vectors. Here eˣ = 2ⁿ eʳ, with n the whole number nearest to x / ln 2, so that r lies within
@@ -49,11 +50,16 @@ SMALLEST = 1.1754943508e-38  # number of all digits; less are made greater
 @cache
 def use() -> None:
     """From now on, code for processors computes these functions of float32 in this way."""
+    from . import vector_waves
+
     for name, function in (
         ("exp", exponential),
         ("log", logarithm),
         ("tanh", tangent),
         ("erf", error_function),
+        ("sin", vector_waves.sine),
+        ("cos", vector_waves.cosine),
+        ("tan", vector_waves.tangent),
     ):
         usual = tvm().ir.Op.get(f"tirx.{name}").get_attr("llvm.FLowerIntrinsic")
         usual = usual or tvm().ir.Op.get(f"tirx.{name}").get_attr("default.FLowerIntrinsic")
@@ -69,12 +75,12 @@ def _lowering(function: Callable[[Value, str], Value], usual: Callable[[Any], Va
     def lowered(call: Any) -> Value:
         x = call.args[0]
         dtype = str(x.ty)
-        return _named(x, lambda x: function(x, dtype)) if dtype.startswith("float32") else usual(call)
+        return named(x, lambda x: function(x, dtype)) if dtype.startswith("float32") else usual(call)
 
     return lowered
 
 
-def _named(value: Value, body: Callable[[Value], Value]) -> Value:
+def named(value: Value, body: Callable[[Value], Value]) -> Value:
     """`body` of a name for the value, which so is computed once and written once, however often it is used:
     functions of functions of functions would be written out a million times.
     """

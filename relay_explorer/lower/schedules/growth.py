@@ -15,6 +15,7 @@ from ..compose import Composed, block_count
 
 LARGEST = 1000  # occurrences, in a block's body, of what it reads
 WRITTEN_OUT = 8  # times that the argument of a function such as `tanh` stands in what TVM makes of it
+LONG, LONG_OUT = ("sin", "cos", "tan"), 500  # functions that are long, and how many times theirs counts
 CHOICE = 2  # so much harder than a sum is a choice between values for TVM, which tries to decide it
 PLAIN = ("fabs", "floor", "ceil", "round", "nearbyint", "trunc", "sqrt", "if_then_else", "likely", "fma")
 
@@ -75,7 +76,7 @@ def loads(op: Any) -> list[tuple[Any, int]]:
             if name == "tensor_load":
                 found.append((args.pop(0).op, times))
             elif name not in PLAIN:
-                times *= WRITTEN_OUT
+                times *= LONG_OUT if name in LONG else WRITTEN_OUT
             pending += [(arg, times) for arg in args]
         else:
             times *= CHOICE if type(node).__name__ == "Select" else 1

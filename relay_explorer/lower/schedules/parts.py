@@ -9,6 +9,7 @@ from typing import Any
 
 from ...ir.op import OpPattern
 from ..compose import Composed, block_names
+from ..lowering import KEPT
 from ..require import tvm
 from ..target import Target
 from .access import Access, access_of
@@ -133,7 +134,7 @@ class Plan:
 
     def try_inline(self, name: str) -> bool:
         users = self.users(name)
-        if not self.growth.bounded(name, users):
+        if KEPT in self.sch.get(self.block(name)).annotations or not self.growth.bounded(name, users):
             return False
         try:
             self.sch.compute_inline(self.block(name))
