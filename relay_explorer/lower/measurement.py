@@ -19,7 +19,7 @@ from ..ir.types import TensorType
 from .kernel import Kernel
 from .limits import Limits, limits
 from .target import Target
-from .timed import TimedGraph, fastest, timed
+from .timed import fastest, timed
 
 if TYPE_CHECKING:
     from .executable import Executable
@@ -55,8 +55,8 @@ class MeasuredLaunch(NamedTuple):
 class Measurement:
     """The fastest of `runs` runs, with its `launches` in order; `ns` is the shortest time of a run that no
     clock was read in. `limits` are those of `machine`, measured with it; `target` is what the kernels were
-    made for, as JSON, and `caches` the bytes of its first two levels. `executor` is "graph", or "vm" where
-    the virtual machine called the kernels.
+    made for, as JSON, and `caches` the bytes of its first two levels. `executor` is what called the kernels:
+    "graph", "vm", or "aot".
     """
 
     program: str
@@ -198,7 +198,7 @@ def measure(
     launches = [MeasuredLaunch(n, start - calls[0].start, max(1, stop - start)) for n, start, stop in calls]
     return Measurement(
         program, machine(), exe.target.options, exe.target.caches, most, count, ns, tuple(kernels),
-        tuple(launches), "graph" if isinstance(made, TimedGraph) else "vm",
+        tuple(launches), made.caller,
     )  # fmt: skip
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
-import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
 
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-w")
 LIBRARIES = ("-lm", "-lpthread")
+CLOCKED = "-DCLOCKED"
 
 
 def build_native(
@@ -96,7 +95,7 @@ class NativeExecutable(Executable):
     `code` is the C of the program, `program` the bytecode that it was made from, `kernels` its kernels.
     """
 
-    program: VMProgram  # type: ignore[assignment]  # another executor has other programs
+    program: VMProgram
     mod: IRModule
 
     def __init__(
@@ -108,12 +107,10 @@ class NativeExecutable(Executable):
         mod: IRModule,
         tools: Toolchain,
     ) -> None:
-        self.native, self.kernel_of, self.program = native, list(kernels), program
-        self.kernels = list(dict.fromkeys(kernel for kernel in kernels if kernel is not None))
-        self.target, self.mod, self.tools = target, mod, tools
-        self.constants = {}
-        self.seconds = 0.0
+        super().__init__(list(dict.fromkeys(k for k in kernels if k is not None)), target, mod)
+        self.native, self.kernel_of, self.program, self.tools = native, list(kernels), program, tools
         self._library: NativeLibrary | None = None
+        self._clocked: NativeLibrary | None = None
 
     @property
     def inputs(self) -> list[Input]:
@@ -137,7 +134,8 @@ class NativeExecutable(Executable):
 
     def write(self, folder: object) -> list[Path]:
         """Writes what a C compiler needs into a folder: the program, its header, constants, and kernels as
-        object files. `cc program.c *.o -lm -lpthread` with one's own code makes a program. Gives the files.
+        object files. `cc program.c *.o -lm -lpthread` with one's own code makes a program; with -DCLOCKED it
+        times its kernels. Gives the files.
         """
         place = path_of(folder)
         try:
@@ -170,48 +168,63 @@ class NativeExecutable(Executable):
         """
         from .saved_native import described
 
-        with replaced(path) as made, tempfile.TemporaryDirectory() as place:
-            files = self.write(place)
-            listing = Path(place) / "shown"
-            listing.write_text(f"{{ global: {self.name}_*; local: *; }};")
-            command: list[str | Path] = [
-                self.tools.compiler, *self.tools.flags, *FLAGS, "-shared", f"-Wl,--version-script={listing}",
-                "-Wl,-z,noexecstack", "-I", place, f"-Wa,-I,{place}", "-o", made, *_linked(files), *LIBRARIES,
-            ]  # fmt: skip
-            called(command, "link the program")
+        with replaced(path) as made:
+            self._link_library(made)
             with made.open("ab") as library:
                 library.write(described(self.native, self.program, self.target, made.read_bytes()))
 
-    def link(self, path: object, sources: Sequence[object], *, static: bool = False) -> None:
-        """Makes a program of C files that use the header `{name}.h`; a `static` one needs no other file."""
+    def _link_library(self, made: Path, flags: Sequence[str] = ()) -> None:
+        with tempfile.TemporaryDirectory() as place:
+            listing = Path(place) / "shown"
+            listing.write_text(f"{{ global: {self.name}_*; local: *; }};")
+            self._compile(made, place, ["-shared", f"-Wl,--version-script={listing}", *flags])
+
+    def link(
+        self, path: object, sources: Sequence[object], *, static: bool = False, clocked: bool = False
+    ) -> None:
+        """Makes a program of C files that use the header `{name}.h`; a `static` one needs no other file. One
+        that is `clocked` writes down how long each call of a kernel takes (see the header).
+        """
+        flags = ["-static"] * static + [CLOCKED] * clocked
         with replaced(path) as made, tempfile.TemporaryDirectory() as place:
-            files = self.write(place)
-            command: list[str | Path] = [
-                self.tools.compiler, *self.tools.flags, *FLAGS, *(["-static"] if static else []),
-                "-Wl,-z,noexecstack", "-I", place, f"-Wa,-I,{place}", "-o", made,
-                *[str(source) for source in sources], *_linked(files), *LIBRARIES,
-            ]  # fmt: skip
-            called(command, "link the program")
+            self._compile(made, place, flags, [str(source) for source in sources])
+
+    def _compile(self, made: Path, place: str, flags: Sequence[str], sources: Sequence[str] = ()) -> None:
+        """Compiles the program in a folder, and links it with its kernels."""
+        command: list[str | Path] = [
+            self.tools.compiler, *self.tools.flags, *FLAGS, *flags, "-Wl,-z,noexecstack", "-I", place,
+            f"-Wa,-I,{place}", "-o", made, *sources, *_linked(self.write(place)), *LIBRARIES,
+        ]  # fmt: skip
+        called(command, "link the program")
 
     @property
     def library(self) -> NativeLibrary:
         """The program loaded into this process; linked at the first use."""
+        if self._library is None:
+            self._library = self._loaded()
+        return self._library
+
+    @property
+    def clocked(self) -> NativeLibrary:
+        """The same with the clock read before and after each kernel."""
+        if self._clocked is None:
+            self._clocked = self._loaded([CLOCKED])
+        return self._clocked
+
+    def _loaded(self, flags: Sequence[str] = ()) -> NativeLibrary:
         from .native_library import NativeLibrary
 
-        if self._library is None:
-            if not self.target.runs_here:
-                raise RelayError(
-                    f"the program is made for {self.target}, which this machine is not",
-                    help=["save it, or link it with C code, and run it there, or under qemu"],
-                )
-            folder = tempfile.mkdtemp(prefix="relay_explorer_")
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        if not self.target.runs_here:
+            raise RelayError(
+                f"the program is made for {self.target}, which this machine is not",
+                help=["save it, or link it with C code, and run it there, or under qemu"],
+            )
+        main = self.mod["main"]
+        assert isinstance(main, Function)
+        with tempfile.TemporaryDirectory(prefix="relay_explorer_") as folder:
             path = Path(folder) / f"lib{self.name}.so"
-            self.save(path)
-            main = self.mod["main"]
-            assert isinstance(main, Function)
-            self._library = NativeLibrary(str(path), self.native, main, self.mod)
-        return self._library
+            self._link_library(path, flags)
+            return NativeLibrary(str(path), self.native, main, self.mod)
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Runs the program: arguments in the order of the parameters or by name, NumPy arrays, numbers, and
@@ -223,12 +236,6 @@ class NativeExecutable(Executable):
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
         """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
         return self.library.time(args, named, repeat)
-
-    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Any:
-        raise RelayError(
-            "only programs of the graph executor are profiled kernel by kernel",
-            help=["the whole program's time is exe.time(…)"],
-        )
 
     def __repr__(self) -> str:
         takes = ", ".join(f"%{name}" for name in self.native.arguments[:4])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import threading
 import time
 import weakref
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..execute.aot import NativeSource
@@ -68,9 +70,11 @@ class NativeLibrary:
         self._arity = function("arity", ctypes.c_int, pointer)
         self._live = function("live", number, pointer)
         self._memory = function("memory", number, pointer)
+        self._clocked = function("clocked", number, pointer, pointer, number)
         self._machine = self._new()
         self._outside = OutsideFunctions(self, library)
-        weakref.finalize(self, self._end, self._machine)
+        # Not where the process ends: another thread may be running the program.
+        weakref.finalize(self, _closed, library, self._end, self._machine).atexit = False
         self.released: list[int] = []  # values that nobody holds any more, since the last run
         self._room = array("q", bytes(8 * ROOM))
         self._arguments = (ctypes.c_void_p * (len(native.arguments) + 1))()
@@ -224,26 +228,46 @@ class NativeLibrary:
     def time(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
         """The least seconds that a run takes, of `repeat`, without what brings values in and out."""
         repeat = whole(repeat, "repeat")
-        count = len(self.native.arguments)
-        result = ctypes.c_void_p()
-        seconds = []
+        with self.given(args, named) as run:
+            return min(run() for _ in range(repeat + 1))
+
+    @contextmanager
+    def given(self, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[Callable[[], float]]:
+        """A function that runs the program on arguments, which are handed over once, and gives the seconds
+        that it took. Nobody else uses the program meanwhile.
+        """
+        clock, call, machine, arguments = time.perf_counter, self._call, self._machine, self._arguments
+        count, result = len(self.native.arguments), ctypes.c_void_p()
+        place = ctypes.byref(result)
+
+        def run() -> float:
+            begin = clock()
+            failed = call(machine, arguments, place)
+            took = clock() - begin
+            if failed:
+                raise self.problem()
+            self._release(machine, result)
+            return took
+
         with self.lock:
             numbers, alive = self._written(args, named)
-            if self._read(self._machine, numbers, len(numbers) // 8, self._arguments, count):
+            if self._read(machine, numbers, len(numbers) // 8, arguments, count):
                 raise self.problem()
             try:
-                for _ in range(repeat + 1):
-                    begin = time.perf_counter()
-                    failed = self._call(self._machine, self._arguments, ctypes.byref(result))
-                    seconds.append(time.perf_counter() - begin)
-                    if failed:
-                        raise self.problem()
-                    self._release(self._machine, result)
+                yield run
             finally:
                 for k in range(count):
-                    self._release(self._machine, self._arguments[k])
-        del alive
-        return min(seconds)
+                    self._release(machine, arguments[k])
+                del alive
+
+    def calls(self) -> array[int]:
+        """The calls of kernels since this was asked last, as numbers (see clock.c): none, unless the library
+        has the clock.
+        """
+        found = array("q", bytes(8 * max(0, self._clocked(self._machine, None, 0))))
+        if self._clocked(self._machine, found.buffer_info()[0], len(found)) < 0:
+            raise MemoryError("there is no memory for the times of the kernels' calls")
+        return found
 
     def problem(self) -> BaseException:
         if (problem := self._outside.raised()) is not None:
@@ -253,6 +277,12 @@ class NativeLibrary:
         help = [line.removeprefix("help: ") for line in rest if line.startswith("help: ")]
         notes = [line.removeprefix("note: ") for line in rest if line.startswith("note: ")]
         return ExecutionError(message, None, [Note(note) for note in notes], help)
+
+
+def _closed(library: ctypes.CDLL, end: Callable[[int], None], machine: int) -> None:
+    """Frees all that a program holds, and takes its code from memory."""
+    end(machine)
+    _ctypes.dlclose(library._handle)
 
 
 def _copied(address: int, code: int, bits: int, shape: tuple[int, ...]) -> Array:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..execute.graph import Launch
 from ..execute.graph_executor import GraphExecutor
 from .kernel import Kernel
-from .timed import TimedMachine, fastest
+from .timed import Program, fastest
 
 
 class StepTime(NamedTuple):
@@ -57,8 +57,8 @@ class Profile:
 _HEAD = " share         ms  calls  GFLOP/s    GB/s  schedule     kernel"
 
 
-def profile_calls(program: TimedMachine, repeat: int) -> Profile:
-    """The profile of a program of the virtual machine: the calls of its fastest run."""
+def profile_calls(program: Program, repeat: int) -> Profile:
+    """The profile of a program of bytecode: the calls of its fastest run."""
     _, calls, ns = fastest(program, max(1, repeat), 0)
     costs = {call.kernel: program.cost(call.kernel) for call in calls}
     steps = [

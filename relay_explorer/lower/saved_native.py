@@ -66,13 +66,12 @@ class LoadedNative(Executable):
     """
 
     def __init__(self, path: str, data: bytes, told: dict[str, Any]) -> None:
+        super().__init__([], Target(**{**told["target"], "caches": tuple(told["target"]["caches"])}))
         # A copy of its own: the system knows libraries by path, and another may come to lie at this one.
         folder = tempfile.mkdtemp(prefix="relay_explorer_")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.path, self.header = Path(folder) / "library.so", str(told["header"])
         self.path.write_bytes(data)
-        self.kernels, self.constants, self.mod, self.seconds = [], {}, None, 0.0
-        self.target = Target(**{**told["target"], "caches": tuple(told["target"]["caches"])})
         self.name = str(told["name"])
         head: VMProgram = parse_program(told["program"], [])
         self._head = head.functions["main"]
@@ -99,12 +98,6 @@ class LoadedNative(Executable):
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
         """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
         return self.library.time(args, named, repeat)
-
-    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Any:
-        raise RelayError(
-            "only programs of the graph executor are profiled kernel by kernel",
-            help=["the whole program's time is exe.time(…)"],
-        )
 
     def save(self, path: object) -> None:
         """Copies the library."""

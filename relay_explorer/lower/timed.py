@@ -1,11 +1,14 @@
-"""Runs with the clock read before and after each kernel: of the graph executor and of the virtual machine."""
+"""Runs with the clock read before and after each kernel: of the graph executor, of the virtual machine, and
+of programs that are compiled ahead of time.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis import call_cost
 from ..execute.graph import Launch
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from numpy import ndarray as Array
 
     from .executable import Executable, GraphExecutable
+    from .native import NativeExecutable
     from .virtual import VMExecutable
 
 SECONDS = 5.0  # after which no more runs are begun
@@ -36,6 +40,8 @@ class Timed(NamedTuple):
 
 class TimedGraph:
     """A program of the graph executor, and its arguments. `kernels` are those that it calls."""
+
+    caller = "graph"
 
     def __init__(self, exe: GraphExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
         self.exe, self.executor, self.kernels = exe, exe.executor, list(exe.kernels)
@@ -73,16 +79,12 @@ class TimedGraph:
         return self.kernels[number].flops, self.kernels[number].traffic
 
 
-class TimedMachine:
-    """A program of the virtual machine, and values for its parameters. `kernels` are those that it calls;
-    those that NumPy computes stand after the others.
+class _OfBytecode:
+    """The kernels of bytecode, whose calls are counted by the shapes of their tensors. `kernels` are those
+    that it calls; those that are not compiled from loops stand after the others.
     """
 
-    def __init__(self, exe: VMExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
-        from .virtual import ENTRY, machine_of
-
-        self._values = exe.values(args, named)
-        self._entry, self._plain = ENTRY, exe.machine
+    def __init__(self, exe: VMExecutable | NativeExecutable) -> None:
         self.kernels = list(exe.kernels)
         names = {kernel.name for kernel in self.kernels}
         self._numbers = []
@@ -94,6 +96,32 @@ class TimedMachine:
             self._numbers.append(self.kernels.index(kernel))
         self._functions = [code.function for code in exe.program.kernels]
         self._sizes: list[Counter[tuple[Shape, ...]]] = [Counter() for _ in self._numbers]
+
+    def cost(self, number: int) -> tuple[int, int]:
+        """The operations of a call of a kernel, and the bytes of its arguments and results; where its calls
+        had tensors of other sizes, those of the mean call.
+        """
+        calls = flops = traffic = 0
+        for at, sizes in enumerate(self._sizes):
+            if self._numbers[at] != number:
+                continue
+            for shapes, times in sizes.items():
+                one = _cost(self._functions[at], shapes)
+                calls, flops, traffic = calls + times, flops + times * one[0], traffic + times * one[1]
+        return (round(flops / calls), round(traffic / calls)) if calls else (0, 0)
+
+
+class TimedMachine(_OfBytecode):
+    """A program of the virtual machine, and values for its parameters."""
+
+    caller = "vm"
+
+    def __init__(self, exe: VMExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
+        from .virtual import ENTRY, machine_of
+
+        super().__init__(exe)
+        self._values = exe.values(args, named)
+        self._entry, self._plain = ENTRY, exe.machine
         self._log: list[Timed] = []
         self._machine = machine_of(exe.program, exe.kernel_of, self._watched)
 
@@ -116,18 +144,55 @@ class TimedMachine:
         self._machine.call(self._entry, self._values)
         return list(self._log)
 
-    def cost(self, number: int) -> tuple[int, int]:
-        """The operations of a call of a kernel, and the bytes of its arguments and results; where its calls
-        had tensors of other sizes, those of the mean call.
-        """
-        calls = flops = traffic = 0
-        for at, sizes in enumerate(self._sizes):
-            if self._numbers[at] != number:
-                continue
-            for shapes, times in sizes.items():
-                one = _cost(self._functions[at], shapes)
-                calls, flops, traffic = calls + times, flops + times * one[0], traffic + times * one[1]
-        return (round(flops / calls), round(traffic / calls)) if calls else (0, 0)
+
+class TimedNative(_OfBytecode):
+    """A program that is compiled ahead of time, and its arguments. It is there twice: as it is, and with the
+    clock (see clock.c).
+    """
+
+    caller = "aot"
+
+    def __init__(self, exe: NativeExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
+        super().__init__(exe)
+        self._exe, self._args, self._named = exe, args, named
+        self._types = [_tensors(function) for function in self._functions]
+        self._open = ExitStack()
+        self._plain: Callable[[], float]
+        self._clocked: Callable[[], float]
+
+    def __enter__(self) -> None:
+        with ExitStack() as opened:
+            libraries = self._exe.library, self._exe.clocked
+            self._plain, self._clocked = [
+                opened.enter_context(library.given(self._args, self._named)) for library in libraries
+            ]
+            self._open = opened.pop_all()
+
+    def __exit__(self, *problem: object) -> None:
+        self._open.close()
+
+    def run(self) -> None:
+        """A run without the clock."""
+        self._plain()
+
+    def clocked(self) -> list[Timed]:
+        """A run: the calls of its kernels, in order."""
+        self._clocked()
+        found = []
+        log = iter(self._exe.clocked.calls())
+        for number in log:
+            found.append(Timed(self._numbers[number], next(log), next(log)))
+            count = next(log)
+            shapes = tuple([tuple([next(log) for _ in range(next(log))]) for _ in range(count)])
+            self._sizes[number][shapes or self._types[number]] += 1
+        return found
+
+
+def _tensors(function: Any) -> tuple[Shape, ...]:
+    """The shapes of a kernel's arguments and results, where all are known; else none."""
+    parts = [*function.params, function.body]
+    types = [t for part in parts for t in tensor_types(part.checked_type)]
+    return tuple([t.concrete_shape for t in types]) if all(t.is_static for t in types) else ()
 
 
 class _Watched:
@@ -171,17 +236,14 @@ def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
     return sum(call_cost(call).flops for call in levels.calls(typed)), traffic
 
 
-@overload
-def timed(exe: VMExecutable, args: Sequence[Any], named: dict[str, Any] | None = None) -> TimedMachine: ...
-@overload
-def timed(
-    exe: Executable, args: Sequence[Any], named: dict[str, Any] | None = None
-) -> TimedGraph | TimedMachine: ...
-def timed(
-    exe: Executable, args: Sequence[Any], named: dict[str, Any] | None = None
-) -> TimedGraph | TimedMachine:
+Program = TimedGraph | TimedMachine | TimedNative
+
+
+def timed(exe: Executable, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
     """The program with arguments, ready to be timed launch by launch."""
     from .executable import GraphExecutable
+    from .native import NativeExecutable
+    from .saved_native import LoadedNative
     from .virtual import InterpretedExecutable, VMExecutable
 
     if isinstance(exe, InterpretedExecutable):
@@ -191,15 +253,18 @@ def timed(
         )
     if isinstance(exe, VMExecutable):
         return TimedMachine(exe, args, named or {})
-    if isinstance(exe, GraphExecutable):
-        return TimedGraph(exe, args, named or {})
-    raise RelayError(
-        "in a program that is compiled ahead of time no clock can be read between its kernels",
-        help=["the same module as build(mod) makes it can be measured; this one's time is exe.time(…)"],
-    )
+    if isinstance(exe, NativeExecutable):
+        return TimedNative(exe, args, named or {})
+    if isinstance(exe, LoadedNative):
+        raise RelayError(
+            "in a library that was saved no clock is read between its kernels",
+            help=["measure the program before it is saved, where it is built; here there is exe.time(…)"],
+        )
+    assert isinstance(exe, GraphExecutable)
+    return TimedGraph(exe, args, named or {})
 
 
-def fastest(program: TimedGraph | TimedMachine, runs: int, least: int = 1) -> tuple[int, list[Timed], int]:
+def fastest(program: Program, runs: int, least: int = 1) -> tuple[int, list[Timed], int]:
     """How many runs were made, at most `runs`; the calls of the fastest, and the least nanoseconds of a run
     without the clock. A run with fewer than `least` calls is refused.
     """

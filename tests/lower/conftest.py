@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from relay_explorer.lower import native
+
 
 @pytest.fixture(autouse=True, scope="session")
 def kernels_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -13,4 +15,7 @@ def kernels_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELAY_EXPLORER_CACHE", str(tmp_path_factory.mktemp("kernels")))
         patch.setenv("RELAY_EXPLORER_QUIET", "1")
+        # Programs in C are compiled in a third of the time; processes that tests start take the usual flags.
+        flags = ["-O0" if flag == "-O2" else flag for flag in native.FLAGS]
+        patch.setattr(native, "FLAGS", tuple(flags))
         yield

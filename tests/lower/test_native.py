@@ -208,6 +208,106 @@ def test_c_code_uses_a_program(target: str, tmp_path: Path) -> None:
     )
 
 
+WRONG = """
+type Box[a] { Empty, Box(a, Box[a]), }
+type Both { Both(Box[float32], ref((Box[Tensor[(2), float32]], float32))), }
+def @size[A](%b: Box[A]) -> int32 { match (%b) { Empty => { 0 }, Box(_, %r) => { 1 + @size(%r) }, } }
+def @main(%b: Box[(float32, Box[float32])], %c: Both) {
+  match (%c) { Both(%s, %r) => { (@size(%b), @size(%s), @size(ref_read(%r).0)) }, }
+}
+"""
+
+WRONG_C = """
+#include "wrong.h"
+#include <stdio.h>
+
+static wrong *m;
+static wrong_value number(float x) { return wrong_tensor(m, wrong_float32, 0, NULL, &x); }
+static wrong_value vector(float x) {
+  float both[] = {x, x};
+  static const int64_t two[] = {2};
+  return wrong_tensor(m, wrong_float32, 1, two, both);
+}
+static wrong_value pair(wrong_value a, wrong_value b) { return wrong_tuple(m, 2, (wrong_value[]){a, b}); }
+static wrong_value list(int count, wrong_value (*item)(float)) {
+  wrong_value made = wrong_Empty(m);
+  while (count--) made = wrong_Box(m, item(count), made);
+  return made;
+}
+static wrong_value item(float x) { return pair(number(x), list(3, number)); }
+static void tell(const char *what, int failed) {
+  printf("%s: %s\\n", what, failed ? wrong_error(m) : "right");
+}
+
+int main(void) {
+  static const int64_t negative[] = {2, -1}, empty[] = {0};
+  static const int types[] = {wrong_float32, 0x999, -1};
+  float x = 1;
+  wrong_value result, none = NULL, b, c;
+  m = wrong_new();
+  for (int k = 0; k < 3; k++) {
+    tell("type", !(b = wrong_tensor(m, types[k], 0, NULL, &x)));
+    wrong_release(m, b);
+  }
+  tell("rank", !wrong_tensor(m, wrong_float32, -1, NULL, &x));
+  tell("shape", !wrong_tensor(m, wrong_float32, 2, negative, &x));
+  tell("no shape", !wrong_tensor(m, wrong_float32, 1, NULL, &x));
+  tell("no elements", !wrong_tensor(m, wrong_float32, 0, NULL, NULL));
+  tell("none needed", !(b = wrong_tensor(m, wrong_float32, 1, empty, NULL))), wrong_release(m, b);
+  tell("none", !wrong_tuple(m, 1, &none));
+  printf("%d %d %d %d %d\\n", wrong_type(none), wrong_rank(none), wrong_arity(none), wrong_constructor(none),
+         (int)wrong_count(none) + !!wrong_data(none) + !!wrong_shape(none) + !!wrong_part(none, 0));
+  wrong_release(m, wrong_keep(none));
+
+  b = list(4, item);
+  c = wrong_Both(m, list(2, number), wrong_cell(m, pair(list(100000, vector), number(1))));
+  tell("program", wrong_run(m, b, c, &result));
+  for (int k = 0; k < 3; k++) printf("%d ", *(const int *)wrong_data(wrong_part(result, k)));
+  wrong_release(m, result);
+  tell("swapped", wrong_run(m, c, b, &result));
+  tell("NULL", wrong_run(m, b, NULL, &result));
+  tell("field", !wrong_Both(m, list(2, vector), wrong_cell(m, pair(list(2, vector), number(1)))));
+  tell("cell", !wrong_Both(m, list(2, number), wrong_cell(m, pair(list(100000, number), number(1)))));
+  wrong_release(m, b);
+  b = wrong_Box(m, pair(number(1), list(2, vector)), list(3, item));
+  tell("deep", wrong_run(m, b, c, &result));
+  wrong_release(m, b), wrong_release(m, c);
+  printf("%d\\n", (int)wrong_live(m));
+  wrong_end(m);
+  m = NULL;
+  int failed = wrong_run(NULL, none, none, &result) && !number(1) && !list(1, number);
+  printf("%d %s\\n", failed, wrong_error(NULL));
+  wrong_end(NULL);
+}
+"""
+
+
+def test_c_code_that_is_wrong_is_told_so(tmp_path: Path) -> None:
+    main = tmp_path / "main.c"
+    main.write_text(WRONG_C)
+    build_native(relay.parse(WRONG), name="wrong").link(tmp_path / "wrong", [main])
+    must = "field number {} must be `{}`"
+    assert run(tmp_path / "wrong", "cpu").splitlines() == [
+        "type: right",
+        *["type: the tensor cannot be made: its element type is none of the header's"] * 2,
+        "rank: the tensor cannot be made: it can have 0 to 64 dimensions",
+        "shape: the tensor cannot be made: its shape has a negative size",
+        "no shape: the tensor cannot be made: it has no shape",
+        "no elements: the tensor cannot be made: there are no elements",
+        "none needed: right",
+        "none: the tensor cannot be made: there are no elements",
+        "-1 -1 -1 -1 0",
+        "program: right",
+        "4 2 100000 swapped: the argument `%b` must be `Box[(float32, Box[float32])]`",
+        "NULL: the argument `%c` must be `Both`",
+        f"field: {must.format(0, 'Box[float32]')}",
+        f"cell: {must.format(1, 'ref((Box[Tensor[(2), float32]], float32))')}",
+        "deep: the argument `%b` must be `Box[(float32, Box[float32])]`",
+        "0",
+        "1 there is no memory",
+    ]
+
+
 def run(program: Path, target: str, given: str = "") -> str:
     command = [str(program)] if target == "cpu" else ["qemu-aarch64", str(program)]
     return subprocess.run(
@@ -308,6 +408,8 @@ def test_names_that_mean_something_in_c(tmp_path: Path) -> None:
     assert "program_value program_new_(program *);" in exe.header
     with pytest.raises(RelayError, match='"while" has a meaning in C already'):
         build_native(module, name="while")
+    with pytest.raises(RelayError, match='names that begin with "no_" are those of the program\'s own parts'):
+        build_native(module, name="no")
 
 
 def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

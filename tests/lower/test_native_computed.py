@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, Interpreter
+from relay_explorer.execute.aot.agreement import agreements
 from relay_explorer.ir import IRModule
-from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Expr, Function, If, Tuple, Var, const
 from relay_explorer.ir.op import Op
+from relay_explorer.ir.size import Any as Unknown
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import TensorType
 from relay_explorer.lower.native import NativeExecutable, build_native
+from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same
 
+ANY = Unknown()
 DTYPES = ("float32", "float16", "float64", "int8", "uint8", "int16", "int64", "uint64", "bool")
 random = np.random.default_rng(7)
 
@@ -218,13 +220,48 @@ def test_what_goes_wrong_is_said() -> None:
         assert exe.library.live == 0
 
 
-def test_a_kernel_that_needs_sizes_is_named() -> None:
-    """The virtual machine leaves it to NumPy; ahead of time nothing is left."""
-    text = "def @main(%i: Tensor[(2), int64], %s: Tensor[(?), int64]) { unravel_index(%i, %s) }"
-    given = [np.array([5, 7]), np.array([3, 4])]
-    found = relay_explorer.build(relay.parse(text), executor="vm", quiet=True)(*given)
-    np.testing.assert_array_equal(found, np.unravel_index(given[0], given[1]))
-    with pytest.raises(
-        RelayError, match="the kernel of `unravel_index` needs sizes that are known only when"
-    ):
-        build_native(relay.parse(text))
+def test_layers_and_indices_of_sizes_that_only_a_run_tells() -> None:
+    """Of numbers of axes too: those of a shape that is data."""
+    text = """
+    def @main(%i: Tensor[(?), int64], %s: Tensor[(?), int64], %at: Tensor[(?, 2), int32],
+              %x: Tensor[(?, 1, ?, ?, 4), float32], %w: Tensor[(2, 1, 3, 3, 4, 4), float32],
+              %y: Tensor[(?, 2, ?, ?), float32], %o: Tensor[(?, 8, ?, ?), float32],
+              %v: Tensor[(?, 2, 2, 2), float32]) {
+      (unravel_index(%i, %s), sparse_reshape(%at, %i, %s),
+       nn.contrib_conv2d_NCHWc(%x, %w, padding=[1, 0, 1, 0], strides=[2, 1], data_layout="NCHW4c",
+                               kernel_layout="OIHW4i4o", kernel_size=[3, 3]),
+       nn.deformable_conv2d(%y, %o, %v, kernel_size=[2, 2]))
+    }"""
+    sizes = [(2, 1, 7, 6, 4), (2, 1, 3, 3, 4, 4), (2, 2, 4, 4), (2, 8, 3, 3), (3, 2, 2, 2)]
+    numbers = [random.normal(size=shape).astype("float32") for shape in sizes]
+    given = [np.array([5, 7]), np.array([7, 5]), np.array([[2, 1], [4, 6]], "int32"), *numbers]
+    module = relay.parse(text)
+    wanted = Interpreter(infer_types(module)).call("main", given)
+    assert_same(build_native(module)(*given), wanted, 1e-4, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "shapes", "wanted"),
+    [
+        ("slice_like", [(ANY, ANY), (ANY, ANY)], []),
+        ("nn.bitpack", [(ANY, ANY)], []),
+        ("nn.dense", [(ANY, ANY), (ANY, ANY)], [[(0, 1), (1, 1)]]),
+        ("nn.conv3d", [(ANY,) * 5, (ANY,) * 5], [[(0, 1), (1, 1)]]),
+        ("vision.roi_pool", [(ANY,) * 4, (ANY, ANY)], [[(1, 1)]]),
+    ],
+)
+def test_which_sizes_must_agree(call: str, shapes: Any, wanted: Any) -> None:
+    """Those that are equal; none for what is no equality: that one is at most another, or 32 divides it."""
+    attrs = {"nn.bitpack": {"bits": 2}, "vision.roi_pool": {"pooled_size": (2, 2), "spatial_scale": 1.0}}
+    params = [Var(f"x{k}", TensorType(shape, "float32")) for k, shape in enumerate(shapes)]
+    if call == "nn.bitpack":
+        params = [Var("x", TensorType(shapes[0], "int32"))]
+    of, _, name = call.rpartition(".")
+    made = getattr(getattr(relay, of) if of else relay, name)(*params, **attrs.get(call, {}))
+    function = infer_types(IRModule.from_expr(Function(params, made)))["main"]
+    assert isinstance(function, Function)
+    found = agreements(function)
+    assert [[*agreement.places] for agreement in found] == wanted
+    assert [agreement.number for agreement in found] == [5 if call == "vision.roi_pool" else None] * len(
+        found
+    )

@@ -98,9 +98,11 @@ def test_an_argument_of_the_wrong_type_goes_nowhere(echo: NativeExecutable) -> N
 
 
 def test_a_product_on_several_threads() -> None:
-    """On more than there are processors. Each run wakes them anew, or finds them awake."""
+    """On more than there are processors. Each run wakes them anew, or finds them awake; they go with the
+    program.
+    """
     program = """
-import time, numpy as np, relay_explorer
+import gc, pathlib, time, numpy as np, relay_explorer
 from relay_explorer import relay
 w, x = np.random.rand(999, 333).astype("float32"), np.random.rand(1, 333).astype("float32")
 module = relay.parse("def @main(%x: Tensor[(1, 333), float32], %w: Tensor[(999, 333), float32])"
@@ -111,6 +113,13 @@ for turn in range(300):
     if turn % 100 == 0:
         time.sleep(0.01)
 assert "parallel" in exe.kernels[0].source("scheduled")
+tasks, maps = pathlib.Path("/proc/self/task"), pathlib.Path("/proc/self/maps")
+threads = len(list(tasks.iterdir()))
+assert "libprogram" in maps.read_text()
+del exe
+gc.collect()
+assert "libprogram" not in maps.read_text()
+assert len(list(tasks.iterdir())) == threads - 4
 """
     command = [sys.executable, "-c", program]
     env = {**os.environ, VARIABLE: "5", "PYTHONPATH": "."}
@@ -171,6 +180,8 @@ def test_a_library_that_is_loaded_can_be_written_anew(tmp_path: Path) -> None:
         loaded.append(relay_explorer.load(path))
     for exe, wanted in zip(loaded, (np.tanh(1), np.exp(1))):
         np.testing.assert_allclose(exe(1.0), wanted, 1e-6)
+    with pytest.raises(RelayError, match="in a library that was saved no clock is read between its kernels"):
+        loaded[0].profile(1.0)
     assert [file.name for file in tmp_path.iterdir()] == ["libsame.so"]
     with pytest.raises(RelayError, match=r"cannot be saved as .*: No such file or directory"):
         made.save(tmp_path / "nowhere" / "libsame.so")

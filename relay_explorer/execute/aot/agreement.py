@@ -20,7 +20,8 @@ from ...typing import infer_types
 from ..vm.tensors import argument_types
 
 Place = tuple[int, int]  # an argument's number, tensor by tensor, and one of its axes
-_OTHERS = (7, 11, 12, 24, 60, 64)  # sizes that are tried besides those that stand in the types
+_OTHERS = (7, 3, 11, 12, 24, 60, 64)  # sizes that are tried besides those that stand in the types
+_FIXED = 3  # sizes that have to be what they are, though no type says so
 MOST = 16  # sizes that are looked at; kernels have a few
 
 
@@ -61,13 +62,12 @@ class _Asked:
         for place in self.places:
             if place in done:
                 continue
-            other = next(n for n in _OTHERS if n != base)
-            if self.takes({place: other}, base):
-                continue
-            group, number = self._group(place, base, other, done), None
+            others = [n for n in (*_OTHERS, 2 * base) if n != base]
+            if any(self.takes({place: n}, base) for n in others):
+                continue  # it may be another; where not any, that is no equality
+            found = (self._group(place, base, other, done) for other in (others[0], 2 * base))
+            group, number = next((group for group in found if group is not None), None), None
             if group is None:
-                if any(self.takes({place: n}, base) for n in _OTHERS if n != base):
-                    continue  # something else than an equality
                 group, number = [place], base
             done.update(group)
             ones = frozenset(p for p in group if self.takes({p: 1}, base))
@@ -82,22 +82,46 @@ class _Asked:
             for size in _sizes(node_type)
             if isinstance(size, int) and size > 1
         ]
-        candidates = dict.fromkeys([6, *known, *inside, *_OTHERS])
+        candidates = dict.fromkeys([6, *known, *inside, *_OTHERS, 2, 4, 5, 8, 16, 32])
         return next((n for n in candidates if self.takes({}, n)), None) if self.places else None
 
     def _group(self, place: Place, base: int, other: int, done: set[Place]) -> list[Place] | None:
-        """The sizes that must change with one of them; None where changing them all does not help. Sizes that
+        """The sizes that must change with one of them; None where changing others does not help. Sizes that
         agree among themselves only, in twos or threes, are left out together.
         """
-        group = [p for p in self.places if p not in done]
-        if not self.takes(dict.fromkeys(group, other), base):
-            return None
+        open_ = [p for p in self.places if p not in done]
+        group = self._all_but_fixed(place, open_, base, other)
+        if group is None:
+            pairs = ([place, p] for p in open_ if p != place)
+            return next((pair for pair in pairs if self.takes(dict.fromkeys(pair, other), base)), None)
+        while (fewer := self._without_some(group, place, base, other)) is not None:
+            group = fewer
+        return group
+
+    def _without_some(
+        self, group: Sequence[Place], place: Place, base: int, other: int
+    ) -> list[Place] | None:
+        """A group without some that need not change with the place; None where all do."""
         for many in (1, 2, 3):
             for left in combinations([p for p in group if p != place], many):
                 rest = [p for p in group if p not in left]
-                if set(left) <= set(group) and self.takes(dict.fromkeys(rest, other), base):
-                    group = rest
-        return group
+                if self.takes(dict.fromkeys(rest, other), base):
+                    return rest
+        return None
+
+    def _all_but_fixed(
+        self, place: Place, places: Sequence[Place], base: int, other: int
+    ) -> list[Place] | None:
+        """All sizes that may change at once, `place` among them; None where that cannot, or too many are
+        fixed.
+        """
+        rest = [p for p in places if p != place]
+        for count in range(_FIXED + 1):
+            for fixed in combinations(rest, count):
+                group = [p for p in places if p not in fixed]
+                if self.takes(dict.fromkeys(group, other), base):
+                    return group
+        return None
 
     def takes(self, sizes: Mapping[Place, int], base: int) -> bool:
         """Whether the relations hold for these sizes, and `base` for the others."""

@@ -117,7 +117,7 @@ static void let_outside_go(Object *value) {
   if (it->done) it->done(it->context);
 }
 
-static int fits(const Object *value, const Expected *wanted);
+static int fits(Object *value, const Expected *wanted);
 static const char *text_of(const Expected *wanted);
 
 /* The code of such a function: its registers are the arguments, and then what it captured. */

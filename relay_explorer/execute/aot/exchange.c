@@ -151,14 +151,16 @@ struct Expected {
   const int64_t *shape; /* -1: any size */
   uint16_t first, last; /* constructors */
   uint32_t count;       /* of a tuple; of a function, how many arguments */
-  const Expected *const *parts; /* of a function, of its arguments and its result */
+  const Expected *const *parts; /* of a tuple, a cell; of a function, of its arguments and its result */
+  const Expected *const *const *made; /* of a data type that holds other types, by constructor, of its fields */
 };
 enum { ANY = 255 };
-static const Expected any = {"any", ANY, {0, 0, 0}, 0, NULL, 0, 0, 0, NULL};
+static const Expected any = {"any", ANY, {0, 0, 0}, 0, NULL, 0, 0, 0, NULL, NULL};
 
 static int fits_function(const Object *value, const Expected *wanted);
 
-static int fits(const Object *value, const Expected *wanted) {
+/* Whether a value is of a type, apart from its parts. */
+static int looks_like(const Object *value, const Expected *wanted) {
   if (!value) return 0;
   if (wanted->kind == ANY) return 1;
   if (value->kind != wanted->kind) return 0;
@@ -171,10 +173,53 @@ static int fits(const Object *value, const Expected *wanted) {
   } else if (value->kind == FIELDS) {
     if (value->tag < wanted->first || value->tag > wanted->last) return 0;
     if (!wanted->first && value->count != wanted->count) return 0;
-    for (uint32_t k = 0; k < wanted->count; k++)
-      if (!fits(PART(value, k), wanted->parts[k])) return 0;
   }
   return 1;
+}
+
+/* What the parts of a value must be. NULL: nothing is said of them, or they were looked at when it was made. */
+static const Expected *const *of_parts(const Object *value, const Expected *wanted) {
+  if (value->kind == CELL || (value->kind == FIELDS && !wanted->first)) return wanted->parts;
+  return value->kind == FIELDS && wanted->made ? wanted->made[value->tag - wanted->first] : NULL;
+}
+
+typedef struct { Object *value; const Expected *wanted; } Question;
+typedef struct { Question few[32], *all; size_t count, most; } Questions;
+
+static int ask(Questions *q, Object *value, const Expected *wanted) {
+  if (q->count == q->most) {
+    Question *grown = realloc(q->all == q->few ? NULL : q->all, 2 * q->most * sizeof *grown);
+    if (!grown) return 0;
+    if (q->all == q->few) memcpy(grown, q->few, sizeof q->few);
+    q->all = grown;
+    q->most *= 2;
+  }
+  q->all[q->count++] = (Question){value, wanted};
+  return 1;
+}
+
+/* Whether a value is of a type, with all that it is made of. The mark of a value says where its question is among
+   those that are answered: it may be a part of several, and in a circle of itself. */
+static int fits(Object *value, const Expected *wanted) {
+  if (!looks_like(value, wanted)) return 0;
+  if (wanted->kind == ANY || !of_parts(value, wanted)) return 1;
+  Questions open = {.count = 0, .most = 32}, answered = {.count = 0, .most = 32};
+  open.all = open.few, answered.all = answered.few;
+  int right = ask(&open, value, wanted);
+  while (right && open.count) {
+    Question next = open.all[--open.count];
+    right = looks_like(next.value, next.wanted);
+    const Expected *const *parts = right && next.wanted->kind != ANY ? of_parts(next.value, next.wanted) : NULL;
+    if (!parts || (next.value->mark && answered.all[next.value->mark - 1].wanted == next.wanted)) continue;
+    right = ask(&answered, next.value, next.wanted);
+    next.value->mark = (uint32_t)answered.count;
+    for (uint32_t k = 0; k < next.value->count && right; k++)
+      right = ask(&open, PART(next.value, k), parts[k]);
+  }
+  for (size_t n = 0; n < answered.count; n++) answered.all[n].value->mark = 0;
+  if (open.all != open.few) free(open.all);
+  if (answered.all != answered.few) free(answered.all);
+  return right;
 }
 
 /* ---- a machine's life */
@@ -188,6 +233,7 @@ static void end_machine(Machine *m) {
   free(m->cells);
   free(m->stack);
   free(m->frames);
+  free(m->log);
   free(m);
 }
 

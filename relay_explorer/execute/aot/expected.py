@@ -4,19 +4,26 @@ error and not a crash.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from ...ir.adt import TypeData
 from ...ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
+from ...typing.solver import substitute
 from .names import Naming, comment, dtype_parts
 
 _ANY = "any"  # what C cannot tell: a type variable
+MOST_INSTANCES = 16  # of a data type, with other arguments each: one may hold itself with ever larger ones
 
 
 class Expectations:
     """Names a C constant for each type, and writes them."""
 
-    def __init__(self, names: Naming) -> None:
+    def __init__(self, names: Naming, types: Sequence[TypeData]) -> None:
         self.names = names
+        self.declared = {data.header.name_hint: data for data in types}
+        self.instances: Counter[str] = Counter()
+        self.tables = 0
         self.lines: list[str] = []
         self.known: dict[Type, str] = {}
         self.ranges: dict[str, tuple[int, int]] = {}
@@ -30,10 +37,14 @@ class Expectations:
             return _ANY
         if type_ in self.known:
             return self.known[type_]
+        if isinstance(type_, TypeCall) and self._range(type_) is not None:
+            # It may be a part of itself.
+            self.known[type_] = f"t{len(self.known)}"
+            self.lines.append(f"static const Expected {self.known[type_]};")
         body = self._body(type_)
         if body is None:
             return _ANY
-        name = self.known[type_] = f"t{len(self.known)}"
+        name = self.known.setdefault(type_, f"t{len(self.known)}")
         text = comment(str(type_)).replace("\\", "/").replace('"', "'")
         self.lines.append(f'static const Expected {name} = {{"{text}", {body}}};')
         return name
@@ -49,22 +60,51 @@ class Expectations:
                 code, bits = dtype_parts(type_.dtype)
                 sizes = tuple([size if isinstance(size, int) else -1 for size in type_.shape])
                 shape = self.names.shape(sizes)
-                return f"TENSOR, {{{code}, {bits}, 1}}, {len(sizes)}, {shape}, 0, 0, 0, NULL"
+                return f"TENSOR, {{{code}, {bits}, 1}}, {len(sizes)}, {shape}, 0, 0, 0, NULL, NULL"
             case TupleType():
-                parts = f"t_parts{len(self.lines)}"
-                line = self.table(parts, type_.fields)
-                self.lines.append(line)
-                return f"FIELDS, {{0, 0, 0}}, 0, NULL, 0, 0, {len(type_.fields)}, {parts}"
+                return self._whole("FIELDS", len(type_.fields), self._parts(type_.fields))
             case FuncType(type_params=()):
-                parts = f"t_function{len(self.lines)}"
-                line = self.table(parts, [*type_.arg_types, type_.ret_type])
-                self.lines.append(line)
-                return f"CLOSURE, {{0, 0, 0}}, 0, NULL, 0, 0, {len(type_.arg_types)}, {parts}"
+                parts = self._parts([*type_.arg_types, type_.ret_type])
+                return self._whole("CLOSURE", len(type_.arg_types), parts)
             case RefType():
-                return "CELL, {0, 0, 0}, 0, NULL, 0, 0, 0, NULL"
-            case GlobalTypeVar() | TypeCall():
-                head = type_.func if isinstance(type_, TypeCall) else type_
-                if isinstance(head, GlobalTypeVar) and head.name_hint in self.ranges:
-                    first, last = self.ranges[head.name_hint]
-                    return f"FIELDS, {{0, 0, 0}}, 0, NULL, {first}, {last}, 0, NULL"
+                return self._whole("CELL", 1, self._parts([type_.value]))
+            case GlobalTypeVar() | TypeCall() if (tags := self._range(type_)) is not None:
+                made = self._made(type_) if isinstance(type_, TypeCall) else "NULL"
+                return self._whole("FIELDS", 0, "NULL", tags, made)
         return None
+
+    def _whole(
+        self, kind: str, count: int, parts: str, tags: tuple[int, int] = (0, 0), made: str = "NULL"
+    ) -> str:
+        """What is expected of anything but a tensor."""
+        return f"{kind}, {{0, 0, 0}}, 0, NULL, {tags[0]}, {tags[1]}, {count}, {parts}, {made}"
+
+    def _range(self, type_: Type) -> tuple[int, int] | None:
+        """The numbers of a data type's first and last constructors."""
+        head = type_.func if isinstance(type_, TypeCall) else type_
+        return self.ranges.get(head.name_hint) if isinstance(head, GlobalTypeVar) else None
+
+    def _parts(self, types: Sequence[Type | None]) -> str:
+        """The name of an array of what the parts of a value are to be."""
+        self.tables += 1
+        called = f"parts{self.tables}"
+        self.lines.append(self.table(called, types))
+        return called
+
+    def _made(self, type_: TypeCall) -> str:
+        """The name of an array, by constructor, of what the fields of a data type with arguments are to be: a
+        constructor cannot know what takes the place of its type variables.
+        """
+        assert isinstance(type_.func, GlobalTypeVar)
+        if all(self.name(arg) == _ANY for arg in type_.args):
+            return "NULL"
+        data = self.declared[type_.func.name_hint]
+        self.instances[data.header.name_hint] += 1
+        if self.instances[data.header.name_hint] > MOST_INSTANCES:
+            return "NULL"
+        given = dict(zip(data.type_vars, type_.args))
+        rows = [self._parts([substitute(t, given) for t in made.inputs]) for made in data.constructors]
+        self.tables += 1
+        called = f"made{self.tables}"
+        self.lines.append(f"static const Expected *const *const {called}[] = {{{', '.join(rows)}}};")
+        return called

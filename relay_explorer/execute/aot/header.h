@@ -12,7 +12,8 @@
 
    A value belongs to whoever made it or got it as a result, and is given back with `release`. What a value is
    made of (a tuple's fields, a constructor's) goes over to the new value; arguments of `run` do not. Values
-   come as NULL where there is no memory; what is made of a NULL is NULL too. */
+   come as NULL where there is no memory; what is made of a NULL is NULL too. Those of one machine are not for
+   another. */
 
 #ifndef PREFIX_H
 #define PREFIX_H
@@ -39,6 +40,7 @@ const char *PREFIX_error(const PREFIX *); /* what went wrong last */
 /* A tensor; its elements, row by row, are copied. */
 PREFIX_value PREFIX_tensor(PREFIX *, int type, int32_t rank, const int64_t *shape, const void *data);
 PREFIX_value PREFIX_tuple(PREFIX *, uint32_t count, const PREFIX_value *fields);
+PREFIX_value PREFIX_cell(PREFIX *, PREFIX_value content); /* a `ref`, which has its content as its part */
 CONSTRUCTORS
 /* Runs the program; not 0 where something went wrong. */
 RUN
@@ -66,6 +68,13 @@ int PREFIX_fail(PREFIX *, const char *text); /* sets the error, and gives 1 */
 
 int64_t PREFIX_live(PREFIX *);         /* how many values somebody holds */
 int64_t PREFIX_memory(const PREFIX *); /* bytes that the system gave for values */
+
+/* Where the program is compiled with CLOCKED defined, it writes each call of a kernel down: the kernel's number,
+   the nanoseconds at which it began and ended, how many tensors follow, and of each its rank and sizes (of a
+   kernel all of whose sizes are known none follow). These numbers are written to `to`, and forgotten, if there
+   is `room` for them. Gives how many they are; -1: there was no memory for some. Otherwise it gives 0. */
+int64_t PREFIX_clocked(PREFIX *, int64_t *to, int64_t room);
+const char *PREFIX_kernel(int64_t number); /* what it is called; NULL: there is none of that number */
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...ir.errors import RelayError
+from ...ir.nest import leaf_types
 from ..vm.bytecode import (
     AllocADT,
     AllocClosure,
@@ -35,7 +36,6 @@ from ..vm.bytecode import (
     TailInvokeClosure,
     WriteRef,
 )
-from ..vm.tensors import leaf_types
 from .agreement import agreements
 from .computed import c_type, computed_call
 from .functions import FunctionWriter
@@ -146,7 +146,7 @@ def _invoke_packed(w: FunctionWriter, i: InvokePacked, n: int) -> None:
     given = ", ".join(f"ARGUMENT(r[{register}])" for register in (*i.arguments, *i.results))
     count = len(i.arguments) + len(i.results)
     w.lines.append(f"  {{ const Argument a[] = {{{given}}};")
-    w.lines.append(f'  if ({name}(NULL, a, {count}, &m->nothing)) return kernel_failed(m, "{name}"); }}')
+    w.lines.append(f"  if (run_kernel(m, {name}, {i.kernel}, a, {count})) return 1; }}")
     w.clear(w.dying(n))
 
 
@@ -163,8 +163,11 @@ def _invoke_host(w: FunctionWriter, i: InvokeHost, n: int) -> None:
         )
     call, count = found
     place = _place(w, n).replace("%%", "%")
-    w.lines.append(f"  {{ Object *made[{count}] = {{NULL}};")
+    w.lines.append(f"  {{ Object *made[{count}] = {{NULL}}; int64_t began = nanoseconds();")
     w.lines.append(f'  if ({call})) return went_wrong_at(m, "{place}");')
+    noted = [*[f"r[{register}]" for register in i.arguments], *[f"made[{k}]" for k in range(count)]]
+    tensors = ", ".join(f"ARGUMENT({value})" for value in noted)
+    w.lines.append(f"  note_call(m, {i.kernel}, began, (const Argument[]){{{tensors}}}, {len(noted)});")
     w.clear(w.dying(n))
     kept = [
         f"r[{to}] = made[{k}];" if to in w.live[n + 1] else f"drop(m, made[{k}]);"

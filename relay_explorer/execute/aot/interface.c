@@ -8,18 +8,51 @@ API void PREFIX_end(Machine *m) { end_machine(m); }
 API const char *PREFIX_error(const Machine *m) { return m ? m->error : "there is no memory"; }
 
 API int64_t PREFIX_live(Machine *m) {
+  if (!m) return 0;
   if (!m->depth && m->cell_count) free_circles(m);
   return m->live;
 }
 
 API int PREFIX_fail(Machine *m, const char *text) { return failed(m, "%s", text); }
 
-API int64_t PREFIX_memory(const Machine *m) { return m->memory; }
+API int64_t PREFIX_memory(const Machine *m) { return m ? m->memory : 0; }
+
+API const char *PREFIX_kernel(int64_t number) {
+  return number >= 0 && number < KERNELS ? kernel_table[number].name : NULL;
+}
+
+API int64_t PREFIX_clocked(Machine *m, int64_t *to, int64_t room) {
+  if (!m) return 0;
+  int64_t count = m->log_lost ? -1 : (int64_t)m->logged;
+  if (count > room) return count;
+  if (count > 0) memcpy(to, m->log, (size_t)count * sizeof *to);
+  m->logged = 0;
+  m->log_lost = 0;
+  return count;
+}
+
+/* What is wrong with a tensor that is to be made; NULL: nothing. */
+static const char *problem_of(int type, int32_t rank, const int64_t *shape, const void *data) {
+  static const int types[] = {0x008, 0x010, 0x020, 0x040, 0x108, 0x110, 0x120, 0x140, 0x210, 0x220, 0x240, 0x410, 0x608};
+  size_t known = 0, elements = 1;
+  while (known < sizeof types / sizeof *types && types[known] != type) known++;
+  if (known == sizeof types / sizeof *types) return "its element type is none of the header's";
+  if (rank < 0 || rank > 64) return "it can have 0 to 64 dimensions";
+  if (rank && !shape) return "it has no shape";
+  for (int32_t k = 0; k < rank; k++) {
+    if (shape[k] < 0) return "its shape has a negative size";
+    elements = shape[k] ? elements : 0;
+  }
+  return elements && !data ? "there are no elements" : NULL;
+}
 
 API Object *PREFIX_tensor(Machine *m, int type, int32_t rank, const int64_t *shape, const void *data) {
+  const char *wrong = problem_of(type, rank, shape, data);
+  if (wrong) failed(m, "the tensor cannot be made: %s", wrong);
+  if (wrong || !m) return NULL;
   Type of = {(uint8_t)(type >> 8), (uint8_t)(type & 255), 1};
   Object *made = tensor_of(m, of, rank, shape, NULL);
-  if (made) memcpy(TENSOR_OF(made)->data, data, bytes_of(of, rank, shape));
+  if (made && data) memcpy(TENSOR_OF(made)->data, data, bytes_of(of, rank, shape));
   return made;
 }
 
@@ -30,11 +63,11 @@ static Object *made_of(Machine *m, unsigned tag, uint32_t count, Object *const *
     whole = fits(given[k], wanted ? wanted[k] : &any);
     if (!whole && given[k]) failed(m, "field number %u must be `%s`", (unsigned)k, wanted[k]->text);
   }
-  Object *made = whole ? parts(m, FIELDS, tag, count) : NULL;
+  Object *made = whole && m ? parts(m, FIELDS, tag, count) : NULL;
   for (uint32_t k = 0; k < count; k++) {
     if (made)
       PART(made, k) = given[k];
-    else
+    else if (m)
       drop(m, given[k]);
   }
   return made;
@@ -42,14 +75,27 @@ static Object *made_of(Machine *m, unsigned tag, uint32_t count, Object *const *
 
 API Object *PREFIX_tuple(Machine *m, uint32_t count, Object *const *given) { return made_of(m, 0, count, given, NULL); }
 
-API Object *PREFIX_keep(Object *value) { return keep(value); }
+API Object *PREFIX_cell(Machine *m, Object *content) {
+  Object *made = content && m ? bare_cell(m) : NULL;
+  if (made)
+    PART(made, 0) = content;
+  else if (m)
+    drop(m, content);
+  return made;
+}
 
-API void PREFIX_release(Machine *m, Object *value) { drop(m, value); }
+API Object *PREFIX_keep(Object *value) { return value ? keep(value) : NULL; }
 
-API int PREFIX_constructor(const Object *value) { return value->kind == FIELDS ? value->tag : -1; }
+API void PREFIX_release(Machine *m, Object *value) {
+  if (m) drop(m, value);
+}
+
+static int is(const Object *value, int kind) { return value && value->kind == kind; }
+
+API int PREFIX_constructor(const Object *value) { return is(value, FIELDS) ? value->tag : -1; }
 
 API uint32_t PREFIX_count(const Object *value) {
-  return value->kind == FIELDS || value->kind == CELL ? value->count : 0;
+  return is(value, FIELDS) || is(value, CELL) ? value->count : 0;
 }
 
 API Object *PREFIX_part(Object *value, uint32_t number) {
@@ -57,15 +103,15 @@ API Object *PREFIX_part(Object *value, uint32_t number) {
 }
 
 API int PREFIX_type(const Object *value) {
-  if (value->kind != TENSOR) return -1;
+  if (!is(value, TENSOR)) return -1;
   return TENSOR_OF(value)->type.code << 8 | TENSOR_OF(value)->type.bits;
 }
 
-API int32_t PREFIX_rank(const Object *value) { return value->kind == TENSOR ? TENSOR_OF(value)->rank : -1; }
+API int32_t PREFIX_rank(const Object *value) { return is(value, TENSOR) ? TENSOR_OF(value)->rank : -1; }
 
-API const int64_t *PREFIX_shape(const Object *value) { return value->kind == TENSOR ? TENSOR_OF(value)->shape : NULL; }
+API const int64_t *PREFIX_shape(const Object *value) { return is(value, TENSOR) ? TENSOR_OF(value)->shape : NULL; }
 
-API const void *PREFIX_data(const Object *value) { return value->kind == TENSOR ? TENSOR_OF(value)->data : NULL; }
+API const void *PREFIX_data(const Object *value) { return is(value, TENSOR) ? TENSOR_OF(value)->data : NULL; }
 
 API int PREFIX_read(Machine *m, const int64_t *code, int64_t length, Object **results, int64_t wanted) {
   return read_values(m, code, length, results, wanted);
@@ -83,14 +129,20 @@ API int64_t PREFIX_held(Machine *m, int64_t *to, int64_t room) {
 
 API void PREFIX_let_go(Machine *m) { clear(m, &m->held); }
 
-API int PREFIX_call(Machine *m, Object *const *arguments, Object **result) {
+static int run_main(Machine *m, Object *const *arguments, Object **result, int look) {
   Object *given[MAIN_ARGUMENTS + 1];
   *result = NULL;
-  for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++)
+  for (uint32_t k = 0; k < MAIN_ARGUMENTS && look; k++)
     if (!fits(arguments[k], main_types[k]))
       return failed(m, "the argument `%%%s` must be `%s`", main_names[k], main_types[k]->text);
+  if (!m) return 1;
   for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++) given[k] = keep(arguments[k]);
   return call(m, &functions[MAIN], given, NULL, result);
+}
+
+/* Runs the program on arguments from Python, which has looked at all but what functions give. */
+API int PREFIX_call(Machine *m, Object *const *arguments, Object **result) {
+  return run_main(m, arguments, result, FUNCTIONS_GO_OUT);
 }
 
 /* ---- functions as values */
@@ -118,12 +170,12 @@ static int fits_function(const Object *value, const Expected *wanted) {
   return 1;
 }
 
-API int PREFIX_arity(const Object *value) { return value->kind == CLOSURE ? (int)arity_of(value) : -1; }
+API int PREFIX_arity(const Object *value) { return is(value, CLOSURE) ? (int)arity_of(value) : -1; }
 
 API int PREFIX_apply(Machine *m, Object *function, Object *const *arguments, Object **result) {
   Object *given[MOST_ARGUMENTS];
   *result = NULL;
-  if (!function || function->kind != CLOSURE) return failed(m, "what is applied is no function");
+  if (!m || !is(function, CLOSURE)) return failed(m, "what is applied is no function");
   uint32_t count = arity_of(function);
   if (count > MOST_ARGUMENTS) return failed(m, "a function of more than %d arguments is called", (int)MOST_ARGUMENTS);
   const Function *callee = &functions[function->tag];
@@ -143,10 +195,11 @@ API int PREFIX_apply(Machine *m, Object *function, Object *const *arguments, Obj
 }
 
 API Object *PREFIX_function(Machine *m, int arity, CallOutside code, void (*done)(void *), void *context) {
-  if (arity < 0 || arity >= MOST_ARGUMENTS) {
+  if (arity < 0 || arity >= MOST_ARGUMENTS)
     failed(m, "a function from outside takes up to %d arguments, and not %d", (int)MOST_ARGUMENTS - 1, arity);
-    return NULL;
-  }
+  else if (!code)
+    failed(m, "a function from outside has no code");
+  if (!m || !code || arity < 0 || arity >= MOST_ARGUMENTS) return NULL;
   Object *made = parts(m, CLOSURE, FROM_OUTSIDE, 1);
   Outside *it = made ? (Outside *)object(m, sizeof(Outside), OUTSIDE, 0) : NULL;
   if (!it) {

@@ -9,10 +9,6 @@ __attribute__((visibility("hidden"))) void TVMFFIErrorSetRaisedFromCStrParts(
     if (text[k]) length += (size_t)snprintf(raised + length, sizeof raised - length, "%s", text[k]);
 }
 
-static int kernel_failed(Machine *m, const char *name) {
-  return failed(m, "the kernel `%s` failed: %s", name, raised);
-}
-
 static void *workspace(int32_t kind, int32_t number, uint64_t bytes, int32_t code, int32_t bits) {
   (void)kind, (void)number, (void)code, (void)bits;
   return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT);
@@ -38,8 +34,9 @@ static struct {
   pthread_mutex_t lock, busy;
   pthread_cond_t wake;
   _Atomic uint64_t state;
-  atomic_int left, failures, asleep;
+  atomic_int left, failures, asleep, over;
   int threads, started;
+  pthread_t thread[MOST_THREADS];
   Body body;
   void *data;
   int tasks;
@@ -90,9 +87,28 @@ static void *worker(void *argument) {
       pthread_mutex_unlock(&pool.lock);
     }
     seen = current_loop();
+    if (atomic_load(&pool.over)) return NULL;
     do_parts(seen, (int)(intptr_t)argument);
   }
-  return NULL;
+}
+
+/* Who falls asleep says so first, and then looks at the state again; who begins a loop writes that, and then looks
+   whether somebody sleeps: one of the two sees the other. */
+static void begin_loop(uint64_t parts) {
+  atomic_store(&pool.state, (uint64_t)(current_loop() + 1) << 32 | parts);
+  if (!atomic_load(&pool.asleep)) return;
+  pthread_mutex_lock(&pool.lock);
+  pthread_cond_broadcast(&pool.wake);
+  pthread_mutex_unlock(&pool.lock);
+}
+
+/* Before the library's code goes from memory, or the process ends, its threads do. */
+__attribute__((destructor)) static void end_pool(void) {
+  pthread_mutex_lock(&pool.busy); /* and nobody opens it any more: loops run in the thread that asks for them */
+  if (!pool.started) return;
+  atomic_store(&pool.over, 1);
+  begin_loop(UINT32_MAX);
+  for (int k = 1; k < pool.threads; k++) pthread_join(pool.thread[k], NULL);
 }
 
 /* A forked process has none of the threads, and starts others. */
@@ -116,14 +132,8 @@ static void start_pool(void) {
     pool.threads = wanted && atoi(wanted) > 0 ? atoi(wanted) : cores;
   }
   if (pool.threads > MOST_THREADS) pool.threads = MOST_THREADS;
-  for (int k = 1; k < pool.threads; k++) {
-    pthread_t made;
-    if (pthread_create(&made, NULL, worker, (void *)(intptr_t)k)) {
-      pool.threads = k;
-      break;
-    }
-    pthread_detach(made);
-  }
+  for (int k = 1; k < pool.threads; k++)
+    if (pthread_create(&pool.thread[k], NULL, worker, (void *)(intptr_t)k)) pool.threads = k;
   pool.started = 1;
 }
 
@@ -140,16 +150,9 @@ static int parallel(Body body, void *data, int tasks) {
   pool.tasks = tasks > 0 ? tasks : pool.threads;
   atomic_store(&pool.failures, 0);
   atomic_store(&pool.left, pool.threads);
-  uint32_t loop = current_loop() + 1;
-  atomic_store(&pool.state, (uint64_t)loop << 32 | 1);
-  /* Who falls asleep says so first, and then looks at the state again: one of the two sees the other. */
-  if (pool.threads > 1 && atomic_load(&pool.asleep)) {
-    pthread_mutex_lock(&pool.lock);
-    pthread_cond_broadcast(&pool.wake);
-    pthread_mutex_unlock(&pool.lock);
-  }
+  begin_loop(1);
   do_part(0);
-  do_parts(loop, 1);
+  do_parts(current_loop(), 1);
   for (int k = 0; atomic_load(&pool.left); k += k < PATIENT) k < PATIENT ? pause_a_little() : (void)sched_yield();
   int result = atomic_load(&pool.failures) ? -1 : 0;
   pthread_mutex_unlock(&pool.busy);

@@ -19,16 +19,19 @@ from ...ir.errors import RelayError
 from ...ir.expr import Function
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
+from ...ir.nest import leaf_types
 from ...ir.types import FuncType, Type
 from ...ir.walk import type_children
 from ...text import parse_expr
-from ..vm.bytecode import AllocClosure, VMFunction, VMProgram
+from ..vm.bytecode import AllocClosure, KernelCode, VMFunction, VMProgram
+from ..vm.tensors import argument_types
 from .expected import Expectations
 from .functions import FunctionWriter
 from .names import WORDS, Naming, comment, dtype_parts, identifier, own_names, string
 
 ALIGNMENT = 64
 MAIN = "main"
+MOST_NAMES = 1 << 16  # the number of a function or constructor stands in 16 bits of a value
 
 
 @dataclass(frozen=True)
@@ -64,14 +67,21 @@ def native_source(
         raise RelayError(
             f'"{prefix}" has a meaning in C already', help=["give another name: build(…, name=…)"]
         )
+    if any(f"{prefix}_{name}" in _of_the_runtime() for name in _of_the_interface()):
+        raise RelayError(
+            f'names that begin with "{prefix}_" are those of the program\'s own parts in C',
+            help=["give another name: build(…, name=…)"],
+        )
     if MAIN not in program.functions:
         raise RelayError("a program begins in `@main`, which this one does not have")
     names = Naming(program, sizes)
+    if max(len(program.functions), len(names.tags)) >= MOST_NAMES:
+        raise RelayError(f"a program in C has fewer than {MOST_NAMES:,} functions, and as many constructors")
     main = program.functions[MAIN]
     bodies = [FunctionWriter(function, names).write() for function in program.functions.values()]
     places, constants = _laid_out(names.constants)
     here = files(__package__)
-    expected = Expectations(names)
+    expected = Expectations(names, program.types)
     makers = _constructors(program, names, prefix, expected)
     wanted = expected.table("main_types", types or [None] * len(main.params))
     outside = functions_go_out(program)
@@ -81,14 +91,11 @@ def native_source(
     parts = [
         f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
         f"enum {{ FUNCTIONS_GO_OUT = {int(outside)}, FROM_OUTSIDE = {len(program.functions)} }};\n",
-        *[
-            (here / name).read_text("utf-8")
-            for name in ("runtime.c", "cells.c", "kernels.c", "exchange.c", *names.parts)
-        ],
-        "\n/* ---- the program */\n",
-        f'static const char *const program_name = "{prefix}";',
-        f"enum {{ MAIN = {names.numbers[MAIN]}, MAIN_ARGUMENTS = {len(main.params)} }};\n",
+        *[(here / name).read_text("utf-8") for name in ("runtime.c", "cells.c", "kernels.c")],
         _kernels(program, prefix, names),
+        *[(here / name).read_text("utf-8") for name in ("clock.c", "exchange.c", *names.parts)],
+        "\n/* ---- the program */\n",
+        f"enum {{ MAIN = {names.numbers[MAIN]}, MAIN_ARGUMENTS = {len(main.params)} }};\n",
         _constants(names.constants, places, prefix, names),
         _scalars(names),
         _shapes(names),
@@ -115,7 +122,18 @@ def _kernels(program: VMProgram, prefix: str, names: Naming) -> str:
         name = names.kernel(number)
         lines.append(f"extern int {prefix}_{name}(void *, const Argument *, int32_t, Argument *);")
         lines.append(f"#define {name} {prefix}_{name}")
+    rows = [f"{{{string(code.name)}, {int(_is_open(code))}}}" for code in program.kernels]
+    lines.append(f"enum {{ KERNELS = {len(rows)} }};")
+    lines.append("static const struct { const char *name; char open; } kernel_table[] = {")
+    lines += [f"  {row}," for row in rows or ["{NULL, 0}"]]
+    lines.append("}; /* open: only a run tells all sizes of its tensors */")
     return "\n".join(lines) + "\n"
+
+
+def _is_open(code: KernelCode) -> bool:
+    """Whether only a run tells all sizes of a kernel's tensors."""
+    given, made = argument_types(code.function), leaf_types(code.function.body.checked_type)
+    return not all(type_.is_static for type_ in [*(given or []), *(made or [])])
 
 
 # -- constants
@@ -275,7 +293,8 @@ def _constructors(
                 (header, constructor.name_hint, constructor, names.tags[header, constructor.name_hint])
             )
     kernels = [names.kernel(number) for number in range(len(program.kernels))]
-    taken = [*_of_the_interface(), *kernels]
+    inside = [name.removeprefix(f"{prefix}_") for name in _of_the_runtime()]
+    taken = [*_of_the_interface(), *kernels, *inside]
     count = Counter(name for _, name, _, _ in found)
     whole = [name if count[name] == 1 else f"{header}_{name}" for header, name, _, _ in found]
     lines = []
@@ -305,12 +324,20 @@ def _of_the_interface() -> frozenset[str]:
     return frozenset(names | {name.removesuffix("_tag") for name in names})
 
 
+@cache
+def _of_the_runtime() -> frozenset[str]:
+    """Names in the parts of every program."""
+    here = files(__package__)
+    text = "".join(part.read_text("utf-8") for part in here.iterdir() if part.name.endswith(".c"))
+    return frozenset(re.findall(r"\b[A-Za-z]\w+", text))
+
+
 def _run(main: VMFunction, prefix: str, define: bool) -> str:
     arguments = [f"_{identifier(name)}_{k}" for k, name in enumerate(main.params)]
     if define:
         params = ", ".join(["Machine *m", *[f"Object *{a}" for a in arguments], "Object **result"])
         given = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
-        return f"API int {prefix}_run({params}) {{ return {prefix}_call(m, {given}, result); }}\n"
+        return f"API int {prefix}_run({params}) {{ return run_main(m, {given}, result, 1); }}\n"
     lines = [f"   %{name}: {type_}" for name, type_ in zip(main.params, main.types)]
     shown = "\n".join([*[comment(line).replace("%", "   %", 1) for line in lines], ""])
     values = [f"{prefix}_value {name}" for name in own_names(main.params, ["result", prefix])]

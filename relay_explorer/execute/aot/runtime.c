@@ -88,10 +88,14 @@ struct Machine {
   size_t cells_left; /* how many there were when circles were last looked for */
   int64_t live; /* values that somebody holds */
   int64_t memory; /* bytes that the system gave */
+  int64_t *log; /* the calls of kernels (see clock.c), and whether there was no memory for some */
+  size_t logged, log_room;
+  int log_lost;
   char error[1000];
 };
 
 static int failed(Machine *m, const char *text, ...) {
+  if (!m) return 1; /* there was no memory for it */
   va_list rest;
   va_start(rest, text);
   vsnprintf(m->error, sizeof m->error, text, rest);

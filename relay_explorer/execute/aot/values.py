@@ -109,6 +109,7 @@ def values_of(
     numbered: list[Value] = []  # what others name by number; None: a tuple, whose parts are not all there
     waiting: list[tuple[int, int, int, list[Value]]] = []  # kind, tag, number, and the parts that are there
     missing: list[int] = []  # how many parts are not
+    late = _Late(numbered)
     while True:
         if numbers[at] == _MADE:
             _, kind, tag, count = numbers[at : at + 4]
@@ -117,7 +118,7 @@ def values_of(
             numbered.append(_begun(kind, tag, constructors))
             at += 4
         else:
-            value, at = _leaf(numbers, at, numbered, copied, function)
+            value, at = _leaf(numbers, at, late, copied, function)
             if not waiting:
                 return value
             waiting[-1][3].append(value)
@@ -126,16 +127,77 @@ def values_of(
             missing.pop()
             kind, tag, number, parts = waiting.pop()
             value = numbered[number]
-            if value is None:
+            if late.used and any(type(part) is _Later for part in parts):
+                value = late.left(number, kind, parts)
+            elif value is None:
                 value = numbered[number] = tuple(parts)
             elif kind == CELL:
                 value.value = parts[0]
             else:
                 value.fields = tuple(parts)
             if not waiting:
-                return value
+                return late.settled(value)
             waiting[-1][3].append(value)
             missing[-1] -= 1
+
+
+class _Later:
+    """Stands for a tuple that is not there yet, by its number."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class _Late:
+    """What holds tuples that are not there yet, since a cell in them leads back to them: its parts are put in
+    when all is read. `used` tells whether there is any.
+    """
+
+    def __init__(self, numbered: list[Value]) -> None:
+        self.numbered = numbered
+        self.used = False
+        self.tuples: dict[int, list[Value]] = {}
+        self.others: list[tuple[Value, int, list[Value]]] = []
+
+    def again(self, number: int) -> Value:
+        """A value that was read before, or what stands for it."""
+        if self.numbered[number] is None:
+            self.used = True
+            return _Later(number)
+        return self.numbered[number]
+
+    def left(self, number: int, kind: int, parts: list[Value]) -> Value:
+        """Leaves a value for later, of which all parts are read."""
+        value = self.numbered[number]
+        if value is None:
+            self.tuples[number] = parts
+            return _Later(number)
+        self.others.append((value, kind, parts))
+        return value
+
+    def settled(self, value: Value) -> Value:
+        """Puts everything together, and gives the value itself. No tuple holds itself but through a cell."""
+        pending = list(self.tuples)
+        while pending:
+            number = pending[-1]
+            parts = self.tuples[number]
+            missing = [p.number for p in parts if type(p) is _Later and self.numbered[p.number] is None]
+            if missing:
+                pending += missing
+                continue
+            self.numbered[number] = self.numbered[number] or self._whole(parts)
+            pending.pop()
+        for other, kind, parts in self.others:
+            if kind == CELL:
+                (other.value,) = self._whole(parts)
+            else:
+                other.fields = self._whole(parts)
+        return self.numbered[value.number] if type(value) is _Later else value
+
+    def _whole(self, parts: list[Value]) -> tuple[Value, ...]:
+        return tuple([self.numbered[p.number] if type(p) is _Later else p for p in parts])
 
 
 def _begun(kind: int, tag: int, constructors: Mapping[int, Constructor]) -> Value:
@@ -152,7 +214,7 @@ def _begun(kind: int, tag: int, constructors: Mapping[int, Constructor]) -> Valu
 def _leaf(
     numbers: array[int],
     at: int,
-    numbered: Sequence[Value],
+    late: _Late,
     copied: Callable[..., Array],
     function: Callable[[int], Value],
 ) -> tuple[Value, int]:
@@ -166,13 +228,7 @@ def _leaf(
             return copied(place, code, bits, shape), end
         return whole(numbers, end, code, bits, shape), end + (place + 7) // 8
     if what == _AGAIN:
-        value = numbered[numbers[at + 1]]
-        if value is None:
-            raise RelayError(
-                "a tuple in the result holds a cell that leads back to the tuple",
-                help=["a native program gives circles that lead through constructors: put one in its place"],
-            )
-        return value, at + 2
+        return late.again(numbers[at + 1]), at + 2
     return function(numbers[at + 1]), at + 2
 
 

@@ -12,7 +12,20 @@ from ...ops.nn.layout import layout_map
 from ...ops.nn.sliding import sides
 from ..lowering import Lowered
 from .convolution import places, surrounded
-from .tensors import Tensor, Value, View, cast, dims, laid_out, number, reduce_axes, stage, sum_over, tirx
+from .tensors import (
+    Tensor,
+    Value,
+    View,
+    cast,
+    dims,
+    laid_out,
+    number,
+    quotient,
+    reduce_axes,
+    stage,
+    sum_over,
+    tirx,
+)
 
 
 def _few_bits(x: Value, bits: int) -> Value:
@@ -60,10 +73,12 @@ def dense(call: Lowered) -> list[Tensor]:
 
 def bitpack(call: Lowered) -> list[Tensor]:
     """The first of the elements that share a word is its highest bit."""
-    x, attrs, shape = call.inputs[0], call.attrs, list(call.out_shape)
-    width = int(attrs.pack_type[4:])
-    axis = attrs.pack_axis % len(x.shape)
-    plane = attrs.bit_axis % len(shape)
+    x, attrs = call.inputs[0], call.attrs
+    width, shape = int(attrs.pack_type[4:]), list(dims(x))
+    axis = attrs.pack_axis % len(shape)
+    shape[axis] = quotient(shape[axis], width)
+    plane = attrs.bit_axis % (len(shape) + 1)
+    shape.insert(plane, attrs.bits)
     (k,) = reduce_axes([width])
 
     def value(*i: Value) -> Value:

@@ -65,12 +65,15 @@ def places(dim: Any, size: Any, stride: int, step: int, pair: tuple[int, int]) -
     return quotient(room, stride) + 1
 
 
-def _depthwise(weight: View, channels: Any) -> Callable[..., Value]:
+def _depthwise(weight: View, channels: Any, groups: int) -> Callable[..., Value]:
     """Reads a weight (input channels, outputs of each, kernel …) as (outputs, 1, kernel …)."""
-    if known(weight.shape[1]) == 1 or known(weight.shape[0]) == known(channels):
+    lead, each = known(weight.shape[0]), known(weight.shape[1])
+    whole = weight.shape[0] is channels or (lead is not None and lead == known(channels))
+    if groups == 1 or each == 1 or whole:
         return weight
-    each = known(weight.shape[1]) or 1
-    return lambda o, c, *u: weight(quotient(o, each), remainder(o, each), *u)
+    if lead is None or each is None:  # 1 where a run tells that the weight has the outputs first after all
+        each = te.floordiv(channels, te.max(weight.shape[0], 1))
+    return lambda o, c, *u: weight(quotient(o, each), c + remainder(o, each), *u)
 
 
 def _product(a: Value, b: Value, dtype: str) -> Value:
@@ -98,7 +101,7 @@ def _convolved(call: Lowered, data: View, weight: View, out_layout: LayoutMap) -
     channels = weight.shape[0] if attrs.channels is None else attrs.channels
     inputs = quotient(data.shape[1], attrs.groups)
     outputs = quotient(channels, attrs.groups)
-    read = _depthwise(weight, channels)
+    read = _depthwise(weight, channels, attrs.groups)
     spread = list(zip(attrs.strides, attrs.dilation, strict=True))
     sizes = [
         places(dim, size, s, d, (0, 0)) for dim, size, (s, d) in zip(data.shape[2:], weight.shape[2:], spread)
@@ -214,12 +217,12 @@ def deformable(call: Lowered) -> list[Tensor]:
     data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NCHW", "OIHW")
     data, offset = (View(x, data_layout) for x in call.inputs[:2])
     weight = View(call.inputs[2], kernel_layout)
-    (high, wide), area = weight.shape[2:], int(weight.shape[2]) * int(weight.shape[3])
+    high, wide = weight.shape[2:]
     shared = quotient(data.shape[1], attrs.deformable_groups)
     pairs, real = sides(attrs.padding, 2), "float64" if data.dtype == "float64" else "float32"
 
     def sample(n: Value, c: Value, i: Value, j: Value, u: Value, v: Value) -> Value:
-        first = (quotient(c, shared) * area + u * wide + v) * 2
+        first = ((quotient(c, shared) * high + u) * wide + v) * 2
         row = i * attrs.strides[0] - pairs[0][0] + u * attrs.dilation[0]
         column = j * attrs.strides[1] - pairs[1][0] + v * attrs.dilation[1]
         y, x = (cast(offset(n, first + axis, i, j), real) for axis in range(2))
@@ -230,7 +233,7 @@ def deformable(call: Lowered) -> list[Tensor]:
     samples = stage((*data.shape[:2], *sizes, high, wide), sample, f"{call.name}_samples")
     channels = weight.shape[0] if attrs.channels is None else attrs.channels
     inputs, outputs = quotient(data.shape[1], attrs.groups), quotient(channels, attrs.groups)
-    read = _depthwise(weight, channels)
+    read = _depthwise(weight, channels, attrs.groups)
     c, u, v = reduce_axes([inputs, high, wide])
 
     def term(n: Value, o: Value, i: Value, j: Value) -> Value:

@@ -13,6 +13,7 @@ from typing import Any
 from ..lowering import Lowered
 from .binary import whole_quotient
 from .imperative import Buffers, each, int32, int64, loops, when
+from .reduce import products_from
 from .tensors import (
     Shape,
     Tensor,
@@ -24,6 +25,7 @@ from .tensors import (
     element,
     every,
     greater_of,
+    known,
     lesser_of,
     number,
     product,
@@ -116,19 +118,28 @@ def adv_index(call: Lowered) -> list[Tensor]:
 def unravel_index(call: Lowered) -> list[Tensor]:
     """The extents are data, so each coordinate divides by those after it. Extents of 0 count as 1."""
     indices, shape = call.inputs
-    rank = int(shape.shape[0])
-    dtype = dtype_of(indices)
+    rank, dtype = dims(shape)[0], dtype_of(indices)
+
+    def extent(axis: Value) -> Value:
+        return tirx.max(shape(axis).astype("int64"), number(1, "int64"))
 
     def value(*i: Value) -> Value:
         place = indices(*i[1:]).astype("int64")
         found: Any = number(0, "int64")
         for axis in range(rank - 1, -1, -1):
-            extent = tirx.max(shape(axis).astype("int64"), number(1, "int64"))
-            found = select(i[0] == axis, tirx.truncmod(place, extent), found)
-            place = tirx.truncdiv(place, extent)
+            found = select(i[0] == axis, tirx.truncmod(place, extent(axis)), found)
+            place = tirx.truncdiv(place, extent(axis))
         return found.astype(dtype)
 
-    return [stage((rank, *indices.shape), value, call.name)]
+    if known(rank) is not None:
+        return [stage((rank, *indices.shape), value, call.name)]
+    steps = products_from(extent, rank, f"{call.name}_steps")
+
+    def coordinate(axis: Value, *i: Value) -> Value:
+        place = tirx.truncdiv(indices(*i).astype("int64"), steps(axis + 1))
+        return tirx.truncmod(place, extent(axis)).astype(dtype)
+
+    return [stage((rank, *indices.shape), coordinate, call.name)]
 
 
 def _lies(index: Value, dim: Any) -> Value:

@@ -11,7 +11,22 @@ from typing import Any
 from ..lowering import Lowered
 from .boxes import best_first, keep, ordered, overlap
 from .imperative import Buffers, each, int32, local, loops, when
-from .tensors import NARROW, Shape, Tensor, Value, cast, dims, dtype_of, every, number, select, te, tirx
+from .tensors import (
+    NARROW,
+    Shape,
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    every,
+    longer,
+    number,
+    select,
+    shorter,
+    te,
+    tirx,
+)
 
 Part = Callable[[Value, int], Value]
 
@@ -238,7 +253,7 @@ def regular_non_max_suppression(call: Lowered) -> list[Tensor]:
     (boxes, scores), attrs = call.inputs, call.attrs
     images, count, columns = dims(scores)
     dtype, most, classes = _wide(dtype_of(boxes)), attrs.max_detections, attrs.num_classes
-    room = max(classes, 1) * min(count, attrs.max_detections_per_class) or 1
+    room = longer(max(classes, 1) * shorter(count, attrs.max_detections_per_class), 1)
 
     def body(ins: Buffers, outs: Buffers) -> None:
         (corners, score), (found, kinds, values, counts, places, spare, kept, all_, order, spare_all) = (

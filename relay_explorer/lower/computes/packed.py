@@ -14,6 +14,8 @@ from typing import Any
 from ...ops.nn.layout import layout_map, parse_layout
 from ..lowering import Lowered
 from ..require import tvm
+from .convolution import places
+from .tensors import Tensor, dims, known, longer, quotient
 
 
 @dataclass(frozen=True)
@@ -59,16 +61,20 @@ def convolution(call: Lowered) -> list[Any]:
     te = tvm().te
     attrs = call.attrs
     out_layout = attrs.out_layout or attrs.data_layout
-    channels, height, width = shape_of(attrs.kernel_layout, "OIHW", call.inputs[1])[1:]
+    weight, channels, height, width = shape_of(attrs.kernel_layout, "OIHW", call.inputs[1])
     data = padded(call)
+    batch, inputs, *space = shape_of(attrs.data_layout, "NCHW", data)
+    outputs = weight if attrs.channels is None else attrs.channels
+    sizes = [
+        places(size, kernel, stride, step, (0, 0))
+        for size, kernel, stride, step in zip(space, (height, width), attrs.strides, attrs.dilation)
+    ]
     block = factor_of(attrs.data_layout, "C")
-    block = block if channels % block == 0 else 1
-    extents = {"rc": channels // block, "rh": height, "rw": width, "ri": block}
-    used = [name for name, n in extents.items() if n > 1] or ["rc"]
+    block = block if known(channels) is not None and channels % block == 0 else 1
+    extents = {"rc": quotient(channels, block), "rh": height, "rw": width, "ri": block}
+    used = [name for name, n in extents.items() if known(n) != 1] or ["rc"]
     axes = {name: te.reduce_axis((0, extents[name]), name) for name in used}
     rc, rh, rw, ri = [axes.get(name, 0) for name in extents]
-    inputs = shape_of(attrs.data_layout, "NCHW", call.inputs[0])[1]
-    outputs = shape_of(out_layout, "NCHW", call.out_shape)[1]
 
     def value(*at: Any) -> Any:
         place = place_of(out_layout, at)
@@ -86,23 +92,23 @@ def convolution(call: Lowered) -> list[Any]:
         w = call.inputs[1](*subscripts(attrs.kernel_layout, within)).astype(call.out.dtype)
         return te.sum(x * w, axis=list(axes.values()))
 
-    return [te.compute(call.out_shape, value, name=call.name)]
+    return [te.compute(shape_in(out_layout, (batch, outputs, *sizes)), value, name=call.name)]
 
 
-def _is_depthwise(inputs: int, outputs: int, groups: int) -> bool:
-    return groups == inputs == outputs and groups > 1
+def _is_depthwise(inputs: Any, outputs: Any, groups: int) -> bool:
+    return known(inputs) == known(outputs) == groups > 1
 
 
-def _first_channel(place: Split, inputs: int, outputs: int, groups: int, block: int) -> Split:
+def _first_channel(place: Split, inputs: Any, outputs: Any, groups: int, block: int) -> Split:
     """The first of the data's channels that an output channel sees."""
     if groups == 1:
         return Split(0, 0, block)
-    each, made = inputs // groups, outputs // groups
-    if place.factor > 1 and made % place.factor == 0:
+    each, made = quotient(inputs, groups), quotient(outputs, groups)
+    if place.factor > 1 and known(made) is not None and made % place.factor == 0:
         group = tvm().te.floordiv(place.outer, made // place.factor)
     else:
         group = tvm().te.floordiv(place.whole, made)
-    return Split(group * (each // block), 0, block)
+    return Split(group * quotient(each, block), 0, block)
 
 
 def place_of(layout: str, at: Sequence[Any]) -> dict[str, Any]:
@@ -115,22 +121,28 @@ def place_of(layout: str, at: Sequence[Any]) -> dict[str, Any]:
     return found
 
 
-def shape_of(layout: str, canonical: str, tensor: Any) -> list[int]:
-    shape = tensor.shape if hasattr(tensor, "shape") else tensor
-    return [int(d) for d in layout_map(layout, canonical).forward([int(d) for d in shape], 0, "it")]  # type: ignore[arg-type]
+def shape_of(layout: str, canonical: str, tensor: Tensor) -> list[Any]:
+    """The sizes of a tensor's axes, in canonical order."""
+    return list(layout_map(layout, canonical).forward(dims(tensor), 0, "it"))
 
 
-def padded(call: Lowered, least: tuple[int, int] = (0, 0)) -> Any:
+def shape_in(layout: str, sizes: Sequence[Any]) -> list[Any]:
+    """The shape in a layout of a tensor whose sizes are given in the order NCHW."""
+    return list(layout_map(layout, "NCHW").backward(tuple(sizes)))
+
+
+def padded(call: Lowered, least: tuple[Any, Any] | None = None) -> Any:
     """The data with zeros around its rows and columns, and after them up to `least` of each."""
     te, tirx = tvm().te, tvm().tirx
     data, attrs = call.inputs[0], call.attrs
     top, left, bottom, right = sides(attrs.padding)
     letters = [letter for letter, _ in parse_layout(attrs.data_layout)]
     rows, columns = letters.index("H"), letters.index("W")
-    shape = [int(d) for d in data.shape]
-    bottom = max(bottom, least[0] - shape[rows] - top)
-    right = max(right, least[1] - shape[columns] - left)
-    if not any((top, left, bottom, right)):
+    shape = list(dims(data))
+    if least is not None:
+        bottom = longer(bottom, least[0] - shape[rows] - top)
+        right = longer(right, least[1] - shape[columns] - left)
+    if all(known(width) == 0 for width in (top, left, bottom, right)):
         return data
     wide = list(shape)
     wide[rows] += top + bottom
@@ -140,10 +152,10 @@ def padded(call: Lowered, least: tuple[int, int] = (0, 0)) -> Any:
         inner = list(at)
         inner[rows], inner[columns] = at[rows] - top, at[columns] - left
         conditions = []
-        for axis, before, after in ((rows, top, bottom), (columns, left, right)):
+        for axis, before, behind in ((rows, top, bottom), (columns, left, right)):
             if before:
                 conditions.append(at[axis] >= before)
-            if after:
+            if known(behind) != 0:
                 conditions.append(at[axis] < shape[axis] + before)
         return tirx.if_then_else(tirx.all(*conditions), data(*inner), tirx.const(0, data.dtype))
 
@@ -163,7 +175,8 @@ def dense(call: Lowered) -> list[Any]:
     data, weight = call.inputs
     layout = call.attrs.weight_layout
     block = factor_of(layout, "N")
-    features = int(call.types[0].shape[-1])  # type: ignore[attr-defined]  # a tensor
+    *rows, features = dims(data)
+    units = layout_map(layout, "NC").forward(dims(weight), 1, "the weight")[0]
     k = te.reduce_axis((0, features), "k")
 
     def value(*at: Any) -> Any:
@@ -172,4 +185,4 @@ def dense(call: Lowered) -> list[Any]:
         w = weight(*subscripts(layout, {"N": place, "C": k}))
         return te.sum(data(*lead, k).astype(call.out.dtype) * w.astype(call.out.dtype), axis=k)
 
-    return [te.compute(call.out_shape, value, name=call.name)]
+    return [te.compute((*rows, units), value, name=call.name)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -136,6 +136,13 @@ def _folded(name: str, value: Value, axes: Sequence[Any]) -> Value:
 def greatest(value: Value, axes: Sequence[Any]) -> Value:
     """The greatest of all values over `axes`; NaN where one is NaN."""
     return _folded("max", value, axes)
+
+
+def products_from(extent: Callable[[Value], Value], count: Any, name: str) -> Tensor:
+    """The products of the extents (int64) of `count` axes from each on, and behind them 1: one more."""
+    k = te.reduce_axis((0, count), name="k")
+    one = number(1, "int64")
+    return stage((count + 1,), lambda axis: _folded("prod", select(k >= axis, extent(k), one), [k]), name)
 
 
 def _fold(name: str, of_truths: str) -> Lowering:

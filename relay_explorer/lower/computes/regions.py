@@ -28,6 +28,7 @@ from .tensors import (
     product,
     reduce_axes,
     select,
+    shorter,
     some,
     stage,
     te,
@@ -42,11 +43,15 @@ def _real(value: Any) -> Value:
     return number(value, REAL) if isinstance(value, (int, float)) else value.astype(REAL)
 
 
+def _is(at: Value, place: int) -> Value:
+    return tirx.EQ(at, number(place, dtype_of(at)))
+
+
 def _table(values: list[float], at: Value) -> Value:
     """One of a few numbers that are known."""
     found = _real(values[-1])
     for n, value in reversed(list(enumerate(values[:-1]))):
-        found = select(tirx.EQ(at, n), _real(value), found)
+        found = select(_is(at, n), _real(value), found)
     return found
 
 
@@ -66,7 +71,7 @@ def multibox_prior(call: Lowered) -> list[Tensor]:
         cell, which = te.floordiv(box, each_cell), te.floormod(box, each_cell)
         i, j = te.floordiv(cell, columns), te.floormod(cell, columns)
         size, ratio = _table(sizes, which), _table(ratios, which)
-        across = tirx.EQ(te.floormod(k, 2), 0)
+        across = _is(te.floormod(k, 2), 0)
         wide = size * _real(rows) / _real(columns) * ratio
         half = select(across, wide, size / ratio) * _real(0.5)
         middle = select(across, centre(j, 1, columns), centre(i, 0, rows))
@@ -286,7 +291,7 @@ def proposal(call: Lowered) -> list[Tensor]:
         (box_of, value_of), (found, places, spare, kept) = ins, outs
         with each(images) as n:
             best_first(0, int32(total), lambda j: value_of[n, j], places, spare)
-            looked_at = min(total, attrs.rpn_pre_nms_top_n) if attrs.rpn_pre_nms_top_n > 0 else total
+            looked_at = shorter(total, attrs.rpn_pre_nms_top_n) if attrs.rpn_pre_nms_top_n > 0 else total
 
             def box(j: Value) -> Callable[[int], Value]:
                 return lambda k: box_of[n, places[0, j], k]
@@ -326,7 +331,7 @@ class _Anchors:
         count = len(self.first)
         cell, which = te.floordiv(box, count), te.floormod(box, count)
         i, j = te.floordiv(cell, self.columns), te.floormod(cell, self.columns)
-        across = tirx.EQ(te.floormod(k, 2), 0)
+        across = _is(te.floormod(k, 2), 0)
         shift = _real(select(across, j, i) * self.attrs.feature_stride)
         axis = te.floormod(k, 2)
         low, high = (self._known(which, axis + side) + shift for side in (0, 2))

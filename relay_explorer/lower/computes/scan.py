@@ -109,7 +109,8 @@ def matrix_set_diag(call: Lowered) -> list[Tensor]:
             number(attrs.super_diag_right_align, "bool"),
             number(attrs.sub_diag_right_align, "bool"),
         )
-        place = tirx.min(row, column) + select(right, width - length, length * 0)
+        apart = width - length
+        place = tirx.min(row, column) + select(right, apart, apart * 0)
         at = clamp(place, 0, width - 1)
         which = [] if attrs.k1 == attrs.k2 else [clamp(attrs.k2 - k, 0, attrs.k2 - attrs.k1)]
         given = diagonal(*i[:-2], *which, at)

@@ -11,6 +11,7 @@ from typing import Any
 from ..lowering import Lowered
 from .binary import plus
 from .imperative import Buffers, each, int64, local, loops, repeat_while, together, when
+from .reduce import products_from
 from .tensors import (
     Tensor,
     Value,
@@ -18,11 +19,14 @@ from .tensors import (
     dims,
     dtype_of,
     every,
+    known,
     narrowed,
     number,
     product,
+    reduce_axes,
     select,
     stage,
+    sum_over,
     sum_type,
     te,
     tirx,
@@ -58,8 +62,10 @@ def _coordinate(where: Any, indices: Tensor, row: Value, axis: int) -> Value:
 def sparse_reshape(call: Lowered) -> list[Tensor]:
     """Shapes are data: the place of each element in row-major order is taken apart anew."""
     indices, before, after = call.inputs
-    old, new = int(before.shape[0]), int(after.shape[0])
+    (old,), (new,) = dims(before), dims(after)
     rows, dtype = dims(indices)[0], dtype_of(indices)
+    if known(old) is None or known(new) is None:
+        return _reshaped_of_any_rank(call)
 
     def place(row: Value) -> Value:
         total: Any = number(0, "int64")
@@ -90,6 +96,38 @@ def sparse_reshape(call: Lowered) -> list[Tensor]:
 
     shape = stage((new,), lambda axis: cast(extent(axis), dtype_of(after)), f"{call.name}_shape")
     return [stage((rows, new), coordinate, call.name), shape]
+
+
+def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
+    """The same, where only a run tells how many axes there are."""
+    indices, before, after = call.inputs
+    (old,), (new,), one = dims(before), dims(after), number(1, "int64")
+
+    def said(axis: Value) -> Value:
+        return after(axis).astype("int64")
+
+    steps = products_from(lambda axis: before(axis).astype("int64"), old, f"{call.name}_before")
+    given = products_from(lambda axis: select(said(axis) == -1, one, said(axis)), new, f"{call.name}_given")
+
+    def extent(axis: Value) -> Value:
+        rest = tirx.truncdiv(steps(0), tirx.max(given(0), 1))
+        return select(said(axis) == -1, rest, said(axis))
+
+    turned = products_from(lambda axis: tirx.max(extent(axis), 1), new, f"{call.name}_after")
+    (k,) = reduce_axes([old])
+    places = stage(
+        dims(indices)[:1],
+        lambda row: sum_over(indices(row, k).astype("int64") * steps(k + 1), [k]),
+        f"{call.name}_places",
+    )
+
+    def coordinate(row: Value, column: Value) -> Value:
+        left = tirx.truncdiv(places(row), turned(column + 1))
+        within = tirx.truncmod(left, tirx.max(extent(column), 1))
+        return select(column == 0, left, within).astype(dtype_of(indices))
+
+    shape = stage((new,), lambda axis: cast(extent(axis), dtype_of(after)), f"{call.name}_shape")
+    return [stage((dims(indices)[0], new), coordinate, call.name), shape]
 
 
 # -- matrices by rows: values, the column of each, and where each row begins

@@ -81,6 +81,16 @@ def quotient(size: Any, by: int) -> Any:
     return size // by if isinstance(size, int) else te.floordiv(size, by)
 
 
+def shorter(a: Any, b: Any) -> Any:
+    """The lesser of two sizes."""
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else te.min(a, b)
+
+
+def longer(a: Any, b: Any) -> Any:
+    """The greater of two sizes."""
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else te.max(a, b)
+
+
 def remainder(size: Any, by: Any) -> Any:
     return size % by if isinstance(size, int) and isinstance(by, int) else te.floormod(size, by)
 

@@ -13,7 +13,8 @@ from typing import Any
 from ...ops.nn.winograd_matrices import Rows, matrices
 from ..lowering import Lowered
 from ..require import tvm
-from .packed import Split, factor_of, padded, place_of, shape_of, subscripts
+from .packed import Split, factor_of, padded, place_of, shape_in, shape_of, sides, subscripts
+from .tensors import dims, quotient
 
 
 def combined(matrix: Rows, row: Any, values: Sequence[Any], dtype: str) -> Any:
@@ -39,9 +40,9 @@ def weight_transform(call: Lowered) -> list[Any]:
     """G w Gᵀ for each pair of channels."""
     te = tvm().te
     weight = call.inputs[0]
-    size = int(weight.shape[2])
+    outputs, inputs, size, _ = dims(weight)
     matrix = matrices(call.attrs.tile_size, size).filter
-    side, _, outputs, inputs = call.out_shape
+    side = call.attrs.tile_size + size - 1
     rows = te.compute(
         (side, size, outputs, inputs),
         lambda e, b, o, i: combined(matrix, e, [weight[o, i, a, b] for a in range(size)], weight.dtype),
@@ -49,7 +50,7 @@ def weight_transform(call: Lowered) -> list[Any]:
     )
     return [
         te.compute(
-            call.out_shape,
+            (side, side, outputs, inputs),
             lambda e, f, o, i: combined(matrix, f, [rows[e, b, o, i] for b in range(size)], weight.dtype),
             name=call.name,
         )
@@ -63,9 +64,11 @@ def convolution(call: Lowered) -> list[Any]:
     side = m + r - 1
     to_data, _, to_result = matrices(m, r)
     out_layout = attrs.out_layout or attrs.data_layout
-    batch, inputs = shape_of(attrs.data_layout, "NCHW", call.inputs[0])[:2]
-    outputs, height, width = shape_of(out_layout, "NCHW", call.out_shape)[1:]
-    down, across = -(-height // m), -(-width // m)
+    batch, inputs, *space = shape_of(attrs.data_layout, "NCHW", call.inputs[0])
+    outputs = shape_of(attrs.kernel_layout, "HWOI", call.inputs[1])[2]
+    top, left, bottom, right = sides(attrs.padding)
+    height, width = space[0] + (top + bottom - r + 1), space[1] + (left + right - r + 1)
+    down, across = quotient(height + (m - 1), m), quotient(width + (m - 1), m)
     b_in, b_out = factor_of(attrs.data_layout, "C"), factor_of(out_layout, "C")
     data = padded(call, (down * m + r - 1, across * m + r - 1))
     dtype = call.out.dtype
@@ -75,21 +78,21 @@ def convolution(call: Lowered) -> list[Any]:
         return data(*subscripts(attrs.data_layout, where)).astype(dtype)
 
     rows = te.compute(
-        (batch, down, inputs // b_in, across, side, side, b_in),
+        (batch, down, quotient(inputs, b_in), across, side, side, b_in),
         lambda n, i, c, j, e, b, v: combined(
             to_data, e, [seen(n, c, i * m + a, j * m + b, v) for a in range(side)], dtype
         ),
         name=f"{call.name}_rows",
     )
     turned = te.compute(
-        (batch, down, inputs // b_in, side, side, across, b_in),
+        (batch, down, quotient(inputs, b_in), side, side, across, b_in),
         lambda n, i, c, e, f, j, v: combined(
             to_data, f, [rows[n, i, c, j, e, b, v] for b in range(side)], dtype
         ),
         name=f"{call.name}_data",
     )
-    rc, ri = te.reduce_axis((0, inputs // b_in), "rc"), te.reduce_axis((0, b_in), "ri")
-    weight = call.inputs[1]
+    rc, ri = te.reduce_axis((0, quotient(inputs, b_in)), "rc"), te.reduce_axis((0, b_in), "ri")
+    weight, blocks = call.inputs[1], quotient(outputs, b_out)
 
     def product(n: Any, o: Any, i: Any, e: Any, f: Any, j: Any, v: Any) -> Any:
         place = {"H": e, "W": f, "O": Split(o, v, b_out), "I": Split(rc, ri, b_in)}
@@ -97,17 +100,17 @@ def convolution(call: Lowered) -> list[Any]:
         return te.sum(turned[n, i, rc, e, f, j, ri] * u, axis=[rc, ri])
 
     products = te.compute(
-        (batch, outputs // b_out, down, side, side, across, b_out), product, name=f"{call.name}_products"
+        (batch, blocks, down, side, side, across, b_out), product, name=f"{call.name}_products"
     )
     lines = te.compute(
-        (batch, outputs // b_out, down, across, m, side, b_out),
+        (batch, blocks, down, across, m, side, b_out),
         lambda n, o, i, j, p, f, v: combined(
             to_result, p, [products[n, o, i, e, f, j, v] for e in range(side)], dtype
         ),
         name=f"{call.name}_lines",
     )
     tiles = te.compute(
-        (batch, outputs // b_out, down, across, m, m, b_out),
+        (batch, blocks, down, across, m, m, b_out),
         lambda n, o, i, j, p, q, v: combined(
             to_result, q, [lines[n, o, i, j, p, f, v] for f in range(side)], dtype
         ),
@@ -120,4 +123,5 @@ def convolution(call: Lowered) -> list[Any]:
         div, mod = te.floordiv, te.floormod
         return tiles[place["N"], c.outer, div(y, m), div(x, m), mod(y, m), mod(x, m), c.inner]
 
-    return [te.compute(call.out_shape, result, name=call.name)]
+    shape = shape_in(out_layout, (batch, outputs, height, width))
+    return [te.compute(shape, result, name=call.name)]

@@ -234,11 +234,16 @@ def _turned(
 
 def _tasks(sch: Any, loops: list[Any], wanted: int) -> list[Any]:
     """The outermost loops that are as many tasks as are `wanted`. To be shared by the cores, they become one,
-    from whose number the places are found by division: the inner ones, whose turns are short, stay loops.
+    from whose number the places are found by division: the inner ones, whose turns are short, stay loops. A
+    loop of a computed length stays one, too: TVM divides by no such length.
     """
     count = 1
     for number, loop in enumerate(loops):
-        count *= _known(sch.get(loop).extent) or 1
+        extent = sch.get(loop).extent
+        if not isinstance(extent, (tvm().tirx.IntImm, tvm().tirx.Var)):
+            alone = all(_known(sch.get(outer).extent) == 1 for outer in loops[:number])
+            return [loop] if alone else loops[:number]
+        count *= _known(extent) or 1
         if count >= wanted:
             return loops[: number + 1]
     return loops
