@@ -22,8 +22,8 @@ from .nbgrader_config import configure
 
 Submission = tuple[str, str, Path]  # student, exercise, notebook
 CELL_SECONDS = 60
-GRADED_SECONDS = 240  # checks end what never ends by themselves; on a busy machine that takes its time
-NOTEBOOK_SECONDS = 900  # when they have passed, what is left of a notebook gets little
+GRADED_SECONDS = 180  # checks end what never ends by themselves; on a busy machine that takes its time
+NOTEBOOK_SECONDS = 600  # when they have passed, what is left of a notebook gets little
 LITTLE = 2
 # nbgrader's. What it leaves empty here is for those who enter dates and names in its database.
 COLUMNS = (
@@ -85,13 +85,20 @@ def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
 
 
 def limits() -> Callable[[Any], int]:
-    """How many seconds a cell of a notebook may take that is begun now."""
-    start = time.monotonic()
+    """How many seconds a cell of a notebook may take that is begun now. Where two have been stopped one after
+    the other, the kernel does not listen, and the rest gets little.
+    """
+    start = before = time.monotonic()
+    given, stopped = NOTEBOOK_SECONDS, 0
 
     def of(cell: Any) -> int:
+        nonlocal before, given, stopped
+        now = time.monotonic()
+        stopped = stopped + 1 if now - before >= given else 0
         most = GRADED_SECONDS if cell.metadata.get("nbgrader", {}).get("grade") else CELL_SECONDS
-        left = NOTEBOOK_SECONDS - (time.monotonic() - start)
-        return max(LITTLE, min(most, int(left)))
+        left = 0 if stopped > 1 else int(NOTEBOOK_SECONDS - (now - start))
+        before, given = now, max(LITTLE, min(most, left))
+        return given
 
     return of
 

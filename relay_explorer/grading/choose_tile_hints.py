@@ -6,6 +6,10 @@ from ..analysis.cache import Cache, Product, Tile
 from ..ir.show import counted
 
 
+def times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
 def lines_of(numbers: int, element: int, line: int) -> int:
     """The most lines that so many numbers in a row can lie in."""
     return (numbers * element + line - element - 1) // line + 1
@@ -31,6 +35,10 @@ def hint(product: Product, tile: Tile, cache: Cache) -> str:
             return (
                 f"The tile of B has {tn * tk:,} numbers of {product.element} bytes each: {size:,} bytes, and "
                 f"the cache has {cache.size:,}. Do you count numbers where the cache counts bytes?"
+            )
+        if (tn, tk) == (product.n, product.k):
+            return (
+                f"This tile is all of B, {size:,} bytes, and the cache has {cache.size:,}. Take a part of it."
             )
         return f"The tile of B alone has {size:,} bytes, and the cache has {cache.size:,}."
     rows = lines_of(tn, product.element, cache.line) + lines_of(tk, product.element, cache.line)
@@ -62,8 +70,9 @@ def hint(product: Product, tile: Tile, cache: Cache) -> str:
             f"The tile of B lies in {held} lines, and the cache has {places}. The larger the tile, the fewer "
             "times A and C are read."
         )
+    beside, below = -(-product.n // tn), -(-product.k // tk)
+    larger, smaller = ("tk", "tn") if below > beside else ("tn", "tk")
     return (
-        f"A is read once for each of the {-(-product.n // tn)} tiles beside each other, C once for each of "
-        f"the {-(-product.k // tk)} below each other. Try sides that are nearer to each other, counted in "
-        "lines."
+        f"A is read {times(beside)}: so many tiles lie beside each other. C is read {times(below)}: so many "
+        f"lie below each other. Try a larger `{larger}`, if need be with a smaller `{smaller}`."
     )

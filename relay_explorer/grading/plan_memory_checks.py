@@ -262,6 +262,7 @@ def _case(call: str, typed: IRModule, asked: Work) -> str:
     shown = text(typed)
     lines = [f"  {n}: {_step(step, asked)}" for n, step in enumerate(asked.steps[:_MOST_STEPS])]
     more = len(asked.steps) - len(lines)
+    lines = lines or ["  none: it gives what it is given"]
     return (
         f"{call}, for the program\n{shown if len(shown) < _LONGEST else shown[:_LONGEST] + '…'}\nIts steps:\n"
         + "\n".join(lines) + (f"\n  and {more} more" if more > 0 else "")
@@ -276,11 +277,11 @@ def _step(step: Step, asked: Work) -> str:
 
 
 def _lives(lives: dict[int, Anything]) -> str:
-    return _short(", ".join(f"{t}: {tuple(life)}" for t, life in lives.items()))
+    return _short(", ".join(f"{t}: {tuple(life)}" for t, life in lives.items())) or "{}"
 
 
 def _plan(plan: dict[int, int]) -> str:
-    return _short(", ".join(f"{t}: b{buffer}" for t, buffer in plan.items()))
+    return _short(", ".join(f"{t}: b{buffer}" for t, buffer in plan.items())) or "{}"
 
 
 def _got(value: object, asked: Work) -> str:

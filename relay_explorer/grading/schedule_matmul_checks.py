@@ -33,8 +33,9 @@ from .schedule_matmul_loops import Look, begins, cores, nested, product_of, stat
 from .schedule_matmul_speed import SHAPE, STEPS, Step, fastest
 
 COMPILE_SECONDS = 30.0
-MOST_COPIES = 4_096  # of a statement's numbers, unrolled and vectorized: more take minutes to compile
+MOST_COPIES = 2_048  # of a statement's numbers, unrolled and vectorized: more take very long to compile
 WIDTHS = (16, 8, 4)  # numbers in a vector: AVX-512, AVX, ARM
+SHORT = 4
 LOOKED_AT: Shape = (256, 256, 256)
 
 Answer = Callable[..., Any]
@@ -61,7 +62,11 @@ def _unfinished(outcome: Outcome, shape: Shape, lanes: int) -> Failure:
     case, expected, error = _case(shape, lanes), "a schedule of it", outcome.error
     if isinstance(error, NotAScheduleError):
         return Failure(
-            case, expected, f"a {error}", "Change `sch`, and return nothing.", printed=outcome.printed
+            case,
+            expected,
+            f"a value of type {error}",
+            "Change `sch`, and return nothing.",
+            printed=outcome.printed,
         )
     if not isinstance(error, StepError) or error.__cause__ is None:
         return crashed(case, outcome, expected)
@@ -88,9 +93,11 @@ def _picture(made: Scheduled, title: str = "Your schedule, step by step") -> Cal
 # -- what it computes
 
 
-def _wrong(answer: Answer, shape: Shape) -> Failure | None:
-    """How the answer's machine code fails to give the product of two matrices."""
-    lanes = host().lanes()
+def _wrong(answer: Answer, shape: Shape, lanes: int | None = None) -> Failure | None:
+    """How the answer's machine code fails to give the product of two matrices, with vectors of this machine
+    or shorter ones.
+    """
+    lanes = host().lanes() if lanes is None else lanes
     made, failure = _scheduled(answer, shape, lanes)
     if made is None:
         return failure
@@ -152,10 +159,13 @@ def _compared(found: Any, made: Scheduled, shape: Shape, case: str) -> Failure |
     )  # fmt: skip
 
 
-def _result(name: str, says: str, shapes: Callable[[random.Random, int], Iterable[Shape]]) -> Property:
+Asked = tuple[Shape, int | None]  # a shape and, where they are not this machine's, the lanes of a vector
+
+
+def _result(name: str, says: str, cases: Callable[[random.Random, int], Iterable[Asked]]) -> Property:
     def test(answer: Answer, rng: random.Random, count: int) -> Failure | None:
-        for shape in shapes(rng, count):
-            failure = _wrong(answer, shape)
+        for shape, lanes in cases(rng, count):
+            failure = _wrong(answer, shape, lanes)
             if failure is not None:
                 return failure
         return None
@@ -163,22 +173,23 @@ def _result(name: str, says: str, shapes: Callable[[random.Random, int], Iterabl
     return Property(name, says, test)
 
 
-def _even(rng: random.Random, count: int) -> Iterator[Shape]:
+def _even(rng: random.Random, count: int) -> Iterator[Asked]:
     """Sizes that usual tiles divide."""
-    yield 64, 64, 64
-    yield 128, 256, 32
+    yield (64, 64, 64), None
+    yield (128, 256, 32), None
     for _ in range(min(3, count // 30)):
-        yield 64 * rng.randint(1, 3), 64 * rng.randint(1, 4), 16 * rng.randint(1, 8)
+        yield (64 * rng.randint(1, 3), 64 * rng.randint(1, 4), 16 * rng.randint(1, 8)), None
 
 
-def _any(rng: random.Random, count: int) -> Iterator[Shape]:
-    """Sizes that they do not divide: some that are written out, or others at random. Each takes a while to
-    compile, since every number of a tile is asked for whether it exists.
+def _any(rng: random.Random, count: int) -> Iterator[Asked]:
+    """Sizes that they do not divide: some that are written out, or others at random. Where the columns are
+    not divided, every number of a tile is asked for whether it exists, and a large one takes many seconds to
+    compile: there vectors are short.
     """
     if count <= PROGRAMS:
-        yield from ((1, 1, 1), (65, 64, 33), (64, 61, 33), (3, 100, 1))
+        yield from (((1, 1, 1), None), ((65, 64, 33), None), ((64, 61, 33), SHORT), ((3, 100, 1), None))
     for _ in range(2 if count > PROGRAMS else 0):
-        yield rng.randint(1, 70), rng.randint(1, 140), rng.randint(1, 40)
+        yield (rng.randint(1, 70), rng.randint(1, 140), rng.randint(1, 40)), SHORT
 
 
 # -- what its loops are

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from ..ir.errors import RelayError
 from ..lower.require import tvm
 
+_PREFIX = re.compile(r"^\w+Error: (Check failed: \(.*?\) is false: )?")
 # A part of what TVM says (its short form), and what to do.
 REFUSALS = (
     (
@@ -68,6 +70,10 @@ REFUSALS = (
         "`decompose_reduction` give those that they make.",
     ),
     (
+        '"factors" has wrong type',
+        "The factors are a list, one for each new loop: `sch.split(loop, [None, 8])`.",
+    ),
+    (
         "has wrong type",
         "Primitives take the loops and blocks themselves, as `get_loops`, `split` and `cache_write` give "
         "them.",
@@ -97,4 +103,4 @@ def told(error: BaseException) -> str:
     """TVM's own sentence, without the program that may stand after it."""
     said = error.help[0] if isinstance(error, RelayError) and error.help else str(error)
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return " ".join(lines[:2])[:400].removeprefix("ScheduleError: ")
+    return _PREFIX.sub("", " ".join(lines[:2])[:400])

@@ -62,6 +62,8 @@ def _judge_run(answer: Anything, look: Look) -> Failure | None:
         told = "A field of a tuple is `value[index]`, one of a constructed value is `value.fields[index]`."
         if "'GetPath'" in str(outcome.error):
             told = "An instruction has `to`, `source` and `path`."
+        elif "not tuple" in str(outcome.error):
+            told = "`path` has several numbers: take one field, of what that gives another, and so on."
         wrong = isinstance(outcome.error, (TypeError, AttributeError))
         return replace(failure, hint=failure.hint or (told if wrong else ""))
     told = _run_hint(it, given, after, right, outcome.value)
@@ -199,6 +201,11 @@ def code_hint(before: list[Instruction], after: list[Instruction]) -> str:
                     "now. What comes after a combined pair has another number: `retargeted` puts the new "
                     "ones in."
                 )
+    if any(isinstance(i, GetPath) and len(i.path) == 1 for i in after):
+        return (
+            "A `get_path` of one step does what `get_field` does. Two instructions become one when the path "
+            "of one goes on with the index of the other: `(*path, index)`."
+        )
     for rules, told in _MISTAKES:
         if after == combined(before, rules):
             return told
@@ -246,13 +253,17 @@ def _judge_runs(program: VMProgram, made: dict[str, list[Instruction]], case: Sa
         if got != wanted:
             expected = f"{_code(right)}\nwhich gives {wanted} for {show(args[0])}"
             got = f"{_code(made['main'])}\nwhich gives {got:.300}"
-            hint = "The new code means something else."
+            hint = (
+                "The new code means something else. Compare the first instruction that differs: which "
+                "register has another value then?"
+            )
             return Failure(told, expected, got, hint, picture=_picture(new, case, args))
     for name, code in made.items():
         fewest = len(combined(program.functions[name].code))
         if len(code) > fewest:
             got = _code(made["main"])
-            return Failure(told, _code(right), got, "More can be combined.", picture=_picture(new, case))
+            hint = f"More can be combined: {len(code)} instructions of `@{name}` are left, and {fewest} do."
+            return Failure(told, _code(right), got, hint, picture=_picture(new, case))
     return None
 
 

@@ -65,6 +65,10 @@ def no_tiles(m, n, k, element, cache):  # type: ignore[no-untyped-def]
     return n, k
 
 
+def too_tall(m, n, k, element, cache):  # type: ignore[no-untyped-def]
+    return n, max(1, k - 1)
+
+
 def half_lines(m, n, k, element, cache):  # type: ignore[no-untyped-def]
     return square(cache.size / element / 2, n, k)
 
@@ -109,10 +113,11 @@ def one_number(m, n, k, element, cache):  # type: ignore[no-untyped-def]
 MISTAKES = (
     (bytes_for_numbers, "fits", "Do you count numbers where the cache counts bytes?"),
     (all_of_it, "fits", "A row of A and one of C need room"),
-    (no_tiles, "shapes", "The tile of B alone has 30,000 bytes"),
+    (too_tall, "shapes", "The tile of B alone has"),
+    (no_tiles, "shapes", "all of B, 30,000 bytes"),
     (half_lines, "fits", "the rest of the last line is fetched"),
     (small, "fits", "The larger the tile"),
-    (wide, "fits", "sides that are nearer to each other"),
+    (wide, "fits", "a larger `tk`, if need be with a smaller `tn`"),
     (four_bytes, "elements", "bytes"),
     (no_sets, "sets", "belong to one set"),
     (not_passing, "sets", "need places in it, too"),

@@ -81,7 +81,7 @@ WRONG = {
         "there is a second group",
     ),
     "not typed again": Mistake(
-        [("typed(merged(function, group))", "merged(function, group)")], "programs", ""
+        [("typed(merged(function, group))", "merged(function, group)")], "programs", "", programs=60
     ),
     "units of the first": Mistake(
         [("ends.append((ends or [0])[-1] + int(weight.checked_type.shape[0]))",
@@ -122,6 +122,7 @@ WRONG = {
           "            return super().visit(expr)\n\n        def visit_call")],
         "programs",
         "computed twice",
+        programs=60,
     ),
 }  # fmt: skip
 

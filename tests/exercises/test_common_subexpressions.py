@@ -94,6 +94,7 @@ WRONG = {
         ],
         "everything",
         "",
+        programs=60,
     ),
 }
 

@@ -42,7 +42,7 @@ WRONG = {
     "the body": Mistake([("visit(function)", "visit(function.body)")], "calls", "not its body"),
     "outside in": Mistake([(CALL, "")], "chains", "First rewrite the arguments"),
     "without arguments": Mistake([("if call.args and constant and", "if constant and")], "calls", ""),
-    "None": Mistake([(EVALUATE, "return evaluate(call)")], "chains", ""),
+    "None": Mistake([(EVALUATE, "return evaluate(call)")], "chains", "", programs=60),
     "variables": Mistake([("return known.get(var, var)", "return var")], "lets", ""),
     "let after body": Mistake(
         [

@@ -119,6 +119,7 @@ WRONG = {
         ],
         "everywhere",
         "are shared differently",
+        programs=60,
     ),
 }
 

@@ -145,7 +145,8 @@ RULE = {
     "tuples stay": Mistake([("own in (INJECTIVE, TUPLE)", "own == INJECTIVE")], "tuples", "so does a tuple"),
     "no phase 3": Mistake([(PHASE_3, "return False")], "tuples", "joins a tuple"),
     "phase 3 for all": Mistake(
-        [(PHASE_3, "return own <= INJECTIVE and inside <= INJECTIVE")], "tuples", "Phase 3 is for"
+        [(PHASE_3, "return own <= INJECTIVE and inside <= INJECTIVE")],
+        "tuples", "Phase 3 is for", programs=60,
     ),
     "phase 3 alone": Mistake(
         [(PHASE_3, "return own <= INJECTIVE and flow.pattern(end) == TUPLE")], "tuples", "already"

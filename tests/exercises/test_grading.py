@@ -72,17 +72,25 @@ def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_a_notebook_takes_a_limited_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cell that waits forever takes no time from those after it, unless there are many."""
     now = 0.0
     monkeypatch.setattr(grading.time, "monotonic", lambda: now)
-    seconds = limits()
     plain, graded = nbformat.v4.new_code_cell(), nbformat.v4.new_code_cell()
     graded.metadata["nbgrader"] = {"grade": True}
+
+    seconds = limits()
     assert (seconds(plain), seconds(graded)) == (CELL_SECONDS, GRADED_SECONDS)
     now = NOTEBOOK_SECONDS - 100.0
     assert (seconds(plain), seconds(graded)) == (CELL_SECONDS, 100)
     now = NOTEBOOK_SECONDS + 5.0
     assert (seconds(plain), seconds(graded)) == (LITTLE, LITTLE)
+
+    seconds, given = limits(), []  # of a kernel that does not listen: each cell takes all that it is given
+    for cell in (plain, plain, graded, graded, plain):
+        given.append(seconds(cell))
+        now += given[-1]
+    assert given == [CELL_SECONDS, CELL_SECONDS, LITTLE, LITTLE, LITTLE]
+    now -= 1
+    assert seconds(plain) == CELL_SECONDS  # it does again
 
 
 @pytest.mark.slow  # needs nbgrader

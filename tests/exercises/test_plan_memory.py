@@ -110,8 +110,10 @@ PLAN = {
     "the smallest grows": Mistake(
         [(LARGEST, LARGEST.replace("max", "min"))], "little", "let the largest of them grow"
     ),
-    "the first": Mistake([(SMALLEST, "enough[0]")], "little", "take the smallest"),
-    "the largest": Mistake([(SMALLEST, SMALLEST.replace("min", "max"))], "little", "take the smallest"),
+    "the first": Mistake([(SMALLEST, "enough[0]")], "little", "take the smallest", programs=60),
+    "the largest": Mistake(
+        [(SMALLEST, SMALLEST.replace("min", "max"))], "little", "take the smallest", programs=60
+    ),
 }  # fmt: skip
 
 

@@ -65,7 +65,9 @@ LINES = {
     "nothing returned": Mistake([("    return best", "    pass")], "loop", "Return a list of the numbers"),
     "from 0": Mistake([(FOUND, "found = [at for at")], "loop", "Count the lines from 1"),
     "only 231": Mistake([("vfmadd\\d+", "vfmadd213")], "loop", "132, 213 and 231"),
-    "no single numbers": Mistake([("[ps]s|fmla|fmadd", "ps|fmla|fmadd")], "loop", "ss instead of ps"),
+    "no single numbers": Mistake(
+        [("[ps]s|fmla|fmadd", "ps|fmla|fmadd")], "loop", "ss instead of ps", programs=60
+    ),
     "only x86": Mistake([("|fmla|fmadd", "")], "loop", "on ARM, vectors do it with fmla"),
     "all products": Mistake([("(vfmadd", "(vbroadcastss|ldr|vfmadd")], "loop", "does not multiply and add"),
     "all of the text": Mistake(

@@ -65,6 +65,7 @@ ZEROS = "zeros = sch.decompose_reduction(product, k)"
 AFTER_ZEROS = "    _, row, vector, lane = sch.get_loops(zeros)\n"
 BEGIN = "    i, j, k = sch.get_loops(product)\n"
 REFUSED = {
+    "one factor": Mistake([(SPLIT_ROWS, "sch.split(i, rows)")], "result", "The factors are a list"),
     "a vector over k": Mistake(
         [(VECTOR, "    sch.vectorize(k)\n    # A tile goes")], "result", "add to the same one"
     ),
@@ -114,7 +115,10 @@ def test_a_usual_mistake_is_explained(name: str) -> None:
 def test_only_a_schedule_is_one() -> None:
     feedback = check("schedule_matmul", mine((AFTER_ZEROS, "    return 1\n")))
     assert feedback.failure is not None
-    assert (feedback.failure.got, feedback.failure.hint) == ("a int", "Change `sch`, and return nothing.")
+    assert (feedback.failure.got, feedback.failure.hint) == (
+        "a value of type int",
+        "Change `sch`, and return nothing.",
+    )
 
 
 # -- schedules that are right, and slow
