@@ -397,6 +397,9 @@ def test_saved_and_loaded(exe: Executable, tmp_path: Path) -> None:
     assert "Primitive=1" in bound.text
     assert [k.text for k in loaded.kernels] == [k.text for k in bound.kernels]
     assert loaded.kernels[0].source("te") == bound.kernels[0].source("te")
+    kernel = loaded.kernels[0]
+    del loaded  # what it holds of its file stays as long as a kernel
+    assert Path(kernel.entry["path"]).is_file()
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(RelayError, match=r"is no program that was saved, or a part of one: BadZipFile"):

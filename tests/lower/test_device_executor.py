@@ -4,6 +4,7 @@ the executor knows, and nothing but what the executor moves gets there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,20 @@ def @main(%go: bool, %x: Tensor[(3, 4), float32]) {
 }"""
 
 
+class Counted(DeviceExecutor):
+    """One that notes the memory that it asks the device for."""
+
+    def _empty(self, shape: Sequence[int], dtype: str) -> Any:
+        self.__dict__.setdefault("asked", []).append(dtype)
+        return super()._empty(shape, dtype)
+
+
 def on_a_device(program: str, *values: Any) -> tuple[Any, Any]:
     """What a program gives, and what it gives when its tensors are on a device, run twice."""
     exe = relay_explorer.build(infer_types(parse(program)), "cpu", quiet=True)
-    device = DeviceExecutor(exe.program, exe.kernels, exe.constants, tvm().cpu())
+    device = Counted(exe.program, exe.kernels, exe.constants, tvm().cpu())
+    planned = {slot.offset for slot in exe.program.slots if slot.offset >= 0}
+    assert device.__dict__["asked"].count("uint8") == len(planned)  # each piece of the plan once
     found = []
     for given in (tuple(np.zeros_like(value) for value in values), values):
         for parameter, value in zip(exe.inputs, given, strict=True):
