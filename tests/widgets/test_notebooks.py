@@ -161,8 +161,8 @@ def cell(page: Page, number: int) -> Locator:
 
 
 def answer(dialog: Locator) -> None:
-    """Takes what the application proposes. On a busy machine the kernel cannot be started at once: asked while
-    it starts, jupyter_server 2.21 answers with status 500 now and then (its last activity is None by then).
+    """Takes what the application proposes: on a busy machine, to start the kernel again. Asked while one
+    starts, jupyter_server 2.21 answers with status 500 now and then (its last activity is None by then).
     """
     print("a dialog:", dialog.inner_text())
     dialog.locator("button.jp-mod-accept").click()
