@@ -151,8 +151,8 @@ class GraphExecutor:
         return array
 
     def written(self, step: int) -> list[Array]:
-        """Runs the steps up to number `step`, a kernel call of a program without branches, and gives copies of
-        what that one writes: later steps may write over it.
+        """Runs the steps up to number `step`, a kernel call of a program without branches, and gives copies
+        of what that one writes: later steps may write over it.
         """
         for at in range(step + 1):
             self._step(at)
