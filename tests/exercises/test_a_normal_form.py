@@ -12,7 +12,7 @@ from tests.exercises.mistakes import Mistake, tried
 
 
 def test_the_solution_passes() -> None:
-    feedback = check("a_normal_form", answer("a_normal_form", "a_normal_form"), seed=1, programs=40)
+    feedback = check("a_normal_form", answer("a_normal_form", "a_normal_form"), seed=1, programs=15)
     assert feedback.passed, str(feedback)
 
 
@@ -24,7 +24,7 @@ def test_the_packages_own_pass_is_right() -> None:
         assert isinstance(made, relay.Function)
         return made
 
-    feedback = check("a_normal_form", own, seed=2, programs=30)
+    feedback = check("a_normal_form", own, seed=2, programs=12)
     assert feedback.passed, str(feedback)
 
 

@@ -16,9 +16,9 @@ from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_solution_passes(seed: int) -> None:
-    feedback = check("combine_dense", answer("combine_dense", "combine_dense"), seed=seed, programs=60)
+    feedback = check("combine_dense", answer("combine_dense", "combine_dense"), seed=seed, programs=30)
     assert feedback.passed, str(feedback)
 
 

@@ -25,7 +25,7 @@ ALL = (*PLAIN, "reduction", "dense", "moved", "joined", "opaque")
 @pytest.mark.parametrize("part", ["ways", "may_fuse"])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_solution_passes(part: str, seed: int) -> None:
-    feedback = check(f"fusion_rule.{part}", answers("fusion_rule")[part], seed=seed, programs=80)
+    feedback = check(f"fusion_rule.{part}", answers("fusion_rule")[part], seed=seed, programs=40)
     assert feedback.passed, str(feedback)
 
 
@@ -40,7 +40,7 @@ def test_another_way_of_writing_it_passes() -> None:
                 most = max([most, *(pattern for _, pattern in flow.uses(n))])
         return sorted(reached - {node, end}), most
 
-    feedback = check("fusion_rule.ways", backwards, programs=80)
+    feedback = check("fusion_rule.ways", backwards, programs=40)
     assert feedback.passed, str(feedback)
 
 

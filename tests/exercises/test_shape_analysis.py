@@ -13,9 +13,9 @@ from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_solution_passes(seed: int) -> None:
-    feedback = check("shape_analysis", answer("shape_analysis", "shape_of"), seed=seed, programs=200)
+    feedback = check("shape_analysis", answer("shape_analysis", "shape_of"), seed=seed, programs=60)
     assert feedback.passed, str(feedback)
 
 

@@ -32,9 +32,9 @@ def distances(*changes: tuple[str, str]) -> object:
     return answer("type_relation", "distances", *changes)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_solution_passes(seed: int) -> None:
-    feedback = check("type_relation", distances(), seed=seed, programs=150)
+    feedback = check("type_relation", distances(), seed=seed, programs=60)
     assert feedback.passed, str(feedback)
     assert {line.state for line in feedback.lines} == {PASSED}
 
@@ -69,7 +69,7 @@ def by_cases(types, num_inputs, attrs, reporter):  # type: ignore[no-untyped-def
 
 
 def test_another_way_of_writing_it_passes() -> None:
-    feedback = check("type_relation", by_cases, programs=150)
+    feedback = check("type_relation", by_cases, programs=60)
     assert feedback.passed, str(feedback)
 
 

@@ -16,9 +16,9 @@ F32 = TensorType((), "float32")
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_solution_passes(part: str, seed: int) -> None:
-    feedback = check(f"unification.{part}", answer("unification", part), seed=seed, programs=150)
+    feedback = check(f"unification.{part}", answer("unification", part), seed=seed, programs=60)
     assert feedback.passed, str(feedback)
 
 
@@ -54,7 +54,7 @@ def iterative(left, right, classes):  # type: ignore[no-untyped-def]
 
 
 def test_another_way_of_writing_it_passes() -> None:
-    feedback = check("unification.unify", iterative, programs=150)
+    feedback = check("unification.unify", iterative, programs=60)
     assert feedback.passed, str(feedback)
 
 
