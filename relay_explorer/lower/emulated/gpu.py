@@ -28,7 +28,9 @@ MARK = b"emulated:"
 SOURCES = ("gpu.cpp", "libraries.cpp")
 EXPORTED = "cu*; rx_*; __tsan_*; threadIdx; blockIdx; blockDim; gridDim;"
 COMPILERS = ("g++", "c++", "clang++")
-COMMON = ("-std=c++17", "-fPIC", "-U_FORTIFY_SOURCE", "-w", f"-I{HERE}")
+HEADERS = ("kernel.h", "half.h", "gpu.h", "device.h")
+COMMON = ("-std=c++17", "-fPIC", "-U_FORTIFY_SOURCE", "-w")
+OF_KERNELS = ("-O1", "-g0", "-fsanitize=thread", *COMMON)
 SIZES = {
     "char": 1,
     "bool": 1,
@@ -128,11 +130,14 @@ def _nvidia() -> str:
     return found[0] if found else ""
 
 
+@cache
 def _libraries() -> Path:
-    """The folder with both libraries, made where they are not on the disk yet."""
+    """The folder with both libraries, made where they are not on the disk yet, and with what every kernel
+    includes, read by the compiler once for all.
+    """
     tool = compiler()
     digest = hashlib.sha256(tool.encode())
-    for name in (*SOURCES, "device.h", "gpu.h"):
+    for name in (*SOURCES, *HEADERS):
         digest.update((HERE / name).read_bytes())
     folder = kernels_on_disk.folder() / f"emulated-{digest.hexdigest()[:20]}"
     if not folder.is_dir():
@@ -148,6 +153,10 @@ def _libraries() -> Path:
             empty = Path(place) / "empty.cpp"
             empty.write_text("")
             _call(tool, "-shared", *COMMON, "-o", made / DRIVER, empty, f"-Wl,-soname,{DRIVER}")
+            for name in HEADERS:
+                shutil.copy(HERE / name, made)
+            header = made / HEADERS[0]
+            _call(tool, *OF_KERNELS, "-x", "c++-header", "-o", f"{header}.gch", header)
             try:
                 os.rename(made, folder)
             except OSError:  # another process was faster
@@ -180,7 +189,8 @@ def _library(source: str) -> Path:
     written, object_, library = (place / f"{name}{ending}" for ending in (".cpp", ".o", ".so"))
     written.write_text(as_cpp(source))
     # Linked without the sanitizer's own library: gpu.cpp has what the code calls.
-    _call(compiler(), "-O1", "-g0", "-fsanitize=thread", *COMMON, "-c", "-o", object_, written)
+    where = [f"-I{folder}" for folder in (_libraries(), HERE)]
+    _call(compiler(), *OF_KERNELS, *where, "-c", "-o", object_, written)
     _call(compiler(), "-shared", "-o", library, object_)
     return library
 
