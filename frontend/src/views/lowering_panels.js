@@ -48,10 +48,10 @@ export function createPanels(model, view, hooks) {
       const [sign, word] = wayOf(how);
       const turns = extent < 0 ? "?" : extent.toLocaleString("en");
       const content = h("span", { class: "loop" },
-        h("span", { class: "loop-name" }, name), h("span", { class: "loop-turns" }, ` × ${turns}`),
+        h("span", { class: "sr" }, "loop "), h("span", { class: "loop-name" }, (name.match(/[^_]*_|[^_]+/g) ?? []).map((part) => [part, h("wbr")])), h("span", { class: "loop-turns" }, ` × ${turns}`),
         word && h("span", { class: "loop-way" }, h("span", { "aria-hidden": "true" }, sign), ` ${word}`),
-        h("span", { class: "loop-bar", style: { "--share": String(model.share(extent)) }, "aria-hidden": "true" }));
-      return line("loops", at, owners, false, content, { ...attributes, "aria-label": `loop ${name}, ${turns} turns${word ? `, ${word}` : ""}, depth ${depth + 1}${touched ? ", what this step is about" : ""}; ${names(owners)}` });
+        h("span", { class: "sr" }, `, depth ${depth + 1}${touched ? ", what this step is about" : ""} (${names(owners)})`), h("span", { class: "loop-bar", style: { "--share": String(model.share(extent)) }, "aria-hidden": "true" }));
+      return line("loops", at, owners, false, content, attributes);
     });
   }
 
