@@ -110,9 +110,9 @@ class GraphExecutor:
             return
         at = 0
         while at < len(self.calls):
-            at = self._step(at)
+            at = self.step(at)
 
-    def _step(self, at: int) -> int:
+    def step(self, at: int) -> int:
         """Does a step, and gives the number of the next."""
         step = self.program.steps[at]
         if isinstance(step, Launch):
@@ -155,7 +155,7 @@ class GraphExecutor:
         of what that one writes: later steps may write over it.
         """
         for at in range(step + 1):
-            self._step(at)
+            self.step(at)
         launch = self.program.steps[step]
         assert isinstance(launch, Launch)
         return [self._array_of(number).reshape(shape).copy() for number, shape in launch.writes]
@@ -166,7 +166,7 @@ class GraphExecutor:
         at = 0
         while at < len(self.calls):
             start = time.perf_counter()
-            after = self._step(at)
+            after = self.step(at)
             seconds[at] += time.perf_counter() - start
             at = after
         return seconds

@@ -99,7 +99,7 @@ class DeviceExecutor(GraphExecutor):
         at = 0
         while at < len(self.calls):
             start = time.perf_counter()
-            after = self._step(at)
+            after = self.step(at)
             self.device.sync()
             seconds[at] += time.perf_counter() - start
             at = after

@@ -16,8 +16,9 @@ from ..execute.aot import NativeSource
 from ..execute.aot.argument_writer import ArgumentWriter, UnusualError
 from ..execute.aot.values import numpy_type, values_of, widened, written
 from ..execute.arguments import check_arguments, fits
-from ..execute.executor import FunctionValue, in_order
+from ..execute.executor import FunctionValue
 from ..execute.given import by_dlpack, of_number, refused, whole
+from ..execute.graph import Input
 from ..execute.interpreter import ExecutionError, Interpreter
 from ..execute.results import to_result, to_value
 from ..execute.values import Value
@@ -26,6 +27,7 @@ from ..ir.expr import Function, Var
 from ..ir.module import IRModule
 from ..ir.show import counted
 from ..ir.types import GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
+from .executable import all_in_order
 from .native_functions import NativeClosure, OutsideFunctions, WrappedFunction
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ class NativeLibrary:
         self._room = array("q", bytes(8 * ROOM))
         self._arguments = (ctypes.c_void_p * (len(native.arguments) + 1))()
         types = [param.checked_type for param in main.params]
+        self._inputs = [Input(p.name_hint, None, str(t)) for p, t in zip(main.params, types)]
         self._writer = ArgumentWriter(types, module, native.tags)
         self._constructors = {
             native.tags[data.header.name_hint, constructor.name_hint]: constructor
@@ -146,14 +149,7 @@ class NativeLibrary:
     def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
         """Arguments as the interpreter has them, of the parameters' types."""
         params = self.main.params
-        given = in_order([p.name_hint for p in params], args, named)
-        if len(given) != len(params):
-            shown = ", ".join(f"`%{p.name_hint}: {p.checked_type}`" for p in params[:6])
-            more = f" and {len(params) - 6} more" if len(params) > 6 else ""
-            raise RelayError(
-                f"the program takes {counted(len(params), 'argument')}, and is given {len(given)}",
-                help=[f"they are {shown}{more}"] if params else [],
-            )
+        given = all_in_order(self._inputs, args, named)
         values = [self._value(param, value) for param, value in zip(params, given)]
         typed = [Var(p.name_hint, p.checked_type, p.span) for p in params]
         check_arguments(typed, values, self.module)

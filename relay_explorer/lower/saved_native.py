@@ -66,7 +66,7 @@ class LoadedNative(Executable):
     """
 
     def __init__(self, path: str, data: bytes, told: dict[str, Any]) -> None:
-        super().__init__([], Target(**{**told["target"], "caches": tuple(told["target"]["caches"])}))
+        super().__init__([], Target.from_dict(told["target"]))
         # A copy of its own: the system knows libraries by path, and another may come to lie at this one.
         folder = tempfile.mkdtemp(prefix="relay_explorer_")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)

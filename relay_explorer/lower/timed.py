@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis import call_cost
@@ -65,7 +66,7 @@ class TimedGraph:
         at = 0
         while at < len(calls):
             if numbers[at] < 0:
-                at = self.executor._step(at)
+                at = self.executor.step(at)
                 continue
             run, arguments = calls[at]
             start = clock()
@@ -229,10 +230,7 @@ def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
     results = tensor_types(typed.body.checked_type)
     traffic = 0
     for type_, shape in zip((*given, *results), shapes):
-        count = itemsize(type_.dtype)
-        for extent in shape:
-            count *= extent
-        traffic += count
+        traffic += itemsize(type_.dtype) * prod(shape)
     return sum(call_cost(call).flops for call in levels.calls(typed)), traffic
 
 
