@@ -123,12 +123,16 @@ def _group_norm(old: Call, new: Call) -> Expr:
     data, gamma, beta = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None
-    shape = type_.concrete_shape
-    rank, axis, groups = len(shape), attrs["axis"] % len(shape), attrs["num_groups"]
-    split = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]]
+    rank, groups = len(type_.shape), attrs["num_groups"]
+    axis = attrs["axis"] % rank
+    lead, rest = list(type_.shape[:axis]), list(type_.shape[axis + 1 :])
+    if type_.is_static:
+        split, joined = [*lead, groups, type_.concrete_shape[axis] // groups, *rest], list(type_.shape)
+    else:  # 0 leaves an axis, -4 splits one, -3 joins two, -2 leaves the rest
+        split, joined = [*[0] * axis, -4, groups, -1, -2], [*[0] * axis, -3, -2]
     axes = [a for a in range(1, rank + 1) if a != axis]
     value = _normalized(call("reshape", data, newshape=split), type_.dtype, axes, attrs["epsilon"])
-    value = call("reshape", value, newshape=list(shape))
+    value = call("reshape", value, newshape=joined)
     return _scaled(value, old, gamma, beta, rank, axis)
 
 

@@ -19,8 +19,9 @@ from .tensors import (
     cast,
     dims,
     every,
-    known,
     number,
+    product,
+    quotient,
     ravel,
     reduce_axes,
     some,
@@ -102,14 +103,16 @@ def _copied(source: Any) -> Any:
     return found
 
 
-def _generate(call: Lowered, count: int, name: str) -> tuple[Tensor, Tensor]:
+def _generate(call: Lowered, count: Any, name: str) -> tuple[Tensor, Tensor]:
     """The key to go on with, and `count` words of random bits."""
+    whole, blocks = quotient(count, 4) * 4, quotient(count + 3, 4)
 
     def body(ins: Buffers, outs: Buffers) -> None:
         (given,), (after, words) = ins, outs
         key, counter = _copied(given), local(4, "uint64")
         full, opened = local(1, "bool"), local(1, "bool")
-        full[0] = key[7] >= word(2**64 - 1 - count)
+        most = word(2**64 - 1 - count) if isinstance(count, int) else word(2**64 - 1) - _word(count)
+        full[0] = key[7] >= most
         opened[0] = _open(key)
         with when(every([full[0], opened[0]])):
             _lengthened(key, _copied(given), one=True)
@@ -118,12 +121,12 @@ def _generate(call: Lowered, count: int, name: str) -> tuple[Tensor, Tensor]:
             for n in range(4):
                 counter[n] = word(2**64 - 1)
             _rehash(key, counter)
-        with each((count + 3) // 4) as block:
+        with each(blocks) as block:
             for n in range(4):
                 counter[n] = _wrapped(key[4 + n], block.astype("uint64"))
-            with when(block >= count // 4):  # the last block, of which less than all is used
+            with when(block >= quotient(count, 4)):  # the last block, of which less than all is used
                 for n in range(4):
-                    counter[n] = _wrapped(key[4 + n], word(count // 4 * 4 if n == 3 else 0))
+                    counter[n] = _wrapped(key[4 + n], _word(whole) if n == 3 else word(0))
             _hash(key, counter)
             for n in range(4):
                 with when(block * 4 + n < count):
@@ -131,10 +134,15 @@ def _generate(call: Lowered, count: int, name: str) -> tuple[Tensor, Tensor]:
         for n in range(WORDS):
             after[n] = key[n]
         after[6] = word(0)
-        after[7] = _wrapped(key[7], word(count // 4 * 4 + 4 if count % 4 else count))
+        after[7] = _wrapped(key[7], _word(blocks * 4))
 
     made = loops([((WORDS,), "uint64"), ((count,), "uint64")], [call.inputs[0]], body, name)
     return made[0], made[1]
+
+
+def _word(count: Any) -> Value:
+    """A size as a word."""
+    return word(count) if isinstance(count, int) else count.astype("uint64")
 
 
 def threefry_generate(call: Lowered) -> list[Tensor]:
@@ -169,7 +177,7 @@ def _unit(bits: Value, dtype: str) -> Value:
 
 def _units(call: Lowered, shape: Shape, dtype: str) -> tuple[Tensor, Any]:
     """The key to go on with, and a function from an index of `shape` to a number from 0 up to 1."""
-    key, words = _generate(call, prod(shape), f"{call.name}_words")
+    key, words = _generate(call, product(shape), f"{call.name}_words")
     return key, lambda *i: _unit(words(ravel(i, shape)), dtype)
 
 
@@ -201,13 +209,13 @@ def multinomial(call: Lowered) -> list[Tensor]:
     """
     probs = call.inputs[1]
     samples = call.attrs.num_samples
-    lead, classes = [known(dim) or 0 for dim in dims(probs)[:-1]], dims(probs)[-1]
+    *lead, classes = dims(probs)
     shape = (*lead, samples)
     key, unit = _units(call, shape, "float32")
 
     def body(ins: Buffers, outs: Buffers) -> None:
         (weights,), (sums,) = ins, outs
-        with each(prod(lead)) as row:
+        with each(product(lead)) as row:
             at = unravel(row, lead)
             total = local(2, "float32")
             total[0], total[1] = number(0, "float32"), number(0, "float32")

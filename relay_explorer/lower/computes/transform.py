@@ -19,6 +19,7 @@ from .tensors import (
     laid_out,
     number,
     product,
+    quotient,
     select,
     stage,
     tirx,
@@ -61,11 +62,43 @@ def transpose(call: Lowered) -> list[Tensor]:
 
 def reshape(call: Lowered) -> list[Tensor]:
     """The same elements in row-major order, in the shape that the type relation has found."""
-    x = call.inputs[0]
-    return [with_shape(x, _open_from(x, call.out_shape), call.name)]
+    x, shape = call.inputs[0], call.out_shape
+    if call.op.name == "reshape" and sum(known(dim) is None for dim in shape) > 1:
+        return [with_shape(x, _by_newshape(x, shape, call.attrs), call.name)]
+    return [with_shape(x, _open_from(x, shape), call.name)]
 
 
 contrib_reverse_reshape = reshape
+
+
+def _by_newshape(x: Tensor, shape: Shape, attrs: Any) -> Shape:
+    """`shape` with its sizes that are not known computed as `newshape` says."""
+    sizes, wanted = list(dims(x)), iter(attrs.newshape)
+    found: list[Any] = []
+    left = None  # the axis of all elements that are left
+    for code in wanted:
+        if code == -1:
+            left = len(found)
+            found.append(1)
+            sizes = sizes[1:]
+        elif code == -2:
+            found, sizes = [*found, *sizes], []
+        elif code == -3:
+            found.append(sizes[0] * sizes[1])
+            sizes = sizes[2:]
+        elif code == -4:
+            first, second = next(wanted), next(wanted)
+            found += [
+                quotient(sizes[0], second) if first == -1 else first,
+                quotient(sizes[0], first) if second == -1 else second,
+            ]
+            sizes = sizes[1:]
+        else:
+            found.append(code if code or attrs.allowzero else sizes[0])
+            sizes = sizes[1:]
+    if left is not None:
+        found[left] = quotient(product(dims(x)), product(found))
+    return [have if known(dim) is None else dim for dim, have in zip(shape, found, strict=True)]
 
 
 def _open_from(x: Tensor, shape: Shape) -> Shape:
