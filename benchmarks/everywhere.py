@@ -33,7 +33,7 @@ from relay_explorer.models.tree_lstm import phrase
 DATA = Path(relay_explorer.__file__).parent / "lower" / "measured" / "everywhere.json"
 EXECUTORS = ("interpreter", "graph", "vm", "aot")
 TARGETS: dict[str, object] = {
-    "this machine": "cpu", "Raspberry Pi 4": "raspberry-pi-4", "GPU": {"kind": "cuda", "arch": "sm_80"},
+    "CPU": "cpu", "Pi 4": "raspberry-pi-4", "GPU": {"kind": "cuda", "arch": "sm_80"},
 }  # fmt: skip
 SENTENCE, NAME = "((the film) (is (not bad)))", "Satoshi"
 TYPES = {"float32": 0x220, "int32": 0x020}  # of tensors, in C

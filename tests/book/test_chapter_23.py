@@ -74,8 +74,11 @@ def test_threads_one_after_another_are_right() -> None:
 
 
 def test_the_code_that_is_read_line_by_line() -> None:
-    shift, turn = output(PAGE, "def cuda"), output(PAGE, 'code = turn.source("cuda")')
-    assert shift.count("\n") == 4
+    shift, turn = output(PAGE, "import textwrap"), output(PAGE, 'code = turn.source("cuda")')
+    assert (
+        len(re.findall(r"^\S|^  \S", shift, re.MULTILINE)) == 4
+    )  # statements; what is folded stands further in
+    assert max(map(len, (shift + turn).splitlines())) <= 80
     for word in ("__global__", "__launch_bounds__(256)", "__restrict__", "& 63", "* 256"):
         assert word in shift
     assert turn.count("__syncthreads();") == 1

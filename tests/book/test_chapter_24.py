@@ -99,6 +99,8 @@ def test_one_input_loads_a_vector_for_each_multiply_add() -> None:
 def test_processors_that_run_it() -> None:
     lines = output(PAGE, "for processor in").splitlines()
     assert [line.split()[1] for line in lines] == ["positive:"] * 3
+    more = output(PAGE, "from relay_explorer.lower.target import needed_features").splitlines()
+    assert [line.split(":")[1].split() for line in more] == [["dotprod"], [], []]
 
 
 def test_without_the_tools_a_package_is_named(capsys: pytest.CaptureFixture[str]) -> None:
