@@ -227,6 +227,19 @@ def test_every_candidate_gives_the_same() -> None:
     assert all(np.allclose(found[0], other, atol=1e-4) for other in found)
 
 
+@pytest.mark.parametrize(("outputs", "size"), [(32, 12), (64, 9), (16, 8)])
+def test_no_core_is_left_without_work(outputs: int, size: int) -> None:
+    """Where all channels make one tile, rows are shared; where rows are odd, tiles are of fewer channels."""
+    y = nn.conv2d(t("x", 1, 32, size + 3, size + 3), t("w", outputs, 32, 4, 4))
+    target = Target.of({"kind": "llvm", "mcpu": "skylake-avx512", "num-cores": 2})
+    main = function(y)
+    weight = {"w": values((outputs, 32, 4, 4), "float32", 1)}
+    module, _ = optimize(IRModule.from_expr(main), params=weight, level=3, layouts=blocked_layouts(target))
+    kernels = [node for node in post_order(module["main"].body) if isinstance(node, Function)]
+    (kernel,) = [k for k in kernels if PACKED in str(k)]
+    assert "T.parallel(2" in str(scheduled(kernel, "kernel", target).prim_func)
+
+
 def test_a_search_times_the_candidates_and_takes_the_fastest() -> None:
     y = nn.conv2d(t("x", 1, 16, 6, 12), t("w", 32, 16, 1, 1))
     (kernel,) = [k for k in laid_out(nn.relu(y)) if "conv2d" in str(k)]

@@ -226,6 +226,23 @@ def test_sums_of_what_is_not_padded() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(("inputs", "outputs"), [(22, 16), (16, 22), (29, 29), (6, 9)])
+def test_groups_of_channels_that_fill_no_vectors(inputs: int, outputs: int) -> None:
+    """They are in blocks all the same, but where they are small."""
+    random = np.random.default_rng(0)
+    x = relay.var("x", shape=(2, 2 * inputs, 7, 5))
+    weight = relay.const(random.normal(size=(2 * outputs, inputs, 3, 2)).astype("float32"))
+    made = relay.nn.conv2d(
+        x, weight, groups=2, channels=2 * outputs, kernel_size=(3, 2), strides=(2, 1), padding=(1, 0)
+    )
+    module = infer_types(IRModule.from_expr(relay.Function([x], relay.nn.relu(made))))
+    found = prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3)
+    assert ("NCHWc" in str(found)) == (inputs >= 16)
+    args = [random.normal(size=(2, 2 * inputs, 7, 5)).astype("float32")]
+    one, other = (Interpreter(each).call("main", args) for each in (found, module))
+    np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("resized", [False, True])
 def test_blocks_of_channels_that_are_joined_and_blocked_anew(resized: bool) -> None:
     """Which part an element is read from follows from two axes: one loop for each part would be wrong."""

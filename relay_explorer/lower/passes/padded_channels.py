@@ -11,7 +11,7 @@ from ...ir.types import TensorType
 from ...transform.function_pass import rewritten
 from ...transform.infrastructure import PassContext
 from ...transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
-from .layouts import block_of, in_vectors, is_known, types_of
+from .layouts import SMALLEST, block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 
 # What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the next
@@ -67,7 +67,7 @@ class _Rules(Widening):
             width = tensor_type(old).concrete_shape[3]
             outputs = padded_channels(channels, width, self.target.lanes(tensor_type(old).dtype))
         else:
-            return None
+            return _each_group(new, channels // groups, each, self.target.lanes(tensor_type(old).dtype), old)
         if (outputs, inputs) == (channels, each):
             return None
         widths = ((0, outputs - channels), (0, inputs - each), (0, 0), (0, 0))
@@ -98,6 +98,46 @@ class _Rules(Widening):
                 return None
             args.append(part)
         return self.cut(Call(new.op, args, new.attrs), 1, shape[1], *wanted)
+
+
+def _each_group(new: Call, outputs: int, inputs: int, lanes: int, old: Call) -> Expr | None:
+    """A convolution in groups whose channels, in and out, come in blocks. The data of each
+    group is copied for that, which costs little where groups are not small.
+    """
+    wide = [n if block_of(n, lanes) > 1 else _filled(n, lanes) for n in (outputs, inputs)]
+    if wide == [outputs, inputs] or min(outputs, inputs) < lanes or any(n % SMALLEST for n in wide):
+        return None
+    assert new.attrs is not None
+    groups, dtype = new.attrs["groups"], tensor_type(old).dtype
+    batch, _, *space = tensor_type(old.args[0]).concrete_shape
+    kernel = tensor_type(old.args[1]).concrete_shape[2:]
+    more = [(0, now - before) for now, before in zip(wide, (outputs, inputs), strict=True)]
+    data, weight = new.args[0], new.args[1]
+    if wide[1] != inputs:
+        data = call("reshape", data, newshape=(batch, groups, inputs, *space))
+        data = call("nn.pad", data, const(0.0, dtype), pad_width=((0, 0), (0, 0), more[1], (0, 0), (0, 0)))
+        data = call("reshape", data, newshape=(batch, groups * wide[1], *space))
+    weight = call("reshape", weight, newshape=(groups, outputs, inputs, *kernel))
+    weight = call("nn.pad", weight, const(0.0, dtype), pad_width=((0, 0), *more, (0, 0), (0, 0)))
+    weight = call("reshape", weight, newshape=(groups * wide[0], wide[1], *kernel))
+    made: Expr = call("nn.conv2d", data, weight, **{**dict(new.attrs.items()), "channels": groups * wide[0]})
+    if wide[0] == outputs:
+        return made
+    shape = tensor_type(old).concrete_shape
+    made = call("reshape", made, newshape=(batch, groups, wide[0], *shape[2:]))
+    made = call("strided_slice", made, begin=[0], end=[outputs], strides=[1], axes=[2])
+    return call("reshape", made, newshape=shape)
+
+
+def _filled(channels: int, lanes: int) -> int:
+    """The channels, or the next number of them that has wider blocks."""
+    block = lanes
+    while block >= SMALLEST:
+        wanted = -(-channels // block) * block
+        if wanted <= MOST * channels:
+            return wanted
+        block //= 2
+    return channels
 
 
 def _padded(arg: Expr, was: Expr, channels: int, wanted: int) -> Expr | None:

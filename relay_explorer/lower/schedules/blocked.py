@@ -18,6 +18,8 @@ from .parts import REDUCED, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_conv2d_NCHWc"
+UNSHARED = 0.75  # of the cores' time: where tiles of channels use no more, tiles of rows are shared
+ALONE = 0.6  # what a tile is worth that leaves all of the work to one of several cores
 UNEVEN = 0.6  # how much of its speed a tile has that does not divide the row: it asks which places there are
 
 
@@ -40,17 +42,19 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
     """Tiles that fit the registers, the best by arithmetic for each load first."""
     anchor = composed.anchor
     assert anchor is not None
-    _, blocks, height, width, _ = [int(d) for d in anchor.tensors[0].shape]
+    batch, blocks, height, width, _ = [int(d) for d in anchor.tensors[0].shape]
     most = sums_in_registers(target)
+    whole = batch == 1 and target.cores > 1 and not _even_rows(batch, height, target.cores)
     tiles = []
     for columns in range(1, min(width, most) + 1):
         used = width / (columns * -(-width // columns)) if width % columns else 1 / UNEVEN
         for channels in divisors(blocks, min(4, most // columns)):
-            tiles.append((UNEVEN * used * tile_score(channels, columns, most), channels, columns))
+            shared = ALONE if whole and channels == blocks else 1
+            tiles.append((UNEVEN * used * shared * tile_score(channels, columns, most), channels, columns))
     tiles.sort(reverse=True)
     found = []
     for _, channels, columns in tiles[:3]:
-        for rows in _row_tiles(composed, height, target):
+        for rows in _row_tiles(composed, height, blocks // channels, target):
             why = f"{channels} × {columns} sums in registers, {channels + columns} loads for each"
             found.append(Candidate({"channels": channels, "columns": columns, "rows": rows}, why))
     return found
@@ -70,22 +74,32 @@ def tile_score(channels: int, columns: int, most: int) -> float:
     return held / (channels + columns) * min(1.0, held / (0.6 * most))
 
 
-def _row_tiles(composed: Composed, height: int, target: Target) -> list[int]:
+def _row_tiles(composed: Composed, height: int, block_tiles: int, target: Target) -> list[int]:
     """How many rows of the result are computed before the next channels' weights are read: all, or as many as
     have their data in the second-level cache. In the latter case tiles of rows are what the cores share, so
-    there must be enough of them.
+    there must be enough of them; so they are where the tiles of channels are too few to be shared evenly.
     """
     anchor = composed.anchor
     assert anchor is not None
     data, weight = (4 * product(sizes(arg.checked_type)) for arg in anchor.call.args)
-    room = target.caches[1] // 2
-    tasks = int(anchor.tensors[0].shape[0]) * height
-    fits = [r for r in divisors(height, max(1, height * room // data)) if tasks // r >= target.cores]
+    batch, room, cores = int(anchor.tensors[0].shape[0]), target.caches[1] // 2, target.cores
+    fits = [r for r in divisors(height, max(1, height * room // data)) if batch * height // r >= cores]
     if data <= room or not fits or fits[0] == height:
-        return [height]
+        by_rows = _even_rows(batch, height, cores)
+        return [height if _evenly(batch * block_tiles, cores) > UNSHARED or not by_rows else by_rows[0]]
     if weight > 8 * target.caches[1]:  # they would be read from memory again and again
         return [height, fits[0]]
     return [fits[0], height]
+
+
+def _even_rows(batch: int, height: int, cores: int) -> list[int]:
+    """Tiles of so many rows can be shared evenly, the largest first."""
+    return [r for r in divisors(height, height) if _evenly(batch * height // r, cores) == 1]
+
+
+def _evenly(tasks: int, cores: int) -> float:
+    """How much of the cores' time so many equal tasks use."""
+    return tasks / (cores * -(-tasks // cores))
 
 
 class _Convolution:
