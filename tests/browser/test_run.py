@@ -21,8 +21,8 @@ def bars(page: Page) -> list[int]:
     return [int(n) for n in found]
 
 
-def test_the_first_frame_is_the_run(open_view: Opener) -> None:
-    page = open_view(sample("small"))
+def test_the_first_frame_is_the_run_and_on_a_phone_nothing_is_lost(open_view: Opener, axe_core: str) -> None:
+    page = open_view(sample("small"), motion="reduce")
     assert "A run takes 80.5 µs: 7 kernel calls of 4 kernels." in say(page)
     expect(page.locator(".roof-mark")).to_have_count(3)  # one kernel computes nothing
     expect(page.locator(".run-bar")).to_have_count(7)
@@ -32,6 +32,15 @@ def test_the_first_frame_is_the_run(open_view: Opener) -> None:
     ]  # fmt: skip
     page.get_by_text("The 7 launches as a table").click()
     expect(page.locator(".run-list tbody tr")).to_have_count(7)
+    page.evaluate("location.hash = '#rx-test:kernel=2'")
+    expect(page.locator("tr[aria-selected=true]")).to_contain_text("dense_pack")
+    assert violations(page, axe_core) == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth <= 390")
+    for part in (".roofline", ".run-time", ".run-table"):
+        expect(page.locator(part).first).to_be_visible()
+    assert violations(page, axe_core) == []
 
 
 def test_a_kernel_is_lit_in_all_parts_and_opened_at_every_level(open_view: Opener) -> None:
@@ -55,7 +64,7 @@ def test_a_kernel_is_lit_in_all_parts_and_opened_at_every_level(open_view: Opene
     expect(page.locator(".roofline")).to_be_visible()
 
 
-def test_an_address_opens_a_step_of_a_kernel(open_view: Opener) -> None:
+def test_an_address_opens_a_step_of_a_kernel_and_damage_is_refused(open_view: Opener) -> None:
     page = open_view(sample("small"), fragment="#rx-test:pane=levels&kernel=2&step=4&op=0")
     expect(page.locator(".run-kernel .count")).to_have_text("4 / 22")
     expect(page.locator(".op-chip[aria-pressed=true]")).to_have_count(2)  # the kernel, and its operator
@@ -63,25 +72,9 @@ def test_an_address_opens_a_step_of_a_kernel(open_view: Opener) -> None:
     page.locator(".run-bar[data-launch='0']").click()
     page.get_by_role("tab", name="One kernel at every level").click()
     expect(page.locator(".run-none")).to_contain_text("does not have kernel 1 at every level. It has: 2.")
-
-
-def test_on_a_phone_nothing_is_lost(open_view: Opener) -> None:
-    page = open_view(sample("small"), width=390)
-    assert page.evaluate("document.documentElement.scrollWidth <= 390")
-    for part in (".roofline", ".run-time", ".run-table"):
-        expect(page.locator(part).first).to_be_visible()
-
-
-def test_damage_is_refused_with_its_place(open_view: Opener) -> None:
     view = sample("small")
     view["levels"][0][1]["steps"][3][4] = [[0]]
-    assert "damaged (step 4: loops)" in refusal(open_view(sample("small")), view)
-
-
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-def test_axe_finds_nothing(open_view: Opener, axe_core: str, width: int, theme: str) -> None:
-    page = open_view(sample("small"), width=width, theme=theme, motion="reduce", fragment="#rx-test:kernel=2")
-    assert violations(page, axe_core) == []
+    assert "damaged (step 4: loops)" in refusal(page, view)
 
 
 ASKS = """async (view) => {
