@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 from . import notebooks
 from .nbgrader_config import configure
 
@@ -73,6 +75,7 @@ def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="nbgrader")  # its queries warn about themselves
+        warnings.filterwarnings("ignore", module="nbformat")  # cells that were copied or put back
         root = Path(place)
         failed = _grade(root, found)
         _export(root, out, found, set(failed))
@@ -132,7 +135,9 @@ def _grade(root: Path, found: list[Submission]) -> dict[tuple[str, str], str]:
     for student, name, path in found:
         place = root / "submitted" / ids[student] / name / f"{name}.ipynb"
         place.parent.mkdir(parents=True)
-        shutil.copyfile(path, place)
+        missing = _repaired(path, place, name)
+        if missing:
+            print(f"{student}/{name}: graded cells were missing: {', '.join(missing)}", file=sys.stderr)
     api = NbGraderAPI(config=_config(root))
     for name in sorted({name for _, name, _ in found}):
         _expect(api.generate_assignment(name, force=True, create=True), name)
@@ -144,6 +149,31 @@ def _grade(root: Path, found: list[Submission]) -> dict[tuple[str, str], str]:
         if not result["success"]:
             failed[student, name] = _reason(result)
     return failed
+
+
+def _repaired(path: Path, place: Path, name: str) -> list[str]:
+    """Copies a submission. Graded cells that were deleted, or whose metadata a tool has dropped, are put back
+    at the end, and named; of a cell that was copied, only the first stays what it was, since nbgrader refuses
+    a notebook that has it twice. What is no notebook is copied as it is: nbgrader says why.
+    """
+    read: Any = nbformat.read
+    try:
+        notebook = read(path, as_version=4)
+    except Exception:  # whatever is wrong with it
+        shutil.copyfile(path, place)
+        return []
+    known = set()
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id is not None and grade_id in known:
+            del cell.metadata["nbgrader"]
+        known.add(grade_id)
+    released = read(notebooks.path_of("release", name), as_version=4).cells
+    graded = [cell for cell in released if cell.metadata.get("nbgrader", {}).get("grade")]
+    missing = [cell for cell in graded if cell.metadata["nbgrader"]["grade_id"] not in known]
+    notebook.cells += missing
+    place.write_text(notebooks.text(notebook), "utf-8")
+    return [str(cell.metadata["nbgrader"]["grade_id"]) for cell in missing]
 
 
 def _reason(result: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import os
 import sys
@@ -32,8 +33,12 @@ def test_a_folder_of_submissions_is_graded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, table, graded = tmp_path / "submissions", tmp_path / "new" / "grades.csv", tmp_path / "graded"
-    hand_in(folder, "Lovelace, Ada [1]", submission("warp_access"))
-    hand_in(folder, "eve", submission("warp_access", WORDS), "warp_access/warp_access.ipynb")
+    copied = submission("warp_access")
+    copied.cells += [copy.deepcopy(cell) for cell in copied.cells if "def conflicts" in cell.source]
+    hand_in(folder, "Lovelace, Ada [1]", copied)
+    deleted = submission("warp_access", WORDS)
+    deleted.cells = [cell for cell in deleted.cells if 'grade("warp_access.row_length"' not in cell.source]
+    hand_in(folder, "eve", deleted, "warp_access/warp_access.ipynb")
     hand_in(folder, "eve", "{}", "Copy of warp_access.ipynb")
     hand_in(folder, "eve", "{}", ".ipynb_checkpoints/warp_access-checkpoint.ipynb")
     hand_in(folder, "mallory", "{ not a notebook")
@@ -48,6 +53,7 @@ def test_a_folder_of_submissions_is_graded(
     stray = "eve/Copy of warp_access.ipynb is not graded: a submission is STUDENT/EXERCISE.ipynb\n"
     assert stray in told.err
     assert "checkpoint" not in told.err
+    assert "eve/warp_access: graded cells were missing: rows-columns, rows-tiles\n" in told.err
     with table.open(newline="") as file:
         points = {(row["student_id"], row["assignment"]): row["score"] for row in csv.DictReader(file)}
     assert points == {
