@@ -1,9 +1,11 @@
-"""What the kernels of chapter 23 take of a GPU, as NVIDIA's compiler says, and the PTX of one of them.
+"""What the kernels of chapter 23 take of a GPU, as NVIDIA's compiler says, and the PTX of one of them; and
+what convolutions ask of its memory, counted by the GPU in software. No hardware is measured.
 
-python -m benchmarks.gpu_kernels        (needs nvcc; no GPU)
+python -m benchmarks.gpu_kernels        (needs nvcc and a C++ compiler; no GPU)
 
 The kernels are those of the chapter: its cells are run as they stand in the page. The chapter quotes what is
-kept in `gpu_kernels.json`.
+kept in `gpu_kernels.json`. Convolutions are counted three times: with each result in the hands of one thread,
+which reads for itself (TVM's rule for anything), with the rule of TVM's that takes them, and with our tiles.
 """
 
 from __future__ import annotations
@@ -13,14 +15,66 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.common import report, table
+from relay_explorer import relay
+from relay_explorer.lower import exact
+from relay_explorer.lower.compiling import scheduled
 from relay_explorer.lower.device import usage
+from relay_explorer.lower.emulated import emulated_gpu
+from relay_explorer.lower.require import tvm
 from relay_explorer.lower.target import Target
+from relay_explorer.typing import infer_types
 
 PAGE = Path(__file__).parents[1] / "book" / "ch23_gpu.md"
 DATA = Path(__file__).with_suffix(".json")
 KERNELS = {"shift": "a sum and a ReLU", "turn": "the transpose", "total": "the sum", "layer": "the layer"}
 MOVES = re.compile(r"\b(?:ld|st)\.(?:global|shared)|\bbar\.sync")
+# Data, weight, attributes.
+CONVOLUTIONS = {
+    "3 × 3, 16 to 32 channels": ("1, 16, 28, 28", "32, 16, 3, 3", "padding=[1, 1, 1, 1]"),
+    "3 × 3 with a stride of 2": ("1, 16, 28, 28", "32, 16, 3, 3", "padding=[1, 1, 1, 1], strides=[2, 2]"),
+    "7 × 7 of a picture": ("1, 3, 32, 32", "16, 3, 7, 7", "padding=[3, 3, 3, 3], strides=[2, 2]"),
+    "1 × 1, 64 to 64 channels": ("1, 64, 14, 14", "64, 64, 1, 1", ""),
+    "depthwise 3 × 3": ("1, 32, 28, 28", "32, 1, 3, 3", "padding=[1, 1, 1, 1], groups=32"),
+    "3 × 3 in 4 groups": ("1, 32, 14, 14", "32, 8, 3, 3", "padding=[1, 1, 1, 1], groups=4"),
+}
+OTHERS = ("Matmul", "GEMV", "Reduction", "GeneralReduction", "Fallback")  # TVM's rules, in order
+
+
+def pieces(function: Any, target: Target, choice: dict[str, str] | None) -> int | None:
+    """Pieces of 32 bytes of global memory that a convolution's kernel reads and writes; None where the rule
+    does not take it.
+    """
+    with emulated_gpu(counts=True) as gpu, target.tvm:
+        made = scheduled(function, "k", target, choice)
+        if choice is not None and made.choice["rule"] != choice["rule"]:
+            return None
+        library = tvm().compile(made.mod, target=target.tvm, tir_pipeline=exact.pipeline())
+        tensors = [*made.composed.inputs, *made.composed.outputs]
+        shapes = [[int(size) for size in tensor.shape] for tensor in tensors]
+        arrays = [tvm().runtime.empty(shape, "float32", tvm().cuda(0)) for shape in shapes]
+        for array, shape in zip(arrays, shapes, strict=True):
+            array.copyfrom(np.ones(shape, "float32"))
+        library["k"](*arrays)
+        found = [a for launch in gpu.launches for a in launch.accesses if a.array != "shared"]
+    return sum(access.units for access in found)
+
+
+def counted(target: Target) -> dict[str, list[int]]:
+    """The pieces of each convolution: a result a thread, by TVM's first rule that takes it, and in tiles."""
+    found = {}
+    for name, (data, weight, attrs) in CONVOLUTIONS.items():
+        text = f"""def @main(%x: Tensor[({data}), float32], %w: Tensor[({weight}), float32]) {{
+          nn.relu(nn.conv2d(%x, %w, {attrs})) }}"""
+        function = infer_types(relay.parse(text))["main"]
+        by_rule = {rule: pieces(function, target, {"rule": rule}) for rule in OTHERS}
+        first = next(rule for rule in OTHERS if by_rule[rule] is not None)
+        ours = pieces(function, target, None)
+        found[name] = [by_rule["Fallback"] or 0, by_rule[first] or 0, ours or 0]
+        print(name, first, found[name], flush=True)
+    return found
 
 
 def names_of_the_page() -> dict[str, Any]:
@@ -41,12 +95,14 @@ def main() -> None:
     sources = {"shift": shift} | {name: page[name].source("cuda") for name in ("turn", "total", "layer")}
     taken = {name: usage(source, target)[0] for name, source in sources.items()}
     ptx = page["turn"].source("ptx").splitlines()
+    convolutions = counted(target)
     found = {
         "target": str(target),
         "kernels": {
             name: {"threads": u.threads, "registers": u.registers, "shared": u.shared}
             for name, u in taken.items()
         },
+        "pieces": convolutions,
         "ptx": [re.sub(r"\s+", " ", line.strip()) for line in ptx if MOVES.search(line)],
     }
     DATA.write_text(json.dumps(found, indent=1) + "\n")
@@ -56,7 +112,13 @@ def main() -> None:
     ]
     headings = ["kernel", "threads of a block", "registers of a thread", "bytes of shared memory"]
     text = table([*headings, "blocks at once", "occupancy"], rows)
-    report("gpu_kernels.md", text, f"For {target}.\n")
+    of_memory = [
+        (name, f"{naive:,}", f"{other:,}", f"{ours:,}", f"{naive / ours:.1f}", f"{other / ours:.1f}")
+        for name, (naive, other, ours) in convolutions.items()
+    ]
+    columns = ["convolution and ReLU", "a result a thread", "TVM's rule", "tiles", "1st : 3rd", "2nd : 3rd"]
+    said = "Pieces of 32 bytes that cross to and from global memory, counted in software; nothing was timed."
+    report("gpu_kernels.md", text, f"For {target}.\n\n{said}\n\n{table(columns, of_memory)}\n")
 
 
 if __name__ == "__main__":

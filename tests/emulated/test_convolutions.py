@@ -38,7 +38,7 @@ TILED = {
     "three axes": program("1, 3, 5, 6, 7", "4, 3, 3, 2, 3", "nn.conv3d(%x, %w, padding=[1, 1, 1, 1, 1, 1])"),
     "transposed": program("1, 4, 5, 6", "4, 3, 3, 3", "nn.conv2d_transpose(%x, %w, padding=[1, 1, 1, 1])"),
 }
-IN_TWO = {"in phases": program("1, 4, 5, 6", "4, 3, 3, 3", "nn.conv2d_transpose(%x, %w, strides=[2, 2])")}
+IN_TWO = {"in phases": program("1, 16, 5, 3", "16, 33, 3, 3", "nn.conv2d_transpose(%x, %w, strides=[2, 2])")}
 IN_REGISTERS = {
     "a pool": "def @main(%x: Tensor[(1, 3, 9, 9), float32]) { nn.relu(nn.max_pool2d(%x, pool_size=[3, 3])) }",
     "channels last": program(

@@ -106,9 +106,16 @@ def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[Any, A
 
 
 def fits(func: Any) -> bool:
-    """Whether a GPU takes as many blocks and threads as a scheduled function has, where that is known."""
+    """Whether a GPU takes as many blocks and threads as each launch of a scheduled function has, where that
+    is known.
+    """
+    body = func.body.block.body
+    return all(map(_fits, getattr(body, "seq", [body])))
+
+
+def _fits(launch: Any) -> bool:
     sizes: dict[str, int] = {}
-    for loop in _loops(func.body):
+    for loop in _loops(launch):
         tag = str(loop.thread_binding.thread_tag)
         sizes[tag] = max(sizes.get(tag, 1), int(getattr(loop.extent, "value", 1)))
     threads = [sizes.get(f"threadIdx.{axis}", 1) for axis in "xyz"]
