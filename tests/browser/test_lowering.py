@@ -105,7 +105,7 @@ def test_lines_are_walked_with_the_keyboard_and_on_a_phone_the_levels_are_tabs(o
     page.keyboard.press("[")
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".count")).to_have_text("4 / 23")
+    expect(page.locator(".count")).to_have_text("4 / 22")
 
     # Where the system sets the colours, what a step is about has an outline.
     page.emulate_media(forced_colors="active")
