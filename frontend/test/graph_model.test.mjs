@@ -186,3 +186,10 @@ test("groups nested without end are drawn to a depth, and nothing is lost", () =
   assert.equal(l.x.some(Number.isNaN), false);
   assert.equal(deriveProgram(view, model).groupRow.size, 24);
 });
+
+test("a weight is counted where it is, or where it is read, and once", () => {
+  const nothing = () => 0;
+  // A weight of a function, read by a call within a block and by one outside of it.
+  const model = { count: 3, groups: [{ parent: -1 }, { parent: 0 }], group: [0, 1, 0], operands: [[], [0], [0, 1]], params: () => 10, flops: nothing, bytes: nothing };
+  assert.deepEqual(groupTotals(model).map(({ calls, params }) => [calls, params]), [[2, 10], [1, 10]]);
+});

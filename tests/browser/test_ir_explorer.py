@@ -186,7 +186,7 @@ def test_a_card_in_the_drawing_opens_at_its_twist(open_view: Opener) -> None:
 
 def test_following_a_link_opens_what_is_folded_around_it(open_view: Opener) -> None:
     page = open_view(RESNET)
-    page.locator(".bars li").nth(2).get_by_role("button").click()
+    page.locator(".costly li").nth(2).get_by_role("button").click()
     expect(page.locator(".row.is-now")).to_contain_text("nn.conv2d")
     expect(page.locator(".row.is-now")).to_be_visible()
     assert active(page).startswith("nn.conv2d %")

@@ -94,7 +94,7 @@ export function createDetails({ model, totals, go, toggle }) {
       ]),
       costly.length > 1 ? [
         h("div", { class: "sub" }, "most operations"),
-        h("ul", { class: "bars" }, costly.map((i) => h("li", null, link(i), h("span", { class: "soft" }, ` ${short(model.flops(i), "FLOP")}`), h("i", { style: { width: `${(100 * model.flops(i)) / most}%` }, "aria-hidden": "true" })))),
+        h("ul", { class: "costly" }, costly.map((i) => h("li", null, link(i), h("span", { class: "soft" }, ` ${short(model.flops(i), "FLOP")}`), h("i", { style: { width: `${(100 * model.flops(i)) / most}%` }, "aria-hidden": "true" })))),
       ] : null,
     ];
   }

@@ -101,15 +101,21 @@ export function specOf(model, { folded, aside, near = null }) {
   };
 }
 
-/** Sums over each group and everything in it: nodes, parameters, operations, bytes. */
+/** Sums over each group and everything in it: nodes, parameters (what is there, or is read there, each once), operations, bytes. */
 export function groupTotals(model) {
   const totals = model.groups.map(() => ({ nodes: 0, calls: 0, params: 0, flops: 0, bytes: 0 }));
+  const counted = model.groups.map(() => new Set());
+  const leaf = (i) => model.operands[i].length === 0;
   for (let i = 0; i < model.count; i++) {
     for (let g = model.group[i]; g >= 0; g = model.groups[g].parent) {
       const t = totals[g];
       t.nodes++;
       if (model.operands[i].length) t.calls++;
-      t.params += model.params(i);
+      for (const weight of leaf(i) ? [i] : model.operands[i]) {
+        if (!leaf(weight) || counted[g].has(weight)) continue;
+        counted[g].add(weight);
+        t.params += model.params(weight);
+      }
       t.flops += model.flops(i);
       t.bytes += model.bytes(i);
     }
