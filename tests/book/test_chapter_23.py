@@ -118,6 +118,15 @@ def test_what_the_compiler_said() -> None:
     assert "\n".join(kept["ptx"]) in source(PAGE)
 
 
+def test_what_convolutions_ask_of_memory() -> None:
+    kept = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))["pieces"]
+    rows = re.findall(
+        r"^\| ([^|]* × [^|]*) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", source(PAGE), re.MULTILINE
+    )
+    assert len(rows) == 3
+    assert all([int(n.replace(",", "")) for n in numbers] == kept[name] for name, *numbers in rows)
+
+
 def test_occupancy() -> None:
     printed = output(PAGE, "from relay_explorer.lower.device import resident")
     assert re.findall(r"(\d+)% of", printed) == ["100", "100", "100", "50"]
