@@ -46,7 +46,7 @@ class Profile:
             gflops = kernel.flops * count / seconds / 1e9 if seconds else 0.0
             gbytes = kernel.traffic * count / seconds / 1e9 if seconds else 0.0
             lines.append(
-                f"{seconds / total:6.1%} {seconds * 1e3:10.3f} {count:6} {gflops:9.1f} {gbytes:7.1f}  "
+                f"{seconds / total:6.1%} {seconds * 1e6:10.1f} {count:6} {gflops:9.1f} {gbytes:7.1f}  "
                 f"{kernel.rule:12} {kernel.name}"
             )
         return "\n".join(lines)
@@ -54,7 +54,7 @@ class Profile:
     __repr__ = __str__
 
 
-_HEAD = " share         ms  calls  GFLOP/s    GB/s  schedule     kernel"
+_HEAD = " share         µs  calls  GFLOP/s    GB/s  schedule     kernel"
 
 
 def profile_calls(program: Program, repeat: int) -> Profile:
