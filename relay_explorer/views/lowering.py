@@ -65,7 +65,10 @@ def chosen(x: object, kernel: object) -> Kernel:
             f"not {type(x).__name__}"
         )
     if not x.kernels:
-        raise RelayError("the program has no kernel: it computes nothing")
+        raise RelayError(
+            "the program has no kernel: nothing in it is compiled to loops",
+            help=["explore(module, view='machine', args=[…]) shows how it runs"],
+        )
     if kernel is None:
         here = [k for k in x.kernels if not k.on_host] or x.kernels
         return max(here, key=lambda k: k.flops)
@@ -85,7 +88,7 @@ class _Builder:
         if kernel.on_host:
             raise RelayError(
                 f"the kernel `{kernel.name}` runs on the host: it has no loops to be shown",
-                help=["choose another one with `kernel=`"],
+                help=["choose another one with `kernel=`, where the program has one"],
             )
         self.kernel, self.ptx = kernel, ptx
         self.made = kernel.scheduled

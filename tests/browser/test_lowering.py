@@ -44,6 +44,7 @@ def test_the_first_frame_is_the_compiled_kernel_and_an_operator_is_lit_at_every_
     assert lit(page, "te") == ["add[i0, i1] = nn_contrib_dense_pack[i0, i1] + b[0, i1]"]
     assert len(lit(page, "loops")) == 1
     assert lit(page, "loops")[0].startswith("nn_relu[i0, i1] = 0.0 if")
+    expect(page.locator(".lv-loops .is-lit.is-block").first).to_be_in_viewport()
     code = lit(page, "code")
     assert sum(text.startswith("vaddps") for text in code) == 8
     assert not any(text.startswith("vfmadd") for text in code)

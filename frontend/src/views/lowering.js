@@ -271,7 +271,8 @@ class LoweringExplorer extends Explorer {
 
   reveal(level) {
     const { list } = this.panels[level];
-    const line = this.chosen.length > 0 && list.querySelector(".is-lit");
+    // Of loops around several operators, the statement of this one says more.
+    const line = this.chosen.length > 0 && (list.querySelector(".is-lit.is-block") ?? list.querySelector(".is-lit"));
     if (line) this.show(list, line);
   }
 
