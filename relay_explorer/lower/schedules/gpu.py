@@ -46,7 +46,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     for chosen in [*([choice] if choice else []), *[candidate.choice for candidate in found]]:
         try:
             made = _applied(composed, target, chosen)
-        except tvm().s_tir.ScheduleError as problem:
+        except (tvm().s_tir.ScheduleError, TypeError) as problem:
             refused.append(f"{chosen['rule']}: {str(problem).strip().partition(chr(10))[0]}")
             continue
         if made is not None:

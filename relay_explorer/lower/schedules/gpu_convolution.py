@@ -209,8 +209,7 @@ class _Convolution:
         threads = sch.fuse(down, across)
         sch.bind(threads, "threadIdx.x")
         sch.annotate(threads, "pragma_unroll_explicit", 0)  # by NVIDIA's compiler: the source stays short
-        for loop in (channel, row):
-            sch.unroll(loop)
+        self._unrolled([channel, row])
         return threads
 
     def _pieces(self) -> tuple[list[Any], int]:
@@ -226,11 +225,14 @@ class _Convolution:
         pieces, channel = sch.split(inputs, [None, self.tile.inputs])
         sch.reorder(pieces, *outer, channel, *inner, *spatial)
         if prod([plan.extent(loop) for loop in inner]) <= UNROLLED:
-            for loop in inner:
-                sch.unroll(loop)
-        for loop in spatial:
-            sch.unroll(loop)
+            self._unrolled(inner)
+        self._unrolled(spatial)
         return [pieces, *outer], outside + 1 + len(outer)
+
+    def _unrolled(self, loops: list[Any]) -> None:
+        for loop in loops:
+            if self.plan.extent(loop) > 1:
+                self.sch.unroll(loop)
 
     def _bring(self, name: str, piece: Any, depth: int, ragged: int | None) -> None:
         """A block's part in shared memory, brought by all its threads: neighbours bring neighbours.
