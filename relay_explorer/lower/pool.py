@@ -21,7 +21,11 @@ from .cache import folder
 from .target import Target
 from .worker import failure
 
-_START = "import sys; sys.path.insert(0, {root!r}); from relay_explorer.lower.worker import serve; serve()"
+# An interrupt is for the process that asks, also while this one starts.
+_START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path.insert(0, {root!r}); "
+    "from relay_explorer.lower.worker import serve; serve()"
+)
 
 
 class Request(NamedTuple):
