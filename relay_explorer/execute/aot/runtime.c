@@ -254,7 +254,7 @@ static Object *tensor_of(Machine *m, Type type, int32_t rank, const int64_t *sha
   TensorObject *made =
       (TensorObject *)object(m, sizeof(TensorObject) + (size_t)rank * sizeof(int64_t), TENSOR, 0);
   if (!made) return NULL;
-  memcpy(made->sizes, shape, (size_t)rank * sizeof(int64_t));
+  if (rank) memcpy(made->sizes, shape, (size_t)rank * sizeof(int64_t));
   made->array = (Tensor){data, {1, 0}, rank, type, made->sizes, NULL, 0};
   made->storage = NULL;
   if (!data) {
