@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -111,8 +112,11 @@ def feedback(notebook: NotebookNode) -> list[str]:
 @pytest.mark.notebook
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_runs(client: Any, name: str, tmp_path: Path) -> None:
-    """With hidden tests: full marks."""
-    done = run(client, read("source", name), tmp_path)
+    """With hidden tests: full marks. `check` tries few programs: the graded cells try the same, and all."""
+    notebook = read("source", name)
+    for cell in notebook.cells:
+        cell.source = re.sub(r"^(check\(.*)\)$", r"\1, programs=5)", cell.source, flags=re.MULTILINE)
+    done = run(client, notebook, tmp_path)
     assert errors(done) == {}
     assert feedback(done)
     assert all('data-state="fails"' not in text for text in feedback(done))
