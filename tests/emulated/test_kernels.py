@@ -85,6 +85,7 @@ ODD = [
     "def @main(%x: Tensor[(300, 5), bool]) { all(%x, axis=[0]) }",
     "def @main(%x: Tensor[(300, 5), int8]) { sum(%x, axis=[0]) }",
     "def @main(%x: Tensor[(7, 33), float32]) { transpose(nn.softmax(%x)) }",
+    "def @main(%x: Tensor[(6, 16), float32]) { nn.relu(transpose(%x)) }",  # the ReLU is the GPU's, too
     "def @main(%x: Tensor[(32, 16), bool], %w: Tensor[(64, 16), bool])"
     ' { nn.dense(%x, %w, out_dtype="int32") }',
     "def @main(%x: Tensor[(8), float64]) { %x * 1e-17f64 + 2.5e-16f64 }",

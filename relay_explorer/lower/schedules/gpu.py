@@ -107,7 +107,8 @@ def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[Any, A
 
 def fits(func: Any) -> bool:
     """Whether a GPU takes as many blocks and threads as each launch of a scheduled function has, where that
-    is known.
+    is known. Loops without threads, as TVM's rule for transposes leaves what follows them, would run on the
+    host, which cannot read the GPU's memory.
     """
     body = func.body.block.body
     return all(map(_fits, getattr(body, "seq", [body])))
@@ -121,7 +122,8 @@ def _fits(launch: Any) -> bool:
     threads = [sizes.get(f"threadIdx.{axis}", 1) for axis in "xyz"]
     blocks = [sizes.get(f"blockIdx.{axis}", 1) for axis in "xyz"]
     return (
-        threads[0] * threads[1] * threads[2] <= MOST_THREADS
+        bool(sizes)
+        and threads[0] * threads[1] * threads[2] <= MOST_THREADS
         and threads[2] <= MOST_DEEP
         and all(have <= most for have, most in zip(blocks, MOST_BLOCKS))
     )
