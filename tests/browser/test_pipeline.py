@@ -32,7 +32,7 @@ def current(page: Page) -> str:
 
 def marks(page: Page) -> list[str]:
     """The words of the rows that changed, from the top."""
-    words = page.locator(".pipeline-grid .c-mark .word").all_inner_texts()
+    words = page.locator(".pipeline-grid .c-mark .word").all_text_contents()
     return [word for word in words if word]
 
 
