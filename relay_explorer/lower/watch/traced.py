@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -187,10 +188,14 @@ _LOCAL = re.compile(r"^\.L(BB)?\w+:")
 
 def read(assembly: str, blocks: tuple[str, ...], arm: bool = False) -> Traced:
     """The lines of those functions of an assembly that have a block's instructions."""
+    return gathered((_instructions(lines, arm) for lines in _functions(assembly)), blocks)
+
+
+def gathered(functions: Iterable[list[Instruction]], blocks: tuple[str, ...]) -> Traced:
+    """The lines of those functions that have a block's instructions; those of the others are counted."""
     kept: list[Instruction] = []
     others = 0
-    for lines in _functions(assembly):
-        found = _instructions(lines, arm)
+    for found in functions:
         if any(one.block >= 0 for one in found):
             kept += found
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .traced import CLASSES, Instruction, Traced
+from .traced import CLASSES, Instruction, Traced, gathered
 
 _DEFINE = re.compile(r"^define .*@([\w.$]+)\(")
 _PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
@@ -34,15 +34,7 @@ _PURPOSES = (
 def read_llvm(text: str, blocks: tuple[str, ...]) -> Traced:
     """The lines of those functions of LLVM's text that have a block's instructions."""
     numbers = {m[1]: int(m[2]) - 1 for line in text.splitlines() if (m := _PLACE.match(line))}
-    kept: list[Instruction] = []
-    others = 0
-    for lines in _functions(text):
-        found = _read(lines, numbers)
-        if any(one.block >= 0 for one in found):
-            kept += found
-        else:
-            others += sum(one.purpose >= 0 for one in found)
-    return Traced(blocks, tuple(kept), others)
+    return gathered((_read(lines, numbers) for lines in _functions(text)), blocks)
 
 
 def _functions(text: str) -> list[list[str]]:
