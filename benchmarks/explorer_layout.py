@@ -103,7 +103,7 @@ def made_up(browser: Browser, origin: str, call: str) -> str:
 def resnet50() -> str:
     """The view of the package's ResNet-50."""
     from relay_explorer import models
-    from relay_explorer.views.ir import ir_view
+    from relay_explorer.views.ir.view import ir_view
 
     view = ir_view(models.load("resnet50"), "resnet50").to_json()
     return view if isinstance(view, str) else json.dumps(view)
@@ -168,7 +168,7 @@ def pan(page: Page, x: float, y: float) -> tuple[float, float]:
 LAYOUT = """async (whole) => {
   const { layout } = await import("/frontend/src/graph/layout.js");
   const { createModel } = await import("/frontend/src/graph/model.js");
-  const { asideAtStart, foldAtStart, specOf } = await import("/frontend/src/views/ir_spec.js");
+  const { asideAtStart, foldAtStart, specOf } = await import("/frontend/src/views/ir/spec.js");
   const model = createModel(await (await fetch("/view.json")).json());
   const spec = specOf(model, { folded: whole ? new Set() : foldAtStart(model), aside: asideAtStart(model) });
   const times = [];

@@ -14,7 +14,7 @@ from relay_explorer.ir.op import Op
 from relay_explorer.text import parse
 from relay_explorer.transform.fusion_groups import Limits, Partition
 from relay_explorer.typing import infer_types
-from relay_explorer.views.fusion_say import PATTERNS
+from relay_explorer.views.fusion.sentences import PATTERNS
 
 WIDTH, HEIGHT = 480, 408
 PANEL, STEP, TOP, SIDE = 150, 52, 66, 38

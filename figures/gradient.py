@@ -10,8 +10,8 @@ from textwrap import wrap
 
 from figures.canvas import Canvas, Figure
 from relay_explorer.text import parse
-from relay_explorer.views.gradient import gradient_view
-from relay_explorer.views.gradient_format import GradientView, Kept, Role
+from relay_explorer.views.gradient.format import GradientView, Kept, Role
+from relay_explorer.views.gradient.view import gradient_view
 from relay_explorer.views.words import counted
 
 WIDTH, HEIGHT = 480, 462

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from figures.canvas import Canvas, Figure
 from relay_explorer.text import parse
-from relay_explorer.views.partial import partial_view
-from relay_explorer.views.partial_format import PartialMark, PartialView
+from relay_explorer.views.partial.format import PartialMark, PartialView
+from relay_explorer.views.partial.view import partial_view
 
 WIDTH, HEIGHT = 480, 366
 LEFT, LINE, TOP, WIDE = 286, 31, 82, 88

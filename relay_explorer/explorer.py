@@ -23,7 +23,7 @@ from .widgets import page, widget
 from .widgets.host import Host, current
 
 if TYPE_CHECKING:
-    from .views.compiled import Opened
+    from .views.lowering.compiled import Opened
     from .widgets.rerun import Rerun
 
 VIEWS = (
@@ -263,43 +263,43 @@ def _fits(module: IRModule) -> None:
 
 
 def _ir(module: IRModule, title: str) -> View:
-    from .views.ir import ir_view
+    from .views.ir.view import ir_view
 
     return ir_view(module, title or _title(module))
 
 
 def _types(inference: Inference, title: str) -> View:
-    from .views.types import types_view
+    from .views.types.view import types_view
 
     return types_view(inference, title or _title(inference.source))
 
 
 def _evaluation(evaluation: Evaluation, title: str) -> View:
-    from .views.evaluation import evaluation_view
+    from .views.evaluation.view import evaluation_view
 
     return evaluation_view(evaluation, title or _title(evaluation.module))
 
 
 def _sharing(module: IRModule, args: Sequence[object], title: str) -> View:
-    from .views.sharing import sharing_view
+    from .views.sharing.view import sharing_view
 
     return sharing_view(module, args, title or _title(module))
 
 
 def _fusion(module: IRModule, title: str) -> View:
-    from .views.fusion import fusion_view
+    from .views.fusion.view import fusion_view
 
     return fusion_view(module, title=title or _title(module))
 
 
 def _gradient(module: IRModule, title: str) -> View:
-    from .views.gradient import gradient_view
+    from .views.gradient.view import gradient_view
 
     return gradient_view(module, title or _title(module))
 
 
 def _memory(module: IRModule, title: str) -> View:
-    from .views.memory import memory_view
+    from .views.memory.view import memory_view
 
     return memory_view(module, title or _title(module))
 
@@ -310,7 +310,7 @@ def _compiled(
     from .lower.executable import Executable
     from .lower.kernel import Kernel
     from .lower.measurement import Measurement
-    from .views.compiled import compiled_view
+    from .views.lowering.compiled import compiled_view
 
     if not isinstance(x, (Executable, Kernel, Measurement)):
         x = _module(x)
@@ -321,7 +321,7 @@ def _compiled(
 
 def _machine(x: object, args: Sequence[object], title: str, limit: int | None) -> View:
     from .lower.executable import Executable
-    from .views.machine import machine_view
+    from .views.machine.view import machine_view
 
     if isinstance(x, Executable):
         return machine_view(x, args, title or "program", limit)
@@ -332,7 +332,7 @@ def _machine(x: object, args: Sequence[object], title: str, limit: int | None) -
 
 def _partial(x: object, title: str, limit: int | None) -> View:
     from .transform.partial_record import LIMIT as EVENTS
-    from .views.partial import partial_view
+    from .views.partial.view import partial_view
 
     module = _module(x)
     _fits(module)
@@ -340,7 +340,7 @@ def _partial(x: object, title: str, limit: int | None) -> View:
 
 
 def _pipeline(x: object, passes: Sequence[Pass] | None, against: Sequence[Pass] | None, title: str) -> View:
-    from .views.pipeline import pipeline_view
+    from .views.pipeline.view import pipeline_view
 
     if not passes:
         raise ValueError('which passes? For example: explore(module, view="pipeline", passes=[…])')

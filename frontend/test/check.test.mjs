@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
-import { checkTypes } from "../src/views/types_check.js";
-import { becauseChain, classes, createReplay } from "../src/views/types_state.js";
+import { checkTypes } from "../src/views/types/check.js";
+import { becauseChain, classes, createReplay } from "../src/views/types/state.js";
 import { failing, hostile, waiting } from "./fixtures/learner.js";
 import { large } from "./fixtures/large.js";
 

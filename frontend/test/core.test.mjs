@@ -7,7 +7,7 @@ import { parts, sentenceText } from "../src/core/sentence.js";
 import { binSteps } from "../src/core/timeline.js";
 import { glyphPath } from "../src/core/glyphs.js";
 import { pace } from "../src/core/transport.js";
-import { lanes } from "../src/views/types_wires.js";
+import { lanes } from "../src/views/types/wires.js";
 import { waiting } from "./fixtures/learner.js";
 
 test("a token survives the round trip, whatever its values hold", () => {

@@ -4,12 +4,12 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
 import { rowText } from "../src/core/rowmodel.js";
-import { checkEvaluation } from "../src/views/evaluation_check.js";
-import { shortStack } from "../src/views/evaluation_frames.js";
-import { picture } from "../src/views/evaluation_heap.js";
-import { createMatcher } from "../src/views/evaluation_find.js";
-import { alternatives, skippedRows } from "../src/views/evaluation_rows.js";
-import { MARK, createRun, lastAt } from "../src/views/evaluation_run.js";
+import { checkEvaluation } from "../src/views/evaluation/check.js";
+import { shortStack } from "../src/views/evaluation/frames.js";
+import { picture } from "../src/views/evaluation/heap.js";
+import { createMatcher } from "../src/views/evaluation/find.js";
+import { alternatives, skippedRows } from "../src/views/evaluation/rows.js";
+import { MARK, createRun, lastAt } from "../src/views/evaluation/run.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("evaluation_")).map((name) => name.slice(11, -5));

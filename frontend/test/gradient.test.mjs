@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
-import { checkGradient } from "../src/views/gradient_check.js";
-import { changedRows } from "../src/views/gradient_columns.js";
-import { addedOperators, forwardEdges, graphWindow, keptEdges } from "../src/views/gradient_graph.js";
-import { createModel, keeping } from "../src/views/gradient_model.js";
+import { checkGradient } from "../src/views/gradient/check.js";
+import { changedRows } from "../src/views/gradient/columns.js";
+import { addedOperators, forwardEdges, graphWindow, keptEdges } from "../src/views/gradient/graph.js";
+import { createModel, keeping } from "../src/views/gradient/model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("gradient_")).map((name) => name.slice(9, -5));

@@ -6,9 +6,9 @@ import { createModel } from "../src/graph/model.js";
 import { outlineText, SHAPES } from "../src/graph/shapes.js";
 import { clampZoom, fitCamera, keepInView, zoomAbout } from "../src/graph/camera.js";
 import { createScene } from "../src/graph/scene.js";
-import { deriveProgram, scopeLanes } from "../src/views/ir_program.js";
-import { asideAtStart, foldAtStart, groupTotals, neighbourhood, specOf } from "../src/views/ir_spec.js";
-import { short } from "../src/views/ir_details.js";
+import { deriveProgram, scopeLanes } from "../src/views/ir/program.js";
+import { asideAtStart, foldAtStart, groupTotals, neighbourhood, specOf } from "../src/views/ir/spec.js";
+import { short } from "../src/views/ir/details.js";
 import { ofSize, resnet, tiny } from "./fixtures/ir_views.js";
 
 const labels = (model, ids) => [...ids].map((g) => `${model.groups[g].label} × ${model.groups[g].times}`);

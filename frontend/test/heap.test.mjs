@@ -1,8 +1,8 @@
 // The heap's picture: lists as chains, trees without overlaps, rings that end, and what matters always in it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layout } from "../src/views/heap_layout.js";
-import { MOST, ROLE, reach, shape } from "../src/views/heap_shape.js";
+import { layout } from "../src/views/evaluation/heap_layout.js";
+import { MOST, ROLE, reach, shape } from "../src/views/evaluation/heap_shape.js";
 
 /** Values written as `{ id: [label, ...parts] }`; a part is a text, or `[id, role]`. */
 function heap(values) {

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
-import { checkLowering } from "../src/views/lowering_check.js";
-import { wayOf } from "../src/views/lowering_marks.js";
-import { amount, bytes, changed, createModel, duration, faster, heads, hottest, levelsOf, meets, tally } from "../src/views/lowering_model.js";
+import { checkLowering } from "../src/views/lowering/check.js";
+import { wayOf } from "../src/views/lowering/marks.js";
+import { amount, bytes, changed, createModel, duration, faster, heads, hottest, levelsOf, meets, tally } from "../src/views/lowering/model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("lowering_")).map((name) => name.slice(9, -5));

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
-import { checkMachine } from "../src/views/machine_check.js";
-import { createMatcher } from "../src/views/machine_find.js";
-import { createRun, ranges } from "../src/views/machine_run.js";
+import { checkMachine } from "../src/views/machine/check.js";
+import { createMatcher } from "../src/views/machine/find.js";
+import { createRun, ranges } from "../src/views/machine/run.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("machine_")).map((name) => name.slice(8, -5));

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
-import { checkMemory } from "../src/views/memory_check.js";
-import { WINDOW, timeWindow } from "../src/views/memory_aside.js";
-import { arenaBoxes, createModel, sameStep } from "../src/views/memory_model.js";
+import { checkMemory } from "../src/views/memory/check.js";
+import { WINDOW, timeWindow } from "../src/views/memory/aside.js";
+import { arenaBoxes, createModel, sameStep } from "../src/views/memory/model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("memory_")).map((name) => name.slice(7, -5));

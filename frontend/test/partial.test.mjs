@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { checkPartial } from "../src/views/partial_check.js";
-import { MARKS, UNROLLED } from "../src/views/partial_marks.js";
-import { createModel } from "../src/views/partial_model.js";
+import { checkPartial } from "../src/views/partial/check.js";
+import { MARKS, UNROLLED } from "../src/views/partial/marks.js";
+import { createModel } from "../src/views/partial/model.js";
 
 const sample = (name) => JSON.parse(readFileSync(new URL(`data/partial_${name}.json`, import.meta.url), "utf8"));
 const models = new Map();

@@ -4,11 +4,11 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
 import { visibleRows } from "../src/core/rowmodel.js";
-import { alignedView, differing, stretches, tokensOf } from "../src/views/pipeline_align.js";
-import { checkPipeline } from "../src/views/pipeline_check.js";
-import { ADDED, KEPT, MOVED, REMOVED, REWRITTEN, wordOf } from "../src/views/pipeline_marks.js";
-import { createModel } from "../src/views/pipeline_model.js";
-import { assignSlots, createPlaces, graphItems } from "../src/views/pipeline_slots.js";
+import { alignedView, differing, stretches, tokensOf } from "../src/views/pipeline/align.js";
+import { checkPipeline } from "../src/views/pipeline/check.js";
+import { ADDED, KEPT, MOVED, REMOVED, REWRITTEN, wordOf } from "../src/views/pipeline/marks.js";
+import { createModel } from "../src/views/pipeline/model.js";
+import { assignSlots, createPlaces, graphItems } from "../src/views/pipeline/slots.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("pipeline_")).map((name) => name.slice(9, -5));

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
-import { checkRun } from "../src/views/run_check.js";
-import { freest } from "../src/views/run_charts.js";
-import { bars, computing, createModel, extent, logScale, logTicks, nextLaunch, percent, roof, shapeOf, short, shortName, ticks } from "../src/views/run_model.js";
+import { checkRun } from "../src/views/run/check.js";
+import { freest } from "../src/views/run/charts.js";
+import { bars, computing, createModel, extent, logScale, logTicks, nextLaunch, percent, roof, shapeOf, short, shortName, ticks } from "../src/views/run/model.js";
 
 const load = () => JSON.parse(readFileSync(new URL("./data/run_small.json", import.meta.url), "utf8"));
 const check = (view) => {

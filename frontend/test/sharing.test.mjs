@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Damage, checkCommon } from "../src/core/check.js";
-import { checkSharing } from "../src/views/sharing_check.js";
-import { createModel, size } from "../src/views/sharing_model.js";
+import { checkSharing } from "../src/views/sharing/check.js";
+import { createModel, size } from "../src/views/sharing/model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("sharing_")).map((name) => name.slice(8, -5));

@@ -1,7 +1,7 @@
 // Replay: what the format promises about the state after a step, and that seeking keeps the promise.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { becauseChain, classes, createReplay, finalState, membersOf, touched, uniqueNames } from "../src/views/types_state.js";
+import { becauseChain, classes, createReplay, finalState, membersOf, touched, uniqueNames } from "../src/views/types/state.js";
 import { nextStep } from "../src/core/steps.js";
 import { failing, waiting } from "./fixtures/learner.js";
 import { large } from "./fixtures/large.js";

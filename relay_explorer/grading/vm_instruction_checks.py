@@ -318,7 +318,7 @@ def _picture(program: VMProgram, case: Sample, args: Sequence[Value] | None = No
 
     def draw() -> Anything:
         from ..explorer import Explorer
-        from ..views.machine import look, run_view
+        from ..views.machine.view import look, run_view
 
         given = list(args) if args is not None else next(_arguments(case))
         run = record_machine(Extended(program, follow), given, limit=300, budget=20_000, text=look)

@@ -16,7 +16,7 @@ from ..execute.values import Closure, ConstructorValue, RefValue, Value
 from ..ir.adt import Constructor
 from ..ir.types import GlobalTypeVar, Type, TypeCall
 from ..ir.walk import type_children
-from .evaluation_format import ObjectBox
+from .evaluation.format import ObjectBox
 from .values import FunctionName, is_tensor, tensor_text, tensor_type, value_text
 
 MOST_OBJECTS = 5_000

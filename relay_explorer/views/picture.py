@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from .evaluation_format import EvaluationView
+from .evaluation.format import EvaluationView
 from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
-from .fusion_format import FusionView
-from .gradient_format import GradientView, Kept, Value
-from .lowering_format import LoweringView
-from .machine_format import MachineView
-from .memory_format import Life, MemoryView
-from .partial_format import PartialView
-from .pipeline_format import Fate, PipelineView
-from .run_format import RunView
-from .sharing_format import Item, SharingView
+from .fusion.format import FusionView
+from .gradient.format import GradientView, Kept, Value
+from .lowering.format import LoweringView
+from .machine.format import MachineView
+from .memory.format import Life, MemoryView
+from .partial.format import PartialView
+from .pipeline.format import Fate, PipelineView
+from .run.format import RunView
+from .sharing.format import Item, SharingView
 from .words import counted
 
 MOST_ROWS = 60

@@ -16,8 +16,8 @@ from ..ir.types import TensorType
 from ..text import parse_expr
 from ..text.literals import scalar_text
 from ..text.names import plain_name
-from ..views.evaluation import evaluation_view
-from ..views.evaluation_format import EvaluationView, Live
+from ..views.evaluation.format import EvaluationView, Live
+from ..views.evaluation.view import evaluation_view
 from ..views.values import is_tensor, value_text
 
 MOST_NUMBERS = 64  # of a tensor that is written out to be changed

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from relay_explorer import models, relay
-from relay_explorer.views.fusion_format import FusionMark, FusionView
-from relay_explorer.views.memory_format import MemoryView
+from relay_explorer.views.fusion.format import FusionMark, FusionView
+from relay_explorer.views.memory.format import MemoryView
 from tests.book.chapters import cells, explorers, names, output, shown, source
 
 PAGE = "ch16_fusion"

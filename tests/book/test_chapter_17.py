@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.views.pipeline_format import PipelineView
+from relay_explorer.views.pipeline.format import PipelineView
 from tests.book.chapters import explorers, names, output, shown, source
 
 PAGE = "ch17_layouts"

@@ -11,7 +11,7 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.execute import record
 from relay_explorer.ir import Let, Match, Tuple
-from relay_explorer.views.partial_format import PartialMark, PartialView, State
+from relay_explorer.views.partial.format import PartialMark, PartialView, State
 from tests.book.chapters import cells, executed, explorers, names, output, shown, source
 
 PAGE = "ch18_partial_evaluation"

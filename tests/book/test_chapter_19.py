@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from relay_explorer.views.gradient_format import GradientView, Kept
-from relay_explorer.views.gradient_say import FORMULAS
-from relay_explorer.views.pipeline_format import Fate
+from relay_explorer.views.gradient.format import GradientView, Kept
+from relay_explorer.views.gradient.sentences import FORMULAS
+from relay_explorer.views.pipeline.format import Fate
 from tests.book.chapters import explorers, output, shown, source
 
 PAGE = "ch19_gradients"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from relay_explorer.views.lowering_format import LoweringView
+from relay_explorer.views.lowering.format import LoweringView
 from tests.book.chapters import cells, explorers, output, shown, source
 
 PAGE = "ch21_operators_to_loops"

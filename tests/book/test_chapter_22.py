@@ -9,7 +9,7 @@ from statistics import median
 
 import pytest
 
-from relay_explorer.views.lowering_format import LoweringView
+from relay_explorer.views.lowering.format import LoweringView
 from tests.book.chapters import BOOK, explorers, output, shown, source
 
 PAGE = "ch22_cpu"

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import everywhere
 from relay_explorer.execute.results import to_value
 from relay_explorer.execute.vm.bytecode import INSTRUCTIONS
-from relay_explorer.views.machine_format import MachineMark, MachineView
+from relay_explorer.views.machine.format import MachineMark, MachineView
 from tests.book.chapters import cells, explorers, names, output, shown, source
 from tests.book.test_every_chapter import WIDEST
 

@@ -9,7 +9,7 @@ from relay_explorer import relay
 from relay_explorer.execute import record
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.ir.module import IRModule
-from relay_explorer.views.sharing_format import SharingView
+from relay_explorer.views.sharing.format import SharingView
 from tests.book.chapters import CELL, explorers, names, output, source
 
 PAGE = "ch05_sharing"

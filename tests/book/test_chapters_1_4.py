@@ -12,7 +12,7 @@ import pytest
 from figures import forms
 from relay_explorer import relay
 from relay_explorer.compat import tvm
-from relay_explorer.views.lowering_format import LoweringView
+from relay_explorer.views.lowering.format import LoweringView
 from tests.book.chapters import BOOK, executed, explorers, names, output, source
 
 PAGES = ("ch01_phone", "ch02_define_and_run", "ch03_ten_minutes", "ch04_first_program")

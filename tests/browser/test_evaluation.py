@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from relay_explorer import relay
 from relay_explorer.execute import record
-from relay_explorer.views.evaluation import evaluation_view
+from relay_explorer.views.evaluation.view import evaluation_view
 from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser

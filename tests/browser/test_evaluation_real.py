@@ -15,8 +15,8 @@ from relay_explorer.execute import make_list, record
 from relay_explorer.grading.generate import generate
 from relay_explorer.ir.module import IRModule
 from relay_explorer.models import char_rnn, tree_lstm
-from relay_explorer.views.evaluation import evaluation_view
-from relay_explorer.views.sharing import sharing_view
+from relay_explorer.views.evaluation.view import evaluation_view
+from relay_explorer.views.sharing.view import sharing_view
 from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser

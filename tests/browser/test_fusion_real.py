@@ -13,7 +13,7 @@ from relay_explorer import models
 from relay_explorer.grading.generate import generate
 from relay_explorer.ir.module import IRModule
 from relay_explorer.transform import SimplifyInference
-from relay_explorer.views.fusion import fusion_view
+from relay_explorer.views.fusion.view import fusion_view
 from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from relay_explorer import models, relay
-from relay_explorer.views.ir import ir_view
+from relay_explorer.views.ir.view import ir_view
 from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ import pytest
 
 from relay_explorer import models, relay
 from relay_explorer.ir import IRModule
-from relay_explorer.views.memory import memory_view
+from relay_explorer.views.memory.view import memory_view
 from tests.analysis.storage_programs import random_function
 from tests.browser.explorers import Samples
 from tests.browser.pages import Opener

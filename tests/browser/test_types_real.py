@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from relay_explorer import models, relay
 from relay_explorer.typing.infer import record
-from relay_explorer.views.types import types_view
+from relay_explorer.views.types.view import types_view
 from tests.browser.pages import ROOT, Opener
 
 pytestmark = pytest.mark.browser

@@ -12,7 +12,7 @@ from relay_explorer.lower.require import tvm
 from relay_explorer.lower.watch.estimate import estimate
 from relay_explorer.lower.watch.footprint import Touch, fetched
 from relay_explorer.lower.watch.operations import counted
-from relay_explorer.views.lowering import lowering_view
+from relay_explorer.views.lowering.view import lowering_view
 from tests.views.lowerings import DENSE, GPU, LAYER, kernel
 
 

@@ -29,8 +29,8 @@ from relay_explorer.lower.watch.traced_llvm import purpose as llvm_purpose
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.lowering import lowering_view
-from relay_explorer.views.lowering_format import LoweringMark, LoweringView
+from relay_explorer.views.lowering.format import LoweringMark, LoweringView
+from relay_explorer.views.lowering.view import lowering_view
 from tests.views.lowerings import (
     CONVOLUTION,
     DATA,

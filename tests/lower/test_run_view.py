@@ -17,9 +17,9 @@ from relay_explorer.lower.measurement import Measurement, measure, stored
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.run import run_view
-from relay_explorer.views.run_format import RunView
-from relay_explorer.views.run_say import duration, percent
+from relay_explorer.views.run.format import RunView
+from relay_explorer.views.run.sentences import duration, percent
+from relay_explorer.views.run.view import run_view
 from tests.views.lowerings import DATA
 from tests.views.measurements import measurement, sample
 

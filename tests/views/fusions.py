@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from relay_explorer.text import parse
-from relay_explorer.views.fusion import fusion_view
+from relay_explorer.views.fusion.view import fusion_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 

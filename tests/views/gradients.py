@@ -9,7 +9,7 @@ from pathlib import Path
 
 from relay_explorer import models
 from relay_explorer.text import parse
-from relay_explorer.views.gradient import gradient_view
+from relay_explorer.views.gradient.view import gradient_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 

@@ -16,7 +16,7 @@ from relay_explorer.lower.levels import kernel_name
 from relay_explorer.lower.target import Target
 from relay_explorer.text import astext, parse_expr
 from relay_explorer.typing import infer_types
-from relay_explorer.views.lowering import lowering_view
+from relay_explorer.views.lowering.view import lowering_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 HASWELL = {"kind": "llvm", "mtriple": "x86_64-linux-gnu", "mcpu": "haswell", "num-cores": 4}

@@ -12,8 +12,8 @@ from typing import Any
 from relay_explorer.ir.module import IRModule
 from relay_explorer.relay import prelude
 from relay_explorer.text import parse
-from relay_explorer.views.machine import machine_view
-from relay_explorer.views.machine_format import MachineView
+from relay_explorer.views.machine.format import MachineView
+from relay_explorer.views.machine.view import machine_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 

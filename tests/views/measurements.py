@@ -9,7 +9,7 @@ import json
 
 from relay_explorer.lower.limits import Limits
 from relay_explorer.lower.measurement import MeasuredKernel, MeasuredLaunch, Measurement
-from relay_explorer.views.run import run_view
+from relay_explorer.views.run.view import run_view
 from tests.views.lowerings import CONVOLUTION, DATA, HASWELL, LAYER, SOFTMAX
 
 FLATTEN = "fn (%x: Tensor[(1, 4, 2, 4), float32], Primitive=1) { nn.batch_flatten(%x) }"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from relay_explorer.text import parse
-from relay_explorer.views.memory import memory_view
-from relay_explorer.views.memory_format import MemoryView
+from relay_explorer.views.memory.format import MemoryView
+from relay_explorer.views.memory.view import memory_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from relay_explorer.text import parse
 from relay_explorer.transform.partial_record import LIMIT
-from relay_explorer.views.partial import partial_view
+from relay_explorer.views.partial.view import partial_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from relay_explorer import transform as passes
 from relay_explorer.text import parse
-from relay_explorer.views.pipeline import pipeline_view
-from relay_explorer.views.pipeline_format import PipelineView
+from relay_explorer.views.pipeline.format import PipelineView
+from relay_explorer.views.pipeline.view import pipeline_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 

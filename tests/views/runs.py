@@ -12,8 +12,8 @@ from relay_explorer.execute import Evaluation, record
 from relay_explorer.ir.module import IRModule
 from relay_explorer.relay import prelude
 from relay_explorer.text import parse
-from relay_explorer.views.evaluation import evaluation_view
-from relay_explorer.views.sharing import sharing_view
+from relay_explorer.views.evaluation.view import evaluation_view
+from relay_explorer.views.sharing.view import sharing_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps
-from relay_explorer.views.alignment import _in_order
 from relay_explorer.views.format import Row
-from relay_explorer.views.pipeline import pipeline_view
-from relay_explorer.views.pipeline_format import Fate
+from relay_explorer.views.pipeline.alignment import _in_order
+from relay_explorer.views.pipeline.format import Fate
+from relay_explorer.views.pipeline.view import pipeline_view
 
 FUSED = """
 def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 1, 1), float32]) {

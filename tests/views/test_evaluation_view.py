@@ -16,8 +16,8 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.evaluation import evaluation_view
-from relay_explorer.views.evaluation_format import EvaluationMark, EvaluationView
+from relay_explorer.views.evaluation.format import EvaluationMark, EvaluationView
+from relay_explorer.views.evaluation.view import evaluation_view
 from tests.views.runs import DATA, NAMES, SHARING, evaluation, module, sample, sharing_sample
 
 

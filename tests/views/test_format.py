@@ -11,8 +11,8 @@ import pytest
 from relay_explorer.typing import record
 from relay_explorer.views.check import check
 from relay_explorer.views.format import Row, Token
-from relay_explorer.views.ir import ir_view
-from relay_explorer.views.types import types_view
+from relay_explorer.views.ir.view import ir_view
+from relay_explorer.views.types.view import types_view
 from tests.views.programs import ILL_TYPED, LETS, SHARED, hostile, program
 
 

@@ -13,8 +13,8 @@ from relay_explorer.text import parse
 from relay_explorer.transform import SimplifyInference
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.fusion import fusion_view
-from relay_explorer.views.fusion_format import FusionMark, FusionStep, FusionView
+from relay_explorer.views.fusion.format import FusionMark, FusionStep, FusionView
+from relay_explorer.views.fusion.view import fusion_view
 from tests.views.fusions import DATA, DIAMOND, OBSTACLE, PROGRAMS, sample
 
 

@@ -13,9 +13,9 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.gradient import gradient_view
-from relay_explorer.views.gradient_format import GradientMark, GradientView, Kept, Role
-from relay_explorer.views.gradient_say import FORMULAS
+from relay_explorer.views.gradient.format import GradientMark, GradientView, Kept, Role
+from relay_explorer.views.gradient.sentences import FORMULAS
+from relay_explorer.views.gradient.view import gradient_view
 from tests.views.gradients import CHOICE, DATA, FORK, LAYER, NAMES, PARTS, sample
 
 

@@ -12,7 +12,7 @@ from relay_explorer.ir import IRModule
 from relay_explorer.text import parse
 from relay_explorer.views.check import check
 from relay_explorer.views.format import IRView, Node
-from relay_explorer.views.ir import ir_view
+from relay_explorer.views.ir.view import ir_view
 from tests.views.programs import ILL_TYPED, LETS, SHARED, TREES, hostile, program
 
 CONFORMANCE = json.loads((Path(__file__).parents[1] / "data" / "conformance.json").read_text("utf-8"))

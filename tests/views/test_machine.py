@@ -21,8 +21,8 @@ from relay_explorer.ir.types import TensorType
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.machine import machine_view
-from relay_explorer.views.machine_format import MachineMark, MachineStep
+from relay_explorer.views.machine.format import MachineMark, MachineStep
+from relay_explorer.views.machine.view import machine_view
 from tests.views.machines import CELLS, DATA, LAYERS, MAP, NAMES, module, sample, view
 
 

@@ -12,8 +12,8 @@ from relay_explorer.text import parse
 from relay_explorer.transform import InferType, gradient
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.memory import memory_view
-from relay_explorer.views.memory_format import MemoryMark, MemoryStep, MemoryVariant, MemoryView
+from relay_explorer.views.memory.format import MemoryMark, MemoryStep, MemoryVariant, MemoryView
+from relay_explorer.views.memory.view import memory_view
 from tests.analysis.storage_programs import random_function
 from tests.views.memories import BLOCK, DATA, SAMPLES, sample, view
 

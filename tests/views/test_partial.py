@@ -13,11 +13,12 @@ from relay_explorer.ir.module import IRModule
 from relay_explorer.models.tree_lstm import tree_lstm
 from relay_explorer.text import parse
 from relay_explorer.transform import PassContext
-from relay_explorer.views import partial, picture
+from relay_explorer.views import picture
 from relay_explorer.views.check import check
 from relay_explorer.views.format import RowKind
-from relay_explorer.views.partial import partial_view
-from relay_explorer.views.partial_format import PartialMark, PartialView, State
+from relay_explorer.views.partial import view as partial
+from relay_explorer.views.partial.format import PartialMark, PartialView, State
+from relay_explorer.views.partial.view import partial_view
 from tests.views.partials import DATA, PROGRAMS, STAYS, TREE, sample
 
 

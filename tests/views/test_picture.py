@@ -9,9 +9,9 @@ from relay_explorer.text import parse
 from relay_explorer.transform import EliminateCommonSubexpr, FastMath, FoldConstant, InferType
 from relay_explorer.typing import record
 from relay_explorer.views import picture
-from relay_explorer.views.ir import ir_view
-from relay_explorer.views.pipeline import pipeline_view
-from relay_explorer.views.types import types_view
+from relay_explorer.views.ir.view import ir_view
+from relay_explorer.views.pipeline.view import pipeline_view
+from relay_explorer.views.types.view import types_view
 from tests.views.programs import ILL_TYPED, LETS, MARKUP, SHARED, hostile, program
 
 

@@ -26,8 +26,8 @@ from relay_explorer.transform import (
     function_pass,
 )
 from relay_explorer.views.check import check
-from relay_explorer.views.pipeline import pipeline_view
-from relay_explorer.views.pipeline_format import Fate, PipelineView
+from relay_explorer.views.pipeline.format import Fate, PipelineView
+from relay_explorer.views.pipeline.view import pipeline_view
 
 PROGRAM = """
 def @main(%x: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] {

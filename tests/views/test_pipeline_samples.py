@@ -9,7 +9,7 @@ import pytest
 from relay_explorer.ir.module import IRModule
 from relay_explorer.transform import FoldConstant
 from relay_explorer.views.check import check
-from relay_explorer.views.pipeline import pipeline_view
+from relay_explorer.views.pipeline.view import pipeline_view
 from tests.views.pipelines import DATA, SAMPLES, sample
 
 

@@ -14,8 +14,8 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.sharing import sharing_view
-from relay_explorer.views.sharing_format import Form, SharingView
+from relay_explorer.views.sharing.format import Form, SharingView
+from relay_explorer.views.sharing.view import sharing_view
 from tests.views.runs import BRANCHES, DOUBLING, SHARED
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay_explorer.text import parse
 from relay_explorer.typing import record
-from relay_explorer.views.types import types_view
+from relay_explorer.views.types.view import types_view
 
 
 def queue(program: str) -> list[str]:

@@ -1,0 +1,131 @@
+// The column beside the program: what each line's value is in the frame that is shown.
+import { fill, h, set } from "../../core/dom.js";
+import { END, KIND as ROW } from "../../core/rowmodel.js";
+import { KINDS } from "./marks.js";
+import { KIND } from "./run.js";
+
+const BRANCH = 7;
+const TYPE = 8;
+
+/** For each row that begins a block, the other blocks of the same choice. */
+export function alternatives(rows) {
+  const out = new Map();
+  const add = (a, b) => {
+    for (const [one, other] of [[a, b], [b, a]]) out.set(one, [...(out.get(one) ?? []), other]);
+  };
+  const open = [];
+  rows.forEach((row, at) => {
+    // The line that ends the block of an `if` begins the block of its `else`.
+    if (row[END] > at && rows[row[END]][ROW] === BRANCH) add(at, row[END]);
+    while (open.length && open.at(-1).end < at) open.pop();
+    const parent = open.at(-1);
+    if (row[ROW] === BRANCH && row[END] > at && parent && !out.has(at)) {
+      for (const other of parent.clauses) add(other, at);
+      parent.clauses.push(at);
+    }
+    if (row[END] > at && row[ROW] !== BRANCH && rows[row[END]][ROW] !== BRANCH) open.push({ end: row[END], clauses: [] });
+  });
+  return out;
+}
+
+/** The rows of the blocks that a frame passed by, given the blocks that it took. */
+export function skippedRows(rows, others, taken) {
+  const out = new Set();
+  for (const block of taken) {
+    for (const other of others.get(block) ?? []) {
+      if (taken.includes(other)) continue;
+      // The line of an `if` was evaluated whichever way it went on; a pattern, or an `else`, was not.
+      for (let row = rows[other][ROW] === BRANCH ? other : other + 1; row < rows[other][END]; row++) out.add(row);
+    }
+  }
+  return out;
+}
+
+/** A value as a button: its identity and its text. `select(object)` is called with objects only. */
+export function valueChip(explorer, value, { fresh = false, note = "", tabbable = true } = {}) {
+  const { run, view } = explorer;
+  const object = value >= 0;
+  const said = run.say(value, explorer.step);
+  if (!object) return h("span", { class: `val plain${fresh ? " fresh" : ""}`, title: `${said}${note && `\n${note}`}` }, h("span", null, said));
+  const kind = KINDS[view.objects[value][0]];
+  // A tensor's numbers, or what is said of them, stand after its shape, as far as there is room.
+  const numbers = view.objects[value][0] === KIND.tensor ? view.strings[view.objects[value][2]] : "";
+  const all = numbers ? `${said} ${numbers}` : said;
+  const gone = run.consumed(value, explorer.step);
+  return h("button", {
+    class: `val k-${kind.id}${fresh ? " fresh" : ""}${gone ? " gone" : ""}`, type: "button", "data-object": value, tabindex: tabbable ? 0 : -1,
+    title: `${kind.word} #${value}\n${all}${gone ? "\nno longer needed" : ""}${note && `\n${note}`}`, "aria-label": `#${value} ${all}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
+  }, h("span", { class: "id" }, `#${value} `), numbers ? [h("span", { class: "shape" }, `${said} `), h("span", { class: "numbers" }, numbers)] : h("span", null, said));
+}
+
+/** What stands beside the rows: `face(row)` says it, `changed()` lists the rows whose face is not the drawn one. */
+export function createValues(explorer) {
+  const { view, run } = explorer;
+  const rows = view.program.rows;
+  const namesOn = rows.map(() => []);
+  view.names.forEach(([, row], name) => { if (row >= 0) namesOn[row].push(name); });
+  const others = alternatives(rows);
+  const drawn = new Map();
+  let memo = { key: "", waiting: null, skipped: null, live: null };
+
+  /** What the rows have in common at a step: who waits where, which branches were passed by. */
+  function context() {
+    const { step, frame } = explorer;
+    const key = `${step} ${frame}`;
+    if (memo.key === key) return memo;
+    const stack = run.stack(step);
+    const waiting = new Map();
+    for (const at of stack) {
+      const [, , , caller, row] = view.frames[at];
+      if (caller === frame && row >= 0) waiting.set(row, at);
+    }
+    memo = { key, waiting, live: [...stack].reverse(), skipped: frame >= 0 ? skippedRows(rows, others, run.blockOf(frame, step)) : new Set() };
+    return memo;
+  }
+
+  /** The frame that the row's value is taken from: the shown one, else the innermost of another function. */
+  function owner(row) {
+    const { frame, step } = explorer;
+    const range = (f) => `${view.frames[f]?.[1]} ${view.frames[f]?.[2]}`;
+    const has = (f) => namesOn[row].some((name) => run.value(f, name, step) !== undefined);
+    if (frame >= 0 && has(frame)) return frame;
+    return context().live.find((f) => range(f) !== range(frame) && has(f)) ?? -1;
+  }
+
+  function face(row) {
+    const { frame, step } = explorer;
+    const { waiting, skipped } = context();
+    const from = owner(row);
+    if (from >= 0) {
+      const name = namesOn[row].findLast((n) => run.value(from, n, step) !== undefined);
+      const fresh = run.events[step]?.names.some((n) => n.frame === from && n.name === name) ?? false;
+      const value = run.value(from, name, step);
+      return { kind: "value", value, own: from === frame, from, fresh, gone: value >= 0 && run.consumed(value, step), said: run.say(value, step) };
+    }
+    if (waiting.has(row)) return { kind: "waits", for: waiting.get(row) };
+    return { kind: skipped.has(row) ? "skipped" : "none" };
+  }
+
+  const sign = (f) => `${f.kind} ${f.value} ${f.own} ${f.from} ${f.fresh} ${f.gone} ${f.for} ${f.said}`;
+
+  function draw(row, cell) {
+    const now = face(row);
+    drawn.set(row, sign(now));
+    const tabbable = row === explorer.rows?.selected;
+    if (now.kind === "value") {
+      const where = now.own ? "" : `in ${run.frameName(now.from)}`;
+      fill(cell, valueChip(explorer, now.value, { fresh: now.fresh, note: where, tabbable }));
+    } else if (now.kind === "waits") {
+      const name = run.frameName(now.for);
+      fill(cell, h("button", { class: "val waits", type: "button", "data-frame": now.for, tabindex: tabbable ? 0 : -1, title: `waits for ${name}: show that frame` }, h("span", null, `… waits for ${name}`)));
+    } else fill(cell);
+    set(cell, "data-own", now.kind === "value" && !now.own ? "no" : null);
+  }
+
+  return {
+        column: { id: "value", title: "value at this line", width: "minmax(150px, 1fr)", lines: (row) => (namesOn[row].length && rows[row][ROW] !== TYPE ? 1 : 0), draw },
+    /** The rows whose cells must be drawn again. */
+    changed: () => [...drawn.keys()].filter((row) => drawn.get(row) !== sign(face(row))),
+    skipped: () => context().skipped,
+  };
+}

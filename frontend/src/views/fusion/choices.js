@@ -1,0 +1,80 @@
+// What the reader chooses to look at: a function of the module, an order of the rows, a what-if; a part of the FusionExplorer.
+import { sameStep } from "./model.js";
+
+export const choices = {
+  /** Which rows in which order are shown: no others are needed while this stays. */
+  rowsShown() {
+    return `${this.function} ${this.grouped ? this.what : "printed"}`;
+  },
+
+  /** Other rows: those of another function, or the same in another order. */
+  rebuild() {
+    const old = this.rows;
+    this.take();
+    this.buildRows();
+    old.el.replaceWith(this.rows.el);
+    old.destroy();
+    this.finder.renew();
+    this.transport.stop();
+    this.suppose();
+    this.place(this.narrowTabs.selected);
+  },
+
+  /** Another function of the module. */
+  choose(chosen) {
+    if (chosen === this.function || !this.whole.functions[chosen]) return;
+    this.function = chosen;
+    this.what = 0;
+    this.past = [];
+    this.rebuild();
+    this.go(this.step, true, true);
+    this.rows.scrollTo(Math.max(0, this.cursorRow()), true);
+    this.shell.announce(`${this.whole.strings[this.whole.functions[chosen].name]}: ${this.whole.strings[this.whole.functions[chosen].summary]}`);
+    this.ctx.changed();
+  },
+
+  nextFunction(by) {
+    const { length } = this.whole.functions;
+    this.choose((this.function + by + length) % length);
+  },
+
+  /** The rows of each kernel together, in another legal order; or as they are printed. */
+  regroup(on) {
+    if (this.groupButton.disabled || this.groupButton.hidden) return;
+    const { step } = this;
+    this.grouped = on;
+    this.rebuild();
+    this.go(step, true, true);
+    this.rows.scrollTo(Math.max(0, this.cursorRow()), true);
+    this.shell.announce(on ? "The rows of each kernel are together, in another order in which the program means the same." : "The rows are as they are printed.");
+    this.ctx.changed();
+  },
+
+
+  /** Another variant, with the cursor at the same question where there is one. */
+  inquire(what) {
+    if (what === this.what || !this.view.variants[what]) return;
+    this.transport.stop();
+    // From where the reader last stood, not from where an earlier answer put the cursor.
+    const { anchor } = this;
+    const to = this.model.variant(what);
+    const step = anchor.what === what ? anchor.step : sameStep(this.model.variant(anchor.what), anchor.step, to);
+    // Focus on a button that is drawn anew would fall to the page.
+    const inside = this.question.contains(this.root.getRootNode().activeElement) || this.questions.contains(this.root.getRootNode().activeElement);
+    this.past.push({ step: this.step, what: this.what });
+    this.what = what;
+    if (this.grouped) this.rebuild();
+    else this.suppose();
+    this.go(step, true, true);
+    this.anchor = anchor;
+    this.keepSteps();
+    if (this.finder.search.state().query) this.finder.search.run();
+    if (inside) (this.questions.querySelector('[aria-pressed="true"]') ?? this.root).focus({ preventScroll: true });
+    this.shell.announce(`${what > 0 ? this.question.querySelector("span").textContent : "As it is."} ${this.spoken(this.step)}`);
+    this.ctx.changed();
+  },
+
+  nextQuestion(by) {
+    this.inquire((this.what + by + this.view.variants.length) % this.view.variants.length);
+  },
+};

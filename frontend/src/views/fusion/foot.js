@@ -1,0 +1,47 @@
+// The foot: launches and memory traffic, before, now and after; the what-if questions.
+import { fill, h } from "../../core/dom.js";
+import { counted, size } from "./columns.js";
+import { difference } from "./model.js";
+
+const NAMED = 2;
+
+/** "−73 %", "+4 %", "±0 %". */
+export function share(before, after) {
+  if (!before) return "";
+  const percent = Math.round(100 * (after / before - 1));
+  return `${percent < 0 ? "−" : percent > 0 ? "+" : "±"}${Math.abs(percent)} %`;
+}
+
+const number = (value) => value.toLocaleString("en");
+
+/** Draws launches and traffic: `{ totals }` of the variant, `launches` and `bytes` after the step. */
+export function drawTotals(el, { totals, launches, bytes }) {
+  const [a, b] = totals.launches;
+  const [before, after] = totals.bytes;
+  const width = (value) => `${before ? Math.min(100, (100 * value) / before) : 0}%`;
+  const now = launches !== b;
+  fill(el,
+    h("span", { class: "total" }, "launches ", h("b", null, `${number(a)} → ${number(b)}`), now && h("span", { class: "at-step" }, ` now ${number(launches)}`)),
+    h("span", { class: "total" }, "memory traffic ",
+      h("span", { class: "bars", role: "img", "aria-label": `${size(before)} before, ${size(bytes)} now, ${size(after)} after` }, h("i", { class: "before" }), h("i", { class: "now", style: { width: width(bytes) } }), h("i", { class: "after", style: { left: width(after) } })),
+      h("span", { class: "sizes" }, `${size(before)} → ${size(after)} `), h("b", null, share(before, after))));
+}
+
+/** The what-if questions, as buttons; the chosen one is pressed. */
+export function drawQuestions(el, view, chosen, choose) {
+  const name = (i) => view.strings[view.variants[i].name];
+  fill(el, view.variants.length > 1 && ["what if: ", view.variants.map((_, i) => h("button", { class: "link", type: "button", "aria-pressed": i === chosen, onclick: () => choose(i) }, i === 0 ? `as it is (${name(0)})` : name(i)))]);
+}
+
+const names = (kernels) => [kernels.slice(0, NAMED).map(({ name }, i) => [i > 0 && ", ", h("code", null, name)]), kernels.length > NAMED && ` and ${kernels.length - NAMED} more`];
+
+/** What the variant changes, in a sentence. */
+export function whatIf(asked, other) {
+  const [launches, was] = [other.totals.launches[1], asked.totals.launches[1]];
+  const [bytes, moved] = [other.totals.bytes[1], asked.totals.bytes[1]];
+  const { gone, fresh } = difference(asked, other);
+  if (!gone.length && !fresh.length) return [h("strong", null, `What if: ${other.name}. `), "Nothing changes: the kernels are the same."];
+  const more = launches === was ? [counted(launches, "launch", "launches"), ", as before"] : [h("b", null, counted(launches, "launch", "launches")), ` instead of ${was.toLocaleString("en")}`];
+  return [h("strong", null, `What if: ${other.name}. `), more, ", ", h("b", null, size(bytes)), ` of memory traffic instead of ${size(moved)} (${share(moved, bytes)}). `,
+    fresh.length > 0 && ["New: ", names(fresh), ". "], gone.length > 0 && ["Gone: ", names(gone), "."]];
+}

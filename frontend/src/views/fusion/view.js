@@ -1,0 +1,353 @@
+// The fusion explorer: the program is the axis; beside it who uses what, the pattern of each operator, and the groups
+// that become kernels while the reader steps through the decisions of the real pass.
+import { fill, h, text } from "../../core/dom.js";
+import { Explorer } from "../../core/explorer.js";
+import { createLegend } from "../../core/legend.js";
+import { integer, parseList } from "../../core/links.js";
+import { createRows } from "../../core/rows.js";
+import { sentence } from "../../core/sentence.js";
+import { addStyle } from "../../core/style.js";
+import { ON_ROWS, PANES, createAside } from "./aside.js";
+import { checkFusion } from "./check.js";
+import { choices } from "./choices.js";
+import { fusionColumns } from "./columns.js";
+import { createFinder } from "./find.js";
+import { functionView, regrouped } from "./functions.js";
+import { drawQuestions, drawTotals, whatIf } from "./foot.js";
+import { groupLanes, paint, rowGroups } from "./groups.js";
+import { bindings } from "./keys.js";
+import { MARKS, marksOf } from "./marks.js";
+import { createModel, startOf } from "./model.js";
+import { drawKernels, drawTree, drawWhy, patternList } from "./panes.js";
+import { createWires } from "./wires.js";
+import css from "./style.css";
+
+addStyle(css);
+
+const LINE = 30;
+const KEYS = [[["←", "→"], "step"], [["n"], "refusal"], [["m"], "merge"], [["v"], "what if"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
+
+export function mountFusion(root, view, ctx) {
+  checkFusion(view);
+  return new FusionExplorer(root, view, ctx).begin();
+}
+
+class FusionExplorer extends Explorer {
+  constructor(root, view, ctx) {
+    super(root, view, ctx);
+    this.marks = MARKS;
+    this.whole = view;
+    this.function = 0;
+    this.grouped = false;
+    this.what = 0;
+    this.take();
+    this.hover = -1;
+  }
+
+  get variant() {
+    return this.model.variant(this.what);
+  }
+
+  get count() {
+    return this.variant.steps.length;
+  }
+
+  /** Takes up the function that is chosen, with its rows in the order that is asked for. */
+  take() {
+    this.view = functionView(this.whole, this.function);
+    if (this.grouped) this.view = regrouped(this.view, this.what);
+    this.model = createModel(this.view);
+    this.step = startOf(this.variant);
+    this.entries = this.view.program.rows.map(() => ({ root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1, piece: false }));
+    this.groups = this.variant.groups.seek(0);
+    this.told = null;
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx } = this;
+    this.frameOf("Fusion, decision by decision");
+    this.time = h("span", { class: "grow" });
+    this.legend = h("span", null);
+    this.question = h("div", { class: "what-if", role: "group", "aria-label": "what if", hidden: true });
+    this.buildRows();
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
+    const { functions } = this.whole;
+    this.chooser = functions.length > 1 && h("select", { class: "chooser", "aria-label": "function", onchange: () => this.choose(Number(this.chooser.value)) },
+      functions.map(({ name }, i) => h("option", { value: i, title: this.whole.strings[functions[i].summary] }, this.whole.strings[name])));
+    this.groupButton = this.button("by kernel", "the rows of each kernel together (g)", () => this.regroup(!this.grouped));
+    this.groupButton.removeAttribute("aria-label");
+    this.shell.bar.append(...(this.chooser ? [this.chooser] : []), this.transport.el, this.time, this.counter, this.tools(this.groupButton));
+    const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
+    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
+    this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, beside.el);
+    this.shell.body.append(this.question, this.search.el, this.narrowTabs.el, this.body);
+    this.totals = h("span", { class: "totals" });
+    this.questions = h("span", { class: "questions", role: "group", "aria-label": "what if" });
+    this.shell.foot.append(this.totals, this.questions, this.legend, this.hints(KEYS));
+    this.listen(bindings(this));
+    this.suppose();
+  }
+
+  buildRows() {
+    const now = () => ({ variant: this.variant, groups: this.groups, entries: this.entries });
+    this.rows = createRows({
+      view: this.view, label: `program of ${this.view.title}, with uses, patterns and kernels`, lineHeight: LINE, foldLists: true,
+      columns: fusionColumns(this.model, now, (row) => this.visit(row)),
+      hooks: {
+        select: (row, byReader) => byReader && this.ctx.changed(),
+        hover: (hit) => this.hovered(hit ? (hit.ref >= 0 ? hit.ref : this.model.onRow[hit.row]?.at(-1) ?? -1) : -1, hit?.row ?? -1),
+        layout: () => {
+          this.wires?.moved();
+          this.wire();
+        },
+        fold: () => this.ctx.changed(),
+        activate: (row) => this.ask(row),
+      },
+    });
+    this.rows.el.classList.add("fusion-grid");
+    this.wires = createWires(this.model, this.rows, LINE);
+  }
+
+  /** What depends on the variant as a whole: the timeline, the marks, the questions, the strip that tells what it changes. */
+  suppose() {
+    const { variant, view, model } = this;
+    this.timeline?.destroy();
+    this.timeline = this.timelineOf({ kinds: variant.steps.map(([mark]) => mark), marks: marksOf(variant.steps), label: "decision" });
+    fill(this.time, this.timeline.el);
+    fill(this.legend, createLegend({ marks: MARKS, kinds: variant.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) }));
+    drawQuestions(this.questions, view, this.what, (what) => this.inquire(what));
+    this.question.hidden = this.what === 0;
+    fill(this.question, this.what > 0 && [h("span", null, whatIf(model.variant(0), variant)), h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is")]);
+    const order = this.whole.functions[this.function].variants[this.what].order.length > 0;
+    this.groupButton.hidden = !this.whole.functions.some(({ variants }) => variants.some(({ order: other }) => other.length > 0));
+    this.groupButton.disabled = !order;
+    this.groupButton.title = order ? "the rows of each kernel together (g)" : "the rows of each kernel are together";
+    this.groupButton.setAttribute("aria-pressed", String(this.grouped && order));
+    if (this.chooser) this.chooser.value = String(this.function);
+    this.rows.el.style.setProperty("--kernel-lanes", variant.lanes);
+    this.wires.moved();
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  token() {
+    const tab = this.narrowTabs.selected;
+    return {
+      fn: this.function || "", by: this.grouped ? "kernel" : "", step: this.step + 1, what: this.what || "", row: this.selected(), pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "kernel" ? tab : "", ...this.searched(),
+      fold: this.folded(),
+    };
+  }
+
+  restore(state) {
+    const [chosen, what] = [integer(state.fn, 0), integer(state.what, 0)];
+    const rows = this.rowsShown();
+    this.function = this.whole.functions[chosen] ? chosen : 0;
+    this.grouped = state.by === "kernel";
+    this.what = this.whole.functions[this.function].variants[what] ? what : 0;
+    if (rows === this.rowsShown()) this.suppose();
+    else this.rebuild();
+    if (state.fold) this.rows.setFolded(parseList(state.fold));
+    this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : "why");
+    this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "kernel");
+    this.go(integer(state.step, startOf(this.variant) + 1) - 1, true, true);
+    this.finder.restore(state);
+    const row = integer(state.row, -1);
+    this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
+    // Before the first decision, and after the last, the first operator: before it there may be other functions.
+    const at = this.cursorRow();
+    if (this.rows.selected < 0) this.rows.scrollTo(at < 0 ? this.model.items[0]?.row ?? -1 : at, at >= 0);
+    this.drawPane();
+  }
+
+  // --- time -----------------------------------------------------------------------------------------
+
+  markOf(step) {
+    return this.variant.steps[step][0];
+  }
+
+  sayOf(step) {
+    return this.variant.steps[step][4];
+  }
+
+  /** The row that a step is about: that of its node, or else of its target. */
+  rowOf(step) {
+    const [, , node, target] = this.variant.steps[step];
+    const { nodes } = this.model;
+    return nodes[node]?.row >= 0 ? nodes[node].row : nodes[target]?.row ?? -1;
+  }
+
+  cursorRow() {
+    return this.rowOf(this.step);
+  }
+
+  kept() {
+    const keep = this.finder?.keep;
+    return keep ? (step) => keep.has(this.rowOf(step)) : null;
+  }
+
+  keepSteps() {
+    this.timeline.setKeep(this.kept());
+  }
+
+  here() {
+    return { step: this.step, what: this.what };
+  }
+
+  /** Shows the groups after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
+  go(step, quiet = false, anew = false) {
+    const { variant, view } = this;
+    this.step = Math.max(0, Math.min(this.count - 1, step));
+    this.anchor = { what: this.what, step: this.step };
+    const [mark, , node, target, say, rule, obstacle, , launches, bytes] = variant.steps[this.step];
+    // Scrolling reads the layout: first, while nothing has been written to the page.
+    const row = this.cursorRow();
+    if (row >= 0) {
+      this.rows.reveal(row);
+      this.rows.scrollTo(row);
+    }
+    this.groups = variant.groups.seek(this.step);
+    const { face } = this.model;
+    this.told = { step: this.step, variant, groups: this.groups, groupLanes: groupLanes(this.model, this.groups, variant.lanes), asked: face(node) < 0 ? node : face(node), target: face(target), obstacle: face(obstacle), way: this.model.way(node, target) };
+    this.tint(anew);
+    const at = (n) => (n >= 0 && this.model.nodes[n].row >= 0 ? [this.model.nodes[n].row] : []);
+    this.rows.mark("now", row >= 0 ? [row] : []);
+    this.rows.mark("target", at(target));
+    this.rows.mark("obstacle", at(obstacle));
+    this.shell.say.dataset.mark = MARKS[mark].id;
+    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
+    text(this.counter, `${this.step + 1} / ${this.count}`);
+    this.timeline.setStep(this.step);
+    drawTotals(this.totals, { totals: variant.totals, launches, bytes });
+    this.wire();
+    this.drawPane();
+    if (quiet) return;
+    this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)} ${launches} launches.`);
+    this.ctx.changed();
+  }
+
+  /** Draws the rows whose group is another one now. */
+  tint(anew) {
+    const before = this.entries;
+    this.entries = rowGroups(this.model, this.variant, this.groups);
+    paint(this.rows, this.entries, anew ? null : before);
+  }
+
+  /** The decision about the operator of a row; asked again, the next one about it. */
+  ask(row) {
+    const steps = this.model.allOn[row]?.flatMap((n) => this.variant.stepsOf[n]).sort((a, b) => a - b) ?? [];
+    if (!steps.length) return false;
+    this.jump(steps.find((step) => step > this.step) ?? steps[0]);
+    return true;
+  }
+
+  // --- what is shown beside ------------------------------------------------------------------------
+
+  wire() {
+    // The rows draw themselves once before the wires exist.
+    if (this.wires && this.told) this.wires.draw(this.told);
+  }
+
+  pane() {
+    const tab = this.narrowTabs.selected;
+    return this.narrow && PANES.some(({ id }) => id === tab) ? tab : this.tabs.selected;
+  }
+
+  drawPane() {
+    if (!this.told) return;
+    const id = this.pane();
+    const draw = { why: drawWhy, tree: drawTree, list: drawKernels }[id];
+    draw(this.model, this.panes[id], this.told, (n) => this.visit(this.model.nodes[n].row));
+  }
+
+  showPane(id) {
+    this.tabs.select(id);
+    if (this.narrow) this.place(id);
+    this.drawPane();
+    this.ctx.changed();
+  }
+
+  /** Why: the way, the rule and the obstacle, whose row comes into the window. */
+  why() {
+    this.showPane("why");
+    const { obstacle, target, asked } = this.told;
+    const at = this.model.nodes[obstacle >= 0 ? obstacle : target >= 0 ? target : asked]?.row ?? -1;
+    if (at < 0 || this.narrow) return;
+    this.rows.reveal(at);
+    this.rows.select(at, { byReader: true });
+  }
+
+  /** Brings a row into the window and selects it. */
+  visit(row) {
+    if (row < 0) return;
+    if (this.narrow && !ON_ROWS.some(({ id }) => id === this.narrowTabs.selected)) this.place("kernel");
+    this.rows.reveal(row);
+    this.rows.select(row, { focus: true, byReader: true });
+  }
+
+  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  place(id) {
+    if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
+    const onRows = ON_ROWS.some((tab) => tab.id === id);
+    this.body.classList.toggle("on-rows", onRows);
+    this.body.classList.toggle("on-pane", !onRows);
+    if (!this.narrow) this.rows.setColumns();
+    else if (onRows) this.rows.setColumns([id]);
+    else this.tabs.select(id);
+    this.wires.moved();
+    this.wire();
+    this.drawPane();
+  }
+
+  resized() {
+    if (this.turned()) this.place(this.narrowTabs.selected);
+    this.wires.moved();
+    this.wire();
+  }
+
+  /** A name in a sentence; one that belongs to a single operator lights its row and leads there. */
+  named(name) {
+    const n = this.model.face(this.model.named.get(name) ?? -1);
+    if (n < 0) return h("code", null, name);
+    const { row } = this.model.nodes[n];
+    return h("code", { class: "named", onpointerenter: () => this.hovered(n, row), onpointerleave: () => this.hovered(-1, -1), onclick: () => this.visit(row) }, name);
+  }
+
+  /** Linked highlighting: an operator, what it uses and who uses it. */
+  hovered(n, row) {
+    this.rows.mark("hover", row >= 0 ? [row] : []);
+    if (n === this.hover) return;
+    this.hover = n;
+    const { nodes, sources, users, face } = this.model;
+    const near = face(n) < 0 ? [] : [...sources[face(n)], ...users[face(n)]];
+    this.rows.mark("linked", near.map((other) => nodes[other].row));
+    this.rows.light(n < 0 ? [] : [n]);
+  }
+
+  // --- keyboard -------------------------------------------------------------------------------------
+
+  leave() {
+    if (this.past.length) {
+      const { step, what } = this.past.pop();
+      if (what !== this.what) {
+        this.inquire(what);
+        this.past.pop();
+      }
+      this.go(step);
+    } else if (this.what > 0) this.inquire(0);
+    else if (this.rows.selected >= 0) {
+      this.rows.select(-1, { quiet: true });
+      this.focus();
+      this.ctx.changed();
+    } else return false;
+  }
+
+  help() {
+    super.help([h("p", { class: "heading second" }, "The patterns"), patternList(this.model)]);
+  }
+}
+
+Object.assign(FusionExplorer.prototype, choices);

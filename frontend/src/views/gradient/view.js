@@ -1,0 +1,256 @@
+// The gradient explorer: the program is the axis, read downwards; beside each row stands what the way back adds for it,
+// read upwards. The reader steps through the visits of the real transformation.
+import { fill, h, text } from "../../core/dom.js";
+import { Explorer } from "../../core/explorer.js";
+import { createLegend } from "../../core/legend.js";
+import { integer, parseList } from "../../core/links.js";
+import { createRows } from "../../core/rows.js";
+import { sentence } from "../../core/sentence.js";
+import { addStyle } from "../../core/style.js";
+import { checkGradient } from "./check.js";
+import { changedRows, gradientColumns } from "./columns.js";
+import { createFinder } from "./find.js";
+import { drawGraph } from "./graph.js";
+import { bindings } from "./keys.js";
+import { MARKS } from "./marks.js";
+import { createModel } from "./model.js";
+import { COLUMNS, ON_ROWS, PANES, createAside, drawKept, drawTotals, drawWhy } from "./panes.js";
+import { createWires } from "./wires.js";
+import css from "./style.css";
+
+addStyle(css);
+
+const LINE = 26;
+const KEYS = [[["←", "→"], "step"], [["s"], "sum"], [["r"], "rule"], [["g"], "graphs"], [["w"], "why"], [["k"], "kept"], [["/"], "find"], [["?"], "keys"]];
+
+export function mountGradient(root, view, ctx) {
+  checkGradient(view);
+  return new GradientExplorer(root, view, ctx).begin();
+}
+
+class GradientExplorer extends Explorer {
+  constructor(root, view, ctx) {
+    super(root, view, ctx);
+    this.marks = MARKS;
+    this.model = createModel(view);
+    this.step = this.model.start;
+  }
+
+  get count() {
+    return this.model.steps.length;
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx, model } = this;
+    this.frameOf("Gradients, forward and back");
+    this.buildRows();
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
+    const kinds = model.steps.map(({ mark }) => mark);
+    this.timeline = this.timelineOf({
+      kinds, label: "the way back",
+      // The marks fall as what was kept is used up.
+      profile: view.totals.kept.bytes > 0 ? model.steps.map(({ kept }) => kept) : null,
+    });
+    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
+    const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
+    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
+    this.body = h("div", { class: "fusion-body gradient-body on-rows" }, this.rows.el, beside.el);
+    this.shell.body.append(this.search.el, this.narrowTabs.el, this.body);
+    this.totals = h("span", { class: "totals" });
+    const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });
+    this.shell.foot.append(this.totals, legend, this.hints(KEYS));
+    this.listen(bindings(this));
+  }
+
+  buildRows() {
+    this.rows = createRows({
+      view: this.view, label: `program of ${this.view.title}, with what is kept and the way back`, lineHeight: LINE, foldLists: true, title: "forward ↓",
+      columns: gradientColumns(this.model, () => this.step, (row) => this.visit(row)),
+      hooks: {
+        select: (row, byReader) => byReader && this.ctx.changed(),
+        hover: (hit) => this.hovered(hit),
+        layout: () => {
+          this.wires?.moved();
+          this.wire();
+        },
+        fold: () => this.ctx.changed(),
+        activate: (row) => this.ask(row),
+      },
+    });
+    this.rows.el.classList.add("gradient-grid");
+    this.wires = createWires(this.model, this.rows, LINE);
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  token() {
+    const tab = this.narrowTabs.selected;
+    return {
+      step: this.step + 1, row: this.selected(), pane: this.tabs.selected === PANES[0].id ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "added" ? tab : "", ...this.searched(),
+      fold: this.folded(),
+    };
+  }
+
+  restore(state) {
+    if (state.fold) this.rows.setFolded(parseList(state.fold));
+    this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : PANES[0].id);
+    this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "added");
+    this.go(integer(state.step, this.model.start + 1) - 1, true, true);
+    this.finder.restore(state);
+    const row = integer(state.row, -1);
+    this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
+    const at = this.cursorRow();
+    if (this.rows.selected < 0 && at >= 0) this.rows.scrollTo(at, true);
+    this.drawPane();
+  }
+
+  // --- time -----------------------------------------------------------------------------------------
+
+  markOf(step) {
+    return this.model.steps[step].mark;
+  }
+
+  sayOf(step) {
+    return this.model.steps[step].say;
+  }
+
+  /** The row that a step is about. */
+  rowOf(step) {
+    return this.model.values[this.model.steps[step].value]?.row ?? -1;
+  }
+
+  cursorRow() {
+    return this.rowOf(this.step);
+  }
+
+  kept() {
+    const keep = this.finder?.keep;
+    return keep ? (step) => keep.has(this.rowOf(step)) : null;
+  }
+
+  keepSteps() {
+    this.timeline.setKeep(this.kept());
+  }
+
+  /** Shows what is there after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
+  go(step, quiet = false, anew = false) {
+    const { model, view } = this;
+    const before = this.step;
+    this.step = Math.max(0, Math.min(this.count - 1, step));
+    const { mark, say, rule, to, kept } = model.steps[this.step];
+    // Scrolling reads the layout: first, while nothing has been written to the page.
+    const row = this.cursorRow();
+    if (row >= 0) {
+      this.rows.reveal(row);
+      this.rows.scrollTo(row);
+    }
+    for (const at of anew ? view.program.rows.keys() : changedRows(model, before, this.step)) this.rows.update(at);
+    this.rows.mark("now", row >= 0 ? [row] : []);
+    this.rows.mark("target", to.map(({ value }) => model.values[value].row));
+    this.shell.say.dataset.mark = MARKS[mark].id;
+    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
+    text(this.counter, `${this.step + 1} / ${this.count}`);
+    this.timeline.setStep(this.step);
+    drawTotals(this.totals, view, kept);
+    this.wire();
+    this.drawPane();
+    if (quiet) return;
+    this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
+    this.ctx.changed();
+  }
+
+  /** The step that comes to the value of a row; asked again, the next one. */
+  ask(row) {
+    const v = this.model.onRow[row];
+    const steps = v < 0 ? [] : [...this.model.steps.keys()].filter((step) => this.model.steps[step].value === v);
+    if (!steps.length) return false;
+    this.jump(steps.find((step) => step > this.step) ?? steps[0]);
+    return true;
+  }
+
+  // --- what is shown beside ------------------------------------------------------------------------
+
+  wire() {
+    // The rows draw themselves once before the wires exist.
+    this.wires?.draw(this.step);
+  }
+
+  pane() {
+    const tab = this.narrowTabs.selected;
+    return this.narrow && PANES.some(({ id }) => id === tab) ? tab : this.tabs.selected;
+  }
+
+  drawPane() {
+    const id = this.pane();
+    const draw = { why: drawWhy, graph: drawGraph, kept: drawKept }[id];
+    draw(this.model, this.panes[id], this.step, (v) => this.visit(this.model.values[v].row));
+  }
+
+  showPane(id) {
+    this.tabs.select(id);
+    if (this.narrow) this.place(id);
+    this.drawPane();
+    this.ctx.changed();
+  }
+
+  /** Brings a row into the window and selects it. */
+  visit(row) {
+    if (row < 0) return;
+    if (this.narrow && !ON_ROWS.some(({ id }) => id === this.narrowTabs.selected)) this.place("added");
+    this.rows.reveal(row);
+    this.rows.select(row, { focus: true, byReader: true });
+  }
+
+  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  place(id) {
+    if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
+    const onRows = ON_ROWS.some((tab) => tab.id === id);
+    this.body.classList.toggle("on-rows", onRows);
+    this.body.classList.toggle("on-pane", !onRows);
+    if (!this.narrow) this.rows.setColumns();
+    else if (onRows) this.rows.setColumns(COLUMNS[id], id === "added");
+    else this.tabs.select(id);
+    this.wires.moved();
+    this.wire();
+    this.drawPane();
+  }
+
+  resized() {
+    if (this.turned()) this.place(this.narrowTabs.selected);
+    this.wires.moved();
+    this.wire();
+    if (this.pane() === "graph") this.drawPane();
+  }
+
+  /** A name in a sentence lights its row and leads there; that of a derivative, where it stands. */
+  named(name) {
+    const ref = this.model.named.get(name) ?? -1;
+    if (ref < 0) return h("code", null, name);
+    const { row } = this.model.values[this.model.ownerOf(ref)];
+    return h("code", { class: "named", onpointerenter: () => this.hovered({ row, ref }), onpointerleave: () => this.hovered(null), onclick: () => this.visit(row) }, name);
+  }
+
+  /** Linked highlighting: a value or a line wherever it is named, and the row beside which it stands. */
+  hovered(hit) {
+    const { onRow, values, lines, beside } = this.model;
+    this.rows.mark("hover", hit && hit.row >= 0 ? [hit.row] : []);
+    const refs = new Set();
+    if (hit?.ref >= 0) refs.add(hit.ref);
+    else if (hit && onRow[hit.row] >= 0) {
+      const v = onRow[hit.row];
+      refs.add(v);
+      if (values[v].line >= 0) refs.add(values.length + values[v].line);
+    }
+    const linked = [...refs].map((ref) => values[this.model.ownerOf(ref)].row);
+    // A value's rule uses others: their rows too.
+    for (const ref of refs) if (ref < values.length) for (const n of beside[ref]) for (const use of lines[n].uses) linked.push(values[use.value].row);
+    this.rows.mark("linked", linked);
+    this.rows.light([...refs]);
+  }
+
+  // --- keyboard -------------------------------------------------------------------------------------
+}

@@ -1,0 +1,58 @@
+// Two ways to run one program, where both can: the virtual machine, and the graph executor with its storage plan.
+import { h } from "../../core/dom.js";
+import { formatList } from "../../core/links.js";
+import { END } from "../../core/rowmodel.js";
+import { createTabs } from "../../core/tabs.js";
+import { mountMemory } from "../memory/view.js";
+
+const BINDINGS = [3, 4];
+/** The kernels, which are written out in the program, are folded at first: their values never leave them. */
+const folded = (view) => formatList(view.program.rows.flatMap((row, i) => (BINDINGS.includes(row[0]) && row[END] > i ? [i] : [])));
+
+const FORMS = [{ id: "vm", label: "virtual machine" }, { id: "graph", label: "graph executor: storage plan" }];
+
+/** Mounts `mountMachine(root, view, ctx)`, and the memory explorer of the plan beside it, one at a time. */
+export function mountForms(root, view, ctx, mountMachine) {
+  const stage = h("div", { class: "rx" });
+  let drawn = null;
+  let form = "";
+  const dress = (theme) => { stage.dataset.theme = theme; };
+
+  function show(id, state) {
+    form = id;
+    drawn?.destroy();
+    stage.replaceChildren();
+    for (const name of [...stage.getAttributeNames()]) if (name !== "class" && name !== "data-theme") stage.removeAttribute(name);
+    const own = { ...ctx, state: id === "graph" ? { fold: folded(view.plan), ...state } : state };
+    drawn = id === "graph" ? mountMemory(stage, view.plan, own) : mountMachine(stage, view, own);
+  }
+
+  const tabs = createTabs({ label: "which executor", className: "forms", items: FORMS, onSelect: (id, byReader) => {
+    if (!byReader || id === form) return;
+    show(id, {});
+    ctx.changed();
+  } });
+  root.classList.add("has-forms");
+  root.append(tabs.el, stage);
+  dress(root.dataset.theme ?? "light");
+  const off = ctx.on("theme", dress);
+  const wanted = (state) => (state.form === "graph" ? "graph" : "vm");
+  tabs.select(wanted(ctx.state));
+  show(wanted(ctx.state), ctx.state);
+
+  return {
+    token: () => ({ form: form === "graph" ? "graph" : "", ...drawn.token() }),
+    restore(state) {
+      if (wanted(state) === form) drawn.restore(state);
+      else {
+        tabs.select(wanted(state));
+        show(wanted(state), state);
+      }
+    },
+    destroy() {
+      off?.();
+      drawn.destroy();
+      root.replaceChildren();
+    },
+  };
+}

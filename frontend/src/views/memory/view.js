@@ -1,0 +1,351 @@
+// The memory explorer: the program is the axis; beside it how long each value is needed and in which buffer it is, while
+// the reader steps through the plan; and the same for other plans, made beforehand.
+import { fill, h, text } from "../../core/dom.js";
+import { Explorer } from "../../core/explorer.js";
+import { createLegend } from "../../core/legend.js";
+import { integer, parseList } from "../../core/links.js";
+import { createRows } from "../../core/rows.js";
+import { sentence, sentenceText } from "../../core/sentence.js";
+import { addStyle } from "../../core/style.js";
+import { ON_ROWS, PANES, WINDOW, createAside, timeWindow } from "./aside.js";
+import { checkMemory } from "./check.js";
+import { drawChoices, drawTotals } from "./choices.js";
+import { memoryColumns } from "./columns.js";
+import { createFinder } from "./find.js";
+import { bindings } from "./keys.js";
+import { MARKS } from "./marks.js";
+import { createModel, sameStep } from "./model.js";
+import { createArena, drawInUse } from "./panes.js";
+import css from "./style.css";
+
+addStyle(css);
+
+const LINE = 30;
+const KEYS = [[["←", "→"], "step"], [["p"], "peak"], [["v"], "other plan"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
+
+export function mountMemory(root, view, ctx) {
+  checkMemory(view);
+  return new MemoryExplorer(root, view, ctx).begin();
+}
+
+class MemoryExplorer extends Explorer {
+  constructor(root, view, ctx) {
+    super(root, view, ctx);
+    this.marks = MARKS;
+    this.model = createModel(view);
+    this.chosen = this.model.axes.map(() => 0);
+    this.step = this.variant.peak;
+    this.whole = false;
+    this.from = 0;
+    this.hover = -1;
+  }
+
+  get variant() {
+    return this.model.variant(this.model.at(this.chosen));
+  }
+
+  get count() {
+    return this.variant.steps.length;
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx, model } = this;
+    this.frameOf("Memory, step by step");
+    this.time = h("span", { class: "grow memory-time" });
+    this.legend = h("span", null);
+    this.plan = h("p", { class: "plan", hidden: true });
+    this.choices = h("div", { class: "choices-of-plan", role: "group", "aria-label": "which plan" });
+    this.rows = createRows({
+      view, label: `program of ${view.title}, with how long each value is needed and where it is`, lineHeight: LINE, fit: true, foldLists: true,
+      columns: memoryColumns(model, () => this.variant, (value) => this.visit(model.values[value].row)),
+      hooks: {
+        select: (row, byReader) => byReader && ctx.changed(), fold: () => ctx.changed(), activate: (row) => this.ask(row),
+        hover: (hit) => this.hovered(hit ? (hit.ref >= 0 ? hit.ref : model.onRow[hit.row]?.[0] ?? -1) : -1, hit?.row ?? -1),
+      },
+    });
+    this.rows.el.classList.add("memory-grid");
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
+    this.shell.bar.append(this.transport.el, this.time, this.counter, this.tools());
+    this.buildAside();
+    this.body = h("div", { class: "memory-body on-rows" }, this.rows.el, this.aside);
+    this.shell.body.append(this.choices, this.plan, this.search.el, this.narrowTabs.el, this.body);
+    this.totals = h("span", { class: "memory-totals" });
+    this.shell.foot.append(this.totals, this.legend, this.hints(KEYS));
+    this.listen(bindings(this));
+  }
+
+  buildAside() {
+    const beside = createAside({ onPane: () => { this.drawPane(); this.ctx.changed(); }, onTab: (id) => { this.place(id); this.ctx.changed(); } });
+    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs, aside: beside.el });
+    this.onLife = (life) => this.visit(this.model.values[this.variant.lives[life].value]?.row ?? -1);
+    this.arena = createArena(this.model, this.panes.arena, {
+      onLife: this.onLife, onSeek: (step) => { this.transport.stop(); this.go(step); },
+      onHover: (life) => { const value = life < 0 ? -1 : this.variant.lives[life].value; this.hovered(value, this.model.values[value]?.row ?? -1, life); },
+    });
+  }
+
+  /** What depends on the plan as a whole: the timeline, the marks, the bars, the sentence that tells what it is. */
+  suppose() {
+    const { variant, model } = this;
+    const kinds = variant.steps.map(({ mark }) => mark);
+    this.timeline?.destroy();
+    this.timeline = this.timelineOf({ kinds, profile: variant.live, valueText: (step) => `step ${step} of ${this.count - 1}: ${this.spoken(step)}` });
+    const share = variant.peak / (this.count - 1);
+    fill(this.time, this.timeline.el, h("span", { class: "peak-mark", style: { left: `calc(9px + ${share} * (100% - 18px))` }, "aria-hidden": "true" }, h("span", { class: share > 0.85 ? "left" : "" }, "peak")));
+    fill(this.legend, createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }));
+    this.drawChoices();
+    drawTotals(this.totals, variant, model.variant(0));
+    this.plan.hidden = variant.index === 0;
+    fill(this.plan, sentence(variant.say, this.view.strings));
+    this.rows.relayout();
+    this.arena.draw(variant);
+  }
+
+  drawChoices() {
+    const time = this.count > WINDOW && { whole: this.whole, set: (whole) => this.setWhole(whole) };
+    drawChoices(this.choices, this.model, this.chosen, (axis, choice) => this.choose(this.chosen.map((at, i) => (i === axis ? choice : at))), time);
+  }
+
+  /** All steps beside the rows, or those around the one that is shown. */
+  setWhole(whole) {
+    if (this.count <= WINDOW) return;
+    const inside = this.choices.contains(this.active);
+    this.whole = whole;
+    this.drawChoices();
+    if (inside) this.choices.querySelector('.choice:last-child [aria-pressed="true"]')?.focus({ preventScroll: true });
+    this.placeTime();
+    this.ctx.changed();
+  }
+
+  placeTime() {
+    const { first, span } = timeWindow(this.from, this.step, this.count, this.whole);
+    this.from = first;
+    for (const [name, value] of [["first", first], ["span", span], ["step", this.step]]) this.rows.el.style.setProperty(`--${name}`, String(value));
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  token() {
+    const tab = this.narrowTabs.selected;
+    return {
+      step: this.step, time: this.whole ? "all" : "", plan: this.chosen.some((choice) => choice > 0) ? this.chosen.join(".") : "", row: this.selected(),
+      pane: this.tabs.selected === "arena" ? "" : this.tabs.selected, tab: this.narrow && tab !== "life" ? tab : "",
+      ...this.searched(), fold: this.folded(),
+    };
+  }
+
+  restore(state) {
+    const asked = (state.plan ?? "").split(".").map((part) => integer(part, 0));
+    this.chosen = this.model.axes.map(({ choices }, i) => (asked[i] > 0 && asked[i] < choices.length ? asked[i] : 0));
+    this.whole = state.time === "all";
+    this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : "arena");
+    this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "life");
+    this.suppose();
+    if (state.fold) this.rows.setFolded(parseList(state.fold));
+    this.go(integer(state.step, this.variant.peak), true);
+    this.finder.restore(state);
+    const row = integer(state.row, -1);
+    this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
+    const at = this.cursorRow();
+    if (this.rows.selected < 0 && at >= 0) this.rows.scrollTo(at, true);
+  }
+
+  // --- time -----------------------------------------------------------------------------------------
+
+  markOf(step) {
+    return this.variant.steps[step].mark;
+  }
+
+  sayOf(step) {
+    return this.variant.steps[step].say;
+  }
+
+  /** The row that a step is about: that of the last value it computes. */
+  rowOf(step) {
+    const { about } = this.variant.steps[step];
+    return this.model.values[about.findLast((n) => this.model.values[n].row >= 0)]?.row ?? -1;
+  }
+
+  cursorRow() {
+    return this.rowOf(this.step);
+  }
+
+  kept() {
+    const keep = this.finder?.keep;
+    return keep ? (step) => keep.has(this.rowOf(step)) : null;
+  }
+
+  keepSteps() {
+    this.timeline?.setKeep(this.kept());
+  }
+
+  here() {
+    return { step: this.step, chosen: this.chosen };
+  }
+
+  /** Shows the memory during `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
+  go(step, quiet = false) {
+    const { variant, view } = this;
+    this.step = Math.max(0, Math.min(this.count - 1, step));
+    const { mark, say } = variant.steps[this.step];
+    const row = this.cursorRow();
+    if (row >= 0) {
+      this.rows.reveal(row);
+      this.rows.scrollTo(row);
+    }
+    this.markRows();
+    this.shell.say.dataset.mark = MARKS[mark].id;
+    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)));
+    text(this.counter, `${this.step} / ${this.count - 1}`);
+    this.timeline.setStep(this.step);
+    this.arena.seek(this.step);
+    this.drawPane();
+    if (quiet) return;
+    this.shell.announce(`Step ${this.step} of ${this.count - 1}. ${this.spoken(this.step)}`);
+    this.ctx.changed();
+  }
+
+  /** Marks the rows whose values are there, read, made, and not needed any more. */
+  markRows() {
+    const { variant, model, rows, step } = this;
+    const { about, reads, frees } = variant.steps[step];
+    const rowsOf = (lives) => lives.map((life) => model.values[variant.lives[life].value]?.row ?? -1).filter((row) => row >= 0);
+    const there = variant.inUse(step);
+    for (let tint = 0; tint < 6; tint++) rows.mark(`k${tint}`, rowsOf(there.filter((life) => variant.buffers[variant.lives[life].buffer].tint === tint)));
+    rows.mark("now", about.map((n) => model.values[n].row).filter((row) => row >= 0));
+    rows.mark("read", rowsOf(reads));
+    rows.mark("freed", rowsOf(frees));
+    this.placeTime();
+  }
+
+  /** The step that makes the value of a row; asked again, the next one that has to do with it. */
+  ask(row) {
+    const { variant, model } = this;
+    const values = model.onRow[row]?.length ? model.onRow[row] : [model.same.get(row)].filter((n) => n !== undefined);
+    const steps = [...new Set(values.flatMap((n) => [...variant.stepsOf[n], ...(variant.lives[variant.lifeOf[n]]?.reads ?? [])]))].sort((a, b) => a - b);
+    if (!steps.length) return false;
+    this.jump(steps.find((step) => step > this.step) ?? steps[0]);
+    return true;
+  }
+
+  // --- other plans ----------------------------------------------------------------------------------
+
+  /** Another plan, with the cursor at the same value where it is computed there too. */
+  choose(chosen, remember = true) {
+    const from = this.variant;
+    if (chosen.every((choice, i) => choice === this.chosen[i])) return;
+    this.transport.stop();
+    const inside = this.choices.contains(this.active) ? this.active.dataset.axis : null;
+    if (remember) this.past.push(this.here());
+    this.chosen = chosen;
+    this.suppose();
+    this.go(from === this.variant ? this.step : sameStep(from, this.step, this.variant), true);
+    this.keepSteps();
+    if (this.search.state().query) this.search.run();
+    if (inside !== null) this.choices.querySelector(`[data-axis="${inside}"][aria-pressed="true"]`)?.focus({ preventScroll: true });
+    this.shell.announce(`${sentenceText(this.variant.say, this.view.strings)} ${this.spoken(this.step)}`);
+    this.ctx.changed();
+  }
+
+  /** The next plan that is another one. */
+  nextPlan(by) {
+    const { variants } = this.view;
+    this.choose(this.model.choicesOf((this.model.at(this.chosen) + by + variants.length) % variants.length));
+  }
+
+  // --- what is shown beside ------------------------------------------------------------------------
+
+  pane() {
+    const tab = this.narrowTabs.selected;
+    return this.narrow && PANES.some(({ id }) => id === tab) ? tab : this.tabs.selected;
+  }
+
+  drawPane() {
+    if (this.pane() === "use") drawInUse(this.model, this.panes.use, { variant: this.variant, step: this.step }, this.onLife);
+    else this.arena.draw(this.variant);
+  }
+
+  showPane(id) {
+    this.tabs.select(id);
+    if (this.narrow) this.place(id);
+    this.drawPane();
+    this.ctx.changed();
+  }
+
+  /** Why: who had the buffer before; asked again, who had it before that one. */
+  why() {
+    const { variant, model } = this;
+    const own = model.onRow[this.rows.selected]?.map((n) => variant.lifeOf[n]).find((life) => life >= 0) ?? -1;
+    const life = own >= 0 ? own : variant.steps[this.step].makes[0] ?? -1;
+    const before = variant.lives[life]?.before ?? -1;
+    if (before < 0) return false;
+    this.visit(model.values[variant.lives[before].value]?.row ?? -1);
+    this.shell.announce(`${variant.lives[before].name} had the buffer before.`);
+  }
+
+  /** Brings a row into the window and selects it. */
+  visit(row) {
+    if (row < 0) return;
+    if (this.narrow && !ON_ROWS.some(({ id }) => id === this.narrowTabs.selected)) this.place("life");
+    this.rows.reveal(row);
+    this.rows.select(row, { focus: true, byReader: true });
+  }
+
+  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  place(id) {
+    if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
+    const onRows = ON_ROWS.some((tab) => tab.id === id);
+    this.body.classList.toggle("on-rows", onRows);
+    this.body.classList.toggle("on-pane", !onRows);
+    if (!this.narrow) this.rows.setColumns();
+    else if (onRows) this.rows.setColumns([id]);
+    else this.tabs.select(id);
+    if (this.timeline) this.drawPane();
+  }
+
+  resized() {
+    if (this.turned()) this.place(this.narrowTabs.selected);
+  }
+
+  /** A name in a sentence; one that belongs to a single value lights its row and leads there. */
+  named(name) {
+    const n = this.model.named.get(name) ?? -1;
+    const row = this.model.values[n]?.row ?? -1;
+    if (row < 0) return h("code", null, name);
+    return h("code", { class: "named", onpointerenter: () => this.hovered(n, row), onpointerleave: () => this.hovered(-1, -1), onclick: () => this.visit(row) }, name);
+  }
+
+  /** Linked highlighting: a value, and all others that have its buffer. */
+  hovered(value, row, life = this.variant.lifeOf[value] ?? -1) {
+    this.rows.mark("hover", row >= 0 ? [row] : []);
+    if (life === this.hover) return;
+    this.hover = life;
+    const { lives, buffers } = this.variant;
+    const together = life < 0 ? [] : buffers[lives[life].buffer].lives.map((other) => this.model.values[lives[other].value]?.row ?? -1);
+    this.rows.mark("linked", together.filter((other) => other >= 0));
+    this.rows.light(value < 0 ? [] : [value]);
+    this.arena.light(life);
+  }
+
+  // --- keyboard -------------------------------------------------------------------------------------
+
+  leave() {
+    if (this.past.length) {
+      const { step, chosen } = this.past.pop();
+      this.choose(chosen, false);
+      this.go(step);
+    } else if (this.rows.selected >= 0) {
+      this.rows.select(-1, { quiet: true });
+      this.focus();
+      this.ctx.changed();
+    } else return false;
+  }
+
+  destroy() {
+    this.arena.destroy();
+    super.destroy();
+  }
+}

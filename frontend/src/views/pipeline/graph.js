@@ -1,0 +1,185 @@
+// The graph pane: the values of the stage that is shown, each where it was in the stage before; what is gone is there once more, as a ghost.
+import { path } from "d3-path";
+import { fill, h, s } from "../../core/dom.js";
+import { ADDED, COMPUTED, KEPT, MARKS, MOVED, REMOVED, REWRITTEN, wordOf } from "./marks.js";
+import { createPlaces, graphItems, short } from "./slots.js";
+
+/** More nodes than these are not drawn. */
+const MOST = 6000;
+const PAD = 14;
+const AROUND = 240;
+const [LEAST, MOST_ZOOM] = [0.4, 1.4];
+const TINTS = 6;
+
+/** `onPick(item)`, `onHover(item | -1)`. `draw({ stage, kin, lit, pointed })` shows a stage; `look(items)` brings one of them into the window. */
+export function createGraphPane(model, { onPick, onHover }) {
+  const svg = s("svg", { class: "flow", role: "img" });
+  const scroller = h("div", { class: "flow-window", tabindex: 0, role: "group", "aria-label": "graph: scroll it" }, svg);
+  const button = (sign, label, run) => h("button", { class: "btn", type: "button", title: label, "aria-label": label, onclick: run }, sign);
+  const note = h("p", { class: "soft flow-note", hidden: true });
+  const el = h("div", { class: "flow-box" }, scroller, h("div", { class: "group flow-zoom", role: "group", "aria-label": "zoom" }, button("+", "zoom in", () => zoom(1.25)), button("−", "zoom out", () => zoom(0.8))), note);
+  let places = null;
+  let state = null;
+  let shown = new Map();
+  let scale = 0;
+  let frame = 0;
+
+  const known = () => (places ??= createPlaces(model));
+
+  /** Until there is a width, nothing is known about the scale. */
+  function fit() {
+    const { bounds } = known();
+    const room = scroller.clientWidth - 2 * PAD;
+    if (room <= 0) return false;
+    // All of it, where it can still be read then.
+    const whole = Math.min(1, room / Math.max(1, bounds.w), (scroller.clientHeight - 3 * PAD) / Math.max(1, bounds.h));
+    scale ||= Math.max(0.62, whole);
+    return true;
+  }
+
+  function zoom(by) {
+    if (!fit()) return;
+    const [x, y] = [scroller.scrollLeft + scroller.clientWidth / 2, scroller.scrollTop + scroller.clientHeight / 2].map((at) => at / scale);
+    scale = Math.max(LEAST, Math.min(MOST_ZOOM, scale * by));
+    paint();
+    scroller.scrollTo(x * scale - scroller.clientWidth / 2, y * scale - scroller.clientHeight / 2);
+  }
+
+  /** What stands in each place: `Map(slot → { item, mark, ghost })`. */
+  function occupants({ stage }) {
+    const { slot } = known();
+    const { items } = model;
+    const found = new Map();
+    const before = new Map(stage.before < 0 ? [] : graphItems(model, stage.before).map((i) => [slot[i], i]));
+    const moved = new Set(stage.pairs.filter(({ mark, after }) => mark === MOVED && after >= 0).map(({ after }) => after));
+    const fate = (i) => {
+      const other = before.get(slot[i]);
+      if (stage.before < 0) return KEPT;
+      if (other === undefined) return ADDED;
+      if (other === i) return KEPT;
+      if (stage.compared ? items[other].label !== items[i].label : items[i].mark === REWRITTEN) return REWRITTEN;
+      return moved.has(items[i].row) ? MOVED : KEPT;
+    };
+    for (const i of graphItems(model, stage.shown)) found.set(slot[i], { item: i, mark: fate(i), ghost: false });
+    for (const [at, i] of before) if (!found.has(at)) found.set(at, { item: i, mark: REMOVED, ghost: true });
+    return found;
+  }
+
+  /** Kernels by number, in the order of their first node. */
+  function kernelsOf(stage) {
+    const found = new Map();
+    for (const i of graphItems(model, stage.shown)) {
+      const { kernel } = model.items[i];
+      if (kernel >= 0 && !found.has(kernel)) found.set(kernel, found.size + 1);
+    }
+    return found;
+  }
+
+  function course(points) {
+    const line = path();
+    line.moveTo(points[0], points[1]);
+    for (let i = 2; i < points.length; i += 2) {
+      const [x0, y0, x1, y1] = points.slice(i - 2, i + 2);
+      if (Math.abs(x0 - x1) < 0.5) line.lineTo(x1, y1);
+      else line.bezierCurveTo(x0, (y0 + y1) / 2, x1, (y0 + y1) / 2, x1, y1);
+    }
+    return line.toString();
+  }
+
+  function edges(inside) {
+    const { slot, paths } = known();
+    const { items } = model;
+    const out = [];
+    const add = (i, ghost) => {
+      for (const operand of items[i].operands) {
+        const points = paths.get(`${slot[operand]} ${slot[i]}`);
+        if (!points || !inside(Math.min(points[1], points.at(-1)), Math.max(points[1], points.at(-1)))) continue;
+        const hot = state.kin.has(i) && state.kin.has(operand);
+        out.push(s("path", { class: `flow-edge${ghost ? " ghost" : ""}${hot ? " hot" : ""}`, d: course(points) }));
+      }
+    };
+    for (const { item, ghost } of shown.values()) add(item, ghost);
+    return out;
+  }
+
+  function node({ item: i, mark, ghost }) {
+    const { slot, x, y, width, height } = known();
+    const { label, part, kernel } = model.items[i];
+    const at = slot[i];
+    const number = ghost ? 0 : state.kernels.get(kernel) ?? 0;
+    const names = [
+      "flow-node", `n-${MARKS[mark].id}`, part === COMPUTED ? "" : "given", number ? `k${(number - 1) % TINTS}` : "", state.kin.has(i) ? "is-kin" : "",
+      state.lit.has(i) ? "is-rewrite" : "", state.pointed === i ? "is-hover" : "",
+    ];
+    const w = width[at];
+    const text = (key, tx, value, anchor = "middle") => s("text", { class: key, x: tx, y: height / 2, "text-anchor": anchor }, value);
+    const title = `${model.title(i)}${mark === KEPT ? "" : `: ${wordOf(state.stage, mark)}`}${number ? `, in kernel ${number}` : ""}`;
+    return s("g", { class: names.filter(Boolean).join(" "), "data-item": i, transform: `translate(${x[at] - w / 2} ${y[at]})` },
+      s("title", null, title), s("rect", { width: w, height, rx: part === COMPUTED ? 6 : 13 }), text("flow-label", w / 2, short(label)),
+      MARKS[mark].sign && s("text", { class: `flow-sign s-${MARKS[mark].id}`, x: 4, y: -3 }, MARKS[mark].sign),
+      number > 0 && s("text", { class: "flow-kernel", x: w - 3, y: -3, "text-anchor": "end" }, `k${number}`));
+  }
+
+  function paint() {
+    if (!state || el.closest("[hidden]") || !fit()) return;
+    const { bounds, slot, y, height, count } = known();
+    note.hidden = count <= MOST;
+    note.textContent = count > MOST ? `The graph has ${count.toLocaleString("en")} places: too many to be drawn. The rows have them all.` : "";
+    if (count > MOST) return void fill(svg);
+    const [w, tall] = [bounds.w + 2 * PAD, bounds.h + 2 * PAD + 6];
+    svg.setAttribute("width", w * scale);
+    svg.setAttribute("height", tall * scale);
+    svg.setAttribute("viewBox", `${bounds.x - PAD} ${-PAD - 6} ${w} ${tall}`);
+    const top = scroller.scrollTop / scale - AROUND;
+    const bottom = (scroller.scrollTop + scroller.clientHeight) / scale + AROUND;
+    const inside = (from, to) => to >= top && from <= bottom;
+    const seen = [...shown.values()].filter(({ item }) => inside(y[slot[item]], y[slot[item]] + height));
+    svg.replaceChildren(...edges(inside), ...seen.sort((a, b) => Number(b.ghost) - Number(a.ghost)).map(node));
+  }
+
+  function draw(next) {
+    const again = state?.stage === next.stage;
+    state = { lit: new Set(), pointed: -1, kernels: again ? state.kernels : kernelsOf(next.stage), ...next };
+    if (!again) shown = occupants(state);
+    const here = [...shown.values()];
+    const counts = MARKS.map((_, mark) => here.filter((entry) => entry.mark === mark).length);
+    const told = MARKS.map((_, mark) => (mark > 0 && counts[mark] ? `, ${counts[mark]} ${wordOf(next.stage, mark)}` : "")).join("");
+    svg.setAttribute("aria-label", `graph of ${here.filter(({ ghost }) => !ghost).length} values${told}; the rows say the same in words`);
+    paint();
+  }
+
+  /** Brings the first of `items` into the window, if it is not there. */
+  function look(items) {
+    if (!state || !fit()) return;
+    const { slot, x, y, bounds } = known();
+    const item = items.find((i) => slot[i] >= 0);
+    if (item === undefined) return;
+    const [cx, cy] = [(x[slot[item]] - bounds.x + PAD) * scale, (y[slot[item]] + PAD) * scale];
+    const apart = cy < scroller.scrollTop + 10 || cy > scroller.scrollTop + scroller.clientHeight - 40 || cx < scroller.scrollLeft + 20 || cx > scroller.scrollLeft + scroller.clientWidth - 20;
+    if (apart) scroller.scrollTo(cx - scroller.clientWidth / 2, cy - scroller.clientHeight / 2);
+    paint();
+  }
+
+  const itemAt = (event) => {
+    const found = event.target.closest?.(".flow-node");
+    return found ? Number(found.dataset.item) : -1;
+  };
+  svg.addEventListener("click", (event) => { const item = itemAt(event); if (item >= 0) onPick(item); });
+  svg.addEventListener("pointerover", (event) => onHover(itemAt(event)));
+  svg.addEventListener("pointerleave", () => onHover(-1));
+  scroller.addEventListener("scroll", () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(paint);
+  });
+  const sizes = new ResizeObserver(() => paint());
+  sizes.observe(scroller);
+  return {
+    el, draw, look, paint,
+    /** The first changed value of the stage that is drawn, in the order of the program. */
+    firstChange: () => [...shown.values()].filter(({ mark }) => mark !== KEPT).map(({ item }) => item).sort((a, b) => a - b),
+    destroy() {
+      cancelAnimationFrame(frame);
+      sizes.disconnect();
+    },
+  };
+}

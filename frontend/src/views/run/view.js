@@ -1,0 +1,278 @@
+// A measured run: every kernel under the roof that the machine sets it, every launch in time, and each kernel that the
+// page has at every level. What is pointed at, or chosen, is lit in all of them.
+import { fill, h, text } from "../../core/dom.js";
+import { Explorer } from "../../core/explorer.js";
+import { integer } from "../../core/links.js";
+import { sentence, sentenceText } from "../../core/sentence.js";
+import { addStyle } from "../../core/style.js";
+import { createTabs } from "../../core/tabs.js";
+import { tokenElement } from "../../core/operators.js";
+import { mountLowering } from "../lowering/view.js";
+import { duration } from "../lowering/model.js";
+import { createRoofline, createRules, createRunTimeline, markOf } from "./charts.js";
+import { checkRun } from "./check.js";
+import { createModel, nextLaunch, percent, shapeOf, short, shortName } from "./model.js";
+import css from "./style.css";
+
+addStyle(css);
+
+const KEYS = [[["↑", "↓"], "kernel"], [["←", "→"], "launch"], [["Enter"], "its levels"], [["?"], "keys"]];
+const LISTED = 2000; // launches of the table
+const MERGED = 300; // launches from which on some bars may stand for several
+const OPERATOR = 4;
+const TYPE = 5;
+const COLUMNS = ["", "kernel", "its result", "calls", "time", "of the run", "GFLOP/\u2060s", "operations a byte", "of its limit"];
+
+export function mountRun(root, view, ctx) {
+  checkRun(view);
+  return new RunExplorer(root, view, ctx).begin();
+}
+
+class RunExplorer extends Explorer {
+  constructor(root, view, ctx) {
+    super(root, view, ctx);
+    this.model = createModel(view);
+    this.kernel = -1;
+    this.launch = -1;
+    this.opened = -1; // the kernel whose levels are drawn
+    this.inner = null;
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  build() {
+    const { view, ctx, model } = this;
+    this.frameOf("A run: its kernels and where the time goes");
+    this.shell.say.classList.add("run-say"); // of one height, so that nothing moves below a pointer
+    this.facts = h("span", { class: "count grow" }, `${duration(model.ns)} a run · ${model.launches.length.toLocaleString("en")} ${model.launches.length === 1 ? "launch" : "launches"} · ${model.machine.name}`);
+    this.shell.bar.append(this.facts, this.tools(null, false));
+    const hooks = { point: (kernel, launch) => this.point(kernel, launch), choose: (kernel, launch) => this.choose(kernel, launch), open: (kernel) => this.open(kernel, true) };
+    this.roofline = createRoofline(model, hooks);
+    this.time = createRunTimeline(model, hooks);
+    this.rows = model.kernels.map((kernel) => this.row(kernel));
+    const table = h("table", { class: "run-table", role: "grid", "aria-label": "the kernels, those with the most time first" },
+      h("thead", null, h("tr", null, COLUMNS.map((name) => h("th", { scope: "col" }, name || h("span", { class: "sr" }, "number"))))), h("tbody", null, this.rows));
+    const pane = (className, title, note, ...content) => h("section", { class: `run-part ${className}`, "aria-label": title }, h("p", { class: "lv-head" }, h("strong", null, title), h("span", { class: "lv-note" }, note)), content);
+    this.runPane = h("div", { class: "run-body" },
+      pane("run-roof", "Roofline", "each mark a kernel; its size: its part of the time", this.roofline.svg),
+      pane("run-kernels", "Kernels", "", h("div", { class: "run-scroll" }, table)),
+      pane("run-timeline", "Timeline", `each bar a launch${model.launches.length > MERGED ? ", or several that are too short to be seen" : ""}; filled: the least time that the machine allows`, h("div", { class: "run-wide" }, this.time.svg), this.listed()));
+    this.choices = h("div", { class: "lowering-ops", role: "group", "aria-label": "kernels that this page has at every level" });
+    this.host = h("div", { class: "run-inner" });
+    this.levelsPane = h("div", { class: "run-levels" }, this.choices, this.host);
+    this.tabs = createTabs({
+      label: "the run, or one kernel of it", items: [{ id: "run", label: "The run", pane: this.runPane }, { id: "levels", label: "One kernel at every level", pane: this.levelsPane }],
+      onSelect: (id, byReader) => {
+        this.shell.foot.hidden = id === "levels"; // the kernel's has its own
+        this.shell.say.classList.toggle("is-short", id === "levels");
+        if (byReader && id === "levels") this.open(this.kernel, false);
+        if (byReader) ctx.changed();
+      },
+    });
+    this.shell.body.append(this.tabs.el, this.runPane, this.levelsPane);
+    this.shell.foot.append(createRules(model), this.hints(KEYS));
+    this.listen(this.bindings());
+  }
+
+  row(kernel) {
+    const { strings } = this.view;
+    const parts = [];
+    let shape = "";
+    for (let t = 0; t < kernel.tokens.length; t += 3) {
+      const [kind, value] = [kernel.tokens[t], strings[kernel.tokens[t + 1]]];
+      if (kind === TYPE) shape = shapeOf(value);
+      else if (kind === OPERATOR) parts.push(parts.length > 0 && " · ", tokenElement(strings, kind, value, { class: "t4" }));
+    }
+    for (const part of parts) if (part instanceof Element) part.textContent = shortName(part.textContent);
+    const number = (value) => h("td", { class: "n" }, value);
+    return h("tr", {
+      tabindex: kernel.index === 0 ? 0 : -1, "data-kernel": kernel.index, "aria-selected": false, style: { "--hue": `var(--hue-${kernel.rule.hue})`, "--fill": `var(--hue-${kernel.rule.hue}-fill)` },
+      onclick: () => this.choose(kernel.index, -1), ondblclick: () => this.open(kernel.index, true), onpointerenter: () => this.point(kernel.index, -1), onpointerleave: () => this.point(-1, -1),
+      onfocus: () => this.kernel !== kernel.index && this.choose(kernel.index, -1),
+    },
+    h("td", { class: "n which" }, markOf(kernel.rule), " ", String(kernel.index + 1)), h("td", { class: "what" }, h("code", { title: kernel.name }, parts)), h("td", { class: "shape" }, shape), number(String(kernel.calls)), number(duration(kernel.ns)),
+    h("td", { class: "n share" }, h("span", { class: "bar-of", style: { "--share": String(kernel.share / this.model.kernels[0].share) }, "aria-hidden": "true" }), percent(kernel.share)),
+    number(kernel.flops ? short(kernel.rate) : "–"), number(kernel.flops ? short(kernel.intensity) : "–"), h("td", { class: "limit" }, h("b", null, percent(kernel.reached)), h("small", null, kernel.arithmetic ? " arithmetic" : " memory")));
+  }
+
+  /** Every launch in order, as a table: what the timeline draws. */
+  listed() {
+    const { launches, kernels, total } = this.model;
+    let made = false;
+    const body = h("div", { class: "run-scroll" });
+    return h("details", { class: "run-list", ontoggle: () => {
+      if (made) return;
+      made = true;
+      fill(body, h("table", { class: "run-table" }, h("thead", null, h("tr", null, ["launch", "kernel", "begins at", "takes", "of the run"].map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", null, launches.slice(0, LISTED).map(({ index, kernel, start, ns }) => h("tr", null, h("td", { class: "n" }, String(index + 1)), h("td", null, `${kernel + 1} `, h("code", null, kernels[kernel].name)), h("td", { class: "n" }, duration(start)), h("td", { class: "n" }, duration(ns)), h("td", { class: "n" }, percent(ns / total)))))));
+    } }, h("summary", null, launches.length > LISTED ? `The first ${LISTED.toLocaleString("en")} of ${launches.length.toLocaleString("en")} launches as a table` : `The ${launches.length} ${launches.length === 1 ? "launch" : "launches"} as a table`), body);
+  }
+
+  bindings() {
+    const inRun = (run) => (event) => (this.tabs.selected === "run" ? run(event) : false);
+    return [
+      { keys: ["ArrowDown", "ArrowUp"], shown: ["↓", "↑"], label: "the next kernel, by its time; the one before", run: inRun((event) => this.walk(event.key === "ArrowDown" ? 1 : -1)) },
+      { keys: ["ArrowRight", "ArrowLeft"], shown: ["→", "←"], label: "the next launch of the run; the one before", run: inRun((event) => this.along(event.key === "ArrowRight" ? 1 : -1)) },
+      { keys: ["Enter"], label: "this kernel at every level", run: inRun((event) => (event.target.closest("button, [role=tab], summary") ? false : this.open(this.kernel, true))) },
+      { keys: ["?"], label: "these keys", run: () => this.help() },
+      { keys: ["Escape"], shown: ["Esc"], label: "back to the run; no kernel", typing: true, run: () => this.back() },
+    ];
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
+
+  token() {
+    const levels = this.tabs.selected === "levels";
+    return { pane: levels ? "levels" : "", kernel: this.kernel >= 0 ? this.kernel + 1 : "", launch: !levels && this.launch >= 0 ? this.launch + 1 : "", ...(levels && this.inner ? this.inner.token() : {}) };
+  }
+
+  restore(state) {
+    const { kernels, launches } = this.model;
+    this.kernel = integer(state.kernel, this.model.start + 1) - 1;
+    if (!kernels[this.kernel]) this.kernel = -1;
+    this.launch = integer(state.launch, 0) - 1;
+    if (launches[this.launch]?.kernel !== this.kernel) this.launch = -1;
+    if (state.pane === "levels" || (state.pane === undefined && state.kernel === undefined && this.model.start >= 0)) {
+      this.tabs.select("levels");
+      this.openAt(this.kernel, state);
+    } else this.tabs.select("run");
+    this.light();
+  }
+
+  // --- the run --------------------------------------------------------------------------------------
+
+  point(kernel, launch) {
+    if (this.pointed?.kernel === kernel && this.pointed?.launch === launch) return;
+    this.pointed = kernel >= 0 ? { kernel, launch } : null;
+    this.light();
+  }
+
+  choose(kernel, launch) {
+    this.kernel = kernel;
+    this.launch = launch;
+    this.pointed = null;
+    this.light();
+    const named = kernel >= 0 ? `${sentenceText(this.model.kernels[kernel].say, this.view.strings)} ${sentenceText(this.model.kernels[kernel].why, this.view.strings)}` : sentenceText(this.model.say, this.view.strings);
+    this.shell.announce(launch >= 0 ? `${this.launchText(launch)} ${named}` : named);
+    this.ctx.changed();
+  }
+
+  launchText(launch) {
+    const { start, ns } = this.model.launches[launch];
+    return `Launch ${launch + 1} of ${this.model.launches.length}: from ${duration(start)} on, for ${duration(ns)}.`;
+  }
+
+  light() {
+    const { strings } = this.view;
+    const { kernel, launch } = this.pointed ?? this;
+    this.roofline.light(kernel);
+    this.time.light(kernel, launch);
+    for (const [index, row] of this.rows.entries()) {
+      row.classList.toggle("is-lit", index === kernel);
+      row.setAttribute("aria-selected", String(index === this.kernel));
+      row.tabIndex = index === Math.max(0, this.kernel) ? 0 : -1;
+    }
+    const found = this.model.kernels[kernel];
+    const told = found ?? this.model;
+    const opens = found && !this.pointed && this.model.levels.has(kernel) && this.tabs.selected === "run";
+    fill(this.shell.say, sentence(told.say, strings), opens && [" ", h("button", { class: "link", type: "button", onclick: () => this.open(kernel, true) }, "See it at every level")],
+      h("small", null, launch >= 0 && found && `${this.launchText(launch)} `, sentence(told.why, strings)));
+  }
+
+  walk(by) {
+    const to = Math.max(0, Math.min(this.rows.length - 1, this.kernel < 0 ? (by > 0 ? 0 : this.rows.length - 1) : this.kernel + by));
+    this.choose(to, -1);
+    const row = this.rows[to];
+    row.focus({ preventScroll: true });
+    const list = row.closest(".run-scroll");
+    if (row.offsetTop < list.scrollTop + 24 || row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = row.offsetTop - list.clientHeight / 2;
+  }
+
+  along(by) {
+    const { launches } = this.model;
+    const from = this.launch >= 0 ? this.launch + by : this.kernel >= 0 ? nextLaunch(launches, this.kernel, by > 0 ? -1 : launches.length) : by > 0 ? 0 : launches.length - 1;
+    const to = Math.max(0, Math.min(launches.length - 1, from));
+    this.choose(launches[to].kernel, to);
+  }
+
+  // --- one kernel at every level --------------------------------------------------------------------
+
+  open(kernel, byReader) {
+    const { levels } = this.model;
+    if (byReader && kernel < 0) return false;
+    const to = kernel >= 0 ? kernel : [...levels.keys()][0] ?? -1;
+    if (this.tabs.selected !== "levels") this.tabs.select("levels");
+    this.openAt(to, {});
+    if (byReader) (this.host.firstElementChild ?? this.host).focus?.({ preventScroll: true });
+    this.ctx.changed();
+  }
+
+  openAt(kernel, state) {
+    const { levels, kernels } = this.model;
+    const to = kernel >= 0 ? kernel : [...levels.keys()][0] ?? -1;
+    this.kernel = to;
+    const chip = (index) => {
+      const { rule } = kernels[index];
+      return h("button", { class: "op-chip", type: "button", "aria-pressed": index === to, title: kernels[index].name, style: { "--hue": `var(--hue-${rule.hue})`, "--fill": `var(--hue-${rule.hue}-fill)` }, onclick: () => this.open(index, true) },
+        h("span", { class: "op-badge" }, String(index + 1)), h("span", null, `${percent(kernels[index].share)} of the run`));
+    };
+    fill(this.choices, h("span", { class: "what" }, "kernels"), [...levels.keys()].map(chip));
+    this.light();
+    if (this.opened === to && this.inner && levels.has(to)) {
+      if (Object.keys(state).length > 0) this.inner.restore(state);
+      return;
+    }
+    this.close();
+    this.opened = to;
+    if (!levels.has(to)) {
+      if (to >= 0 && this.ask(to)) return;
+      fill(this.host, h("p", { class: "run-none" }, to < 0 ? "This page has no kernel at every level." : `This page does not have kernel ${to + 1} at every level. It has: ${[...levels.keys()].map((n) => n + 1).join(", ") || "none"}. In a notebook, explore takes kernel="${kernels[to].name}" for this one.`));
+      return;
+    }
+    const root = h("div", { class: "run-kernel" });
+    fill(this.host, root);
+    this.inner = mountLowering(root, levels.get(to), { ...this.ctx, state });
+  }
+
+  /** In a notebook, Python makes the levels of one more kernel; the answer is a new view, which opens here. */
+  ask(kernel) {
+    if (!this.view.live || !this.ctx.ask) return false;
+    const told = h("p", { class: "run-none", role: "status" }, `Python makes kernel ${kernel + 1} at every level. That takes a second or two.`);
+    fill(this.host, told);
+    this.stop?.();
+    this.stop = this.ctx.on("problem", (problem) => { if (problem) text(told, problem); });
+    // The state, which names the kernel, is told a moment after a change: the new view begins with it.
+    setTimeout(() => this.ctx.ask({ kernel }), 400);
+    return true;
+  }
+
+  close() {
+    this.inner?.destroy();
+    this.inner = null;
+    this.opened = -1;
+    fill(this.host);
+  }
+
+  leave() {
+    if (this.tabs.selected === "levels") {
+      this.tabs.select("run");
+      this.light();
+      this.rows[Math.max(0, this.kernel)].focus({ preventScroll: true });
+      return this.ctx.changed();
+    }
+    if (this.kernel < 0) return false;
+    this.choose(-1, -1);
+  }
+
+  help() {
+    super.help([h("p", null, "A mark under the roof could be faster; the line from it to the roof says how far. The limits were measured with the run: arithmetic that never leaves the registers, and memory that is read in order. A kernel whose operands lie in the caches can be above the slope.")]);
+  }
+
+  destroy() {
+    this.stop?.();
+    this.close();
+    this.roofline.destroy();
+    this.time.destroy();
+    super.destroy();
+  }
+}

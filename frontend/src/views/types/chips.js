@@ -1,0 +1,97 @@
+// The two columns beside the program: a pill for each type variable, a box for each relation.
+import { h, set, text } from "../../core/dom.js";
+import { UNSEEN } from "./state.js";
+import { KNOWN, STATUS } from "./marks.js";
+
+/** `byRow[row]` lists the items (variables, relations) that stand on the row; those without one stand on `spare`. */
+export function byRow(items, count, spare) {
+  const out = Array.from({ length: count }, () => []);
+  items.forEach((item, index) => out[item[1] >= 0 && item[1] < count ? item[1] : spare]?.push(index));
+  return out;
+}
+
+/** What a variable's pill says now. */
+export function variableFace(view, state, v) {
+  const [name, , what] = view.vars[v].map((entry, i) => (i === 1 ? entry : view.strings[entry]));
+  const lead = state.lead[v];
+  const known = state.known[lead];
+  const short = state.short[lead] >= 0 ? view.strings[state.short[lead]] : "";
+  const full = state.full[lead] >= 0 ? view.strings[state.full[lead]] : "";
+  return { name, what, known, short, full, seen: state.seen[v] === 1 };
+}
+
+function drawVariable(view, chip, face, fresh) {
+  const kind = KNOWN[face.known];
+  chip.className = `chip var ${kind.id}${face.seen ? "" : " unseen"}${fresh ? " fresh" : ""}`;
+  text(chip.children[0], face.name);
+  chip.children[0].className = face.name.length > 4 ? "long" : "";
+  const beside = face.short ? ` : ${face.short}` : ` ${face.what === face.name ? "" : face.what}`;
+  text(chip.children[1], beside);
+  chip.children[1].className = face.short ? "type" : "what";
+  set(chip, "title", face.full ? `${face.name}: ${face.full}\n${face.what}` : `${face.name}\n${face.what}: ${kind.word}`);
+  // The spoken name starts with what is seen, so that it can also be said to a voice control.
+  set(chip, "aria-label", `${face.name}${beside}, ${kind.word}${face.short ? `, type of ${face.what}` : ""}. Why?`);
+}
+
+function drawRelation(view, chip, rel, status, fresh) {
+  const kind = STATUS[status] ?? STATUS[0];
+  const label = view.strings[view.rels[rel][2]];
+  chip.className = `chip rel ${kind.id}${status === UNSEEN ? " unseen" : ""}${fresh ? " fresh" : ""}`;
+  text(chip.children[0], kind.sign);
+  text(chip.children[1], label);
+  set(chip, "title", `${label}\n${kind.word}`);
+  set(chip, "aria-label", `${label}, relation, ${kind.word}`);
+}
+
+/** Fills a cell with `items` chips once, and draws each again at every call. */
+function fillCell(cell, items, tabbable, name, draw) {
+  while (cell.children.length < items.length) {
+    const item = items[cell.children.length];
+    cell.append(h("button", { type: "button", tabindex: tabbable ? 0 : -1, [`data-${name}`]: item }, h("span"), h("span")));
+  }
+  items.forEach((item, i) => draw(cell.children[i], item));
+}
+
+/**
+ * The columns for createRows. `now()` returns `{ state, fresh: { vars: Set, rels: Set }, row }` with `row` the
+ * selected row.
+ */
+export function typeColumns(view, varsOn, relsOn, now) {
+  return [
+    {
+      id: "vars", title: "types", width: "minmax(236px, 0.62fr)", lines: (row) => varsOn[row].length,
+      draw(row, cell) {
+        const { state, fresh, row: selected } = now();
+        fillCell(cell, varsOn[row], row === selected, "var", (chip, v) => drawVariable(view, chip, variableFace(view, state, v), fresh.vars.has(v)));
+      },
+    },
+    {
+      id: "rels", title: "relations", width: "minmax(160px, 0.46fr)", lines: (row) => relsOn[row].length,
+      draw(row, cell) {
+        const { state, fresh, row: selected } = now();
+        fillCell(cell, relsOn[row], row === selected, "rel", (chip, rel) => drawRelation(view, chip, rel, state.rel[rel], fresh.rels.has(rel)));
+      },
+    },
+  ];
+}
+
+/** Rows whose chips differ between two states, given as the faces that were drawn last. */
+export function createDirty(view) {
+  const vars = new Map();
+  const rels = new Map();
+  return (state, fresh) => {
+    const rows = new Set();
+    view.vars.forEach(([, row], v) => {
+      const lead = state.lead[v];
+      const face = state.seen[v] | (state.known[lead] << 1) | (Number(fresh.vars.has(v)) << 3) | ((state.short[lead] + 1) << 4);
+      if (vars.get(v) !== face) rows.add(row);
+      vars.set(v, face);
+    });
+    view.rels.forEach(([, row], rel) => {
+      const face = (state.rel[rel] + 1) * 2 + Number(fresh.rels.has(rel));
+      if (rels.get(rel) !== face) rows.add(row);
+      rels.set(rel, face);
+    });
+    return rows;
+  };
+}

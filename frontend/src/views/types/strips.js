@@ -1,0 +1,54 @@
+// The strips around the rows: the queue above, the classes below.
+import { fill, h, text } from "../../core/dom.js";
+import { classes } from "./state.js";
+
+const SHOWN = 12;
+const SLIDE = 240;
+
+/**
+ * The queue, front first; what this step took from it stands before it, what it moved is marked. Tokens slide to
+ * their new places, unless the reader asked for less motion or goes too fast to see it.
+ */
+export function createQueue(view, el, { onRel, reduced }) {
+  const name = (rel) => view.strings[view.rels[rel][0]];
+  let last = 0;
+
+  function token(rel, kind, sign, note) {
+    const label = view.strings[view.rels[rel][2]];
+    return h("button", { class: `token ${kind}`, type: "button", "data-token": rel, title: label, "aria-label": `${sign}${name(rel)}${note}`, onclick: () => onRel(rel) }, sign, name(rel));
+  }
+
+  const places = () => new Map([...el.querySelectorAll("[data-token]")].map((node) => [node.dataset.token, [node, node.offsetLeft]]));
+
+  function slide(before) {
+    for (const [rel, [node, x]] of places()) {
+      const from = before.get(rel)?.[1];
+      if (from === undefined) node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: SLIDE });
+      else if (from !== x) node.animate([{ transform: `translateX(${from - x}px)` }, { transform: "none" }], { duration: SLIDE, easing: "ease-out" });
+    }
+  }
+
+  return (state, changes) => {
+    const now = performance.now();
+    const calm = !reduced() && now - last > 2 * SLIDE && el.isConnected;
+    last = now;
+    const before = calm ? places() : null;
+    const moved = new Set(changes.filter(([kind]) => kind === "f").map(([, rel]) => rel));
+    const taken = changes.filter(([kind, rel]) => kind === "p" && !state.queue.includes(rel)).map(([, rel]) => rel);
+    fill(el,
+      taken.length > 0 && h("span", { class: "dir" }, "took"),
+      taken.map((rel) => token(rel, "left", "▶ ", ", just taken from the queue")),
+      h("span", { class: "dir" }, state.queue.length > 1 ? `queue of ${state.queue.length}` : "queue"),
+      state.queue.length === 0 ? h("i", null, "empty") : h("span", { class: "dir", "aria-hidden": "true" }, "front →"),
+      state.queue.slice(0, SHOWN).map((rel) => token(rel, moved.has(rel) ? "moved" : "", moved.has(rel) ? "▲ " : "", moved.has(rel) ? ", moved to the front" : "")));
+    if (before?.size) slide(before);
+  };
+}
+
+/** The classes of more than one variable, as sets. */
+export function drawFoot(view, el, state) {
+  const groups = classes(state);
+  const name = (v) => view.strings[view.vars[v][0]];
+  const shown = groups.slice(0, 6).map((members) => `{${members.slice(0, 8).map(name).join(" ")}${members.length > 8 ? " …" : ""}}`).join("  ");
+  text(el, groups.length ? shown + (groups.length > 6 ? `  +${groups.length - 6}` : "") : "none yet");
+}

@@ -1,0 +1,252 @@
+"""The sentences of the evaluation explorer: what each step did, and why."""
+
+from __future__ import annotations
+
+from ...execute.code import Instruction, Kind
+from ...execute.record import Activation, Chose, Entered, Failed, Finished, Made, Returned, Step
+from ...execute.values import Closure, ConstructorValue, Value
+from ...ir.adt import Constructor, Match
+from ...ir.expr import Constant, Expr, GlobalVar
+from ...ir.op import Op
+from ..format import Sentence
+from ..heap import Heap, has_identity
+from ..words import count, counted
+from .rows import RunRows
+
+SHORT = 40  # characters of a value within a sentence
+MOST = 4  # operands that are named
+
+
+class Speaker:
+    """Makes sentences about steps. `rows` has the names, `heap` the values' texts."""
+
+    def __init__(self, rows: RunRows, heap: Heap) -> None:
+        self.rows = rows
+        self.heap = heap
+        self._said: set[str] = set()
+
+    def say(self, step: Step, held: Value = None) -> Sentence:
+        """The sentence of a step. `held` is what a cell that is written held before."""
+        match step:
+            case Entered():
+                return self._entered(step)
+            case Made():
+                return self._made(step, held)
+            case Chose():
+                return self._chose(step)
+            case Returned():
+                return self._returned(step)
+            case Finished():
+                name, value = self.rows.frame_name(step.activation.callee), self.value(step.value)
+                return (
+                    ("{0} returns {1}: this is the result.", name, value)
+                    if step.activation.number == 0
+                    else ("The result is {0}.", value)
+                )
+            case Failed():
+                return plain(f"**It goes wrong here.** {_sentence(step.error.message)}")
+        raise AssertionError(step)
+
+    # -- names and values
+
+    def value(self, value: Value) -> str:
+        return self.heap.text(value, SHORT)
+
+    def named(self, expr: Expr, value: Value) -> str:
+        """`%x = 3`; the value alone where it has no name."""
+        source = self.rows.same(expr)
+        fixed = isinstance(source, (Constant, GlobalVar, Op, Constructor))
+        name = "" if fixed else self.rows.called(source)
+        return f"{name} = {self.value(value)}" if name else self.value(value)
+
+    def operands(self, activation: Activation, slots: tuple[int, ...]) -> list[str]:
+        exprs = self.rows.exprs(activation.code)
+        shown = [self.named(exprs[slot], activation.frame[slot]) for slot in slots[:MOST]]
+        return shown if len(slots) <= MOST else [*shown[: MOST - 1], f"{len(slots) - MOST + 1} more"]
+
+    def target(self, node: Expr) -> tuple[str, tuple[str, ...]]:
+        """How a sentence that gives `node` its value begins, and the argument of that."""
+        name = self.rows.called(node)
+        return ("{0}", (name,)) if name else ("This", ())
+
+    def _once(self, remark: str) -> str:
+        """The small second sentence, the first time that there is reason for it."""
+        if remark in self._said:
+            return ""
+        self._said.add(remark)
+        return f"\n{remark}"
+
+    # -- kinds of steps
+
+    def _entered(self, step: Entered) -> Sentence:
+        new = step.activation
+        name = self.rows.frame_name(new.callee)
+        params = new.code.function.params
+        given = [self.named(p, v) for p, v in zip(params[:MOST], new.frame)]
+        if len(params) > MOST:
+            given = [*given[: MOST - 1], f"{len(params) - MOST + 1} more"]
+        with_what = f" with {listed(given, 1)}" if given else ""
+        if new.at is None:
+            return f"{{0}} begins{with_what}.", name, *given
+        if step.replaced is not None:
+            before = self.rows.frame_name(step.replaced.callee)
+            last = len(given) + 1
+            return (
+                f"{{0}} is called{with_what}. What it returns is what {{{last}}} returns, so its frame takes "
+                f"that one's place: turn {new.turn}, and the stack is no higher."
+                + self._once("This is a tail call. A loop that is written with them needs no stack."),
+                name,
+                *given,
+                before,
+            )
+        caller = new.caller
+        waits = f" {{{len(given) + 1}}} waits." if caller is not None else ""
+        again = caller is not None and caller.callee.function is new.callee.function
+        remark = self._once("It is the same function, in a frame of its own.") if again else ""
+        args = () if caller is None else (self.rows.frame_name(caller.callee),)
+        return f"{{0}} is called{with_what}.{waits}{remark}", name, *given, *args
+
+    def _made(self, step: Made, held: Value) -> Sentence:
+        instruction, now = step.instruction, step.activation
+        start, args = self.target(instruction.node)
+        at = len(args)
+        operands = self.operands(now, instruction.operands)
+        value = self.value(step.value)
+        match instruction.kind:
+            case Kind.OPERATOR:
+                op, _ = instruction.detail
+                return _applied(start, args, op.name, operands, value)
+            case Kind.CALL:
+                return self._constructed(step, start, args, operands)
+            case Kind.TUPLE:
+                what = f"a tuple of {listed(operands, at)}" if operands else "the empty tuple"
+                return f"{start} is {what}.", *args, *operands
+            case Kind.FIELD:
+                return (
+                    f"{start} is field {instruction.detail} of {{{at}}}: {{{at + 1}}}.",
+                    *args,
+                    *operands,
+                    value,
+                )
+            case Kind.CLOSURE:
+                return self._closure(step, start, args)
+            case Kind.REF:
+                remark = self._once("A cell can be written again; whoever holds it sees what it holds then.")
+                return f"{start} is a new cell. It holds {{{at}}}.{remark}", *args, *operands
+            case Kind.READ:
+                cell = self._cell(now, instruction)
+                return f"{start} is what the cell {{{at}}} holds now: {{{at + 1}}}.", *args, cell, value
+            case Kind.WRITE:
+                cell = self._cell(now, instruction)
+                before, after = self.value(held), operands[1]
+                return "The cell {0} held {1}. From now on it holds {2}.", cell, before, after
+        raise AssertionError(instruction.kind)
+
+    def _cell(self, now: Activation, instruction: Instruction) -> str:
+        exprs = self.rows.exprs(now.code)
+        return self.rows.called(self.rows.same(exprs[instruction.operands[0]])) or "ref(…)"
+
+    def _constructed(self, step: Made, start: str, args: tuple[str, ...], operands: list[str]) -> Sentence:
+        """A call of a constructor, or of an operator that is a value."""
+        value, rest, at = step.value, operands[1:], len(args)
+        if not isinstance(value, ConstructorValue):
+            return _applied(start, args, operands[0], rest, self.value(value))
+        name = value.constructor.name_hint
+        if not rest:
+            return f"{start} is {{{at}}}.", *args, name
+        shares = any(has_identity(field) for field in value.fields)
+        remark = self._once("Its fields are the things themselves, not copies of them.") if shares else ""
+        return f"{start} is a new {{{at}}} of {listed(rest, at + 1)}.{remark}", *args, name, *rest
+
+    def _closure(self, step: Made, start: str, args: tuple[str, ...]) -> Sentence:
+        closure, at = step.value, len(args)
+        assert isinstance(closure, Closure)
+        exprs = self.rows.exprs(closure.code)
+        held = [
+            f"{self.rows.called(exprs[slot])} (itself)"
+            if value is closure
+            else self.named(exprs[slot], value)
+            for (_, slot), value in zip(closure.code.captures, closure.captured)
+        ]
+        if not held:
+            return f"{start} is a function value. It uses nothing from here.", *args
+        shown = held if len(held) <= MOST else [*held[: MOST - 1], f"{len(held) - MOST + 1} more"]
+        remark = self._once("It keeps that after this frame is gone.")
+        return f"{start} is a function value, and keeps {listed(shown, at)}.{remark}", *args, *shown
+
+    def _chose(self, step: Chose) -> Sentence:
+        instruction, now = step.instruction, step.activation
+        (asked,) = self.operands(now, instruction.operands)
+        node = instruction.node
+        if not isinstance(node, Match):
+            branch = "the first branch" if step.number == 0 else "the `else` branch"
+            return f"{{0}}, so {branch} is taken.", asked
+        pattern = self.rows.pattern(node, step.number)
+        bound = [
+            self.named(var, now.frame[slot]) for var, slot in instruction.detail[step.number].slots.items()
+        ]
+        shown = bound if len(bound) <= MOST else [*bound[: MOST - 1], f"{len(bound) - MOST + 1} more"]
+        binds = f": {listed(shown, 2)}" if shown else ""
+        passed = [self.rows.pattern(node, k) for k in range(step.number)]
+        remark = ""
+        if passed:
+            last = len(shown) + 2
+            names = listed(passed[:MOST], last) + (" …" if len(passed) > MOST else "")
+            remark = f"\nIt does not fit {names}, which {'stands' if len(passed) == 1 else 'stand'} before."
+        return f"{{0}} fits {{1}}{binds}.{remark}", asked, pattern, *shown, *passed[:MOST]
+
+    def _returned(self, step: Returned) -> Sentence:
+        start, args = self.target(step.instruction.node)
+        at, value = len(args), self.value(step.value)
+        if step.left is None:
+            word = "match" if isinstance(step.instruction.node, Match) else "if"
+            return f"The branch ends, and with it the `{word}`: {start} is {{{at}}}.", *args, value
+        left, now = (self.rows.frame_name(a.callee) for a in (step.left, step.activation))
+        end = f": {start} is that." if args else "."
+        turns = f" after {counted(step.left.turn, 'more turn')}" if step.left.turn else ""
+        return (
+            f"{{{at}}} returns {{{at + 1}}}{turns}, and {{{at + 2}}} goes on{end}",
+            *args,
+            left,
+            value,
+            now,
+        )
+
+
+def gap(left_out: int, shown: int, total: int) -> Sentence:
+    """What is said of the steps that are not in the data."""
+    are = "is" if left_out == 1 else "are"
+    return (
+        f"Here {counted(left_out, 'step')} {are} left out: the first {count(shown)} of {count(total)} are "
+        "recorded.",
+    )
+
+
+def stopped(shown: int, total: int) -> Sentence:
+    """What is said at the end of a run that did not end."""
+    return (
+        f"The first {count(shown)} steps are recorded. After {counted(total, 'step')} the program had not "
+        "ended, and was stopped: its result is not known.",
+    )
+
+
+def listed(texts: list[str], first: int) -> str:
+    """`{1}, {2} and {3}`."""
+    places = [f"{{{first + k}}}" for k in range(len(texts))]
+    return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
+
+
+def plain(text: str) -> Sentence:
+    """Text as a template without arguments."""
+    return (text.replace("{", "{{").replace("}", "}}"),)
+
+
+def _applied(start: str, args: tuple[str, ...], name: str, operands: list[str], value: str) -> Sentence:
+    at = len(args)
+    of = f" of {listed(operands, at + 2)}" if operands else ""
+    return f"{start} is {{{at}}}: {{{at + 1}}}{of}.", *args, value, name, *operands
+
+
+def _sentence(text: str) -> str:
+    text = text.strip().rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,3 @@
+"""Operators being grouped into kernels, decision by decision."""
+
+from __future__ import annotations

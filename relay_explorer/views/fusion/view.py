@@ -1,0 +1,320 @@
+"""The fusion explorer's data: which operators the pass puts into one kernel, decision by decision; and what
+it does under other limits, answered beforehand by the same pass.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...analysis.cost import call_cost, nbytes
+from ...analysis.dataflow_graph import DataflowGraph, FlowNode
+from ...analysis.effects import effects
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.op import Op, OpPattern
+from ...ir.show import short_type
+from ...ir.walk import post_order
+from ...transform.fusion_groups import Decision, Limits, Partition
+from ...typing import infer_types
+from ..rows import ProgramRows, program_rows
+from ..words import count, counted
+from . import sentences as say
+from .format import FusedFunction, FusionMark, FusionNode, FusionStep, FusionView, Kernel, Variant
+from .order import Regrouping
+from .tally import Tally
+
+MOST_REFUSED = 4_000  # decisions that are shown, besides those that merge
+MOST_FUNCTIONS = 12
+_ASKED = (Call, Tuple, TupleGetItem)
+MOST_SUPPOSED = 3  # operators whose pattern is supposed to be another
+
+
+class _Scenario(NamedTuple):
+    """What to ask the pass."""
+
+    name: str
+    limits: Limits
+    patterns: Mapping[str, int]
+
+
+def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "") -> FusionView:
+    """The view of the fusion of a module's functions that compute something; `@main` is shown first. Types
+    are inferred; functions are fused as they are, so that passes that should come before have to be run
+    before.
+    """
+    typed = infer_types(module)
+    functions = {var.name_hint: f for var, f in typed.functions.items() if isinstance(f, Function)}
+    if not functions:
+        raise RelayError("the module has no function to be fused")
+    program = program_rows(typed)
+    regrouping = Regrouping(program, effects(typed))
+    names = sorted(functions, key=lambda name: name != "main")
+    busy = [name for name in names if any(map(_computes, post_order(functions[name])))] or names
+    found = [_Builder(program, regrouping, functions[name]) for name in busy[:MOST_FUNCTIONS]]
+    fused = [b.fused(f"@{name}", limits or Limits()) for name, b in zip(busy, found)]
+
+    def number(expr: Expr) -> int:
+        return next((b.graph[expr].index for b in found if expr in b.graph), -1)
+
+    return FusionView(
+        title=title or "fusion",
+        summary=fused[0].summary,
+        rows=program.filled(number),
+        patterns=say.PATTERNS,
+        functions=tuple(fused),
+    )
+
+
+class _Builder:
+    def __init__(self, program: ProgramRows, regrouping: Regrouping, function: Function) -> None:
+        self.function = function
+        self.program = program
+        self.regrouping = regrouping
+        self.graph = DataflowGraph(function)
+        self.base = [node.pattern for node in self.graph.nodes]
+        self.bytes = [nbytes(node.expr._checked_type) for node in self.graph.nodes]
+        self.sources: list[list[int]] = [[] for _ in self.graph.nodes]
+        for node in self.graph.nodes:
+            for user, _ in node.uses:
+                self.sources[user.index].append(node.index)
+        self._computing = [_computes(node.expr) for node in self.graph.nodes]
+        self.flops = [
+            call_cost(node.expr).flops if isinstance(node.expr, Call) else 0 for node in self.graph.nodes
+        ]
+
+    def fused(self, name: str, limits: Limits) -> FusedFunction:
+        """What the pass makes of the function, and would make of it under other limits."""
+        asked = self._variant(_Scenario("as asked", limits, {}), asked=True)
+        variants = [asked, *(self._variant(s) for s in self._what_if(limits, asked))]
+        first = last = self.program.row(self.function)
+        while self.program.source[last].end > last:
+            last = self.program.source[last].end
+        nodes = tuple(map(self._node, self.graph.nodes))
+        return FusedFunction(name, self._summary(asked), first, last, nodes, tuple(variants))
+
+    def _row(self, expr: Expr) -> int:
+        """The row that defines it: none for a constant that is written where it is used."""
+        return -1 if isinstance(expr, Constant) else self.program.row(expr)
+
+    def _node(self, node: FlowNode) -> FusionNode:
+        expr = node.expr
+        return FusionNode(
+            self._row(expr), self.program.name(expr) or "", label(expr), self.base[node.index],
+            short_type(expr.checked_type), self.bytes[node.index],
+            tuple(user.index for user, _ in node.uses), node.held,
+            *self._alone(node.index),
+        )  # fmt: skip
+
+    def _alone(self, index: int) -> tuple[str, int, int, int]:
+        """What an operator adds to a kernel's name, and what it takes as a kernel of its own."""
+        expr = self.graph.nodes[index].expr
+        if not _computes(expr):
+            return "", 0, 0, 0
+        return short(_operator(expr)), *self._traffic([index]), self.flops[index]
+
+    def name(self, index: int) -> str:
+        """What a sentence calls a node: `%3 add`, `add`."""
+        expr = self.graph.nodes[index].expr
+        given = self.program.name(expr)
+        return f"{given} {label(expr)}" if given and not isinstance(expr, Var) else given or label(expr)
+
+    # -- what if
+
+    def _what_if(self, limits: Limits, asked: Variant) -> list[_Scenario]:
+        """Other limits and other patterns: no fusion, small kernels, an operator that stands in the way."""
+        found = [_Scenario("no fusion", limits._replace(level=0), {})]
+        largest = max((len(k.nodes) for k in asked.kernels), default=1)
+        for depth in (2, 4):
+            if depth < largest:
+                found.append(_Scenario(f"at most {depth} in a kernel", limits._replace(depth=depth), {}))
+        blamed = Counter(self._blamed(step) for step in asked.steps if step.mark == FusionMark.REFUSED)
+        blamed.pop("", None)
+        for name, _ in blamed.most_common(MOST_SUPPOSED):
+            pattern = Op.get(name).pattern
+            other = OpPattern.INJECTIVE if pattern > OpPattern.INJECTIVE else OpPattern.OPAQUE
+            found.append(_Scenario(f"{short(name)} were {say.WORDS[other]}", limits, {name: other}))
+        return found
+
+    def _blamed(self, step: FusionStep) -> str:
+        """The operator without which a merge would not have been refused."""
+        at = step.obstacle if step.obstacle >= 0 else step.node
+        expr = self.graph.nodes[at].expr
+        return expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else ""
+
+    # -- one variant
+
+    def _variant(self, scenario: _Scenario, asked: bool = False) -> Variant:
+        graph = DataflowGraph(self.function, scenario.patterns) if scenario.patterns else self.graph
+        partition = Partition(graph, scenario.limits, record=True)
+        dominators = partition.dominators
+        steps = self._steps(partition)
+        kernels = self._kernels(partition)
+        before = [n for n, node in enumerate(graph.nodes) if _computes(node.expr)]
+        moved = sum(sum(self._traffic([n])) for n in before)
+        launches = (len(before), len(kernels))
+        traffic = (moved, sum(k.read + k.written for k in kernels))
+        parents = dominators.parent if dominators else [None] * len(graph.nodes)
+        changed = [(n, node.pattern) for n, node in enumerate(graph.nodes) if node.pattern != self.base[n]]
+        return Variant(
+            scenario.name if not asked else f"level {scenario.limits.level}",
+            _told(launches, traffic), tuple(changed),
+            tuple(-1 if p is None else p for p in parents),
+            tuple(steps), tuple(kernels), launches, traffic, self._order(kernels),
+        )  # fmt: skip
+
+    def _order(self, kernels: Sequence[Kernel]) -> tuple[int, ...]:
+        """The rows with those of each kernel together."""
+        rows = [
+            (self._row(self.graph.nodes[n].expr), k) for k, made in enumerate(kernels) for n in made.nodes
+        ]
+        return self.regrouping.order({row: k for row, k in rows if row >= 0})
+
+    def _steps(self, partition: Partition) -> list[FusionStep]:
+        total = counted(sum(map(_computes, (n.expr for n in partition.graph.nodes))), "operator")
+        begin = (
+            f"Every operator is a group of its own: **{total}**. Each may join the kernel of its "
+            "post-dominator, where all its uses meet.",
+        )
+        tally = Tally(self._computing, self._traffic)
+        steps = [FusionStep(FusionMark.BEGIN, -1, -1, -1, begin, (), -1, (), *tally.totals)]
+        patterns = [node.pattern for node in partition.graph.nodes]
+        speaker = say.Speaker(
+            self.name, patterns.__getitem__, lambda n: _most_opaque_user(partition, n), partition.limits
+        )
+        assert partition.decisions is not None
+        refused: set[tuple[int, str]] = set()
+        for made in partition.decisions:
+            expr = partition.graph.nodes[made.node].expr
+            if not made.fused:
+                again = (made.node, made.rule) in refused  # for the same reason as in an earlier phase
+                if again or not isinstance(expr, _ASKED) or len(refused) == MOST_REFUSED:
+                    continue
+                refused.add((made.node, made.rule))
+            elif made.target is not None:
+                tally.merge(made.merged, made.target)
+            merged = tuple(n for n in made.merged if self._shown(n))
+            if made.fused and not merged:  # a constant comes along with what uses it
+                continue
+            mark = FusionMark.MERGED if made.fused else FusionMark.REFUSED
+            if made.target is None:
+                mark = FusionMark.NOTHING
+            told = speaker.decision(made)
+            steps.append(
+                FusionStep(
+                    mark, made.phase, made.node, -1 if made.target is None else made.target, told,
+                    say.rule(made), _obstacle(partition, made), merged,
+                    *tally.totals,
+                )
+            )  # fmt: skip
+        steps.append(
+            FusionStep(FusionMark.END, -1, -1, -1, self._ended(partition), (), -1, (), *tally.totals)
+        )
+        return steps
+
+    def _ended(self, partition: Partition) -> tuple[str, ...]:
+        kernels = len(self._kernels(partition))
+        return (f"The groups are kernels now: **{counted(kernels, 'kernel')}**.",)
+
+    def _kernels(self, partition: Partition) -> list[Kernel]:
+        groups: dict[int, list[int]] = {}
+        for node in partition.graph.nodes:
+            root = partition.group_of(node).root.index
+            groups.setdefault(root, []).append(node.index)
+        found = []
+        for root, members in sorted(groups.items()):
+            if not any(_computes(self.graph.nodes[m].expr) for m in members):
+                continue
+            read, written = self._traffic(members)
+            names = [
+                short(_operator(self.graph.nodes[m].expr))
+                for m in members
+                if _computes(self.graph.nodes[m].expr)
+            ]
+            flops = sum(self.flops[m] for m in members)
+            nodes = tuple(filter(self._shown, members))
+            found.append(Kernel("·".join(names), nodes, read, written, flops, root))
+        return found
+
+    def _shown(self, index: int) -> bool:
+        return not isinstance(self.graph.nodes[index].expr, Constant)
+
+    def _traffic(self, members: Sequence[int]) -> tuple[int, int]:
+        """Bytes that a kernel reads and writes: what comes from outside it, and what is used outside."""
+        inside = set(members)
+        read = {source for member in members for source in self.sources[member] if source not in inside}
+        written = 0
+        for index in members:
+            node = self.graph.nodes[index]
+            outside = node.held or any(user.index not in inside for user, _ in node.uses)
+            if outside and isinstance(node.expr, (Call, TupleGetItem)):
+                written += self.bytes[index]
+        return sum(self.bytes[source] for source in read), written
+
+    def _summary(self, asked: Variant) -> str:
+        before, after = asked.launches
+        moved, left = asked.bytes
+        share = f", {round(100 * (1 - left / moved))} % less memory traffic" if moved else ""
+        return f"{counted(before, 'operator')} become {counted(after, 'kernel')}{share}."
+
+
+def _obstacle(partition: Partition, made: Decision) -> int:
+    """The node that stands in the way: the one that the pass met, or the one whose use is too opaque."""
+    if made.obstacle is not None:
+        return made.obstacle
+    too_opaque = made.rule in ("not element-wise", "opaque use")
+    return _most_opaque_user(partition, made.node) if too_opaque else -1
+
+
+def _most_opaque_user(partition: Partition, index: int) -> int:
+    """On the ways from a node to its post-dominator, the node whose use of what comes is the most opaque."""
+    nodes, dominators = partition.graph.nodes, partition.dominators
+    assert dominators is not None
+    end = dominators.parent[index]
+    best, found, seen, pending = -1, index, {index}, [nodes[index]]
+    while pending:
+        for user, kind in pending.pop().uses:
+            if kind > best:
+                best, found = kind, user.index
+            if user.index not in seen and user.index != end:
+                seen.add(user.index)
+                pending.append(user)
+    return found
+
+
+def _told(launches: tuple[int, int], traffic: tuple[int, int]) -> tuple[str, ...]:
+    return (
+        "launches {0} → {1}, memory traffic {2} → {3} bytes",
+        str(launches[0]), str(launches[1]), count(traffic[0]), count(traffic[1]),
+    )  # fmt: skip
+
+
+def _computes(expr: Expr) -> bool:
+    return isinstance(expr, Call) and isinstance(expr.op, Op)
+
+
+def _operator(expr: Expr) -> str:
+    return expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else ""
+
+
+def short(name: str) -> str:
+    """An operator's name without its namespace."""
+    return name.rpartition(".")[2]
+
+
+def label(expr: Expr) -> str:
+    """What a node is."""
+    match expr:
+        case Call(op=Op() as op):
+            return op.name
+        case Call():
+            return "a call"
+        case TupleGetItem():
+            return f".{expr.index}"
+        case Var():
+            return f"%{expr.name_hint}"
+        case Constant():
+            return f"constant {expr.data.item()}" if not expr.data.shape else "constant"
+    return type(expr).__name__.lower()

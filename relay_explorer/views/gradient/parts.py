@@ -1,0 +1,298 @@
+"""What the gradient explorer shows of a function: its values, the lines that the way back adds, and who keeps
+what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from ...analysis.cost import call_cost, nbytes
+from ...ir.expr import Call, Constant, Expr, Function, Let, Tuple, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.show import short_type
+from ...ir.types import TensorType, TupleType, Type
+from ...ir.walk import children, post_order
+from ...text import rows as printed
+from ...transform.first_order_gradient import Derivation
+from ...typing import infer_types
+from ..format import Row, RowKind, Token
+from ..fusion.view import label
+from ..rows import ProgramRows, program_rows
+from .format import Kept, Line, Role, Use, Value
+
+# Operators that look at one argument's shape only: its number, by the operator's name.
+SHAPES_OF = {
+    "broadcast_to_like": 1, "collapse_sum_like": 1, "reshape_like": 1, "slice_like": 1, "cast_like": 1,
+    "zeros_like": 0, "ones_like": 0, "full_like": 0, "shape_of": 0, "ndarray_size": 0,
+}  # fmt: skip
+
+
+class Parts:
+    """The parts of the view: values, lines, rows, and what a sentence calls them."""
+
+    def __init__(self, module: IRModule, name: str, made: Derivation) -> None:
+        self.made = made
+        for var, _ in _bindings(made.function.body)[: made.forward]:
+            var.type_annotation = None  # it is a copy; its type stands beside it
+        alone = IRModule()
+        alone[name] = made.function
+        self.program: ProgramRows = program_rows(alone)
+        whole = module.copy()
+        whole["differentiated"] = made.function
+        typed = infer_types(whole)["differentiated"]
+        assert isinstance(typed, Function)
+        self.bindings = _bindings(made.function.body)
+        self.typed = [value for _, value in _bindings(typed.body)]
+        self.params = list(made.function.params)
+        self.forward = self.bindings[: made.forward]
+        self.back = self.bindings[made.forward : -2]  # without the tuples of the results
+        self.number: dict[Var, int] = {
+            var: k for k, var in enumerate([*self.params, *(var for var, _ in self.forward)])
+        }
+        self._names = list(self.number)
+        self._forward: dict[Var, Expr] = dict(self.forward)
+        self.line: dict[Var, int] = {var: k for k, (var, _) in enumerate(self.back)}
+        self.visits = made.visits
+
+    # -- what an expression is called
+
+    def _var(self, expr: Expr | None) -> Var | None:
+        """The variable that an expression of a visit is bound to."""
+        found = self.made.variables.get(id(expr), expr)
+        return found if isinstance(found, Var) else None
+
+    def value_of(self, expr: Expr | None) -> int:
+        var = self._var(expr)
+        return -1 if var is None else self.number.get(var, -1)
+
+    def line_of(self, expr: Expr | None) -> int:
+        var = self._var(expr)
+        return -1 if var is None else self.line.get(var, -1)
+
+    def title(self, value: int) -> str:
+        """What a sentence calls a value: `%x3 tanh`, `%w`."""
+        made = self.values[value]
+        plain = value < len(self.params) or made.label.startswith(".")
+        return made.name if plain else f"{made.name} {made.label}"
+
+    def name(self, line: int) -> str:
+        return self.lines[line].name if line >= 0 else ""
+
+    def ref(self, expr: Expr) -> int:
+        if isinstance(expr, Var) and expr in self.number:
+            return self.number[expr]
+        if isinstance(expr, Var) and expr in self.line:
+            return len(self.number) + self.line[expr]
+        return -1
+
+    # -- the lines
+
+    @cached_property
+    def owners(self) -> list[tuple[int, Role]]:
+        """Beside which value each line stands, and what it is there for."""
+        found: dict[int, tuple[int, Role]] = {}
+        for visit in self.visits:
+            for role, exprs in ((Role.SUM, visit.sums), (Role.RULE, visit.made)):
+                for expr in exprs:
+                    if (line := self.line_of(expr)) >= 0:
+                        found.setdefault(line, (self.value_of(visit.node), self._role(role, line)))
+        for number, by in enumerate(self._by_params()):
+            for line in self._below(by):
+                found.setdefault(line, (number, Role.ZEROS))
+        first = self.value_of(self.visits[0].node) if self.visits else 0
+        reached = {line for visit in self.visits[:1] for line in self._below(visit.derivative)}
+        for line in range(len(self.back)):
+            if line not in found or (line in reached and found[line][1] == Role.ZEROS):
+                found[line] = (first, Role.BEGINNING)
+        return [found[line] for line in range(len(self.back))]
+
+    def _role(self, role: Role, line: int) -> Role:
+        """Of what puts parts together, only additions are sums."""
+        value = self.back[line][1]
+        adds = isinstance(value, Call) and isinstance(value.op, Op) and value.op.name == "add"
+        return role if adds else Role.RULE
+
+    def _by_params(self) -> Sequence[Expr]:
+        values = dict(self.bindings)
+        whole = values[self.bindings[-1][0]]
+        assert isinstance(whole, Tuple)
+        by = values.get(whole.fields[1]) if isinstance(whole.fields[1], Var) else whole.fields[1]
+        return by.fields if isinstance(by, Tuple) else ()
+
+    def _below(self, expr: Expr | None) -> list[int]:
+        """The lines of a derivative that are not yet anyone's: itself, and its fields."""
+        values, pending, found = dict(self.back), [expr], []
+        while pending:
+            var = self._var(pending.pop())
+            if var is not None and var in self.line:
+                found.append(self.line[var])
+                if isinstance(values[var], Tuple):
+                    pending += values[var].fields  # type: ignore[attr-defined]  # a tuple's
+        return found
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        found = []
+        for number, (var, value) in enumerate(self.back):
+            typed = self.typed[self.made.forward + number]
+            owner, role = self.owners[number]
+            row = self.program.source[self.program.row(var)]
+            tokens = [
+                Token(t.cls, t.text, -1 if t.expr is None else self.ref(t.expr))
+                for t in row.tokens
+                if t.cls != printed.KEYWORD or t.text.strip() != "let"
+            ]
+            flops = call_cost(typed).flops if isinstance(typed, Call) else 0
+            name = self.program.name(var) or ""
+            found.append(
+                Line(
+                    owner, role, _trimmed(tokens), name, short_type(typed.checked_type), flops,
+                    nbytes(typed.checked_type), self._uses(value),
+                )
+            )  # fmt: skip
+        return found
+
+    def _uses(self, value: Expr) -> tuple[Use, ...]:
+        shape = SHAPES_OF.get(value.op.name) if isinstance(value, Call) and isinstance(value.op, Op) else None
+        arguments = value.args if isinstance(value, Call) else children(value)
+        found: dict[int, Kept] = {}
+        for at, part in enumerate(arguments):
+            number = self.value_of(part)
+            if number >= 0:
+                how = Kept.SHAPE if at == shape else Kept.NUMBERS
+                found[number] = min(found.get(number, how), how)
+        spread: dict[int, Kept] = {}
+        for number, how in self._spread(Use(number, how) for number, how in found.items()):
+            spread[number] = min(spread.get(number, how), how)
+        return tuple(Use(number, how) for number, how in sorted(spread.items()))
+
+    # -- the values
+
+    @cached_property
+    def kept(self) -> list[Kept]:
+        """What the way back uses of each value. A tuple holds nothing itself: its fields are used."""
+        found = [Kept.NOT] * len(self.number)
+        for value, how in (use for _, line in self.back for use in self._uses(line)):
+            if found[value] != Kept.NUMBERS:
+                found[value] = how
+        return found
+
+    def _spread(self, uses: Iterable[Use]) -> Iterator[Use]:
+        """The uses, those of a tuple as uses of its fields."""
+        pending = list(uses)
+        while pending:
+            use = pending.pop()
+            inner = self._forward.get(self._names[use.value])
+            if isinstance(inner, Tuple):
+                pending += [Use(n, use.how) for part in inner.fields if (n := self.value_of(part)) >= 0]
+            else:
+                yield use
+
+    @cached_property
+    def values(self) -> list[Value]:
+        users: list[list[int]] = [[] for _ in self._names]
+        for var, value in self.forward:
+            for source in dict.fromkeys(self.value_of(part) for part in _free(value)):
+                if 0 <= source < self.number[var]:  # a function may name itself
+                    users[source].append(self.number[var])
+        whole = {self.value_of(v.node): self.line_of(v.derivative) for v in self.visits}
+        found = []
+        for number, var in enumerate(self._names):
+            at = number - len(self.params)
+            expr: Expr = self.forward[at][1] if at >= 0 else var
+            type_ = self.typed[at].checked_type if at >= 0 else var.checked_type
+            what = "parameter" if at < 0 else label(expr)
+            given = at < 0 or isinstance(expr, Constant)
+            size = 0 if isinstance(expr, Tuple) else nbytes(type_)
+            name = self.program.name(var) or ""
+            found.append(
+                Value(
+                    self.program.row(var), name, what, short_type(type_), size, given, self.kept[number],
+                    whole.get(number, -1), tuple(users[number]),
+                )
+            )  # fmt: skip
+        return found
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether the sizes of all that is kept are known before the program runs."""
+        types = [p.checked_type for p in self.params] + [
+            self.typed[k].checked_type for k in range(self.made.forward)
+        ]
+        return all(_is_static(t) for t, how in zip(types, self.kept, strict=True) if how == Kept.NUMBERS)
+
+    def held(self, lines: Iterable[int]) -> set[int]:
+        """The computed values whose numbers these lines use."""
+        uses = (use for line in lines for use in self.lines[line].uses if use.how == Kept.NUMBERS)
+        return {value for value, _ in uses if not self.values[value].given}
+
+    # -- the rows
+
+    def rows(self) -> tuple[Row, ...]:
+        """The forward program's rows, with a result row that names the derivatives."""
+        rows = self.program.filled(self.ref)
+        after = [var for var, _ in self.bindings[self.made.forward :]]
+        first = self.program.row(after[0])
+        last = len(rows) - 1
+        made = self.program.source
+        whole = self._tokens(self.bindings[-1][1])
+        closing = first + 1
+        found = [
+            Row(row.kind, row.depth, row.tokens, row.node, closing) if row.end >= last else row
+            for row in rows[:first]
+        ]
+        found.append(Row(int(RowKind.RESULT), made[first].depth, tuple(whole), -1, -1))
+        found.append(rows[last])
+        return tuple(found)
+
+    def _tokens(self, whole: Expr) -> list[Token]:
+        values = dict(self.bindings[-2:-1])
+        found: list[Token] = []
+        stack: list[Expr | str] = [whole]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, Var) and part in values:
+                part = values[part]
+            if isinstance(part, str):
+                found.append(Token(printed.PLAIN, part, -1))
+            elif isinstance(part, Tuple):
+                found.append(Token(printed.PLAIN, "(", -1))
+                stack.append(",)" if len(part.fields) == 1 else ")")
+                for at, field in reversed(list(enumerate(part.fields))):
+                    stack += [field, ", "] if at else [field]
+            else:
+                name = self.program.name(part) if isinstance(part, Var) else None
+                found.append(Token(printed.LOCAL, name or label(part), self.ref(part)))
+        return found
+
+
+def _bindings(body: Expr) -> list[tuple[Var, Expr]]:
+    found = []
+    while isinstance(body, Let):
+        found.append((body.var, body.value))
+        body = body.body
+    return found
+
+
+def _free(value: Expr) -> Iterable[Expr]:
+    """The variables of a bound value; those in its blocks too."""
+    return [node for node in post_order(value) if isinstance(node, Var)]
+
+
+def _is_static(type_: Type) -> bool:
+    if isinstance(type_, TupleType):
+        return all(map(_is_static, type_.fields))
+    return not isinstance(type_, TensorType) or type_.is_static
+
+
+def _trimmed(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """Without the white space and the `;` around it."""
+    found = list(tokens)
+    while found and not found[0].text.strip():
+        found.pop(0)
+    if found:
+        found[0] = found[0]._replace(text=found[0].text.lstrip())
+        found[-1] = found[-1]._replace(text=found[-1].text.rstrip().removesuffix(";"))
+    return tuple(t for t in found if t.text)

@@ -1,0 +1,231 @@
+"""What the gradient explorer says: at each place of the way back, what came, what goes on, and the rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ...ir.op import Op
+from ..format import Sentence
+from ..words import count, counted
+
+_SOURCE = "relay_explorer/transform/gradients"
+_LAW = "relay_explorer/transform/reverse_mode.py"
+
+# By the name of a rule: how the derivatives by the arguments follow from `dy`, that by the result `y`.
+FORMULAS = {
+    "elementwise.abs": "dx = dy where x ≥ 0, else −dy",
+    "elementwise.acos": "dx = −dy / √(1 − x²)",
+    "elementwise.acosh": "dx = dy / √(x² − 1)",
+    "elementwise.add": "da = dy, db = dy, each summed where it was stretched",
+    "elementwise.asin": "dx = dy / √(1 − x²)",
+    "elementwise.asinh": "dx = dy / √(x² + 1)",
+    "elementwise.atan": "dx = dy / (1 + x²)",
+    "elementwise.atanh": "dx = dy / (1 − x²)",
+    "elementwise.bias_add": "dx = dy, db = dy summed over all other axes",
+    "elementwise.cast": "dx = dy, in the element type of x",
+    "elementwise.clip": "dx = dy where x lies between the bounds, else 0",
+    "elementwise.cos": "dx = −dy · sin x",
+    "elementwise.cosh": "dx = dy · sinh x",
+    "elementwise.divide": "da = dy / b, db = −dy · y / b, each summed where it was stretched",
+    "elementwise.erf": "dx = dy · 2/√π · exp(−x²)",
+    "elementwise.exp": "dx = dy · y, since exp is its own derivative",
+    "elementwise.leaky_relu": "dx = dy where x > 0, else alpha · dy",
+    "elementwise.log": "dx = dy / x",
+    "elementwise.log10": "dx = dy / (x · ln 10)",
+    "elementwise.log2": "dx = dy / (x · ln 2)",
+    "elementwise.maximum": "dy goes to the larger of the two",
+    "elementwise.minimum": "dy goes to the smaller of the two",
+    "elementwise.multiply": "da = dy · b, db = dy · a, each summed where it was stretched",
+    "elementwise.negative": "dx = −dy",
+    "elementwise.none": "the value does not move smoothly with any argument: nothing goes back",
+    "elementwise.power": "da = dy · b · a^(b−1), db = dy · y · ln a",
+    "elementwise.prelu": "dx = dy where x > 0, else alpha · dy; d alpha = dy · x summed where x ≤ 0",
+    "elementwise.relu": "dx = dy where x ≥ 0, else 0",
+    "elementwise.rsqrt": "dx = −dy · y / (2x)",
+    "elementwise.same": "dx = dy",
+    "elementwise.sigmoid": "dx = dy · y · (1 − y)",
+    "elementwise.sin": "dx = dy · cos x",
+    "elementwise.sinh": "dx = dy · cosh x",
+    "elementwise.sqrt": "dx = dy / (2y)",
+    "elementwise.subtract": "da = dy, db = −dy, each summed where it was stretched",
+    "elementwise.tan": "dx = dy · (1 + y²)",
+    "elementwise.tanh": "dx = dy · (1 − y²)",
+    "elementwise.where": "dy goes to the side from which each element was taken",
+    "loss.cross_entropy": "dp = −dy · t / (p · N), dt = −dy · log p / N",
+    "loss.cross_entropy_with_logits": "dl = −dy · t / N, dt = −dy · l / N",
+    "normalize.dropout": "dx = dy: in inference nothing is dropped",
+    "normalize.log_softmax": "dx = dy − exp(y) · Σ dy, over the softmax axis",
+    "normalize.softmax": "dx = y · (dy − Σ dy · y), over the softmax axis",
+    "pooling.pool2d": "dy goes to the largest of its window (max), or is spread evenly over it (avg)",
+    "products.batch_matmul": "da = dy bᵀ, db = aᵀ dy, matrix by matrix",
+    "products.dense": "dx = dy w, dw = dyᵀ x",
+    "products.matmul": "da = dy bᵀ, db = aᵀ dy",
+    "reduce.extreme": "dy goes to the elements that were chosen; equal ones share it",
+    "reduce.mean": "dx = dy / n, for each of the n elements",
+    "reduce.sum": "dx = dy, for each element that was added",
+    "shape.broadcast": "dx = dy, summed over the axes along which x was stretched",
+    "shape.collapsed": "dx = dy, stretched again over the axes that were summed",
+    "shape.concatenate": "dy is cut where the pieces were joined",
+    "shape.moved": "each dy goes to where its element came from; what was taken twice gets the sum",
+    "shape.reshaped": "dx = dy, in the shape of x",
+    "shape.reverse": "dx = dy, turned round again",
+    "shape.split": "the derivatives of the pieces are joined",
+    "shape.stack": "dy is cut where the pieces were stacked",
+    "shape.transpose": "dx = dy, with the axes put back",
+    "convolution.convolution": "dx = dy convolved with w, transposed; dw = x convolved with dy",
+}  # fmt: skip
+
+
+def rule(op: Op, calls: Sequence[str]) -> Sentence:
+    """The rule of an operator: its formula, or what it is made of, and where it stands."""
+    if op.has_attr("FPrimalGradient") and "FPrimalGradient" in op._attrs:
+        return ("rule: one that was set for {0} by `set_attr`" + _made_of(calls), op.name)
+    family, _, name = op.gradient.partition(".")
+    known = FORMULAS.get(op.gradient)
+    told = f"rule: {known}" if known else "rule: {0} has a small program for it" + _made_of(calls)
+    return (f"{told} · `{name}` in `{_SOURCE}/{family}.py`", op.name)
+
+
+def _made_of(calls: Sequence[str]) -> str:
+    if not calls:
+        return ""
+    made = [name if times == 1 else f"{name} ×{times}" for name, times in Counter(calls).items()]
+    return f", of {', '.join(made[:6])}{' …' if len(made) > 6 else ''}"
+
+
+def listed(places: Sequence[int]) -> str:
+    """`{0}`, `{0} and {1}`, `{0}, {1} and {2}`."""
+    marks = [f"{{{place}}}" for place in places]
+    return " and ".join([", ".join(marks[:-1]), marks[-1]] if len(marks) > 1 else marks)
+
+
+def begin(calls: int, params: int, visited: int) -> Sentence:
+    to = "each of them" if visited == calls else counted(visited, "operator")
+    return (
+        f"Forward, {counted(calls, 'operator')} compute the result from {counted(params, 'parameter')}. "
+        f"The way back begins at the result and comes to {to} in reverse.",
+    )
+
+
+def seed(value: str, line: str) -> Sentence:
+    told = "{0} is the result: moved by something, the result moves by as much. "
+    told += "Its derivative by itself, {1}, is **one**." if line else "Of it the first field counts."
+    return (told, value, line)
+
+
+SEED_RULE: Sentence = (
+    f"rule: the derivative of a tensor is that of the sum of its elements, so that each has a one · `{_LAW}`",
+)
+
+
+def summed(value: str, line: str, users: Sequence[str], times: int) -> Sentence:
+    """`value` was used several times."""
+    places = range(2, 2 + len(users))
+    often = "twice" if times == 2 else f"{times} times"
+    used = f"{{0}} was used {often}, by {listed(places)}"
+    what = (
+        "{1} is the **sum** of what comes back." if line else "What comes back is **added**, field by field."
+    )
+    return (f"{used}. {what}", value, line, *users)
+
+
+SUM_RULE: Sentence = (
+    "rule: moving a value moves the result through each of its uses, and to first order these movements add "
+    f"· `{_LAW}`",
+)
+
+
+def ruled(
+    value: str,
+    derivative: str,
+    to: Sequence[tuple[str, str]],
+    kept: Sequence[str],
+    given: Sequence[str],
+    shapes: Sequence[str],
+) -> Sentence:
+    """An operator in reverse: it is given `derivative`, and hands on `to`: pairs of a value and of the line
+    for it, "" where it is handed on as it is. It uses the numbers of values that are `kept`, of those that
+    were `given` (parameters), and the `shapes` of others.
+    """
+    args = [value, derivative]
+
+    def place(text: str) -> int:
+        args.append(text)
+        return len(args) - 1
+
+    by_target: dict[str, list[str]] = {}
+    for target, name in to:
+        by_target.setdefault(target, []).append(f"{{{place(name)}}}" if name else "it as it is")
+    handed = [f"{_and(names)} to {{{place(target)}}}" for target, names in by_target.items()]
+    told = "**{0}** in reverse: "
+    told += "given {1}, " if derivative else ""
+    told += f"it hands {_and(handed)}." if handed else "nothing goes on from here."
+    if kept:
+        told += (
+            f" It needs the numbers of {listed([place(v) for v in kept])}: **kept** since the forward pass."
+        )
+    if given:
+        more, verb = "And those" if kept else "It needs the numbers", "was" if len(given) == 1 else "were"
+        told += f" {more} of {listed([place(v) for v in given])}, which {verb} given."
+    if shapes:
+        told += f" Of {listed([place(v) for v in shapes])} it needs only the shape."
+    if handed and not kept and not given and not shapes:
+        told += " It needs nothing of the forward pass."
+    return (told, *args)
+
+
+def _and(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def passed(value: str, tuple_: bool, targets: Sequence[str]) -> Sentence:
+    """A tuple or a projection: nothing is computed."""
+    to = listed(range(1, 1 + len(targets)))
+    if tuple_:
+        return (
+            f"{{0}} put values together: back, each field's derivative goes to its own, {to}.",
+            value,
+            *targets,
+        )
+    return (f"{{0}} took one field: its derivative goes back to that field of {to}.", value, *targets)
+
+
+PASS_RULE: Sentence = (f"rule: tuples compute nothing, and their derivatives neither · `{_LAW}`",)
+
+
+def arrived(value: str, line: str, sources: Sequence[str]) -> Sentence:
+    """At a parameter."""
+    by = f", from {listed(range(2, 2 + len(sources)))}" if sources else ""
+    what = "its derivative is whole: {1}" if line else "its derivative is whole, field by field"
+    return (f"{{0}} is a parameter: {what}{by}.", value, line, *sources)
+
+
+def ended(kept: tuple[int, int], shapes: int, zeros: Sequence[str], exact: bool = True) -> Sentence:
+    values, size = kept
+    told = "All derivatives are there. For them "
+    if values:
+        told += f"the forward pass kept **{counted(values, 'value')}, {_bytes(size, exact)}**"
+    else:
+        told += "**nothing** was kept of the forward pass"
+    told += f"; of {counted(shapes, 'other value')} only the shape was needed." if shapes else "."
+    if zeros:
+        by = "it" if len(zeros) == 1 else "them"
+        told += (
+            f"\nThe result does not move with {listed(range(len(zeros)))}: by {by} the derivatives are zeros."
+        )
+    return (told, *zeros)
+
+
+def _bytes(size: int, exact: bool) -> str:
+    """A size; that of which an extent is not known counts it as 1."""
+    return counted(size, "byte") if exact else f"at least {counted(size, 'byte')}"
+
+
+def summary(forward: int, backward: int, kept: tuple[int, int], exact: bool = True) -> str:
+    values, size = kept
+    held = f"{counted(values, 'value')} ({_bytes(size, exact)})" if values else "nothing"
+    return (
+        f"{counted(forward, 'operator')} forward, {count(backward)} back. "
+        f"Of the forward pass, {held} must be kept for the way back."
+    )

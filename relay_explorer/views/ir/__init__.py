@@ -1,0 +1,3 @@
+"""The program as text and graph."""
+
+from __future__ import annotations

@@ -1,0 +1,192 @@
+"""What can be folded: functions, branches, repeated blocks; and in which of them each expression stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...analysis.repeats import repeated_blocks, stretches
+from ...ir.expr import Constant, Expr, Function, If, Var
+from ...ir.module import IRModule
+from ..format import Edge, Group, RowKind, TokenClass
+from ..rows import ProgramRows
+
+FUNCTION, BLOCK, BRANCH = 0, 1, 2
+LONGEST_LABEL = 60
+
+
+class Groups:
+    """`groups`, outer ones first; `of`, the group of every expression; `blocks`, how many are repeated blocks
+    (those inside others not counted).
+    """
+
+    def __init__(
+        self, program: ProgramRows, module: IRModule, exprs: Sequence[Expr], edges: Sequence[Edge]
+    ) -> None:
+        self.program = program
+        found = _functions_and_branches(program)
+        found += _blocks(program, module)
+        found.sort(key=lambda g: (g.first, -g.last, g.kind == BLOCK))
+        self.groups = _nested(found)
+        outer = [g for g in self.groups if g.parent < 0 or self.groups[g.parent].kind != BLOCK]
+        self.blocks = sum(g.kind == BLOCK for g in outer)
+        inner = self._innermost()
+        self.of = [self._own(expr, inner) for expr in exprs]
+        self._place_leaves(exprs, edges)
+        self._label_blocks(exprs)
+
+    def _innermost(self) -> list[int]:
+        """For every row the innermost group that holds it."""
+        inner = [-1] * len(self.program.rows)
+        open_groups: list[int] = []
+        starts: dict[int, list[int]] = {}
+        for number, group in enumerate(self.groups):
+            starts.setdefault(group.first, []).append(number)
+        for row in range(len(inner)):
+            while open_groups and self.groups[open_groups[-1]].last < row:
+                open_groups.pop()
+            open_groups += starts.get(row, ())
+            inner[row] = open_groups[-1] if open_groups else -1
+        return inner
+
+    def _own(self, expr: Expr, inner: Sequence[int]) -> int:
+        """The group of an expression's row; a closure itself is not in the group of its body."""
+        row = self.program.row(expr)
+        group = inner[row] if row >= 0 else -1
+        if isinstance(expr, Function) and group >= 0:
+            while group >= 0 and self.groups[group].kind != BLOCK and self.groups[group].first == row:
+                group = self.groups[group].parent
+        return group
+
+    def _blocks_around(self, group: int) -> list[int]:
+        """The blocks from `group` outwards, up to the first group of another kind."""
+        found = []
+        while group >= 0 and self.groups[group].kind == BLOCK:
+            found.append(group)
+            group = self.groups[group].parent
+        return found
+
+    def _place_leaves(self, exprs: Sequence[Expr], edges: Sequence[Edge]) -> None:
+        """Parameters and constants that only one block uses are part of it; what some operator takes first is
+        an input, and stays outside.
+        """
+        users: dict[int, list[int]] = {}
+        first = {edge.source for edge in edges if edge.operand == 0}
+        for edge in edges:
+            if isinstance(exprs[edge.source], (Var, Constant)) and edge.source not in first:
+                users.setdefault(edge.source, []).append(self.of[edge.target])
+        placed = {leaf: self._shared(self.of[leaf], groups) for leaf, groups in users.items()}
+        for leaf, group in placed.items():
+            self.of[leaf] = group
+
+    def _shared(self, own: int, users: Sequence[int]) -> int:
+        """The innermost block inside `own`, through blocks only, that holds all users; `own` where there is
+        none.
+        """
+        common = self._blocks_around(users[0])
+        if not common or self.groups[common[-1]].parent != own:
+            return own
+        for group in users[1:]:
+            around = self._blocks_around(group)
+            common = [g for g in common if g in around]
+        return common[0] if common else own
+
+    def _label_blocks(self, exprs: Sequence[Expr]) -> None:
+        """A block is called what the names of its parameters begin with, where these agree and tell it from
+        others.
+        """
+        names: dict[int, list[str]] = {}
+        for expr, place in zip(exprs, self.of, strict=True):
+            if isinstance(expr, Var):
+                for outer in self._blocks_around(place):
+                    names.setdefault(outer, []).append(expr.name_hint)
+        stems = {g: _stem(n) for g, n in names.items() if len(n) > 1}
+        owners: dict[str, list[int]] = {}
+        for block in sorted(stems):
+            owners.setdefault(stems[block], []).append(block)
+        seen: dict[str, int] = {}
+        for number, group in enumerate(self.groups):
+            if group.kind != BLOCK:
+                continue
+            seen[group.repeat] = seen.get(group.repeat, 0) + 1
+            label = stems.get(number, "")
+            same = owners.get(label, [])
+            # The outermost of several blocks, one inside the other, has the name.
+            if (
+                not label
+                or same[0] != number
+                or any(number not in self._blocks_around(other) for other in same)
+            ):
+                label = f"{group.repeat} · {seen[group.repeat]}"
+            self.groups[number] = group._replace(label=label)
+
+
+def _stem(names: Sequence[str]) -> str:
+    """What names have in common up to a separator: `unit2` of `unit2_conv` and `unit2_bias`."""
+    low, high = min(names), max(names)
+    same = next((i for i, (a, b) in enumerate(zip(low, high)) if a != b), min(len(low), len(high)))
+    cut = max((m.end() for m in re.finditer(r"[._/]", low[:same])), default=0)
+    return low[:cut].rstrip("._/")
+
+
+def _functions_and_branches(program: ProgramRows) -> list[Group]:
+    found = []
+    for index, row in enumerate(program.rows):
+        if row.end < 0:
+            continue
+        expr = program.defines(index)
+        if row.kind == RowKind.FUNCTION:
+            name = next((t.text for t in row.tokens if t.kind == TokenClass.GLOBAL), "fn")
+            found.append(Group(name, -1, index, row.end, FUNCTION))
+        elif isinstance(expr, Function):
+            found.append(Group(program.name(expr) or "fn", -1, index, row.end, FUNCTION))
+        elif isinstance(expr, If) and row.end > index + 1:
+            found.append(Group("then", -1, index + 1, row.end - 1, BRANCH))
+        elif row.kind == RowKind.BRANCH and row.text.startswith("} else") and row.end > index + 1:
+            found.append(Group("else", -1, index + 1, row.end - 1, BRANCH))
+        elif row.kind == RowKind.BRANCH:
+            found.append(Group(_pattern(program, index), -1, index, row.end, BRANCH))
+    return found
+
+
+def _pattern(program: ProgramRows, index: int) -> str:
+    """The pattern of a clause, whose variables may stand on rows of their own."""
+    pieces = [program.rows[index].text]
+    while not pieces[-1].endswith(" => {"):
+        index += 1
+        pieces.append(program.rows[index].text)
+    text = (pieces[0] + " ".join(pieces[1:])).removesuffix(" => {")
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+
+def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
+    found = []
+    heads = [i for i, row in enumerate(program.rows) if row.kind == RowKind.FUNCTION and row.end >= 0]
+    functions = dict(zip(heads, module.functions.values(), strict=True))
+    order: dict[int, list[list[Expr]]] = {}
+    for head, exprs in stretches(program.source):
+        order.setdefault(head, []).append(exprs)
+    for head, lists in order.items():
+        for block in repeated_blocks(functions[head], lists):
+            rows = [program.row(member) for member in block.members]
+            end = max(max(r, program.rows[r].end) for r in rows)
+            found.append(
+                Group(
+                    "", -1, min(rows), end, BLOCK, f"{head} {block.key}" if len(functions) > 1 else block.key
+                )
+            )
+    return found
+
+
+def _nested(groups: Sequence[Group]) -> list[Group]:
+    """The groups, sorted by their rows, with parents; one that would cross another is left out."""
+    kept: list[Group] = []
+    outer: list[int] = []
+    for group in groups:
+        while outer and kept[outer[-1]].last < group.first:
+            outer.pop()
+        if outer and kept[outer[-1]].last < group.last:
+            continue
+        kept.append(group._replace(parent=outer[-1] if outer else -1))
+        outer.append(len(kept) - 1)
+    return kept

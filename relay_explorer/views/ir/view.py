@@ -1,0 +1,337 @@
+"""The IR explorer's data: the program's rows, and its expressions as a graph with types and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...analysis.cost import Cost, costs, elements, weights
+from ...ir.adt import Constructor, Match, pattern_vars
+from ...ir.errors import RelayError
+from ...ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.show import short_type, show_type
+from ...ir.types import Type
+from ...ir.walk import children, post_order
+from ...text.spelling import Spelling
+from ..families import describe
+from ..format import Edge, Family, IRView, Node, Scope, Totals
+from ..rows import ProgramRows, program_rows
+from ..words import counted
+from .blocks import Groups
+
+NAMES = (Op, Constructor)  # what a call names, and is no value of its own there
+LONGEST_TYPE = 4_000  # characters; a longer type is cut
+
+
+def ir_view(program: IRModule, title: str = "") -> IRView:
+    """The view of a module. Types come from inference, which is run here; a module that is not well typed is
+    shown without them, and the summary says why.
+    """
+    return _Builder(program).view(title)
+
+
+class _Builder:
+    """Numbers the expressions, and gathers what is said of each."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.program: ProgramRows = program_rows(module)
+        self.types, self.costs, self.learnt, self.error = _inferred(module)
+        self.values = {
+            n.var: n.value for f in module.functions.values() for n in post_order(f) if isinstance(n, Let)
+        }
+        self.patterns: dict[Var, Match] = {}
+        self.passed = _passed(module)
+        self.exprs = list(self._values())
+        self.number = {expr: i for i, expr in enumerate(self.exprs)}
+        self.edges = list(self._edges())
+        self.uses = [0] * len(self.exprs)
+        for edge in self.edges:
+            self.uses[edge.source] += 1
+        self.spelling = Spelling()
+        self.families: dict[Family, int] = {}
+
+    def view(self, title: str) -> IRView:
+        groups = Groups(self.program, self.module, self.exprs, self.edges)
+        nodes = tuple(self._node(i, expr, groups.of[i]) for i, expr in enumerate(self.exprs))
+        totals = Totals(
+            nodes=len(nodes),
+            calls=sum(isinstance(e, Call) for e in self.exprs),
+            params=sum(self.learnt.values()),
+            flops=sum(n.flops for n in nodes),
+            bytes=sum(n.bytes for n in nodes),
+        )
+        return IRView(
+            title=title or _title(self.module),
+            summary=self._summary(totals, groups),
+            rows=self.program.filled(self._ref, self._defined),
+            families=tuple(self.families),
+            nodes=nodes,
+            edges=tuple(self.edges),
+            groups=tuple(groups.groups),
+            scopes=tuple(self._scopes()),
+            totals=totals,
+        )
+
+    # -- which expressions are nodes
+
+    def _values(self) -> Iterator[Expr]:
+        """The expressions that are drawn, in the order of evaluation."""
+        seen: set[Expr] = set()
+        for function in self.module.functions.values():
+            for node in post_order(function):
+                if isinstance(node, Match):
+                    for clause in node.clauses:
+                        for variable in pattern_vars(clause.lhs):
+                            self.patterns[variable] = node
+            for node in post_order(function):
+                if node is function or node in seen or not self._drawn(node):
+                    continue
+                seen.add(node)
+                yield node
+
+    def _drawn(self, node: Expr) -> bool:
+        """A `let` and its variable are drawn as the value; operators and constructors are, where they are
+        passed on as values.
+        """
+        if isinstance(node, Let) or node in self.values:
+            return False
+        return not isinstance(node, (*NAMES, GlobalVar)) or node in self.passed
+
+    def _value(self, expr: Expr) -> Expr:
+        """What an expression's value is the value of: a `let` gives its body's, a variable that it binds the
+        bound one's.
+        """
+        while True:
+            if isinstance(expr, Let):
+                expr = expr.body
+            elif isinstance(expr, Var) and expr in self.values:
+                expr = self.values[expr]
+            else:
+                return expr
+
+    # -- edges
+
+    def _edges(self) -> Iterator[Edge]:
+        for target, expr in enumerate(self.exprs):
+            for operand, part in enumerate(self._operands(expr)):
+                source = self.number.get(self._value(part))
+                if source is not None:
+                    yield Edge(source, target, operand)
+
+    def _operands(self, expr: Expr) -> Sequence[Expr]:
+        """What an expression's value is made of. A function that is called and is no name comes last."""
+        match expr:
+            case Call():
+                return expr.args if isinstance(expr.op, (*NAMES, GlobalVar)) else (*expr.args, expr.op)
+            case Function():
+                return (expr.body,)
+            case Var():
+                return (self.patterns[expr].data,) if expr in self.patterns else ()
+        return children(expr)
+
+    # -- what is said of a node
+
+    def _node(self, index: int, expr: Expr, group: int) -> Node:
+        family, detail = describe(expr)
+        type_ = self.types.get(expr)
+        cost = self.costs.get(expr, Cost())
+        params = self.learnt.get(expr, 0) if isinstance(expr, (Var, Constant)) else cost.parameters
+        full, short = _shown(type_)
+        return Node(
+            label=self._label(expr),
+            family=self.families.setdefault(family, len(self.families)),
+            row=self.program.row(expr),
+            type=full,
+            short=short,
+            params=params,
+            flops=cost.flops,
+            bytes=cost.bytes,
+            attributes=self._attributes(expr),
+            group=group,
+            uses=self.uses[index],
+            detail=detail,
+        )
+
+    def _label(self, expr: Expr) -> str:
+        match expr:
+            case Call(op=Op() as op):
+                return op.name
+            case Call(op=Constructor() as constructor):
+                return constructor.name_hint
+            case Call():
+                return self._name(self._value(expr.op)) or "call"
+            case TupleGetItem():
+                return f".{expr.index}"
+            case Constant():
+                return "constant" if expr.data.shape else self.spelling.constant(expr)
+            case Op():
+                return expr.name
+            case Constructor():
+                return expr.name_hint
+            case Function():
+                return f"fn {self._name(expr) or ''}".rstrip()
+        words: dict[type[Expr], str] = {
+            Tuple: "tuple", If: "if", Match: "match",
+            RefCreate: "ref", RefRead: "ref_read", RefWrite: "ref_write",
+        }  # fmt: skip
+        return words.get(type(expr)) or self._name(expr) or type(expr).__name__
+
+    def _name(self, expr: Expr) -> str | None:
+        if isinstance(expr, GlobalVar):
+            return f"@{expr.name_hint}"
+        return self.program.name(expr)
+
+    def _attributes(self, expr: Expr) -> str:
+        if isinstance(expr, Call):
+            return "".join(t.text for t in self.spelling.call_attrs(expr))
+        if isinstance(expr, Function):
+            return ", ".join(
+                "".join(t.text for t in pair) for pair in self.spelling.function_attrs(expr.attrs)
+            )
+        return ""
+
+    # -- references from the text
+
+    def _ref(self, expr: Expr) -> int:
+        return self.number.get(self._value(expr), -1)
+
+    def _defined(self, expr: Expr) -> int:
+        return self.number.get(expr, -1)
+
+    def _scopes(self) -> Iterator[Scope]:
+        """Where each `let` can be used: from the row after it, and what its value opens, to the end of its
+        block.
+        """
+        rows = self.program.rows
+        closes = _block_ends(self.program)
+        for variable in self.values:
+            row = self.program.row(variable)
+            first = row + 1
+            while rows[first - 1].end >= first:
+                first = rows[first - 1].end + 1
+            if first <= closes[row]:
+                yield Scope(row, first, closes[row])
+
+    # -- the whole
+
+    def _summary(self, totals: Totals, groups: Groups) -> str:
+        names = [f"@{v.name_hint}" for v in self.module.functions]
+        if not names:
+            return "An empty module."
+        what = names[0] if len(names) == 1 else counted(len(names), "function")
+        shared = sum(
+            uses > 1 and not isinstance(e, (Var, Constant))
+            for e, uses in zip(self.exprs, self.uses, strict=True)
+        )
+        parts = [counted(totals.calls, "call")]
+        if totals.params:
+            parts.append(counted(totals.params, "parameter"))
+        if self.error is None:
+            parts.append(counted(totals.flops, "floating-point operation"))
+        if shared:
+            parts.append(f"{counted(shared, 'result')} used more than once")
+        if groups.blocks:
+            parts.append(f"{counted(groups.blocks, 'repeated block')}")
+        text = f"{what}: {', '.join(parts)}."
+        if self.error is not None:
+            text += f" It is not well typed, and so shown without types: {_sentence(self.error)}"
+        return text
+
+
+def _sentence(error: RelayError) -> str:
+    return error.message.rstrip(".") + "."
+
+
+def _inferred(
+    module: IRModule,
+) -> tuple[dict[Expr, Type], dict[Expr, Cost], dict[Expr, int], RelayError | None]:
+    """Types, costs and learnt parameters by expression of the given module, and the error where inference
+    fails.
+    """
+    from ...typing.infer import infer_types
+
+    given = {node for function in module.functions.values() for node in post_order(function)}
+    try:
+        typed = infer_types(module)
+    except RelayError as error:
+        known: dict[Expr, Type] = {
+            n: n._checked_type
+            for n in given
+            if n._checked_type is not None and n.__class__ in (Var, Constant)
+        }
+        return known, {}, {}, error
+    source: dict[Expr, Expr] = {}
+    for function in typed.functions.values():
+        for node in post_order(function):
+            source[node] = node if node in given else node.origin[0]
+    types = {old: new._checked_type for new, old in source.items() if new._checked_type is not None}
+    for function in typed.functions.values():
+        for node in post_order(function):
+            if isinstance(node, Match):
+                types |= {
+                    (v if v in given or not v.origin else _first(v)): v._checked_type
+                    for c in node.clauses
+                    for v in pattern_vars(c.lhs)
+                    if v._checked_type is not None
+                }
+    found = {source[new]: cost for new, cost in costs(typed).items()}
+    learnt = {source[new]: elements(new._checked_type) for new in weights(typed.functions.values())}
+    return types, found, learnt, None
+
+
+def _passed(module: IRModule) -> set[Expr]:
+    """Operators, constructors and global functions that are values somewhere, not called at once."""
+    return {
+        part
+        for function in module.functions.values()
+        for node in post_order(function)
+        for part in (node.args if isinstance(node, Call) else children(node))
+        if isinstance(part, (*NAMES, GlobalVar))
+    }
+
+
+def _first(variable: Var) -> Expr:
+    return variable.origin[0]
+
+
+def _shown(type_: Type | None) -> tuple[str, str]:
+    """A type in full and in short; empty where it is not known."""
+    if type_ is None:
+        return "", ""
+    full = show_type(type_)
+    return (full if len(full) <= LONGEST_TYPE else full[: LONGEST_TYPE - 1] + "…"), short_type(type_)
+
+
+def _title(module: IRModule) -> str:
+    names = [f"@{v.name_hint}" for v in module.functions]
+    return ", ".join(names[:3]) + ("" if len(names) <= 3 else " …") or "module"
+
+
+def _block_ends(program: ProgramRows) -> list[int]:
+    """For every row the last row, before the closing one, of the block in which it stands."""
+    rows = program.rows
+    ends = [len(rows) - 1] * len(rows)
+    open_blocks: list[int] = []
+    for index, row in enumerate(rows):
+        while open_blocks and open_blocks[-1] <= index:
+            open_blocks.pop()
+        ends[index] = open_blocks[-1] - 1 if open_blocks else len(rows) - 1
+        if row.end >= 0:
+            open_blocks.append(row.end)
+    return ends

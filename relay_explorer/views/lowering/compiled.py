@@ -1,0 +1,60 @@
+"""What is shown of a compiled program: one of its kernels, or a measured run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...ir.errors import RelayError
+from ...lower.build import build
+from ...lower.executable import Executable
+from ...lower.kernel import Kernel
+from ...lower.measurement import Measurement, measure
+from ..format import View
+from ..run.format import RunView
+from ..run.view import run_view
+from .view import lowering_view
+
+MAIN = "program"
+
+
+def compiled_view(
+    x: object, kernel: Any, title: str, timed: bool, args: Sequence[object], ptx: bool
+) -> tuple[View, Opened | None]:
+    """The view of a measurement, a kernel, a compiled program or a module; of a run, also what can open more
+    of its kernels. `timed` asks for a run here, or, where one `kernel` is chosen, for its times.
+    """
+    if isinstance(x, Measurement):
+        shown = run_view(x, kernel, title)
+        return shown, Opened(x, shown)
+    several = kernel is None or not isinstance(kernel, (str, int))
+    if not several or not timed or isinstance(x, Kernel):
+        if several and kernel is not None:
+            raise ValueError("several kernels are shown with the run that they are part of: measure=True")
+        return lowering_view(x, kernel, title, timed, ptx), None
+    exe = x if isinstance(x, Executable) else build(x, quiet=True)  # type: ignore[arg-type]  # it checks
+    measured = measure(exe, args, title or MAIN)
+    shown = run_view(measured, kernel, title, exe.kernels)
+    return shown, Opened(measured, shown, lambda number: exe.kernels[number])
+
+
+class Opened:
+    """A run that a reader looks at while Python is there to make the levels of any of its kernels."""
+
+    def __init__(
+        self, measured: Measurement, view: RunView, made: Callable[[int], Kernel] | None = None
+    ) -> None:
+        self.view = replace(view, live=True)
+        self._made = made or measured.remade
+        self._number = {k.name: number for number, k in enumerate(measured.kernels)}
+
+    def answer(self, question: Mapping[str, Any]) -> RunView:
+        """The view with one more kernel at every level: `{"kernel": number}`, as the view counts."""
+        kernel = question.get("kernel")
+        if type(kernel) is not int or not 0 <= kernel < len(self.view.kernels):
+            raise RelayError(f"the run has no kernel {kernel!r:.40}")
+        if kernel not in [number for number, _ in self.view.levels]:
+            made = lowering_view(self._made(self._number[self.view.kernels[kernel].name]))
+            self.view = replace(self.view, levels=(*self.view.levels, (kernel, made)))
+        return self.view

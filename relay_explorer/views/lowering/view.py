@@ -1,0 +1,249 @@
+"""The lowering explorer's data: one kernel as Relay, as tensor expressions, as loops after each primitive of
+its schedule, and as the code that these become, with the operators that each part of each belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr, Function
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...lower.device import nvcc
+from ...lower.executable import Executable
+from ...lower.kernel import Kernel
+from ...lower.te_text import stages_text
+from ...lower.watch.estimate import estimate
+from ...lower.watch.measure import step_times
+from ...lower.watch.replay import MARKS, PLACE, Loop, Nest, Primitive, replay
+from ...lower.watch.traced import CLASSES, Traced, both
+from ...lower.watch.traced_cuda import C_CLASSES, PTX_CLASSES, traced_cuda, traced_ptx
+from ..families import describe
+from ..rows import program_rows
+from . import sentences as say
+from .format import Code, CodeLine, Effect, LoweringMark, LoweringView, Operator, Part, ScheduleStep, Stage
+
+HUES = ("blue", "orange", "teal", "purple", "olive", "pink", "sky", "red", "brown")
+MOST_LINES = 3_000  # of code; more are cut, and that is said
+LONGEST = 160  # characters of a statement of the loops
+
+
+def lowering_view(
+    x: object, kernel: object = None, title: str = "", measure: bool = False, ptx: bool = True
+) -> LoweringView:
+    """The view of a kernel: of one itself, of a program that `relay_explorer.build` gave, or of a module,
+    which is built for this machine. `kernel` is its name or number; without it, the one that computes most.
+    With `measure` the kernel is timed here after each primitive of its schedule. A kernel for a GPU is shown
+    as CUDA C, and, with `ptx` and where there is nvcc, as PTX.
+    """
+    return _Builder(chosen(x, kernel), ptx).view(title, measure)
+
+
+def chosen(x: object, kernel: object) -> Kernel:
+    """The kernel that is meant."""
+    if isinstance(x, Kernel):
+        return x
+    if isinstance(x, (IRModule, Expr)):
+        from ...lower.build import build
+
+        x = build(x, quiet=True)
+    if not isinstance(x, Executable):
+        raise TypeError(
+            "the lowering explorer takes what relay_explorer.build gives, one of its kernels, or a module, "
+            f"not {type(x).__name__}"
+        )
+    if not x.kernels:
+        raise RelayError(
+            "the program has no kernel: nothing in it is compiled to loops",
+            help=["explore(module, view='machine', args=[…]) shows how it runs"],
+        )
+    if kernel is None:
+        here = [k for k in x.kernels if not k.on_host] or x.kernels
+        return max(here, key=lambda k: k.flops)
+    for number, found in enumerate(x.kernels):
+        if kernel == found.name or (kernel == number and not isinstance(kernel, bool)):
+            return found
+    shown = ", ".join(f"`{found.name}`" for found in x.kernels[:8])
+    more = f" and {len(x.kernels) - 8} more" if len(x.kernels) > 8 else ""
+    raise RelayError(
+        f"the program has no kernel {kernel!r:.60}",
+        help=[f"its kernels are numbered 0 to {len(x.kernels) - 1}: {shown}{more}"],
+    )
+
+
+class _Builder:
+    def __init__(self, kernel: Kernel, ptx: bool) -> None:
+        if kernel.on_host:
+            raise RelayError(
+                f"the kernel `{kernel.name}` runs on the host: it has no loops to be shown",
+                help=["choose another one with `kernel=`, where the program has one"],
+            )
+        self.kernel, self.ptx = kernel, ptx
+        self.made = kernel.scheduled
+        self.function: Function = self.made.composed.function
+        self.calls: list[Call] = [stage.call for stage in self.made.composed.stages]
+        self.number = {id(call): number for number, call in enumerate(self.calls)}
+        self.program = program_rows(self.function)
+
+    def view(self, title: str, measure: bool) -> LoweringView:
+        first, owners, primitives = replay(self.made)
+        self.owners = primitives[-1].owners if primitives else owners
+        codes = self.codes()
+        steps = self.steps(first, owners, primitives, codes)
+        times = step_times(self.made, primitives) if measure else []
+        operators = self.operators()
+        names = [operator.name for operator in operators]
+        target = str(self.kernel.target)
+        return LoweringView(
+            title=title or self.kernel.name,
+            summary=say.summary(names, target, steps[0].effect, steps[-1].effect, len(primitives), codes)
+            + say.measured(times),
+            rows=self.program.filled(lambda expr: self.number.get(id(expr), -1)),
+            name=self.kernel.name,
+            target=target,
+            rule=self.made.rule,
+            choice=tuple([(name, str(value)) for name, value in self.made.choice.items()]),
+            flops=self.kernel.flops,
+            operators=tuple(operators),
+            stages=tuple([Stage(number, text) for number, text in stages_text(self.made.composed)]),
+            steps=tuple(steps),
+            codes=codes,
+            # The last step, machine code, is that of the loops before it.
+            times=tuple([max(1, round(t * 1e9)) for t in [*times, *times[-1:]]]),
+        )
+
+    def operators(self) -> list[Operator]:
+        found = []
+        for number, call in enumerate(self.calls):
+            assert isinstance(call.op, Op)
+            row = self.program.row(call)
+            found.append(Operator(row, call.op.name, HUES[number % len(HUES)], describe(call)[1]))
+        return found
+
+    # -- the schedule
+
+    def steps(
+        self,
+        first: Nest,
+        owners: Mapping[str, Sequence[int]],
+        primitives: Sequence[Primitive],
+        codes: Sequence[Code],
+    ) -> list[ScheduleStep]:
+        nest = self.nest(first, owners, set())
+        effect = self.effect(first, self.made.composed.prim_func)
+        begin = say.begin(len(self.calls), effect.nests)
+        found = [ScheduleStep(LoweringMark.BEGIN, "", begin, say.BEGIN_WHY, nest, effect)]
+        before = first
+        for p in primitives:
+            mark = (
+                LoweringMark.RUN
+                if p.kind in MARKS
+                else LoweringMark.PLACE
+                if p.kind in PLACE
+                else LoweringMark.SHAPE
+            )
+            nest = self.nest(p.nest, p.owners, _touched(p, before))
+            found.append(
+                ScheduleStep(mark, p.kind, say.told(p), say.why(p), nest, self.effect(p.nest, p.func))
+            )
+            before = p.nest
+        last = self.nest(before, self.owners, set())
+        end = (say.compiled(codes), say.compiled_why(codes))
+        found.append(ScheduleStep(LoweringMark.COMPILED, "", *end, last, found[-1].effect))
+        return found
+
+    def effect(self, parts: Nest, func: Any) -> Effect:
+        target = self.kernel.target
+        caches = target.caches if target.kind != "cuda" else None
+        return Effect(*_counted(parts), *estimate(func, target.cores, caches))
+
+    def nest(self, parts: Nest, owners: Mapping[str, Sequence[int]], touched: set[int]) -> tuple[Part, ...]:
+        found = []
+        for at, part in enumerate(parts):
+            if isinstance(part, Loop):
+                inside = tuple(sorted({n for block in part.blocks for n in owners.get(block, ())}))
+                made = Part(False, part.depth, part.name, "", part.extent, part.how, inside, at in touched)
+            else:
+                text = part.text if len(part.text) <= LONGEST else part.text[: LONGEST - 1] + "…"
+                own = tuple(owners.get(part.name, ()))
+                made = Part(True, part.depth, part.name, text, 1, "", own, at in touched)
+            found.append(made)
+        return tuple(found)
+
+    # -- the code
+
+    def codes(self) -> tuple[Code, ...]:
+        """What the loops become, the last nearest to the machine."""
+        if self.kernel.target.kind != "cuda":
+            llvm, assembly = both(self.made)
+            return self.code("LLVM IR", CLASSES, llvm), self.code("assembly", CLASSES, assembly)
+        source = self.kernel.source("cuda")
+        found, numbers = traced_cuda(self.made, source)
+        made = self.code("CUDA C", C_CLASSES, found)
+        if not self.ptx or nvcc() is None:
+            return (made,)
+        ptx = traced_ptx(source, found, numbers, self.kernel.target)
+        return made, self.code("PTX", PTX_CLASSES, ptx)
+
+    def code(self, name: str, purposes: tuple[str, ...], found: Traced) -> Code:
+        kept = tuple([CodeLine(n.text, n.purpose, n.block, n.depth) for n in found.lines[:MOST_LINES]])
+        blocks = [
+            {n for block in name.split("+") for n in self.owners.get(block, ())} for name in found.blocks
+        ]
+        cut = max(0, len(found.lines) - MOST_LINES)
+        return Code(name, purposes, tuple([tuple(sorted(b)) for b in blocks]), kept, found.others, cut)
+
+
+def _touched(p: Primitive, before: Nest) -> set[int]:
+    """The parts that a primitive was about: loops that now run in another way, and what it was given or has
+    made, by name.
+    """
+    if p.kind in MARKS and len(before) == len(p.nest):
+        return {at for at, (old, new) in enumerate(zip(before, p.nest, strict=True)) if old != new}
+    loops = {name for name, _ in (*p.loops, *p.made)}
+    blocks = {*p.blocks, *(p.users if "Inline" in p.kind else ())}
+    first, last = _changed(before, p.nest)
+    return {
+        at
+        for at, part in enumerate(p.nest)
+        if first <= at < last and part.name in (loops if isinstance(part, Loop) else blocks)
+    }
+
+
+def _changed(before: Nest, after: Nest) -> tuple[int, int]:
+    """Where two nests differ: the parts of the second from the first number on, up to the second."""
+    first, most = 0, min(len(before), len(after))
+    while first < most and before[first] == after[first]:
+        first += 1
+    same = 0
+    while same < most - first and before[-1 - same] == after[-1 - same]:
+        same += 1
+    return first, len(after) - same
+
+
+def _counted(parts: Nest) -> tuple[int, int, int, int]:
+    """The first four numbers of an Effect."""
+    tasks = lanes = copies = 1
+    around: list[Loop] = []
+    for part in parts:
+        del around[part.depth :]
+        if isinstance(part, Loop):
+            around.append(part)
+            continue
+        threads = [loop.how for loop in around if "." in loop.how]  # a GPU's: threadIdx.x and the like
+        tasks = max(tasks, _product(around, ("parallel", *threads)))
+        lanes = max(lanes, _product(around, ("vectorized",)))
+        copies = max(copies, _product(around, ("unrolled",)))
+    return sum(part.depth == 0 for part in parts), tasks, lanes, copies
+
+
+def _product(loops: Sequence[Loop], ways: Sequence[str]) -> int:
+    total = 1
+    bound = set()  # loops that are bound to the same threads have the same turns
+    for loop in loops:
+        if loop.how in ways and loop.how not in bound:
+            total *= max(1, loop.extent)
+            bound |= {loop.how} if "." in loop.how else set()
+    return total

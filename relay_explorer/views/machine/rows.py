@@ -1,0 +1,73 @@
+"""The rows of a program that the virtual machine runs, and which of them each instruction came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...execute.vm import VMFunction, VMProgram
+from ...ir.expr import Call, Expr, Function
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.walk import post_order
+from ...transform.remove_unused_functions import RemoveUnusedFunctions
+from ..evaluation.rows import types_named
+from ..pipeline.origins import Origins
+from ..rows import program_rows
+
+MOST_ROWS = 60  # that one instruction is said to come from
+
+
+class MachineRows:
+    """`module` is the program that is shown: what was given, not what the passes made of it."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.program = program_rows(module)
+        self.origins = Origins()
+        for function in module.functions.values():
+            for node in post_order(function):
+                row = self.program.row(node)
+                if row >= 0:
+                    self.origins.items[node] = row
+        self._found: dict[int, tuple[int, ...]] = {}
+        self._kept: list[Expr] = []  # so that no identity is given twice
+
+    def rows(self, source: Expr | None) -> tuple[int, ...]:
+        """The rows that an expression of the optimized program came from, that of its value first."""
+        if source is None:
+            return ()
+        found = self._found.get(id(source))
+        if found is None:
+            self._kept.append(source)
+            found = self._found[id(source)] = tuple(dict.fromkeys(self._rows(source)))[:MOST_ROWS]
+        return found
+
+    def _rows(self, source: Expr) -> Iterable[int]:
+        yield from self.origins.nearest(source)
+        callee = source.op if isinstance(source, Call) else None
+        if isinstance(callee, Function):  # a kernel: the operators that it computes, the last first
+            calls = [n for n in post_order(callee.body) if isinstance(n, Call) and isinstance(n.op, Op)]
+            for call in reversed(calls):
+                yield from self.origins.nearest(call)
+
+    def header(self, function: VMFunction) -> int:
+        """The row where a function of the machine begins, -1 for one that the passes made."""
+        for var, found in self.module.functions.items():
+            if var.name_hint == function.name:
+                return self.program.row(found)
+        return -1
+
+
+def shown(module: IRModule, given: IRModule, program: VMProgram) -> IRModule:
+    """What is shown of a module: the functions that `@main` needs, of libraries only those that are in the
+    program. `given` is the module as it was before libraries were added.
+    """
+    needed = RemoveUnusedFunctions(("main",))(module)
+    functions = {
+        var: function
+        for var, function in needed.functions.items()
+        if var in given or var.name_hint in program.functions
+    }
+    named = set(types_named(functions.values()))
+    types = {var: data for var, data in module.type_definitions.items() if var.name_hint in named}
+    return IRModule(functions, types, source=module.source)

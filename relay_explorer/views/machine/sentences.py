@@ -1,0 +1,334 @@
+"""The sentences of the machine explorer: what each instruction did, and why it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...execute.vm.bytecode import (
+    AllocADT,
+    AllocClosure,
+    AllocStorage,
+    AllocTensor,
+    AllocTensorReg,
+    AllocTuple,
+    GetField,
+    Goto,
+    If,
+    Instruction,
+    InvokeClosure,
+    InvokeHost,
+    InvokePacked,
+    LoadConst,
+    LoadConsti,
+    Move,
+    NewRef,
+    ReadRef,
+    ReshapeTensor,
+    ShapeFunc,
+    Switch,
+    TailInvokeClosure,
+    WriteRef,
+    read,
+)
+from ...execute.vm.run import Activation, MachineRun, Step, StepKind
+from ...execute.vm.things import Held, ThingKind
+from ..evaluation.sentences import listed, plain
+from ..format import Sentence
+from ..words import count, counted
+
+SHORT = 40  # characters of a value within a sentence
+MOST = 4  # registers that are named
+MOST_FREED = 3
+
+
+class Speaker:
+    """Makes sentences about the steps of a run, in order. `texts` has what is in each thing now."""
+
+    def __init__(self, run: MachineRun) -> None:
+        self.run = run
+        self.texts: dict[int, str] = {}
+        self._said: set[str] = set()
+
+    def say(self, step: Step) -> Sentence:
+        """The sentence of the next step."""
+        before = dict(self.texts) if self._writes(step) else self.texts
+        for change in step.changes:
+            if change[0] in ("o", "t"):
+                self.texts[int(change[1] or 0)] = str(change[2])
+        match step.kind:
+            case StepKind.BEGIN:
+                said = self._begins(step)
+            case StepKind.CALL | StepKind.TAIL:
+                said = self._called(step)
+            case StepKind.RETURN:
+                said = self._returned(step)
+            case StepKind.END:
+                said = self._ended(step)
+            case StepKind.FAILURE:
+                message = str(step.error.message if step.error else "").strip().rstrip(".")
+                return plain(f"**It goes wrong here.** {message[:1].upper()}{message[1:]}.")
+            case _:
+                said = self._did(step, before)
+        return self._with_freed(step, said)
+
+    def _writes(self, step: Step) -> bool:
+        return step.kind is StepKind.DID and isinstance(self._instruction(step), WriteRef)
+
+    def _instruction(self, step: Step) -> Instruction:
+        return self.run.activations[step.activation].function.code[step.number]
+
+    # -- values
+
+    def value(self, held: Held, texts: dict[int, str] | None = None) -> str:
+        """A value in a few words."""
+        if held is None:
+            return "…"
+        if type(held) is not int:
+            return cut(str(held))
+        thing = self.run.things[held]
+        text = (self.texts if texts is None else texts).get(held, "")
+        match thing.kind:
+            case ThingKind.STORAGE:
+                return f"#{held}"
+            case ThingKind.CELL:
+                return cut(f"ref({text})")
+            case ThingKind.TENSOR:
+                return text if 0 < len(text) <= SHORT and " largest " not in text else thing.label
+        return cut(text)
+
+    def named(
+        self, registers: Sequence[int], held: Sequence[Held], texts: dict[int, str] | None = None
+    ) -> list[str]:
+        """`r1 = 3` for each register; of many the first ones."""
+        shown = [f"r{r} = {self.value(h, texts)}" for r, h in list(zip(registers, held))[:MOST]]
+        return shown if len(held) <= MOST else [*shown[: MOST - 1], f"{len(held) - MOST + 1} more"]
+
+    def function(self, activation: int) -> str:
+        return f"@{self.run.activations[activation].function.name}"
+
+    def kernel(self, number: int) -> str:
+        return f"k{number} {self.run.program.kernels[number].name}"
+
+    def _once(self, remark: str) -> str:
+        """A small second sentence, the first time that there is reason for it."""
+        if remark in self._said:
+            return ""
+        self._said.add(remark)
+        return f"\n{remark}"
+
+    def _with_freed(self, step: Step, said: Sentence) -> Sentence:
+        """What nothing holds any more after the step."""
+        freed = [int(c[1] or 0) for c in step.changes if c[0] == "d"]
+        storage = [n for n in freed if self.run.things[n].size and self.run.things[n].storage < 0]
+        if not storage:
+            return said
+        names = [f"#{n}" for n in storage[:MOST_FREED]]
+        size = sum(self.run.things[n].size for n in storage)
+        more = f" and {len(storage) - MOST_FREED} more" if len(storage) > MOST_FREED else ""
+        where = listed(names, len(said) - 1)
+        joint = " " if "\n" in said[0] else "\n"
+        its = "their" if len(storage) > 1 else "its"
+        return (
+            f"{said[0]}{joint}Nothing holds {where}{more} any more: {its} {counted(size, 'byte')} "
+            f"{'is' if size == 1 else 'are'} free.",
+            *said[1:],
+            *names,
+        )
+
+    # -- calls
+
+    def _begins(self, step: Step) -> Sentence:
+        now = self.run.activations[step.activation]
+        given = self.named(range(len(step.reads)), step.reads)
+        with_what = f": {listed(given, 2)}" if given else ""
+        return (
+            f"{{0}} begins with {{1}} registers{with_what}."
+            + self._once("Parameters come in the first registers. Every call has registers of its own."),
+            self.function(step.activation), str(now.function.registers), *given,
+        )  # fmt: skip
+
+    def _called(self, step: Step) -> Sentence:
+        new = self.run.activations[step.activation]
+        name = self.function(step.activation)
+        given = self.named(range(len(step.reads)), step.reads)
+        with_what = f" with {listed(given, 2)}" if given else ""
+        remark = self._captured(new, step)
+        if step.kind is StepKind.TAIL:
+            before = self.function(step.left)
+            whose = "itself" if before == name else "{1}"
+            tail = "A tail call. All jumps of this machine go forward: a loop is written with these."
+            return (
+                f"{{0}} goes on in the place of {whose}{with_what}: turn {new.turn}, and the stack is no "
+                f"higher.{remark or self._once(tail)}",
+                name, before, *given,
+            )  # fmt: skip
+        again = new.caller >= 0 and self.run.activations[new.caller].function is new.function
+        remark = remark or (self._once("The same code, with registers of its own.") if again else "")
+        waits = f" {{1}} waits at instruction {new.at}." if new.caller >= 0 else ""
+        caller = self.function(new.caller) if new.caller >= 0 else ""
+        return f"{{0}} is called{with_what}.{waits}{remark}", name, caller, *given
+
+    def _captured(self, new: Activation, step: Step) -> str:
+        if not new.function.captured:
+            return ""
+        first = len(new.function.params)
+        last = first + new.function.captured - 1
+        where = f"r{first}" if first == last else f"r{first} to r{last}"
+        return self._once(f"What it captured comes after the arguments, in {where}.")
+
+    def _returned(self, step: Step) -> Sentence:
+        left = self.run.activations[step.left]
+        to = next((c[2] for c in step.changes if c[0] == "w"), 0)
+        turns = f" after {counted(left.turn, 'more turn')}" if left.turn else ""
+        return (
+            f"{{0}} returns {{1}}{turns}, and {{2}} goes on: {{3}} is that.",
+            self.function(step.left), self.value(step.reads[0]), self.function(step.activation), f"r{to}",
+        )  # fmt: skip
+
+    def _ended(self, step: Step) -> Sentence:
+        value = self.value(step.reads[0])
+        if self.run.left_out:
+            return "The result is {0}.", value
+        return "{0} returns {1}: this is the result.", self.function(step.activation), value
+
+    # -- instructions
+
+    def _did(self, step: Step, before: dict[int, str]) -> Sentence:
+        it = self._instruction(step)
+        given = self.named(read(it), step.reads, before)
+        target = getattr(it, "to", None)
+        to = f"r{target}" if isinstance(target, int) else ""
+        made = self.value(step.wrote[0]) if step.wrote else ""
+        match it:
+            case Move():
+                remark = self._once("Only the reference is copied: both registers hold the same value.")
+                return f"{{0}} is what {{1}} is.{remark}", to, given[0]
+            case LoadConst():
+                return "{0} is the constant {1}: {2}.", to, f"c{it.constant}", made
+            case LoadConsti():
+                return "{0} is the number {1}, which stands in the instruction.", to, made
+            case AllocStorage() | AllocTensor() | AllocTensorReg() | ReshapeTensor() | ShapeFunc():
+                return self._memory(step, it, to, given)
+            case InvokePacked() | InvokeHost():
+                return self._kernel(step, it)
+            case AllocTuple() | AllocADT() | AllocClosure():
+                return self._made(it, to, given, made)
+            case GetField():
+                return "{0} is field {1} of {2}: {3}.", to, str(it.index), given[0], made
+            case Switch() | If() | Goto():
+                return self._jumped(step, it, given)
+            case NewRef():
+                remark = self._once("A cell can be written again; whoever holds it sees what it holds then.")
+                return f"{{0}} is a new cell with {{1}} in it.{remark}", to, given[0]
+            case ReadRef():
+                return "{0} is what the cell {1} holds now: {2}.", to, f"r{it.ref}", made
+            case WriteRef():
+                cell = step.reads[0]
+                held = before.get(cell, "…") if type(cell) is int else "…"
+                return "The cell {0} held {1}. From now on it holds {2}.", f"r{it.ref}", cut(held), given[1]
+            case InvokeClosure() | TailInvokeClosure():
+                return "{0} is called, which is no function of the machine: {1}.", given[-1], made
+        return "{0} gives {1}.", it.mnemonic, made
+
+    def _memory(self, step: Step, it: Instruction, to: str, given: list[str]) -> Sentence:
+        held = step.wrote[0]
+        name = f"#{held}"
+        thing = self.run.things[held] if type(held) is int else None
+        label = thing.label if thing is not None else str(held)
+        match it:
+            case AllocStorage():
+                remark = self._once("How much is needed was known when the program was compiled.")
+                be = "is" if it.size == 1 else "are"
+                return f"{{0}} {be} set aside for tensors: {{1}}, which {{2}} holds.{remark}", label, name, to
+            case AllocTensor():
+                place = f"#{thing.storage}" if thing is not None else ""
+                if step.reused >= 0:
+                    return (
+                        "{0} is a tensor {1}, not filled yet, at the beginning of the storage {2}, where {3} "
+                        "was: nobody reads that any more, so its memory is used again.",
+                        to, label, place, f"#{step.reused}",
+                    )  # fmt: skip
+                return (
+                    "{0} is a tensor {1} at the beginning of the storage {2}. It is not filled yet.",
+                    to,
+                    label,
+                    place,
+                )
+            case AllocTensorReg():
+                return (
+                    "{0} is a tensor of the shape in {1}, in memory of its own: {2}. It is not filled yet.",
+                    to,
+                    given[0],
+                    label,
+                )
+            case ShapeFunc():
+                names = " and ".join(f"r{r}" for r in it.to)
+                shapes = " and ".join(str(h) for h in step.wrote)
+                remark = self._once(
+                    "Sizes that only a run knows are computed before the kernel that needs them."
+                )
+                return (
+                    "{0} is the shape that the result of {1} will have, found from the shapes of its "
+                    f"arguments: {{2}}.{remark}",
+                    names, self.kernel(it.kernel), shapes,
+                )  # fmt: skip
+        return (
+            "{0} has the elements of {1} under another shape: {2}. Nothing is computed or copied.",
+            to,
+            given[0],
+            label,
+        )
+
+    def _kernel(self, step: Step, it: InvokePacked | InvokeHost) -> Sentence:
+        given = self.named(it.arguments, step.reads[: len(it.arguments)])
+        results = it.results if isinstance(it, InvokePacked) else it.to
+        filled = self.named(results, step.wrote)
+        reads = f" reads {listed(given, 1)} and" if given else ""
+        at = 1 + len(given)
+        if isinstance(it, InvokeHost):
+            remark = self._once("Only the data tell how large this result is, so the kernel makes it itself.")
+            return (
+                f"The kernel {{0}}{reads} makes its result: {listed(filled, at)}.{remark}",
+                self.kernel(it.kernel), *given, *filled,
+            )  # fmt: skip
+        return f"The kernel {{0}}{reads} fills {listed(filled, at)}.", self.kernel(it.kernel), *given, *filled
+
+    def _made(
+        self, it: AllocTuple | AllocADT | AllocClosure, to: str, given: list[str], made: str
+    ) -> Sentence:
+        if isinstance(it, AllocClosure):
+            name = f"@{it.function}"
+            if not given:
+                return "{0} is the function {1} as a value. It captures nothing.", to, name
+            remark = self._once("It keeps that after this call has ended.")
+            return f"{{0}} is a closure: the code of {{1}}, and {listed(given, 2)}.{remark}", to, name, *given
+        name = it.constructor if isinstance(it, AllocADT) else "tuple"
+        if not given:
+            return "{0} is {1}.", to, made
+        remark = self._once("It holds the values themselves, not copies of them.")
+        return f"{{0}} is a new {{1}} of {listed(given, 2)}.{remark}", to, name, *given
+
+    def _jumped(self, step: Step, it: Switch | If | Goto, given: list[str]) -> Sentence:
+        goes = f"it goes on at instruction {step.following}"
+        if isinstance(it, Goto):
+            return (f"The branch is done: {goes}, past the other one.",)
+        if isinstance(it, If):
+            return f"{{0}}, so {goes}.", given[0]
+        held = step.reads[0]
+        made = self.run.things[held].label if type(held) is int else str(held)
+        return f"{{0}} was made by {{1}}, so {goes}.", given[0], made
+
+
+def gap(left_out: int, kept: int, total: int) -> Sentence:
+    """What is said of the steps that are not in the data."""
+    are = "is" if left_out == 1 else "are"
+    return (
+        f"Here {counted(left_out, 'step')} {are} left out: the first {count(kept)} of {count(total)} are "
+        "recorded.",
+    )
+
+
+def cut(text: str) -> str:
+    """A text in one line of at most SHORT characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= SHORT else flat[: SHORT - 1] + "…"

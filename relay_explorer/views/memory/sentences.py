@@ -1,0 +1,150 @@
+"""What the memory explorer says: each step as what it needs, where that goes, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...analysis.storage import RANGE
+from ..format import Sentence
+from ..words import counted
+from .format import Life, MemoryTotals
+
+_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+MOST_NAMED = 3
+
+RULES = {
+    "first": "no buffer was free",
+    "apart": f"every free buffer was more than {RANGE} times larger or smaller",
+    "alone": "no buffer is used twice",
+    "same": "a free buffer had just this size",
+    "larger": "it is the smallest free buffer that is large enough",
+    "grown": "no free buffer was large enough: the largest of them grows",
+}
+
+
+def sized(number: int) -> str:
+    """Bytes as one reads them: `768 bytes`, `8.19 kB`, `6.42 MB`."""
+    for unit, name in _UNITS:
+        if number >= unit:
+            return f"{float(f'{number / unit:.3g}'):g} {name}"
+    return counted(number, "byte")
+
+
+def buffer_name(number: int) -> str:
+    return f"b{number}"
+
+
+def place(name: str, rule: str, life: Life, before: str, was: int, size: int) -> Sentence:
+    """Where one new tensor goes, and why there."""
+    needs = ("{0} needs {1}: ", name, sized(life.bytes), buffer_name(life.buffer))
+    text = {
+        "first": "**a new buffer**, {2}. No other is free.",
+        "alone": "**a new buffer**, {2}.",
+        "apart": f"**a new buffer**, {{2}}. The free ones are more than {RANGE} times larger or smaller, and "
+        "are left for what fits them better.",
+        "same": "**{2} is used again**. {3}, which was there, is not needed any more, and took as much.",
+        "larger": "**{2} is used again**. {3}, which was there, is not needed any more. Of the free buffers "
+        "that are large enough, {2} is the smallest, with {4}.",
+        "grown": "**{2} grows**, from {4} to {5}, and is used again: no free buffer is large enough, and {2} "
+        "is the largest of them. {3}, which was there, is not needed any more.",
+    }[rule]
+    more = (before, sized(was), sized(size)) if before else ()
+    return (needs[0] + text, *needs[1:], *more)
+
+
+def places(name: str, lives: Sequence[Life], fresh: int) -> Sentence:
+    """Where several new tensors go."""
+    again = len(lives) - fresh
+    parts = [f"**{counted(fresh, 'new buffer')}**"] if fresh else []
+    parts += [f"**{counted(again, 'buffer')} used again**"] if again else []
+    names = ", ".join(buffer_name(life.buffer) for life in lives[: 2 * MOST_NAMED])
+    more = "" if len(lives) <= 2 * MOST_NAMED else " …"
+    together = sum(life.bytes for life in lives)
+    return (
+        f"{{0}} makes {len(lives)} tensors, {{1}} together: {' and '.join(parts)} ({{2}}{more}).",
+        name, sized(together), names,
+    )  # fmt: skip
+
+
+def view(name: str, of: str) -> Sentence:
+    return ("{0} is {1} under another shape: **nothing is stored**, nothing moves.", name, of)
+
+
+def branch(condition: str) -> Sentence:
+    return (
+        "{0} decides which branch of the `if` is taken. The plan holds for either: the branches stand one "
+        "after the other, and may use the same buffers.",
+        condition,
+    )  # fmt: skip
+
+
+def copied(name: str, number: int, lives: Sequence[Life]) -> Sentence:
+    which = ("true", "false")[number]
+    if not lives:
+        return (f"The {which} branch ends: its result is copied to where {{0}} is.", name)
+    return (
+        f"The {which} branch ends: its result is copied to {{1}}, which is kept for {{0}} from here on.",
+        name, ", ".join(buffer_name(life.buffer) for life in lives),
+    )  # fmt: skip
+
+
+def begin(outside: int, steps: int) -> Sentence:
+    if not outside:
+        return (f"Nothing is stored yet. {counted(steps, 'step')} follow.",)
+    return (
+        f"No buffer is in use yet. Parameters and constants, {{0}}, have places of their own. "
+        f"{counted(steps, 'step')} follow.",
+        sized(outside),
+    )  # fmt: skip
+
+
+def end(totals: MemoryTotals, buffers: int) -> Sentence:
+    packed = totals.packed
+    better = packed is not None and sized(packed) != sized(totals.arena)
+    less = "\nIf values could lie anywhere, and not only in whole buffers, {3} would do." if better else ""
+    return (
+        f"The result is there. At most {{0}} were needed at once. {counted(buffers, 'buffer')}, {{1}} "
+        "together, held everything, one value after another; a place of its own for each would have taken "
+        f"**{{2}}**.{less}",
+        sized(totals.peak), sized(totals.arena), sized(totals.total),
+        *([sized(packed)] if packed is not None and better else []),
+    )  # fmt: skip
+
+
+def after(say: Sentence, freed: Sequence[tuple[str, str]], live: int, peak: bool) -> Sentence:
+    """The same with a second, small line: what is free after the step, and how much is in use."""
+    args = list(say[1:])
+
+    def arg(text: str) -> str:
+        args.append(text)
+        return f"{{{len(args) - 1}}}"
+
+    parts = [f"In use: {arg(sized(live))}{', the peak' if peak else ''}."]
+    if freed:
+        named = [f"{arg(name)} ({arg(buffer)})" for name, buffer in freed[:MOST_NAMED]]
+        more = len(freed) - len(named)
+        names = ", ".join(named) + (f" and {more} more" if more > 0 else "")
+        parts.append(f"Not needed after this step: {names}.")
+    return (say[0] + "\n" + " ".join(parts), *args)
+
+
+def variant(choices: Sequence[str], totals: MemoryTotals, first: MemoryTotals, inside: int) -> Sentence:
+    """What a plan is, beside the first."""
+    lead = ", ".join(choices)
+    text = f"**{lead[:1].upper() + lead[1:]}.** "
+    stored = f"{counted(inside, 'value')} {'is' if inside == 1 else 'are'} never stored. " if inside else ""
+    if totals == first:
+        return (text + stored + "Peak and buffers are the same.",)
+    args: list[str] = []
+
+    def compared(what: str, now: int, was: int) -> str:
+        args.extend(dict.fromkeys([sized(now), sized(was)]))
+        same = sized(now) == sized(was)
+        return (
+            f"{what} {{{len(args) - 1}}}, as before"
+            if same
+            else f"{what} {{{len(args) - 2}}} instead of {{{len(args) - 1}}}"
+        )
+
+    peak, arena = compared("Peak", totals.peak, first.peak), compared("buffers", totals.arena, first.arena)
+    return (f"{text}{stored}{peak}; {arena}.", *args)

@@ -1,0 +1,173 @@
+"""The rows of a partial evaluation: the program's own, and those of the residual program; where each
+expression of the evaluated program stands in the one that was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...ir.expr import Constant, Expr, Function, GlobalVar, If, Let, Var
+from ...ir.module import IRModule
+from ...ir.walk import children, post_order, rebuild
+from ...transform.dead_code_elimination import DeadCodeElimination
+from ...transform.infrastructure import PassContext
+from ...transform.partial_recording import PartialEvaluation
+from ..evaluation.rows import types_named
+from ..format import RowKind
+from ..rows import ProgramRows, program_rows
+
+FARTHEST = 10_000  # expressions that are looked at for where one came from
+_FOLLOW = (RowKind.PARAMETER, RowKind.BRANCH)  # rows that stand under the one before them
+
+
+class SourceRows:
+    """The functions that were evaluated, as they were given. `row(expr)` is the row of an expression of the
+    program in A-normal form: that of what it came from.
+    """
+
+    def __init__(self, run: PartialEvaluation) -> None:
+        self.module = evaluated(run)
+        self.program: ProgramRows = program_rows(self.module)
+        self._found: dict[int, Expr | None] = {}
+
+    def given(self, expr: Expr) -> Expr | None:
+        """What an expression came from in the program that was given."""
+        key = id(expr)
+        if key not in self._found:
+            self._found[key] = self._search(expr)
+        return self._found[key]
+
+    def _search(self, expr: Expr) -> Expr | None:
+        seen, pending = {id(expr)}, [expr]
+        while pending and len(seen) < FARTHEST:
+            source = pending.pop(0)
+            if self.program.row(source) >= 0:
+                return source
+            for other in source.origin:
+                if id(other) not in seen:
+                    seen.add(id(other))
+                    pending.append(other)
+        return None
+
+    def row(self, expr: Expr) -> int:
+        found = self.given(expr)
+        return -1 if found is None else self.program.row(found)
+
+    def end(self, row: int) -> int:
+        return self.program.source[row].end if row >= 0 else -1
+
+    def called(self, expr: Expr) -> str:
+        """`%x`, `%3`; "" for what has no name."""
+        found = self.given(expr)
+        return (self.program.name(found) or "") if found is not None else ""
+
+    def branch(self, expr: Expr, number: int) -> int:
+        """The row at which a branch of an `if` or `match` begins."""
+        return branch_row(self.program, self.row(expr), expr, number)
+
+
+def branch_row(program: ProgramRows, row: int, expr: Expr, number: int) -> int:
+    """The row of branch `number` of the `if` or `match` in `row`."""
+    if row < 0:
+        return -1
+    if isinstance(expr, If):
+        return row if number == 0 else program.source[row].end
+    row += 1
+    for _ in range(number):
+        row = program.source[row].end + 1
+    return row if row < len(program.source) else -1
+
+
+def evaluated(run: PartialEvaluation) -> IRModule:
+    """The functions that the evaluation entered, and the types that they name."""
+    names = {run.entry.name_hint}
+    for frame in run.frames:
+        if isinstance(frame.itself.dynamic, GlobalVar):
+            names.add(frame.itself.dynamic.name_hint)
+    whole = run.module
+    functions = {var: f for var, f in whole.functions.items() if var.name_hint in names}
+    named = set(types_named(f for f in functions.values() if isinstance(f, Expr)))
+    types = {var: data for var, data in whole.type_definitions.items() if var.name_hint in named}
+    return IRModule(functions, types, source=whole.source)
+
+
+class ResidualRows:
+    """The residual program, numbers written where they are used. `needed` are its rows that something asks
+    for; `row(var)` is that of a binding, -1 where it has none.
+    """
+
+    def __init__(self, run: PartialEvaluation) -> None:
+        written = _numbers_in_place(run.residual)
+        self.function = written
+        self.program: ProgramRows = program_rows(IRModule({GlobalVar(run.entry.name_hint): written}))
+        self.rows = self.program.source
+        alive = _alive(run)
+        self.lets = {n.var: n for n in post_order(written) if isinstance(n, Let)}
+        self.alive = sum(var in alive for var in self.lets)
+        self.needed = [True] * len(self.rows)
+        for var, let in self.lets.items():
+            row = self.row(var)
+            if var not in alive and row >= 0:
+                last = max(row, self.program.rows[row].end, self._last(row, let.value))
+                self.needed[row : last + 1] = [False] * (last + 1 - row)
+
+    def _last(self, row: int, value: Expr) -> int:
+        """The closing row of what a `let` binds: an `if` ends with its other branch."""
+        end = self.rows[row].end
+        if isinstance(value, If) and end >= 0:
+            return max(end, self.rows[end].end)
+        return end
+
+    def row(self, var: Expr) -> int:
+        return self.program.row(var) if var in self.lets or isinstance(var, Var) else -1
+
+    def name(self, expr: Expr) -> str:
+        return self.program.name(expr) or ""
+
+    def births(self, known: dict[int, int], last: int) -> list[int]:
+        """After which step each row is there: rows that are not known are there with the one that they belong
+        to, those before the first step from the beginning.
+        """
+        found = [known.get(row, -1) for row in range(len(self.rows))]
+        for row, kind in enumerate(self.program.rows):
+            if found[row] < 0 and row and kind.kind in _FOLLOW:
+                found[row] = found[row - 1]
+        found[0] = max(found[0], 0)
+        later = last
+        for row in range(len(found) - 1, -1, -1):
+            if found[row] < 0:
+                found[row] = later
+            later = found[row]
+        return found
+
+
+def _alive(run: PartialEvaluation) -> set[Var]:
+    """The variables that DeadCodeElimination leaves."""
+    module = IRModule({**run.normal.functions, run.entry: run.residual}, run.normal.type_definitions)
+    swept = DeadCodeElimination().transform_module(module, PassContext())
+    return {node.var for node in post_order(swept.functions[run.entry]) if isinstance(node, Let)}
+
+
+def _numbers_in_place(root: Function) -> Function:
+    """`root` with each variable that is bound to a number replaced by it, as one writes it."""
+    order = post_order(root)
+    numbers = {
+        node.var: node.value
+        for node in order
+        if isinstance(node, Let) and isinstance(node.value, Constant) and not node.value.data.shape
+    }
+    memo: dict[int, Expr] = {}
+
+    def put(parts: Iterable[Expr]) -> list[Expr]:
+        return [
+            numbers[part] if isinstance(part, Var) and part in numbers else memo[id(part)] for part in parts
+        ]
+
+    for node in order:
+        if isinstance(node, Let) and node.var in numbers:
+            (memo[id(node)],) = put([node.body])
+        else:
+            memo[id(node)] = rebuild(node, put(children(node)))
+    made = memo[id(root)]
+    assert isinstance(made, Function)
+    return made

@@ -1,0 +1,352 @@
+"""What the explorer of partial evaluation says: each decision in a sentence, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...ir.adt import Constructor, Match
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, If, RefCreate, TupleGetItem
+from ...ir.op import Op
+from ...transform.partial_record import (
+    Branch,
+    Built,
+    Computed,
+    Decided,
+    Entered,
+    Event,
+    Finished,
+    Frame,
+    Kept,
+    Returned,
+    Taken,
+    Undecided,
+)
+from ...transform.partial_values import Known, StaticData, StaticRef
+from ..evaluation.sentences import listed
+from ..format import Sentence
+from ..words import counted
+from .rows import ResidualRows, SourceRows, branch_row
+from .values import KnownTexts
+
+MOST = 5  # arguments that are named
+_ONCE = {
+    "computed": "It will not be computed at run time, and nothing is left of it but its value.",
+    "built": "What kind of thing it is, is known, whatever it holds: a `match` on it can be decided.",
+    "function": "It is written into the residual program only if something there asks for it.",
+    "inlined": "At run time there is no call any more.",
+    "effect": "Effects are never done beforehand, left out or put in another order.",
+}
+
+
+@dataclass
+class Speaker:
+    """Says what happens. `said` are the remarks that are made only once."""
+
+    source: SourceRows
+    residual: ResidualRows
+    texts: KnownTexts
+    said: set[str] = field(default_factory=set)
+
+    def __call__(self, event: Event) -> Sentence:
+        match event:
+            case Entered():
+                return self._entered(event)
+            case Computed():
+                return self._computed(event)
+            case Built():
+                return self._built(event)
+            case Taken():
+                return self._taken(event)
+            case Kept():
+                return self._kept(event)
+            case Decided():
+                return self._decided(event)
+            case Undecided():
+                return self._undecided(event)
+            case Branch():
+                return self._branch(event)
+            case Returned():
+                return self._returned(event)
+            case Finished():
+                return self._finished()
+        raise AssertionError(event)
+
+    # -- names
+
+    def text(self, known: Known) -> str:
+        return self.texts.text(known)
+
+    def named(self, expr: Expr, known: Known) -> str:
+        """`%n = 3`; the value alone where it has no name."""
+        name = "" if isinstance(expr, (Constant, GlobalVar, Op, Constructor)) else self.source.called(expr)
+        text = self.text(known)
+        return f"{name} = {text}" if name and name != text else text
+
+    def many(self, exprs: Sequence[Expr], values: Sequence[Known]) -> list[str]:
+        shown = [self.named(e, v) for e, v in zip(exprs[:MOST], values)]
+        return shown if len(values) <= MOST else [*shown[: MOST - 1], f"{len(values) - MOST + 1} more"]
+
+    def frame(self, frame: Frame) -> str:
+        """`@power`, `%f`, `fn`."""
+        if isinstance(frame.itself.dynamic, GlobalVar):
+            return f"@{frame.itself.dynamic.name_hint}"
+        return self.source.called(frame.static.function) or "fn"
+
+    def _once(self, key: str) -> str:
+        if key in self.said:
+            return ""
+        self.said.add(key)
+        return f"\n{_ONCE[key]}"
+
+    # -- kinds of events
+
+    def _entered(self, event: Entered) -> Sentence:
+        frame = event.frame
+        name, params = self.frame(frame), frame.static.function.params
+        if event.asked is not None:
+            return (
+                "Something asks for {0}, so that it is written into the residual program. When it will be "
+                "called is not known: neither is anything of its parameters, and of what cells hold then.",
+                self.residual.name(event.asked) or name,
+            )
+        given = self.many(params, frame.args)
+        if frame.call is None:
+            given = [self.source.called(param) or "one" for param in params[:MOST]]
+            given += [f"{len(params) - MOST} more"] * (len(params) > MOST)
+            what = " It takes nothing."
+            if len(given) == 1:
+                what = " Its parameter {1} is not known: it is one of the residual program too."
+            elif given:
+                what = f" Its parameters {listed(given, 1)} are not known: the residual program has them too."
+            return f"{{0}} is evaluated, as far as its data is known.{what}", name, *given
+        with_what = f" with {listed(given, 1)}" if given else ""
+        if not frame.turn:
+            remark = self._once("inlined")
+            return (
+                f"{{0}} is called{with_what}. Its body is evaluated in the place of the call.{remark}",
+                name,
+                *given,
+            )
+        why, args = self._smaller(event, len(given) + 1)
+        return (
+            f"{{0}} is called again{with_what}: **round {frame.turn}**.\n{why}, so this comes to an end: the "
+            "recursion is unrolled.",
+            name, *given, *args,
+        )  # fmt: skip
+
+    def _smaller(self, event: Entered, at: int) -> tuple[str, tuple[str, ...]]:
+        """Why a recursion comes to an end."""
+        frame = event.frame
+        number = event.smaller[0] if event.smaller else -1
+        if number < 0:
+            return "The function itself was made before the one that is being evaluated", ()
+        param, now = frame.static.function.params[number], frame.args[number]
+        name = self.source.called(param) or f"argument {number + 1}"
+        outer = frame.caller
+        while outer is not None and outer.static.function is not frame.static.function:
+            outer = outer.caller
+        before = self.text(outer.args[number]) if outer is not None else "more"
+        if isinstance(now.static, StaticData):
+            return f"{{{at}}} was {{{at + 1}}}, and is something inside that now", (name, before)
+        return f"{{{at}}} was {{{at + 1}}}, and is less now", (name, before)
+
+    def _computed(self, event: Computed) -> Sentence:
+        assert isinstance(event.at, Call)
+        assert isinstance(event.at.op, Op)
+        assert event.known is not None
+        given = self.many(event.at.args, event.args)
+        return (
+            f"{{0}} of {listed(given, 2)} is {{1}}: all of its arguments are known, so it is computed now."
+            + self._once("computed"),
+            event.at.op.name, self.text(event.known), *given,
+        )  # fmt: skip
+
+    def _built(self, event: Built) -> Sentence:
+        assert event.known is not None
+        at, text = event.at, self.text(event.known)
+        if isinstance(at, Function):
+            name = self.source.called(at) or "This"
+            return f"{{0}} is a function, and it is known which.{self._once('function')}", name
+        if isinstance(at, Call) and isinstance(at.op, Constructor):
+            return f"{{0}} is made: {{1}}.{self._once('built')}", at.op.name_hint, text
+        return f"A tuple of known length: {{0}}.{self._once('built')}", text
+
+    def _taken(self, event: Taken) -> Sentence:
+        assert event.known is not None
+        text, source = self.text(event.known), self.text(event.source)
+        if isinstance(event.at, TupleGetItem):
+            return (
+                f"Field {event.at.index} of {{0}} is {{1}}. Nothing is left to be done at run time.",
+                source,
+                text,
+            )
+        cell = self._cell(event.at, event.source)
+        return "The cell {0} is known to hold {1} here, so that it need not be read at run time.", cell, text
+
+    def _cell(self, at: Expr, known: Known) -> str:
+        return self.residual.name(known.dynamic) or self.source.called(at) or "a cell"
+
+    def _kept(self, event: Kept) -> Sentence:
+        assert event.known is not None
+        name = self.residual.name(event.known.dynamic)
+        where = f" The residual program computes it{' as {0}' if name else ''}."
+        match event.reason:
+            case "cell" | "write" | "read":
+                return self._effect(event)
+            case "operator" | "field":
+                return self._later(event, name, where)
+            case "branches":
+                word = "match" if isinstance(event.at, Match) else "if"
+                return (
+                    f"The branches end: the residual program has this `{word}`{' as {0}' if name else ''}. "
+                    "What cells hold after it, nobody knows beforehand.",
+                    *([name] if name else []),
+                )
+            case "kernel":
+                return "This function is one kernel: it stays as it is.", *()
+        return self._refused(event, name)
+
+    def _later(self, event: Kept, name: str, where: str) -> Sentence:
+        first = [name] if name else []
+        exprs = event.at.args if isinstance(event.at, Call) else (event.at,)
+        if isinstance(event.at, TupleGetItem):
+            exprs = (event.at.tuple_value,)
+        unknown = [self.named(e, v) for e, v in zip(exprs, event.args) if v.static is None][:MOST]
+        what = (
+            event.at.op.name if isinstance(event.at, Call) and isinstance(event.at.op, Op) else "This field"
+        )
+        at = len(first)
+        if unknown:
+            are = "is" if len(unknown) == 1 else "are"
+            why = f"{{{at}}} has to wait: {listed(unknown, at + 1)} {are} not known until run time."
+        elif any(v.static is not None and self.texts.state(v) for v in event.args):
+            why = f"{{{at}}} has to wait: not all parts of its arguments are known until run time."
+        else:
+            why = f"{{{at}}} is not known to be computable beforehand: it is left to run time."
+        return f"{why}{where}", *first, what, *unknown
+
+    def _effect(self, event: Kept) -> Sentence:
+        given = [self.text(v) for v in event.args]
+        if isinstance(event.at, RefCreate):
+            assert event.known is not None
+            return (
+                "**A cell is made**, at run time too: {0}. But from here on it is known to hold {1}."
+                + self._once("effect"),
+                self._cell(event.at, event.known), given[0],
+            )  # fmt: skip
+        known = isinstance(event.args[0].static, StaticRef)
+        if event.reason == "read":
+            why = "What it holds is not known here" if known else "Which cell it is, is not known"
+            return f"{why}: {{0}} **is read at run time**, after all effects that stand before.", given[0]
+        after = (
+            "From here on it is known to hold {1}."
+            if known
+            else "Which cell it is, is not known, so any may hold {1} now: what was known of cells is "
+            "forgotten."
+        )
+        return (
+            f"**The write stays**, here, in its order: {{0}} is written. {after}{self._once('effect')}",
+            *given,
+        )
+
+    def _refused(self, event: Kept, name: str) -> Sentence:
+        call = event.at
+        assert isinstance(call, Call)
+        callee = f"@{call.op.name_hint}" if isinstance(call.op, GlobalVar) else self.source.called(call.op)
+        given = self.many(call.args, event.args)
+        with_what = f" with {listed(given, 1)}" if given else ""
+        why = {
+            "function": "Which function {0} is, is not known until run time",
+            "endless": f"{{0}} is called again{with_what}, and nothing that it is given gets smaller: "
+            "unrolling might never end",
+            "size": "The residual program is as long as it may become",
+        }[event.reason]  # fmt: skip
+        return (
+            f"{why}. **The call stays**. It may write any cell: what was known of them is forgotten.",
+            callee or "fn",
+            *given,
+        )
+
+    def _decided(self, event: Decided) -> Sentence:
+        data = self.text(event.data)
+        if not isinstance(event.at, Match):
+            branch = "the first branch" if event.number == 0 else "the `else` branch"
+            return (
+                f"The condition is {{0}}: only {branch} is evaluated, and the residual program has no `if`.",
+                data,
+            )
+        given = self.source.given(event.at)
+        row = self.source.row(event.at)
+        pattern = _pattern(self.source, row, given, event.number)
+        pairs = sorted(event.bound, key=lambda pair: self.source.row(pair[0]))
+        bound = self.many([v for v, _ in pairs], [k for _, k in pairs])
+        binds = f": {listed(bound, 2)}" if bound else ""
+        return (
+            f"{{0}} fits {{1}}{binds}. Only this clause is evaluated: the residual program has no `match`.",
+            data,
+            pattern,
+            *bound,
+        )
+
+    def _undecided(self, event: Undecided) -> Sentence:
+        data = self.text(event.data)
+        if isinstance(event.at, If):
+            return (
+                "The condition {0} is not known until run time: **both branches remain**. Each is evaluated "
+                "for itself.",
+                data,
+            )
+        count = counted(len(event.left), "clause")
+        return (
+            f"What {{0}} is, is not known until run time: **{count}** may fit, and each is evaluated.",
+            data,
+        )
+
+    def _branch(self, event: Branch) -> Sentence:
+        if isinstance(event.at, If):
+            branch = "The first branch" if event.number == 0 else "The `else` branch"
+            return (f"{branch} begins. What it learns of cells holds in it only.",)
+        pattern = _pattern(self.source, self.source.row(event.at), self.source.given(event.at), event.number)
+        return "The clause {0} begins. What it learns of cells holds in it only.", pattern
+
+    def _returned(self, event: Returned) -> Sentence:
+        assert event.known is not None
+        name, value = self.frame(event.left), self.text(event.known)
+        if event.left.call is None:
+            asked = event.left.caller is not None
+            return (
+                ("{0} is written.", name)
+                if asked
+                else ("All of {0} is evaluated: it gives {1}.", name, value)
+            )
+        caller = event.left.caller
+        rest = (
+            f" {{2}}{f' in round {caller.turn}' if caller.turn else ''} goes on."
+            if caller is not None
+            else ""
+        )
+        args = (self.frame(caller),) if caller is not None else ()
+        return f"{{0}} gives {{1}}.{rest}", name, value, *args
+
+    def _finished(self) -> Sentence:
+        bindings, needed = len(self.residual.lets), self.residual.alive
+        dead = bindings - needed
+        if not dead:
+            return (f"**This remains**: {counted(bindings, 'binding')}.",)
+        of = "them" if dead > 1 else "it"
+        return (
+            f"**This remains**: {counted(bindings, 'binding')}. For {dead} of them nothing asks any more: "
+            f"DeadCodeElimination will remove {of}.\nThe key `a` shows them.",
+        )
+
+
+def _pattern(source: SourceRows, row: int, expr: Expr | None, number: int) -> str:
+    """The pattern of a clause as it is written."""
+    at = branch_row(source.program, row, expr, number) if expr is not None else -1
+    text = ""
+    while 0 <= at < len(source.program.source) and " => {" not in text:
+        joins = source.program.source[at].joins if text else ""
+        text += (joins or "") + source.program.source[at].text
+        at += 1
+    return text.partition(" => {")[0] or f"clause {number + 1}"

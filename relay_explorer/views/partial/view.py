@@ -1,0 +1,291 @@
+"""The explorer of partial evaluation: a function run as far as its data is known, decision by decision, and
+the residual program as it grows.
+"""
+
+from __future__ import annotations
+
+from ...ir.adt import Constructor
+from ...ir.errors import RelayError
+from ...ir.expr import Constant, Expr, Function, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...transform.partial_record import (
+    LIMIT,
+    Branch,
+    Built,
+    Computed,
+    Decided,
+    Entered,
+    Event,
+    Finished,
+    Frame,
+    Kept,
+    Returned,
+    Taken,
+    Undecided,
+)
+from ...transform.partial_recording import PartialEvaluation, record_partial_evaluation
+from ...transform.partial_values import Known, StaticRef
+from ..format import Row
+from ..rows import ProgramRows
+from ..words import count, counted
+from .format import (
+    Bound,
+    Cells,
+    PartialFrame,
+    PartialMark,
+    PartialStep,
+    PartialTotals,
+    PartialView,
+    ResidualRow,
+    State,
+)
+from .rows import ResidualRows, SourceRows, branch_row
+from .sentences import Speaker
+from .values import KnownTexts
+
+MOST_ROWS = 20_000  # of the residual program
+EFFECTS, REFUSED = ("cell", "write", "read"), ("function", "endless", "size")
+_MARKS = {
+    Computed: PartialMark.COMPUTED, Built: PartialMark.BUILT, Taken: PartialMark.BUILT,
+    Decided: PartialMark.DECIDED, Undecided: PartialMark.UNDECIDED, Branch: PartialMark.UNDECIDED,
+    Returned: PartialMark.RETURNED, Finished: PartialMark.END,
+}  # fmt: skip
+_NO_ITEM = (Op, Constructor, Constant)
+
+
+def partial_view(module: IRModule, title: str = "", limit: int = LIMIT) -> PartialView:
+    """The view of `@main` being evaluated (of the first function, where there is no `@main`), of which the
+    first `limit` steps are kept. A RelayError where what remains is too long to be shown.
+    """
+    functions = [var for var, f in module.functions.items() if isinstance(f, Function)]
+    main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
+    if main is None:
+        raise RelayError("the module has no function to be evaluated")
+    run = record_partial_evaluation(module, main.name_hint, limit)
+    return _Builder(run).view(title)
+
+
+class _Builder:
+    """Goes through the recording, and writes down what each event says and changes."""
+
+    def __init__(self, run: PartialEvaluation) -> None:
+        self.run = run
+        self.source = SourceRows(run)
+        self.residual = ResidualRows(run)
+        if len(self.residual.rows) > MOST_ROWS:
+            raise RelayError(
+                f"what remains has {count(len(self.residual.rows))} rows, and an explorer shows at most "
+                f"{MOST_ROWS:,}",
+                help=["the option relay.PartialEvaluate.max_bindings of the context bounds it"],
+            )
+        self.split = len(self.source.program.source)
+        self.texts = KnownTexts(self.residual.name)
+        self.say = Speaker(self.source, self.residual, self.texts)
+        self.numbers = {id(frame): number for number, frame in enumerate(run.frames)}
+        self.born: dict[int, int] = {}
+        self.came: dict[int, int] = {}
+        self.open: list[tuple[int, dict[int, int]]] = []  # undecided: its step, and by branch its step
+        self.cells: dict[int, str] = {}  # what each is called, by when it was made
+        self.steps: list[PartialStep] = []
+
+    def view(self, title: str) -> PartialView:
+        gap = None
+        for event in self.run.events:
+            if isinstance(event, Finished) and self.run.left_out:
+                gap = (len(self.steps), self.run.left_out)
+                self.steps.append(self._gap(event))
+            self.steps.append(self._step(event))
+        births = self.residual.births(self.born, len(self.steps) - 1)
+        rows, items = self._rows()
+        residual = tuple(
+            ResidualRow(births[row], self.came.get(row, -1), self.residual.needed[row])
+            for row in range(len(births))
+        )
+        totals = self._totals()
+        return PartialView(
+            title=title or "partial evaluation",
+            summary=self._summary(totals),
+            rows=rows, split=self.split, items=items, residual=residual,
+            frames=tuple(map(self._frame, self.run.frames)),
+            steps=tuple(self.steps), totals=totals, start=self._start(), gap=gap,
+        )  # fmt: skip
+
+    # -- one step
+
+    def _step(self, event: Event) -> PartialStep:
+        number = len(self.steps)
+        row = self.source.row(event.at)
+        for var in event.made:
+            self._bear(self.residual.row(var), number, row)
+        bound, block = list(self._bound(event)), -1
+        if isinstance(event, (Decided, Branch)):
+            block = self.source.branch(event.at, event.number)
+        if isinstance(event, Undecided):
+            self.open.append((number, {}))
+        if isinstance(event, Branch) and self.open:
+            self.open[-1][1][event.number] = number
+        if isinstance(event, Kept) and event.reason == "branches" and self.open:
+            self._joined(event, number)
+        if isinstance(event, Entered) and event.frame.call is None:
+            self._written(event.frame, number)
+        if isinstance(event, Returned) and event.left.call is None:
+            self._closed(event.left, number)
+        cells = self._cells(event)
+        say = self.say(event)
+        return PartialStep(_mark(event), row, self._number(event.frame), say, tuple(bound), cells, block)
+
+    def _bear(self, row: int, step: int, source: int) -> None:
+        if row >= 0:
+            self.born.setdefault(row, step)
+            self.came.setdefault(row, source)
+
+    def _bound(self, event: Event) -> list[Bound]:
+        """What rows have a value after it: of the expression itself, or of parameters and variables."""
+        frame = self._number(event.frame)
+        match event:
+            case Entered():
+                pairs: list[tuple[Expr, Known]] = list(
+                    zip(event.frame.static.function.params, event.frame.args)
+                )
+            case Decided() | Branch():
+                pairs = list(event.bound)
+            case _:
+                pairs = [(event.at, event.known)] if event.known is not None else []
+        found = []
+        for expr, known in pairs:
+            row = self.source.row(expr)
+            if row < 0 or (isinstance(event, Returned) and event.left.call is None):
+                continue
+            place = self.residual.row(known.dynamic) if isinstance(known.dynamic, Var) else -1
+            where = place + self.split if place >= 0 else -1
+            if isinstance(expr, Var) and place >= 0:
+                self.came.setdefault(place, row)
+            effect = isinstance(event, Kept) and event.reason in EFFECTS
+            state = State.EFFECT if effect else self.texts.state(known)
+            found.append(Bound(frame, row, state, self.texts.text(known), where))
+        return found
+
+    def _cells(self, event: Event) -> Cells | None:
+        """What cells are known to hold, where that is something else now."""
+        made = event.known
+        if isinstance(event, Kept) and event.reason == "cell" and made is not None:
+            assert isinstance(made.static, StaticRef)
+            self.cells[made.static.made] = self.texts.text(made)
+        if event.cells is None:
+            return None
+        return Cells(
+            tuple((self.cells.get(c.made, "a cell"), self.texts.text(held)) for c, held in event.cells)
+        )
+
+    # -- rows that belong to others
+
+    def _joined(self, event: Kept, number: int) -> None:
+        """The rows of an `if` or `match` of the residual program: each branch is there when it begins."""
+        began, branches = self.open.pop()
+        assert event.known is not None
+        row = self.residual.row(event.known.dynamic)
+        if row < 0:
+            return
+        self.born[row] = began
+        program, last = self.residual.program, row
+        value = self.residual.lets[event.known.dynamic].value  # type: ignore[index]
+        for place, step in enumerate(branches.values()):
+            at = branch_row(program, row, value, place)
+            if at > row:
+                self.born[at] = step
+            last = max(last, program.source[at].end)
+        end = program.source[row].end
+        self.born[max(end, last)] = number
+
+    def _written(self, frame: Frame, number: int) -> None:
+        """A function of the residual program begins."""
+        row = self.residual.row(frame.itself.dynamic)
+        self._bear(max(row, 0), number, self.source.row(frame.static.function))
+
+    def _closed(self, frame: Frame, number: int) -> None:
+        row = self.residual.row(frame.itself.dynamic)
+        if row >= 0:
+            self.born.setdefault(self.residual.rows[row].end, number)
+
+    def _rows(self) -> tuple[tuple[Row, ...], tuple[tuple[int, str], ...]]:
+        """The rows of both programs, and what their tokens name."""
+        items: dict[tuple[int, str], int] = {}
+
+        def filled(program: ProgramRows, offset: int) -> list[Row]:
+            def ref(expr: Expr) -> int:
+                row = -1 if isinstance(expr, _NO_ITEM) else program.row(expr)
+                if row < 0:
+                    return -1
+                return items.setdefault((row + offset, program.name(expr) or ""), len(items))
+
+            return [
+                Row(r.kind, r.depth, r.tokens, -1, r.end + offset if r.end >= 0 else -1)
+                for r in program.filled(ref)
+            ]
+
+        rows = filled(self.source.program, 0) + filled(self.residual.program, self.split)
+        return tuple(rows), tuple(items)
+
+    # -- the whole
+
+    def _number(self, frame: Frame) -> int:
+        """A frame's number; of one that is not kept, that of the nearest that called it."""
+        at: Frame | None = frame
+        while at is not None and id(at) not in self.numbers:
+            at = at.caller
+        return 0 if at is None else self.numbers[id(at)]
+
+    def _frame(self, frame: Frame) -> PartialFrame:
+        first = self.source.row(frame.static.function)
+        last = len(self.steps) - 1
+        return PartialFrame(
+            self.say.frame(frame), first, self.source.end(first),
+            -1 if frame.caller is None else self._number(frame.caller),
+            -1 if frame.call is None else self.source.row(frame.call),
+            frame.turn, min(frame.first, last), last if frame.last < 0 else min(frame.last, last),
+        )  # fmt: skip
+
+    def _gap(self, event: Event) -> PartialStep:
+        say = (
+            f"Here {counted(self.run.left_out, 'step')} are left out: the first {count(len(self.steps))} of "
+            f"{count(self.run.total)} are recorded.",
+        )
+        return PartialStep(PartialMark.GAP, -1, self._number(event.frame), say)
+
+    def _totals(self) -> PartialTotals:
+        run, counts = self.run, self.run.counts
+        return PartialTotals(
+            run.total, counts.get(Computed, 0), counts.get(Decided, 0), run.inlined,
+            len(self.residual.lets), self.residual.alive,
+        )  # fmt: skip
+
+    def _summary(self, totals: PartialTotals) -> str:
+        name = f"@{self.run.entry.name_hint}"
+        computed, decided = counted(totals.computed, "operator"), counted(totals.decided, "choice")
+        inlined, needed = counted(totals.inlined, "call"), counted(totals.needed, "binding")
+        return (
+            f"{name} is run as far as its data is known: {computed} computed beforehand, {decided} decided, "
+            f"{inlined} done in place. What remains: {needed}."
+        )
+
+    def _start(self) -> int:
+        """The step that is shown first: in the middle of a recursion, where there is one."""
+        marks = [step.mark for step in self.steps]
+        for mark in (PartialMark.UNROLLED, PartialMark.DECIDED, PartialMark.COMPUTED, PartialMark.KEPT):
+            if mark in marks:
+                return marks.index(mark)
+        return len(marks) - 1
+
+
+def _mark(event: Event) -> PartialMark:
+    match event:
+        case Entered():
+            if event.frame.call is None:
+                return PartialMark.BEGIN
+            return PartialMark.UNROLLED if event.frame.turn else PartialMark.INLINED
+        case Kept():
+            if event.reason in REFUSED:
+                return PartialMark.REFUSED
+            return PartialMark.EFFECT if event.reason in EFFECTS else PartialMark.KEPT
+    return _MARKS[type(event)]

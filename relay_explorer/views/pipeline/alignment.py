@@ -1,0 +1,84 @@
+"""Two programs' rows side by side, matched by where their expressions came from."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Hashable, Sequence
+
+from ...ir.expr import Expr
+from ..rows import ProgramRows
+from .format import Fate
+
+Pair = tuple[int, int, Fate]
+
+
+def aligned(
+    before: ProgramRows, after: ProgramRows, came: Callable[[Expr], Expr | None], rewritten: Collection[int]
+) -> list[Pair]:
+    """Pairs of rows, in an order that reads well: -1 where there is none on a side. `came(expr)` is the
+    expression of `before` that `expr` of `after` came from; `rewritten` are the rows of `after` whose
+    expression is another one now.
+    """
+    old = _keys(before, lambda expr: expr)
+    new = _keys(after, came)
+    place = {key: row for row, key in enumerate(new)}
+    common = set(old) & set(new)
+    both = [(b, place[key]) for b, key in enumerate(old) if key in place]
+    pairs: list[Pair] = []
+    b0 = a0 = 0
+    for b, a in [*_in_order(both), (len(old), len(new))]:
+        pairs += [(gone, -1, Fate.MOVED if old[gone] in common else Fate.REMOVED) for gone in range(b0, b)]
+        pairs += [(-1, fresh, Fate.MOVED if new[fresh] in common else Fate.ADDED) for fresh in range(a0, a)]
+        if b < len(old):
+            pairs.append((b, a, Fate.REWRITTEN if a in rewritten else Fate.KEPT))
+        b0, a0 = b + 1, a + 1
+    return pairs
+
+
+def _in_order(both: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """As many of the pairs as can stay in their places: the longest run whose second numbers rise, as the
+    first ones do. It takes n log n steps: `ends[k]` is the pair with the least second number that a run of
+    k + 1 of them can end with, `before` the one before each in its run.
+    """
+    ends: list[int] = []
+    seconds: list[int] = []
+    before: list[int] = []
+    for index, (_, second) in enumerate(both):
+        length = bisect_left(seconds, second)
+        before.append(ends[length - 1] if length else -1)
+        ends[length : length + 1] = [index]
+        seconds[length : length + 1] = [second]
+    run: list[tuple[int, int]] = []
+    at = ends[-1] if ends else -1
+    while at >= 0:
+        run.append(both[at])
+        at = before[at]
+    return run[::-1]
+
+
+def _keys(program: ProgramRows, source: Callable[[Expr], Expr | None]) -> list[Hashable]:
+    """What tells each row from all others: the expression that it defines, for a closing row that of its
+    opening one, else its text, and which of the rows of that text it is.
+    """
+    keys: list[Hashable] = []
+    closing: dict[int, Hashable] = {}
+    met: dict[Hashable, int] = {}
+    for index, row in enumerate(program.source):
+        expr = program.defines(index)
+        origin = source(expr) if expr is not None else None
+        key: Hashable
+        if origin is not None:
+            key = ("expression", id(origin))
+        elif index in closing:
+            key = ("end", closing[index])
+        elif expr is not None:
+            key = ("new", id(expr))
+        else:
+            key = ("text", row.text.split("(")[0])
+        met[key] = met.get(key, 0) + 1
+        if met[key] > 1 or key[0] == "text":
+            key = (*key, met[key])
+        keys.append(key)
+        if row.end >= 0:
+            closing[row.end] = key
+    return keys

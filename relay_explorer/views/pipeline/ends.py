@@ -1,0 +1,104 @@
+"""Two programs that came from one by different passes, side by side."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from ...ir.expr import Expr, Let, Var
+from ..rows import ProgramRows
+from ..words import counted
+from .alignment import aligned
+from .format import Ends, Fate, PipelineItem
+
+
+class End(NamedTuple):
+    """The last program of a pipeline: its stage, where its rows begin, the rows, its items by expression."""
+
+    stage: int
+    offset: int
+    program: ProgramRows
+    items: dict[Expr, int]
+
+
+def ends(
+    first: End, second: End, same: bool, items: Sequence[PipelineItem], signatures: Sequence[Hashable]
+) -> Ends:
+    """The two programs aligned: what came from the same expressions of the program as it was given, and is
+    the same still, stands in one row; then what came from the same; then what is the same and came from none.
+    `same`: they are one program, but for names.
+    """
+    partners = _partners(first, second, items, signatures)
+    rewritten = {
+        items[number].row - second.offset
+        for expr, number in second.items.items()
+        if expr in partners and signatures[first.items[partners[expr]]] != signatures[number]
+        if not isinstance(expr, (Var, Let))
+    }
+    found = aligned(first.program, second.program, partners.get, rewritten)
+    pairs = tuple(
+        (b + first.offset if b >= 0 else -1, a + second.offset if a >= 0 else -1, fate)
+        for b, a, fate in found
+    )
+    said = "Both pipelines end with the same program." if same else _differ(pairs)
+    return Ends(first.stage, second.stage, (said,), pairs)
+
+
+def _differ(pairs: Sequence[tuple[int, int, Fate]]) -> str:
+    count = [sum(fate == wanted for _, _, fate in pairs) for wanted in Fate]
+    moved = (count[Fate.MOVED] + 1) // 2
+    told = [
+        (count[Fate.REWRITTEN], "differ"),
+        (count[Fate.REMOVED], "only in the first"),
+        (count[Fate.ADDED], "only in the second"),
+        (moved, "elsewhere"),
+    ]
+    parts = ", ".join(f"{number:,} {word}" for number, word in told if number)
+    if not parts:
+        return (
+            "The two programs that the pipelines end with have the same rows, and differ in how they share."
+        )
+    return f"The two programs that the pipelines end with: {counted(count[Fate.KEPT], 'row')} alike; {parts}."
+
+
+def _partners(
+    first: End, second: End, items: Sequence[PipelineItem], signatures: Sequence[Hashable]
+) -> dict[Expr, Expr]:
+    """For expressions of the second program: their like in the first."""
+    roots = _roots(items)
+
+    def keys(number: int) -> list[Hashable]:
+        own = roots[number]
+        what = signatures[number]
+        if not own:
+            return [("new", what, items[number].label)]
+        return [("all", own, what), ("same", min(own), what), ("from", own), ("from one of", min(own))]
+
+    found: dict[Expr, Expr] = {}
+    taken: set[Expr] = set()
+    rounds = max((len(keys(n)) for end in (first, second) for n in end.items.values()), default=0)
+    for at in range(rounds):
+        waiting: dict[Hashable, deque[Expr]] = {}
+        for expr, number in first.items.items():
+            if expr not in taken and at < len(keys(number)):
+                waiting.setdefault((type(expr), keys(number)[at]), deque()).append(expr)
+        for expr, number in second.items.items():
+            if expr in found or at >= len(keys(number)):
+                continue
+            queue = waiting.get((type(expr), keys(number)[at]))
+            if queue:
+                found[expr] = queue.popleft()
+                taken.add(found[expr])
+    return found
+
+
+def _roots(items: Sequence[PipelineItem]) -> list[frozenset[int]]:
+    """By item: the items of the program as it was given from which it came."""
+    found: list[frozenset[int]] = []
+    for number, item in enumerate(items):
+        if item.stage == 0:
+            found.append(frozenset((number,)))
+        else:
+            found.append(frozenset().union(*(found[source] for source in item.came_from)))
+    return found

@@ -1,0 +1,150 @@
+"""The single rewrites inside a pass, as the pipeline explorer lists them: in words, and by the expressions of
+the stages before and after that they concern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...ir.adt import Constructor
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
+from ...ir.op import Op
+from ...ir.rewrites import Recording, Rewrite
+from ...text.literals import scalar_text
+from .format import RewriteStep
+from .origins import Origins
+
+MOST = 500  # rewrites of one pass that are shown
+DEEPEST, LONGEST = 3, 160  # of an expression in a line
+FARTHEST = 50  # rebuilt versions that are looked through for a name
+_CUT = "…"
+
+
+def rewrite_steps(
+    told: Recording,
+    before: Origins,
+    after: Origins,
+    name: Callable[[Expr], str | None],
+    new_name: Callable[[Expr], str | None],
+) -> tuple[RewriteStep, ...]:
+    """What a pass told, for the view. `name(expr)` is what the program before calls a value, `new_name(expr)`
+    what that after it does.
+    """
+    writer = _Writer(before, name, new_name)
+    return tuple(_step(rewrite, before, after, writer) for rewrite in told.rewrites)
+
+
+def _step(rewrite: Rewrite, before: Origins, after: Origins, writer: _Writer) -> RewriteStep:
+    old = _items(before, rewrite.at, before.nearest)
+    new = _items(after, () if rewrite.after is None else (rewrite.after,), after.made_of)
+    if not new and rewrite.after is not None:
+        # It was rewritten again, or copied: where what it was about has gone to.
+        new = tuple(dict.fromkeys(item for number in old for item in after.users.get(number, ())))
+    was = ", ".join(writer.named(expr) for expr in rewrite.before[:3])
+    if len(rewrite.before) > 3:
+        was += f" and {len(rewrite.before) - 3} more"
+    if rewrite.after is None:
+        became = ""
+    elif rewrite.how:
+        became = writer.named(rewrite.after)
+    else:
+        became = writer.result(rewrite.after, rewrite.before)
+    first = rewrite.before[0] if len(rewrite.before) == 1 else None
+    if first is not None and rewrite.after is not None and writer.text(first) == became:
+        was, became = writer.named(first, rewrite.after), writer.text(rewrite.after, first)
+    return RewriteStep(
+        rewrite.rule, rewrite.name, rewrite.path, rewrite.line, old, new, was, rewrite.how, became
+    )
+
+
+def _items(
+    origins: Origins, exprs: Sequence[Expr], find: Callable[[Expr], tuple[int, ...]]
+) -> tuple[int, ...]:
+    found: dict[int, None] = {}
+    for expr in exprs:
+        found.update(dict.fromkeys((origins.items[expr],) if expr in origins.items else find(expr)))
+    return tuple(found)
+
+
+class _Writer:
+    """Expressions in a line, their parts by the names that the program has for them."""
+
+    def __init__(
+        self, before: Origins, name: Callable[[Expr], str | None], new_name: Callable[[Expr], str | None]
+    ) -> None:
+        self.before = before
+        self.given = name
+        self.new_name = new_name
+
+    def named(self, expr: Expr, beside: Expr | None = None) -> str:
+        """An expression with its name: `%3 = add(%1, %2)`."""
+        name, text = self._name(expr), self.text(expr, beside)
+        return f"{name} = {text}" if name and name != text else text
+
+    def result(self, made: Expr, before: Sequence[Expr]) -> str:
+        """What took the place of others: by its name, where it is another value of the program."""
+        name = self._name(made)
+        return name if name and all(name != self._name(expr) for expr in before) else self.text(made)
+
+    def text(self, expr: Expr, beside: Expr | None = None) -> str:
+        """An expression written out at its top; what differs from the attributes of `beside` is written
+        too.
+        """
+        text = self._text(expr, DEEPEST) + _attributes(expr, beside)
+        return text if len(text) <= LONGEST else text[: LONGEST - 1] + _CUT
+
+    def _name(self, expr: Expr) -> str | None:
+        """What the program calls a value, or what it was rebuilt from."""
+        for _ in range(FARTHEST):
+            if expr in self.before.items:
+                return self.given(expr)
+            if isinstance(expr, Constant) or len(expr.origin) != 1:
+                return None
+            expr = expr.origin[0]
+        return None
+
+    def _part(self, expr: Expr, depth: int) -> str:
+        return self._name(expr) or (self._text(expr, depth) if depth else _CUT)
+
+    def _text(self, expr: Expr, depth: int) -> str:
+        # It goes DEEPEST deep.
+        match expr:
+            case Call():
+                parts = [self._part(arg, depth - 1) for arg in expr.args]
+                return f"{self._callee(expr, depth - 1)}({', '.join(parts)})"
+            case Tuple():
+                fields = [self._part(field, depth - 1) for field in expr.fields]
+                return f"({', '.join(fields)}{',' if len(fields) == 1 else ''})"
+            case TupleGetItem():
+                return f"{self._part(expr.tuple_value, depth - 1)}.{expr.index}"
+            case Constant():
+                return scalar_text(expr.data) or f"constant of shape {expr.data.shape}"
+            case Var():
+                return self.given(expr) or self.new_name(expr) or f"%{expr.name_hint}"
+            case Op():
+                return expr.name
+            case GlobalVar():
+                return f"@{expr.name_hint}"
+            case Constructor():
+                return expr.name_hint
+            case Function():
+                return f"fn ({', '.join(f'%{p.name_hint}' for p in expr.params)}) {{{_CUT}}}"
+            case Let():
+                return f"let {self._text(expr.var, 1)} = {self._part(expr.value, depth - 1)}; {_CUT}"
+            case If():
+                return f"if ({self._part(expr.cond, depth - 1)}) {{{_CUT}}} else {{{_CUT}}}"
+        return type(expr).__name__
+
+    def _callee(self, call: Call, depth: int) -> str:
+        if isinstance(call.op, Function) and "Primitive" in call.op.attrs:
+            return "kernel"
+        return self._part(call.op, depth) if not isinstance(call.op, Op) else call.op.name
+
+
+def _attributes(expr: Expr, beside: Expr | None) -> str:
+    """The attributes of a call that another one of the same operator has otherwise."""
+    if not isinstance(expr, Call) or not isinstance(beside, Call) or expr.attrs is None:
+        return ""
+    other = dict(beside.attrs.items()) if beside.attrs is not None else {}
+    differ = [f"{name}={value}" for name, value in expr.attrs.items() if other.get(name) != value]
+    return f" [{', '.join(differ)}]" if differ else ""

@@ -1,0 +1,361 @@
+"""The pipeline explorer's data: a program before and after each pass, aligned by where each expression came
+from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..._project import source_address
+from ...analysis.cost import Cost, costs, nbytes
+from ...ir.adt import Constructor
+from ...ir.equal import structural_equal
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.rewrites import Recording, recorded
+from ...ir.walk import post_order
+from ...transform.infrastructure import Pass, Sequential
+from ...typing import infer_types
+from ..format import Row, Sentence
+from ..rows import ProgramRows, program_rows
+from ..words import counted
+from .alignment import aligned
+from .ends import End, ends
+from .flow import Place, flow
+from .format import Ends, Fate, PipelineItem, PipelineView, RewriteStep, Stage, StageTotals
+from .origins import Origins
+from .rewrites import MOST, rewrite_steps
+
+GIVEN = "as given"
+_NOT_SHOWN = (Op, GlobalVar, Constructor)
+
+
+def pipeline_view(
+    module: IRModule,
+    passes: Sequence[Pass],
+    against: Sequence[Pass] | None = None,
+    title: str = "",
+    times: bool = False,
+) -> PipelineView:
+    """The view of a module going through `passes`, one after the other; with `against`, through others too. A
+    Sequential stands for its passes. `times` keeps how long each took.
+    """
+    builder = _Builder(times)
+    first = builder.pipeline(module, list(_flat(passes)))
+    found = [("the passes", first)]
+    if against is not None:
+        found.append(("against", builder.pipeline(module, list(_flat(against)))))
+    return builder.view(title, found)
+
+
+def _flat(passes: Iterable[Pass]) -> Iterator[Pass]:
+    for step in passes:
+        if isinstance(step, Sequential):
+            yield from _flat(step.passes)
+        else:
+            yield step
+
+
+class _Written(NamedTuple):
+    """A stage as it is shown: its module, its rows (counted from `offset`), its items by expression."""
+
+    module: IRModule
+    program: ProgramRows
+    offset: int
+    origins: Origins
+    stage: int
+
+    @property
+    def items(self) -> dict[Expr, int]:
+        return self.origins.items
+
+
+class _Builder:
+    def __init__(self, times: bool) -> None:
+        self.times = times
+        self.rows: list[Row] = []
+        self.items: list[PipelineItem] = []
+        self.signatures: list[Hashable] = []  # of each item
+        self.stages: list[Stage] = []
+        self.written: list[_Written] = []  # by stage
+        self.given: _Written | None = None
+
+    def view(self, title: str, found: list[tuple[str, list[int]]]) -> PipelineView:
+        return PipelineView(
+            title=title or "passes",
+            summary=self._summary(found[0][1]),
+            rows=tuple(self.rows),
+            items=tuple(self.items),
+            stages=tuple(self.stages),
+            pipelines=tuple((name, tuple(stages)) for name, stages in found),
+            tree=source_address(""),
+            ends=self._ends(found),
+        )
+
+    def _ends(self, found: list[tuple[str, list[int]]]) -> Ends | None:
+        """The end programs of two pipelines, side by side."""
+        if len(found) < 2:
+            return None
+        last = [self.written[stages[-1]] for _, stages in found]
+        sides = [End(w.stage, w.offset, w.program, w.items) for w in last]
+        same = structural_equal(last[0].module, last[1].module)
+        return ends(sides[0], sides[1], same, self.items, self.signatures)
+
+    def pipeline(self, module: IRModule, passes: list[Pass]) -> list[int]:
+        """The numbers of the stages that the passes lead through."""
+        if self.given is None:
+            self.given = self._written(module, None)
+            say = ("The program as it is given: {0}.", counted(len(self.given.items), "expression"))
+            self._stage(self.given, GIVEN, "", "", None, say, (), (), None, Recording(), ())
+        shown, current, found = self.given, module, [0]
+        for step in passes:
+            started = time.perf_counter()
+            with recorded(MOST) as told:
+                current = step(current)
+            ms = round(1000 * (time.perf_counter() - started), 3) if self.times else None
+            shown = self._after(step, shown, current, ms, told)
+            found.append(shown.stage)
+        return found
+
+    # -- one stage
+
+    def _after(
+        self, step: Pass, before: _Written, module: IRModule, ms: float | None, told: Recording
+    ) -> _Written:
+        name, what, source = step.info.name, _what(step), _source(step)
+        if structural_equal(before.module, module):
+            same = before._replace(stage=len(self.stages))
+            say: Sentence = ("{0} changed nothing.", name)
+            self._stage(same, name, what, source, before, say, (), (), ms, Recording(), ())
+            return same
+        after = self._written(module, before)
+        own = [self.items[n] for n in after.items.values()]
+        used = {source for item in own for source in item.came_from}
+        gone = tuple(n for n in before.items.values() if n not in used)
+        pairs = self._aligned(before, after)
+        steps = rewrite_steps(told, before.origins, after.origins, before.program.name, after.program.name)
+        told_in_words = self._say(name, own, gone, pairs)
+        self._stage(after, name, what, source, before, told_in_words, pairs, gone, ms, told, steps)
+        return after
+
+    def _stage(
+        self, written: _Written, name: str, what: str, source: str, before: _Written | None, say: Sentence,
+        align: tuple[tuple[int, int, Fate], ...], gone: tuple[int, ...], ms: float | None, told: Recording,
+        rewrites: tuple[RewriteStep, ...],
+    ) -> None:  # fmt: skip
+        first = written.offset
+        last = first + len(written.program.source) - 1
+        totals = self._totals(written)
+        same = before is not None and not align
+        self.stages.append(
+            Stage(
+                name, what, source, -1 if before is None else before.stage, first, last, same, say, align,
+                gone, totals, ms, rewrites, told.total,
+            )
+        )  # fmt: skip
+        self.written.append(written)
+
+    def _written(self, module: IRModule, before: _Written | None) -> _Written:
+        """Puts a module's rows and items into the view."""
+        program, offset, stage = program_rows(module), len(self.rows), len(self.stages)
+        cost = _costs(module)
+        origins = Origins(before.items if before is not None else None)
+        items = origins.items
+        functions = [function for function in module.functions.values() if isinstance(function, Expr)]
+        for function in functions:
+            for expr in post_order(function):
+                if isinstance(expr, _NOT_SHOWN) or expr in items:
+                    continue
+                came = origins.add(expr, len(self.items))
+                mark = Fate.KEPT if before is None else self._fate(expr, came)
+                row = program.row(expr)
+                amount = cost.get(expr)
+                self.items.append(
+                    PipelineItem(
+                        stage, row + offset if row >= 0 else -1, label(expr), came, mark,
+                        amount.flops if amount else 0, amount.bytes if amount else 0,
+                    )
+                )  # fmt: skip
+                self.signatures.append(_signature(expr))
+        self._place(items, flow(functions))
+        filled = program.filled(lambda expr: items.get(expr, -1))
+        for row_ in filled:
+            end = row_.end + offset if row_.end >= 0 else -1
+            self.rows.append(Row(row_.kind, row_.depth, row_.tokens, row_.node, end))
+        return _Written(module, program, offset, origins, stage)
+
+    def _place(self, items: dict[Expr, int], places: dict[Expr, Place]) -> None:
+        """Puts what is computed from what into the items of a stage."""
+        for expr, number in items.items():
+            part, operands, kernel = places[expr]
+            sources = tuple(items[operand] for operand in operands if operand in items)
+            inside = -1 if kernel is None else items[kernel]
+            self.items[number] = self.items[number]._replace(part=part, operands=sources, kernel=inside)
+
+    def _fate(self, expr: Expr, came: tuple[int, ...]) -> Fate:
+        if not came:
+            return Fate.ADDED
+        if isinstance(expr, (Var, Let)):  # a name for what it came from
+            return Fate.KEPT
+        same = len(came) == 1 and self.signatures[came[0]] == _signature(expr)
+        return Fate.KEPT if same else Fate.REWRITTEN
+
+    def _aligned(self, before: _Written, after: _Written) -> tuple[tuple[int, int, Fate], ...]:
+        """The rows of two stages side by side."""
+
+        def came(expr: Expr) -> Expr | None:
+            """The expression of the stage before in whose row the row of `expr` belongs. What was made of one
+            that is still there, a function around it say, has a row of its own.
+            """
+            if expr not in after.items:
+                return None
+            item = self.items[after.items[expr]]
+            for number in item.came_from:
+                if number in old and (item.mark != Fate.REWRITTEN or number not in still):
+                    return old[number]
+            return None
+
+        old = {number: expr for expr, number in before.items.items()}
+        still = {
+            self.items[n].came_from[0]
+            for expr, n in after.items.items()
+            if self.items[n].mark == Fate.KEPT and not isinstance(expr, (Var, Let))
+        }
+        rewritten = {
+            self.items[n].row - after.offset
+            for n in after.items.values()
+            if self.items[n].mark == Fate.REWRITTEN
+        }
+        pairs = aligned(before.program, after.program, came, rewritten)
+        return tuple(
+            (b + before.offset if b >= 0 else -1, a + after.offset if a >= 0 else -1, fate)
+            for b, a, fate in pairs
+        )
+
+    # -- totals and words
+
+    def _totals(self, written: _Written) -> StageTotals:
+        own = [self.items[n] for n in written.items.values()]
+        operators = sum(isinstance(e, Call) and isinstance(e.op, Op) for e in written.items)
+        kernels = [e for e in written.items if isinstance(e, Function) and "Primitive" in e.attrs]
+        moved = _kernel_traffic(written.module) if kernels else sum(item.bytes for item in own)
+        return StageTotals(len(own), operators, len(kernels), sum(item.flops for item in own), moved)
+
+    def _say(
+        self,
+        name: str,
+        own: list[PipelineItem],
+        gone: tuple[int, ...],
+        pairs: tuple[tuple[int, int, Fate], ...],
+    ) -> Sentence:
+        counts = [
+            (sum(item.mark == Fate.REWRITTEN for item in own), "rewritten"),
+            (sum(item.mark == Fate.ADDED for item in own), "added"),
+            (len(gone), "gone"),
+        ]
+        told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+        if not told:
+            moved = any(fate == Fate.MOVED for _, _, fate in pairs)
+            told = "all kept, in another order" if moved else "all kept, written differently"
+        return f"{{0}} changed the program. Of its expressions: {told}.", name
+
+    def _summary(self, stages: list[int]) -> str:
+        first, last = self.stages[stages[0]].totals, self.stages[stages[-1]].totals
+        acted = sum(not self.stages[n].same for n in stages[1:])
+        return (
+            f"{len(stages) - 1} passes, {acted} of which change the program: from "
+            f"{counted(first.expressions, 'expression')} to {last.expressions:,}."
+        )
+
+
+def _signature(expr: Expr) -> Hashable:
+    """What an expression is, its parts apart."""
+    match expr:
+        case Call():
+            callee = expr.op.name if isinstance(expr.op, Op) else type(expr.op).__name__
+            return "call", callee, len(expr.args), repr(expr.attrs.items()) if expr.attrs is not None else ""
+        case Constant():
+            return "constant", expr.data.dtype, expr.data.shape, hash(expr.data.data)
+        case TupleGetItem():
+            return "field", expr.index
+        case Function():
+            return "fn", len(expr.params), tuple(expr.attrs.keys()) if expr.attrs is not None else ()
+    return type(expr).__name__
+
+
+def label(expr: Expr) -> str:
+    """What an expression is, in a word."""
+    match expr:
+        case Call(op=Op() as op):
+            return op.name
+        case Call(op=GlobalVar() as var):
+            return f"@{var.name_hint}"
+        case Call(op=Constructor() as constructor):
+            return constructor.name_hint
+        case Call(op=Function() as function) if "Primitive" in function.attrs:
+            return "kernel"
+        case Call():
+            return "call"
+        case TupleGetItem():
+            return f".{expr.index}"
+        case Var():
+            return f"%{expr.name_hint}"
+        case Constant():
+            return f"constant {expr.data.item()}" if not expr.data.shape else "constant"
+        case Function():
+            return "kernel" if "Primitive" in expr.attrs else "fn"
+        case Let():
+            return "let"
+    return type(expr).__name__.lower()
+
+
+def _costs(module: IRModule) -> dict[Expr, Cost]:
+    """The cost of each operator's call, where the program is well typed."""
+    try:
+        typed = infer_types(module)
+    except RelayError:
+        return {}
+    found = costs(typed)
+    made: dict[Expr, Cost] = {}
+    for var, function in module.functions.items():
+        other = typed.functions[typed.get_global_var(var.name_hint)]
+        if isinstance(function, Expr) and isinstance(other, Expr):
+            for old, new in zip(post_order(function), post_order(other)):
+                if new in found:
+                    made[old] = found[new]
+    return made
+
+
+def _kernel_traffic(module: IRModule) -> int:
+    """Bytes that kernels read and write."""
+    try:
+        typed = infer_types(module)
+    except RelayError:
+        return 0
+    total = 0
+    for function in typed.functions.values():
+        order = post_order(function) if isinstance(function, Expr) else []
+        values = {node.var: node.value for node in order if isinstance(node, Let)}
+        for node in order:
+            if not isinstance(node, Call):
+                continue
+            callee = values.get(node.op, node.op) if isinstance(node.op, Var) else node.op
+            if isinstance(callee, Function) and "Primitive" in callee.attrs:
+                total += nbytes(node._checked_type) + sum(nbytes(arg._checked_type) for arg in node.args)
+    return total
+
+
+def _what(step: Pass) -> str:
+    """What a pass says of itself, in one sentence."""
+    text = " ".join((type(step).__doc__ or "").replace("`", "").split())
+    return text.partition(". ")[0].rstrip(".") + "." if text else ""
+
+
+def _source(step: Pass) -> str:
+    module = type(step).__module__
+    own = module.startswith("relay_explorer.transform.") and not module.endswith(".infrastructure")
+    return f"{module.replace('.', '/')}.py" if own else ""

@@ -1,0 +1,106 @@
+"""What the view of a measured run says: of the run, and of each kernel under the machine's limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...lower.measurement import MeasuredKernel, Measurement
+from ..format import Sentence
+from ..words import counted
+
+BEYOND = 1.05  # of the limit: above it, the limit does not hold for this kernel
+_CALLERS = {"vm": "in the instructions of the virtual machine", "aot": "in the program's own C code"}
+
+
+def duration(ns: float) -> str:
+    """A time as one says it: `812 ns`, `20.1 µs`, `3.5 ms`."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def percent(part: float) -> str:
+    """A share as one says it; small ones with one digit behind the point."""
+    if part < 0.001:
+        return "less than 0.1%"
+    return f"{part:.0%}" if part >= 0.0995 else f"{part:.1%}"
+
+
+def run(measured: Measurement, times: Sequence[int]) -> Sentence:
+    """The whole run. `times` are the kernels', the longest first."""
+    total, half, most = sum(times), 0, 0
+    while half < len(times) and 2 * most < total:
+        most += times[half]
+        half += 1
+    where = "the slowest of them" if half == 1 else f"the {half} slowest of them"
+    calls = counted(len(measured.launches), "kernel call")
+    if len(times) == 1:
+        return (f"A run takes **{duration(measured.ns)}**: {calls} of one kernel.",)
+    return (
+        f"A run takes **{duration(measured.ns)}**: {calls} of "
+        f"{counted(len(times), 'kernel')}. **{percent(most / total)}** of the time is that of {where}.",
+    )
+
+
+def run_why(measured: Measurement, least: int, busy: int) -> Sentence:
+    """What the machine's limits allow, and where the numbers come from."""
+    between, where = measured.span - busy, ""
+    if measured.executor in _CALLERS:
+        # Their calls take longer where a clock is read: the run without one tells what passes between them.
+        between, where = max(measured.ns - busy, 0) or between, f", {_CALLERS[measured.executor]}"
+    after = f", and {duration(between)} pass between them{where}" if len(measured.launches) > 1 else ""
+    several = len({launch.kernel for launch in measured.launches}) > 1
+    them = ("kernels", "they take") if several else ("kernel", "it takes")
+    return (
+        f"At the limits of this machine, {measured.limits}, the {them[0]} would take {duration(least)}; "
+        f"{them[1]} {duration(busy)}{after}. Measured "
+        f"on {{0}}: the fastest of {counted(measured.runs, 'run')} with the clock read before and after each "
+        "kernel.",
+        measured.machine,
+    )
+
+
+def kernel(number: int, operators: Sequence[str], ns: int, calls: int, total: int) -> Sentence:
+    """How much of the run a kernel is."""
+    names = " · ".join([f"{{{k}}}" for k in range(len(operators[:5]))]) + (
+        " · …" if len(operators) > 5 else ""
+    )
+    each = f", {duration(ns / calls)} each" if calls > 1 else ""
+    return (
+        f"**Kernel {number}**, {names}: **{percent(ns / total)}** of the time, {duration(ns)} in "
+        f"{counted(calls, 'call')}{each}.",
+        *operators[:5],
+    )
+
+
+def limited(k: MeasuredKernel, ns: int, calls: int, least: int, by_arithmetic: bool) -> Sentence:
+    """What limits a kernel, and how far it is from there."""
+    rate = k.flops * calls / ns
+    bytes_ = k.traffic * calls / ns
+    reached = least / ns if ns else 0.0
+    if not k.flops:
+        done = f"It computes nothing, and moves {bytes_:.3g} GB/s. **Memory** limits it"
+    else:
+        intensity = k.flops / k.traffic if k.traffic else float("inf")
+        done = (
+            f"{rate:.3g} GFLOP/s and {bytes_:.3g} GB/s: {intensity:.3g} operations for each byte of its "
+            f"arguments and results. **{'Arithmetic' if by_arithmetic else 'Memory'}** limits it"
+        )
+    if reached <= BEYOND:
+        return (f"{done}; it reaches **{percent(reached)}** of that limit ({duration(least)} at the least).",)
+    if by_arithmetic:
+        why = "it makes fewer products than the layer has, by Winograd's algorithm"
+        why = why if k.rule == "winograd" else "the clock of a processor is not always the same"
+    else:
+        why = "what it reads lies in the caches, where the kernel before it left it"
+    return (f"{done}, and it is **{reached:.2g} times** as fast as that allows: {why}.",)
+
+
+def summary(measured: Measurement, least: int) -> str:
+    """The text equivalent of the first frame."""
+    return (
+        f"{measured.program} on {measured.machine}: {duration(measured.ns)} a run, "
+        f"{counted(len(measured.launches), 'kernel call')}; at the limits of the machine ({measured.limits}) "
+        f"the kernels would take {duration(least)}."
+    )

@@ -1,0 +1,126 @@
+"""The data of a measured run: its kernels under the machine's limits (the roofline), its launches in time,
+and some of its kernels at every level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.errors import RelayError
+from ...lower.compiling import function_of
+from ...lower.kernel import Kernel
+from ...lower.levels import operators
+from ...lower.measurement import MeasuredKernel, Measurement
+from ..format import Row, RowKind, Token, TokenClass
+from ..lowering.view import lowering_view
+from . import sentences as say
+from .format import Machine, Rule, RunKernel, RunLaunch, RunView
+
+OPENED = 3  # kernels, those with the most time, that a page has at every level unless told otherwise
+LAUNCHES = 20_000  # of a run that a page shows
+Choice = str | int | Sequence[str | int] | None
+
+# How the marks of each rule are drawn, in the order of the legend.
+RULES = (
+    Rule("blocked", "circle", "blue"), Rule("winograd", "hex", "purple"),
+    Rule("depthwise", "diamond", "teal"), Rule("dense", "rect", "orange"),
+    Rule("reduction", "trapezium", "olive"), Rule("fallback", "round", "pink"),
+    Rule("gpu", "parallelogram", "sky"), Rule("host", "bar", "red"),
+)  # fmt: skip
+_OTHER = Rule("other", "bar", "grey")
+
+
+def run_view(
+    measured: Measurement, kernel: Choice = None, title: str = "", made: Sequence[Kernel] | None = None
+) -> RunView:
+    """The view of a measurement. `kernel` says which of its kernels the page has at every level: a name or a
+    number (in the order of the measurement), which is shown first; several of them, none of them (`[]`), or,
+    without it, the OPENED that take most of the time. `made` are the kernels themselves, where
+    they are there; otherwise they are made again.
+    """
+    if len(measured.launches) > LAUNCHES:
+        raise RelayError(
+            f"the run calls kernels {len(measured.launches):,} times, and a page shows at most {LAUNCHES:,}",
+            help=["measure it with a shorter list or a smaller tree: explore(…, measure=True, args=[…])"],
+        )
+    times = [sum(launch.ns for launch in measured.calls(n)) for n in range(len(measured.kernels))]
+    order = sorted([n for n, ns in enumerate(times) if ns], key=lambda n: -times[n])
+    total = max(1, sum(times))
+    rules = [r for r in RULES if any(measured.kernels[n].rule == r.name for n in order)]
+    if any(measured.kernels[n].rule not in [r.name for r in rules] for n in order):
+        rules.append(_OTHER)
+    rows, kernels = [], []
+    for rank, number in enumerate(order):
+        found = measured.kernels[number]
+        names = operators(function_of(found.text))
+        rows.append(_row(rank, names, found))
+        at = next((n for n, r in enumerate(rules) if r.name == found.rule), len(rules) - 1)
+        kernels.append(_kernel(measured, rank, number, names, times[number], total, at))
+    rank_of = {number: rank for rank, number in enumerate(order)}
+    least = sum(k.least for k in kernels)
+    opened = _opened(measured, kernel, order)
+    there = made or ()
+    levels = [(rank_of[n], lowering_view(there[n] if n < len(there) else measured.remade(n))) for n in opened]
+    most = measured.limits
+    return RunView(
+        title=title or measured.program,
+        summary=say.summary(measured, least),
+        rows=tuple(rows),
+        machine=Machine(
+            measured.machine, measured.target, most.threads, round(most.flops), round(most.bandwidth)
+        ),
+        ns=measured.ns,
+        runs=measured.runs,
+        say=say.run(measured, [times[n] for n in order]),
+        why=say.run_why(measured, least, sum(times)),
+        rules=tuple(rules),
+        kernels=tuple(kernels),
+        launches=tuple([RunLaunch(rank_of[n.kernel], n.start, n.ns) for n in measured.launches]),
+        levels=tuple(levels),
+        start=levels[0][0] if isinstance(kernel, (str, int)) else -1,
+    )
+
+
+def _kernel(
+    measured: Measurement, rank: int, number: int, names: Sequence[str], ns: int, total: int, rule: int
+) -> RunKernel:
+    found, most = measured.kernels[number], measured.limits
+    calls = len(measured.calls(number))
+    least = max(1, round(calls * most.seconds(found.flops, found.traffic) * 1e9))
+    by_arithmetic = found.flops >= most.ridge * found.traffic
+    return RunKernel(
+        rank, found.name, rule, found.flops, found.traffic, ns, calls, least, by_arithmetic,
+        say.kernel(rank + 1, names, ns, calls, total), say.limited(found, ns, calls, least, by_arithmetic),
+    )  # fmt: skip
+
+
+def _row(rank: int, names: Sequence[str], found: MeasuredKernel) -> Row:
+    tokens = []
+    for name in names:
+        tokens += [Token(TokenClass.PLAIN, " · "), Token(TokenClass.OPERATOR, name, rank)]
+    result = [Token(TokenClass.PLAIN, " → " if names else ""), Token(TokenClass.TYPE, found.result)]
+    return Row(RowKind.BINDING, 0, (*tokens[1:], *result))
+
+
+def _opened(measured: Measurement, kernel: Choice, order: Sequence[int]) -> list[int]:
+    """The numbers of the kernels that are shown at every level."""
+    if kernel is None:
+        return [n for n in order if _has_levels(measured, n)][:OPENED]
+    wanted = [kernel] if isinstance(kernel, (str, int)) else list(kernel)
+    names = [k.name for k in measured.kernels]
+    found = []
+    for one in wanted:
+        at = names.index(one) if one in names else one
+        if not isinstance(at, int) or isinstance(at, bool) or at not in order:
+            shown = ", ".join(f"`{name}`" for name in names[:8])
+            more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+            raise RelayError(
+                f"the measured run has no kernel {one!r:.60}",
+                help=[f"its kernels are numbered 0 to {len(names) - 1}: {shown}{more}"],
+            )
+        found.append(at)
+    return list(dict.fromkeys(found))
+
+
+def _has_levels(measured: Measurement, number: int) -> bool:
+    return measured.kernels[number].rule != "host"

@@ -1,0 +1,293 @@
+"""The sharing view's data: one computation as a graph, with `let`, and with everything written out; how often
+each expression is evaluated, and how long its value is needed. All of it is measured: each form is run, and
+the run recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from ...execute.code import Kind
+from ...execute.record import Evaluation, Made, Returned, Step, record
+from ...execute.values import Value
+from ...ir.errors import RelayError
+from ...ir.expr import Expr, Let, Var
+from ...ir.module import IRModule
+from ...ir.types import TensorType
+from ...ir.walk import children, post_order
+from ...text import rows as printed
+from ...text.scopes import LEAVES
+from ...transform.infrastructure import Pass
+from ...transform.to_a_normal_form import ToANormalForm
+from ...transform.to_graph_normal_form import ToGraphNormalForm
+from ...transform.to_tree import ToTree
+from ..evaluation.rows import ran
+from ..evaluation.sentences import plain
+from ..format import Row, Sentence
+from ..heap import Heap
+from ..rows import ProgramRows, program_rows
+from ..values import is_tensor
+from ..words import counted
+from .format import Form, Item, Key, SharingView
+
+GRAPH, LET, TREE = "as a graph", "with let", "written out"
+LIMIT = 2_000  # steps of each run
+LARGEST = 1_000  # expressions of a program that is written out
+MOST_LIVES = 200
+LONGEST = 60  # characters of an expression
+
+
+class Written(NamedTuple):
+    """A form as a program: its module, the functions of it that ran, its run, and its rows."""
+
+    module: IRModule
+    functions: tuple[Expr, ...]
+    evaluation: Evaluation
+    program: ProgramRows
+
+
+def sharing_view(module: IRModule, args: Sequence[object] = (), title: str = "") -> SharingView:
+    """The view of a module's `@main`, run for `args`; without them, tensors of known shapes get ones.
+
+    A program whose run goes wrong is an error, and so are arguments that it does not take.
+    """
+    given = args or ones(module)
+    return _Builder(_written(ToGraphNormalForm()(module), given), given).view(title)
+
+
+def ones(module: IRModule) -> list[Any]:
+    """Arguments for `@main`: ones, of the types that its parameters say."""
+    import numpy
+
+    found = []
+    for param in module["main"].params:
+        type_ = param.type_annotation
+        if not isinstance(type_, TensorType) or not all(isinstance(d, int) for d in type_.shape):
+            raise RelayError(
+                f"`%{param.name_hint}` is no tensor of a known shape, so there is no value to try",
+                param.span,
+                help=['give the arguments: explore(module, view="sharing", args=(…))'],
+            )
+        found.append(numpy.ones([d for d in type_.shape if isinstance(d, int)], type_.dtype))
+    return found
+
+
+def _written(module: IRModule, args: Sequence[object]) -> Written:
+    run = record(module, *args, limit=LIMIT)
+    if run.error is not None:
+        raise run.error
+    shown = ran(run)
+    return Written(module, tuple(shown.functions.values()), run, program_rows(shown))
+
+
+class _Builder:
+    def __init__(self, graph: Written, args: Sequence[object]) -> None:
+        self.graph = graph
+        self.args = args
+        self.keys: list[Key] = []
+        self.key_of: dict[Expr, int] = {}
+        self.rows: list[Row] = []
+        for function in graph.functions:
+            for node in post_order(function):
+                if node.__class__ not in LEAVES or isinstance(node, Var):
+                    self.key_of[node] = len(self.keys)
+                    self.keys.append(self._key(node))
+
+    def view(self, title: str) -> SharingView:
+        graph = self._form(GRAPH, self.graph)
+        with_let = self._form(LET, self._changed(ToANormalForm()))
+        forms = [graph, with_let, self._tree()]
+        forms = [form._replace(say=self._say(form, graph)) for form in forms]
+        return SharingView(
+            title=title or "sharing",
+            summary=self._summary(forms),
+            rows=tuple(self.rows),
+            keys=tuple(self.keys),
+            forms=tuple(forms),
+        )
+
+    def _changed(self, change: Pass) -> Written:
+        return _written(change(self.graph.module), self.args)
+
+    def _tree(self) -> Form:
+        try:
+            return self._form(TREE, self._changed(ToTree(LARGEST)))
+        except RelayError as error:
+            say = plain(f"Nothing is shared: {error.message}. That is too much to be shown.")
+            return Form(TREE, say, -1, -1, (), 0, 0, (), (0, 0))
+
+    # -- keys: what is the same in all forms
+
+    def _key(self, node: Expr) -> Key:
+        program = self.graph.program
+        row = program.row(node)
+        name = program.name(node) or ""
+        text = "" if row < 0 or isinstance(node, Var) else _expression(program.source[row])
+        return Key(name, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+
+    def key(self, expr: Expr) -> int:
+        """The key of an expression of any form: its own, or that of what it came from."""
+        while expr not in self.key_of:
+            if isinstance(expr, Let) or not expr.origin:
+                return -1
+            expr = expr.origin[0]
+        return self.key_of[expr]
+
+    # -- one form
+
+    def _form(self, name: str, written: Written) -> Form:
+        run, program = written.evaluation, written.program
+        offset = len(self.rows)
+        variables = {
+            node.var: node.value
+            for function in written.functions
+            for node in post_order(function)
+            if isinstance(node, Let)
+        }
+        filled = program.filled(lambda expr: self._reference(expr, variables))
+        self.rows.extend([_moved(row, offset) for row in filled])
+        measured = _Measured(run)
+        items = []
+        for function in written.functions:
+            for node in post_order(function):
+                key = self.key(node)
+                if node.__class__ in LEAVES or isinstance(node, Let) or node is function or key < 0:
+                    continue
+                row = program.row(node)
+                items.append(measured.item(node, key, row + offset if row >= 0 else -1))
+        live = measured.live()
+        most = max(live, default=0)
+        peak = (live.index(most) if live else 0, most)
+        steps = min(len(run.steps), LIMIT)
+        last = len(self.rows) - 1
+        return Form(name, ("",), offset, last, tuple(items), steps, run.totals.steps, tuple(live), peak)
+
+    def _reference(self, expr: Expr, variables: dict[Var, Expr]) -> int:
+        """The key that a token names; a variable of a `let` stands for its value."""
+        seen = 0
+        while isinstance(expr, Var) and expr in variables and seen < len(variables):
+            expr = variables[expr]
+            seen += 1
+        return self.key(expr)
+
+    # -- sentences
+
+    def _say(self, form: Form, graph: Form) -> Sentence:
+        if form.first < 0:
+            return form.say
+        if form.name == GRAPH:
+            shared = self._shared()
+            are = "is" if shared == 1 else "are"
+            return (
+                "What is used twice is one node with two uses. "
+                f"{counted(shared, 'expression')} {are} used more than once.",
+            )
+        if form.name == LET:
+            return ("Every value has a name, and the order of evaluation is written down.",)
+        runs, same = (sum(item.runs for item in f.items) for f in (form, graph))
+        more = f"{counted(runs - same, 'evaluation')} more than the graph needs"
+        return (f"Every use has a copy of its own: {more if runs > same else 'here that costs nothing'}.",)
+
+    def _shared(self) -> int:
+        uses: dict[Expr, int] = {}
+        for function in self.graph.functions:
+            for node in post_order(function):
+                for part in _operands(node):
+                    uses[part] = uses.get(part, 0) + 1
+        return sum(count > 1 for count in uses.values())
+
+    def _summary(self, forms: Sequence[Form]) -> str:
+        runs = [f"{sum(i.runs for i in f.items):,} {f.name}" for f in forms if f.first >= 0]
+        return f"Evaluations of the same computation: {', '.join(runs)}."
+
+
+class _Measured:
+    """What a run says of each expression."""
+
+    def __init__(self, run: Evaluation) -> None:
+        self.run = run
+        self.end = min(len(run.steps), LIMIT)
+        self.heap = Heap(lambda closure: "", lambda closure: [""] * len(closure.captured), scalars=True)
+        self.heap.held.update({id(cell): held for cell, held in run.cells})
+        self.values: dict[Expr, list[tuple[int, Value]]] = {}  # (step, value)
+        self.owned: dict[int, int] = {}  # by object: its bytes, of those that the program computed
+        self._given()
+        for number, step in enumerate(run.steps[: self.end]):
+            self._step(number, step)
+        result = getattr(run.steps[-1], "value", None)
+        self.last = self.heap.last_steps(run.activations, self.end, result, not run.left_out)
+
+    def _given(self) -> None:
+        """Arguments and constants are there from the start."""
+        constants = [a.frame[slot] for a in self.run.activations for slot, _ in a.code.constants]
+        for value in (*self.run.args, *constants):
+            list(self.heap.add(value, 0, -1))
+
+    def _step(self, number: int, step: Step) -> None:
+        match step:
+            case Made():
+                if step.instruction.kind is Kind.REF:
+                    held = step.activation.frame[step.instruction.operands[0]]
+                    self.heap.held[id(step.value)] = held
+                elif step.instruction.kind is Kind.WRITE:
+                    cell, value = (step.activation.frame[s] for s in step.instruction.operands)
+                    self.heap.write(cell, value, number)
+                self._has(step.instruction.node, step.value, number)
+            case Returned():
+                self._has(step.instruction.node, step.value, number)
+
+    def _has(self, node: Expr, value: Value, step: int) -> None:
+        for new in self.heap.add(value, step, 0):
+            thing = self.heap.things[new].value
+            self.owned[new] = int(thing.nbytes) if is_tensor(thing) else 0
+        self.values.setdefault(node, []).append((step, value))
+
+    def item(self, node: Expr, key: int, row: int) -> Item:
+        values = self.values.get(node, [])
+        lives = [(step, self._until(value, step)) for step, value in values[:MOST_LIVES]]
+        size = _bytes(values[0][1]) if values else 0
+        return Item(key, row, self.run.runs.get(node, 0), size, tuple(lives))
+
+    def _until(self, value: Value, step: int) -> int:
+        number = self.heap.number(value)
+        return max(step, min(self.last[number], self.end - 1)) if number >= 0 else step
+
+    def live(self) -> list[int]:
+        """After each step, the bytes of computed values that something still needs."""
+        change = [0] * (self.end + 1)
+        for number, size in self.owned.items():
+            made = self.heap.things[number].step
+            change[made] += size
+            change[min(max(made, self.last[number]) + 1, self.end)] -= size
+        return list(accumulate(change[: self.end]))
+
+
+def _moved(row: Row, offset: int) -> Row:
+    end = row.end + offset if row.end >= 0 else -1
+    return Row(row.kind, row.depth, row.tokens, row.node, end)
+
+
+def _expression(row: printed.Row) -> str:
+    """What a row computes, without the name that it gives it."""
+    text = row.text
+    if row.kind in (printed.BINDING, printed.LET) and " = " in text:
+        text = text.partition(" = ")[2]
+    return text.rstrip(";")
+
+
+def _operands(node: Expr) -> Iterator[Expr]:
+    yield from (part for part in children(node) if part.__class__ not in LEAVES)
+
+
+def _bytes(value: Value) -> int:
+    """The bytes of a tensor, or of those in a tuple."""
+    total, pending = 0, [value]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, tuple):
+            pending.extend(current)
+        elif is_tensor(current):
+            total += int(current.nbytes)
+    return total

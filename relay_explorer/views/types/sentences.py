@@ -1,0 +1,249 @@
+"""The sentences of the type-inference explorer: what each step did, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...ir.adt import Constructor
+from ...ir.expr import Call, Expr, Function, Tuple, Var
+from ...ir.op import Op
+from ...ir.types import Type
+from ...typing.events import Annotated, FunctionEntered, Queued, Reason, Started, Typed, Unifying
+from ...typing.history import Step
+from ...typing.narrate import Sentence, opening, refusal
+from ...typing.solver import Constraint, operand_exprs
+from ...typing.unknown import Unknown, parts_of
+
+Show = Callable[[Type], str]
+
+
+class Speaker:
+    """Makes sentences about steps.
+
+    `name` gives an expression's printed name; `variable` the name of the type variable of an expression (or
+    of a solver's variable without one); `show` a type as it is known at this moment, variables by their
+    names; `known` whether all of a type is known; `classmates` the names of the other variables in the
+    class of a type; `law` a relation's law with the names put in.
+    """
+
+    def __init__(
+        self,
+        name: Callable[[Expr], str],
+        variable: Callable[[Expr, Type], str],
+        show: Show,
+        known: Callable[[Type], bool],
+        classmates: Callable[[Expr, Type], list[str]],
+        law: Callable[[Constraint], str],
+    ) -> None:
+        self.name = name
+        self.variable = variable
+        self.show = show
+        self.known = known
+        self.classmates = classmates
+        self.law = law
+
+    def before(self, step: Step) -> tuple[str, ...]:
+        """What must be remembered of a step before its changes are made: the two types of a unification."""
+        main = step.main
+        return (self.show(main.left), self.show(main.right)) if isinstance(main, Unifying) else ()
+
+    def say(self, step: Step, before: tuple[str, ...]) -> Sentence:
+        """The sentence of a step, once its changes are made."""
+        if step.refused is not None:
+            sentence, _ = refusal(step.refused)
+            return (f"**No.** {sentence[0][:1].upper()}{sentence[0][1:]}.", *sentence[1:])
+        main = step.main
+        if isinstance(main, Typed):
+            return self._typed(main, step)
+        if isinstance(main, Unifying):
+            return self._unified(main, step, before)
+        if isinstance(main, Started):
+            return self._run(main, step)
+        assert isinstance(main, (FunctionEntered, Annotated))
+        return opening(main) or ("",)
+
+    def parameters(self, steps: list[Step]) -> Sentence:
+        """Several annotated variables at once."""
+        names = [self.name(s.main.expr) for s in steps if isinstance(s.main, Typed)]
+        if len(names) > 4:
+            return (
+                f"{{0}}, {{1}} and {len(names) - 2} more are annotated: "
+                "their types are known from the start.",
+                *names[:2],
+            )
+        return f"{_listed(len(names))} are annotated: their types are known from the start.", *names
+
+    # -- kinds of steps
+
+    def _typed(self, main: Typed, step: Step) -> Sentence:
+        expr, shown, name = main.expr, self.show(main.type), self.name(main.expr)
+        queued = [e for e in step.events if isinstance(e, Queued)]
+        if queued:
+            constraint = queued[0].relation
+            own = self.variable(expr, main.type)
+            return (
+                "{0} gets {1}, and a relation: {2}. It joins the queue.",
+                _operator(constraint),
+                own,
+                self.law(constraint),
+            )
+        if isinstance(expr, Var):
+            if isinstance(main.type, Unknown):
+                return (
+                    "{0} has no annotation. It gets a variable, {1}: a type still to be found.",
+                    name,
+                    shown,
+                )
+            return "{0} is annotated: its type, {1}, is known from the start.", name, shown
+        if isinstance(expr, Tuple):
+            return "A tuple has the types of its fields: {0}.", shown
+        if isinstance(expr, Function):
+            return "A function's type is put together from its parameters and its body: {0}.", shown
+        if isinstance(expr, Call) and isinstance(expr.op, Constructor):
+            return "{0} makes a {1}.", name, shown
+        if isinstance(expr, Call):
+            return "{0} gives what {1} gives: {2}.", name, self.name(expr.op), shown
+        return "{0} has the type {1}.", name, shown
+
+    def _unified(self, main: Unifying, step: Step, before: tuple[str, ...]) -> Sentence:
+        head, *args = self._reason(main.reason, self.show(main.left))
+        left, right = before
+        at = len(args)
+        if step.bound and not step.merged:
+            effect = f": so {{{at}}} is {{{at + 1}}}."
+            unknown = left if isinstance(main.left, Unknown) else right
+            args += [unknown, self.show(main.left)]
+            if left == right or unknown == args[-1]:
+                effect = f": so this is {{{at}}}."
+                del args[at]
+        elif step.merged and left != right:
+            effect = f": so {{{at}}} and {{{at + 1}}} are one type."
+            args += [left, right]
+            effect += "\nUnify: two variables become one class." if not step.bound else ""
+            if not self.known(main.left) and not step.bound:
+                effect += " Nothing is known about it yet."
+        else:
+            effect = f". They agree: {{{at}}}."
+            args.append(self.show(main.left))
+        return head + effect + self._moved(step, " " if "\n" in effect else "\n"), *args
+
+    def _reason(self, reason: Reason, type_: str) -> Sentence:
+        left = self.name(reason.left) if reason.left is not None else ""
+        right = self.name(reason.right) if reason.right is not None else ""
+        match reason.kind:
+            case "argument":
+                return "{0} is called with {1}", left, right
+            case "callee":
+                return "{0} is called, so it must be a function that fits the call", left
+            case "return":
+                return "The function gives what its body, {0}, gives", right
+            case "let" if isinstance(reason.right, Function):
+                return (
+                    "The function's type is put together from its parameters and its body, "
+                    "and {0} is bound to it",
+                    left,
+                )
+            case "let":
+                return "{0} is bound to its value", left
+            case "branches":
+                return "Both branches of an {0} must have one type", "if"
+            case "condition":
+                return "The condition, {0}, must be a {1}", right, "bool"
+            case "clause":
+                return (
+                    f"All clauses of a {{0}} must have one type; this is clause {reason.number + 1}",
+                    "match",
+                )
+            case "pattern":
+                return f"The pattern of clause {reason.number + 1} must fit {{0}}", left
+            case "ref":
+                return "{0} is used as a reference", left
+        return ("Two types must be one",)
+
+    def _run(self, main: Started, step: Step) -> Sentence:
+        constraint = main.relation
+        operator, call = _operator(constraint), constraint.call
+        operands = list(zip(operand_exprs(call), constraint.args))
+        if not step.done:
+            waits = list(dict.fromkeys(self.name(e) for e, t in operands if not self.known(t)))[:3]
+            who = _listed(len(waits), 1)
+            reason = (
+                f"the type{'s' * (len(waits) > 1)} of {who} {'are' if len(waits) > 1 else 'is'} not known"
+                if waits
+                else "too little is known"
+            )
+            return (
+                f"{{0}} cannot say anything yet: {reason}. It goes to the end of the queue, to wait.",
+                operator,
+                *waits,
+            )
+        output = constraint.args[-1]
+        if not self.known(output):
+            return (
+                "{0} is done at once: {1}, whatever that will be.\nThe two become one class, still unknown."
+                + self._moved(step, " "),
+                operator,
+                self.law(constraint),
+            )
+        told = self._told(operands, main)
+        if _complete(main.reads[-1]):
+            if not told:
+                return "{0} holds: all that it reads was known already, and agrees." + self._moved(
+                    step, "\n"
+                ), operator
+            sentence = "{0} can, from its result: " + _are(told, 1)
+            return f"{sentence}." + self._moved(step, "\n"), operator, *told
+        inputs = list(dict.fromkeys(self.name(e) for (e, _), t in zip(operands, main.reads) if _complete(t)))[
+            :3
+        ]
+        args = [operator, self.variable(call, output), self.show(output), *inputs]
+        known = f"{_listed(len(inputs), 3)} {'are' if len(inputs) > 1 else 'is'} known, so " if inputs else ""
+        sentence = f"{{0}} can: {known}{{1}} is {{2}}"
+        mates = self.classmates(call, output)[:3]
+        if mates:
+            sentence += f", and with it {_listed(len(mates), len(args))}, its class"
+            args += mates
+        if told:
+            sentence += f".\nAnd backwards: {_are(told, len(args))}"
+            args += told
+        return f"{sentence}." + self._moved(step, " " if told else "\n"), *args
+
+    def _told(self, operands: list[tuple[Expr, Type]], main: Started) -> list[str]:
+        """The arguments whose type the relation found, and that type; of several types, the first only."""
+        found: dict[str, str] = {}
+        for (expr, type_), read in zip(operands, main.reads):
+            if not _complete(read) and self.known(type_):
+                found[self.name(expr)] = self.show(type_)
+        first = next(iter(found.values()), "")
+        return [*[name for name, shown in found.items() if shown == first], first] if found else []
+
+    def _moved(self, step: Step, lead: str) -> str:
+        waited = list(dict.fromkeys(_operator(m.relation) for m in step.moved if m.waited))
+        if not waited:
+            return ""
+        who = ", ".join(waited[:3]).replace("{", "{{").replace("}", "}}") + (
+            f" and {len(waited) - 3} more" if len(waited) > 3 else ""
+        )
+        return f"{lead}What waited for this moves to the front of the queue: {who}."
+
+
+def _listed(count: int, start: int = 0) -> str:
+    """Placeholders as a list in words: `{0}, {1} and {2}`."""
+    places = [f"{{{i}}}" for i in range(start, start + count)]
+    return places[0] if count == 1 else f"{', '.join(places[:-1])} and {places[-1]}" if places else ""
+
+
+def _are(told: list[str], start: int) -> str:
+    """`{1} and {2} are {3}`: the last of `told` is the type."""
+    count = len(told) - 1
+    return f"{_listed(count, start)} {'are' if count > 1 else 'is'} {{{start + count}}}"
+
+
+def _complete(read: Type) -> bool:
+    """Whether all of a type was known when a relation read it."""
+    return not isinstance(read, Unknown) and all(map(_complete, parts_of(read)))
+
+
+def _operator(constraint: Constraint) -> str:
+    op = getattr(constraint.call, "op", constraint.call)
+    return op.name if isinstance(op, Op) else constraint.relation.name
