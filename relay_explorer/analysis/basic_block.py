@@ -6,8 +6,8 @@ Basic-block normal form: what several blocks use is bound before them.
 from __future__ import annotations
 
 from ..ir.expr import Expr, Function, Let
+from ..ir.scopes import LEAVES, Layout, NoNames, Scope
 from ..ir.walk import children
-from ..text.scopes import LEAVES, Layout, NoNames, Scope
 
 
 def check_basic_block_normal_form(expr: Expr) -> bool:

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from ..ir.expr import Expr, Function, If
-from ..text.scopes import Scope
+from ..ir.scopes import Scope
 from .schedules import ordered
 from .straight_line import Operation, StraightLine
 

@@ -20,9 +20,9 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
 from ..ir.ndarray import itemsize
 from ..ir.op import Op, size_of
+from ..ir.scopes import Scope, common
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children
-from ..text.scopes import Scope, common
 from .pieces import RESHAPES, slice_piece
 
 

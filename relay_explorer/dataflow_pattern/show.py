@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..ir.expr import Var
 from ..ir.op import Op
-from ..text.steps import Steps, run
+from ..ir.trampoline import Steps, run
 from .patterns import (
     AltPattern,
     AttrPattern,

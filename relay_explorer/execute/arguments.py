@@ -16,8 +16,8 @@ from ..ir.expr import Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import counted
+from ..ir.substitute import substitute_type
 from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
-from ..typing.solver import substitute
 from .values import Closure, ConstructorValue, RefValue, Value
 
 Place = tuple["Place | None", Value, int]  # where a part stands: in which place, of what, as which field
@@ -112,7 +112,7 @@ class _Checker:
             if isinstance(type_, TypeCall) and data is not None:
                 given = dict(zip(data.type_vars, type_.args))
                 declared = next((c for c in data.constructors if c.name_hint == constructor.name_hint), None)
-                found = [substitute(t, given) for t in (declared or constructor).inputs]
+                found = [substitute_type(t, given) for t in (declared or constructor).inputs]
             found = [self.types.setdefault(t, t) for t in found]
             self.fields[constructor, id(type_)] = found
         return found

@@ -30,7 +30,7 @@ from ..ir.expr import (
     Var,
 )
 from ..ir.op import Op
-from ..text.scopes import Layout, NoNames, Scope
+from ..ir.scopes import Layout, NoNames, Scope
 
 
 class Kind(IntEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.expr import Expr, Function, Let
-from ..text.scopes import Layout, NoNames, Scope
+from ..ir.scopes import Layout, NoNames, Scope
 
 
 class Blocks:

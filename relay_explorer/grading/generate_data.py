@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..ir.adt import Clause, Constructor, Match, PatternConstructor, PatternVar, TypeData
 from ..ir.expr import Call, Expr, Function, GlobalVar, Var
+from ..ir.substitute import substitute_type
 from ..ir.types import FuncType, GlobalTypeVar, TensorType, Type, TypeCall, TypeVar
-from ..typing.solver import substitute
 
 if TYPE_CHECKING:
     from .generate import Generator
@@ -71,7 +71,7 @@ class DataTypes:
         assert isinstance(type_.func, GlobalTypeVar)  # as `type` makes it
         data = self.make.module.type_definitions[type_.func]
         replaced = dict(zip(data.type_vars, type_.args))
-        return [(c, [substitute(i, replaced) for i in c.inputs]) for c in data.constructors]
+        return [(c, [substitute_type(i, replaced) for i in c.inputs]) for c in data.constructors]
 
     def value(self, type_: TypeCall) -> Expr:
         """A value of a data type: while there is budget, often of the constructor that holds more."""

@@ -126,7 +126,7 @@ def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
 
 def _crash_hint(error: BaseException, case: Case, right: Holds | Refusal | Waits) -> str:
     """The mistake behind an exception that is no RelationError."""
-    if "IncompleteType" in str(error) or "Unknown" in str(error):
+    if "IncompleteType" in str(error) or "InferenceVariable" in str(error):
         return "A type that is not known yet has no shape. Look first: isinstance(points, IncompleteType)."
     if isinstance(error, AttributeError) and "Tuple" in str(error):
         return "An argument may be something else than a tensor. Look first: isinstance(points, TensorType)."

@@ -32,10 +32,10 @@ class Right(NamedTuple):
 def solve(equations: Sequence[Equation]) -> Right:
     """Unifies the two sides of every equation, in order, as inference does."""
     from ..typing.solver import MismatchError, Solver
-    from ..typing.unknown import Unknown, resolve
+    from ..typing.variables import InferenceVariable, resolve
 
     solver = Solver()
-    unknowns: dict[Variable, Unknown] = {}
+    unknowns: dict[Variable, InferenceVariable] = {}
     for variable in variables(*[t for pair in equations for t in pair]):
         unknowns[variable] = solver.fresh()
     names = {u: v for v, u in unknowns.items()}
@@ -48,7 +48,7 @@ def solve(equations: Sequence[Equation]) -> Right:
         )
 
     def outside(type_: Type) -> Type:
-        if isinstance(type_, Unknown):
+        if isinstance(type_, InferenceVariable):
             return names[type_]
         return rebuilt(type_, list(map(outside, parts(type_))))
 

@@ -71,7 +71,7 @@ Rule = Callable[[Sequence[Type], int, Anything, Reporter], bool]
 
 
 class Relation(NamedTuple):
-    """A type relation: a `rule`, and its `law` as one line, where `{0}`, `{1}` … are the arguments' types
+    """A type relation: a `rule`, and its `formula` as one line, where `{0}`, `{1}` … are the arguments' types
     and `{out}` the result's.
 
     The rule is given the types of the arguments and of the result (as far as they are known: an
@@ -82,7 +82,7 @@ class Relation(NamedTuple):
 
     name: str
     rule: Rule
-    law: str
+    formula: str
 
 
 Flops = Callable[[Anything, Sequence[Type], Type], int]
@@ -134,7 +134,7 @@ class Op(Expr):
     or None; `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, an OpPattern;
     `flops`, how many floating-point operations a call does, from its attributes, argument types and result
     type; `compute`, its meaning in NumPy, or None; `family`, the group that explorers colour it by;
-    `level`, its place in TVM's list; `laxer_in_reference`, where TVM's relation accepted what this one
+    `level`, its place in TVM's list; `lenient_in_tvm`, where TVM's relation accepted what this one
     refuses; `gradient` and `lowering`, where its derivative and what a kernel computes are found (see
     `ops.declare`).
     """
@@ -150,7 +150,7 @@ class Op(Expr):
         "formula",
         "gradient",
         "inputs",
-        "laxer_in_reference",
+        "lenient_in_tvm",
         "level",
         "lowering",
         "name",
@@ -173,7 +173,7 @@ class Op(Expr):
         compute: Compute | None = None,
         family: str = "other",
         level: int = 10,
-        laxer_in_reference: str = "",
+        lenient_in_tvm: str = "",
         gradient: str = "",
         lowering: str = "",
     ) -> None:
@@ -190,7 +190,7 @@ class Op(Expr):
         self.lowering = lowering
         self.family = family
         self.level = level
-        self.laxer_in_reference = laxer_in_reference
+        self.lenient_in_tvm = lenient_in_tvm
         self.span = None
         self.origin = ()
         self._checked_type = None

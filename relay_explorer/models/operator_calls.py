@@ -63,7 +63,7 @@ def _plain(op: Op) -> Expr | None:
     if op.attrs_class is not None or op.inputs not in (("data",), ("lhs", "rhs")):
         return None
     of = {"bool": bools, "int": ints}.get(
-        "bool" if "boolean" in op.relation.law else "int" if "integer" in op.relation.law else "", t
+        "bool" if "boolean" in op.relation.formula else "int" if "integer" in op.relation.formula else "", t
     )
     return Call(op, [of(6, name=f"a{n}") for n in range(op.num_inputs)])
 

@@ -21,7 +21,7 @@ def _binary(
     *,
     level: int = 4,
     relation: Relation = BROADCAST,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
 ) -> Callable[[Expr, Expr], Expr]:
     """Declares an operator of two broadcast tensors and gives its builder, a function of `lhs` and `rhs`.
@@ -36,7 +36,7 @@ def _binary(
         name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),
         pattern=OpPattern.BROADCAST, flops=flops_per_output, compute=compute,
         family="arithmetic", level=level,
-        laxer_in_reference=laxer_in_reference, gradient=gradient, lowering=f"binary.{name}",
+        lenient_in_tvm=lenient_in_tvm, gradient=gradient, lowering=f"binary.{name}",
     )  # fmt: skip
     return binary_builder(op, __name__)
 
@@ -172,7 +172,7 @@ def _bitwise(
         formula,
         value,
         relation=_BITS,
-        laxer_in_reference=_LAXER,
+        lenient_in_tvm=_LAXER,
         gradient="elementwise.none",
     )
 

@@ -22,7 +22,7 @@ def declare(
     compute: Compute | None = None,
     family: str,
     level: int,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
     lowering: str = "",
 ) -> Op:
@@ -52,7 +52,7 @@ def declare(
             compute=None if compute is None else meaning(compute),
             family=family,
             level=level,
-            laxer_in_reference=laxer_in_reference,
+            lenient_in_tvm=lenient_in_tvm,
             gradient=gradient,
             lowering=lowering,
         )

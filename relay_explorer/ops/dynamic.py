@@ -161,7 +161,7 @@ def _dynamic(
     name: str,
     inputs: Sequence[str],
     description: str,
-    law: str,
+    relation_formula: str,
     result: Callable[..., Type],
     attrs: type[Attrs],
     compute: Compute,
@@ -171,7 +171,9 @@ def _dynamic(
     level: int = 3,
 ) -> None:
     relation = forward(
-        "Dynamic" + "".join(word.title() for word in name.replace(".", "_").split("_")), law, result
+        "Dynamic" + "".join(word.title() for word in name.replace(".", "_").split("_")),
+        relation_formula,
+        result,
     )
     declare(
         f"dyn.{name}",
@@ -185,7 +187,7 @@ def _dynamic(
         compute=compute,
         family=family,
         level=level,
-        laxer_in_reference="It took shapes, counts and places of any element type.",
+        lenient_in_tvm="It took shapes, counts and places of any element type.",
         gradient=_GRADIENTS.get(name, ""),
         lowering="host",
     )

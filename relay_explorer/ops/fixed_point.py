@@ -111,7 +111,7 @@ _FIXED_POINT_MULTIPLY = declare(
     flops=_two_per_output,
     family="arithmetic",
     level=10,
-    laxer_in_reference="It took elements of any type, and any multiplier and shift.",
+    lenient_in_tvm="It took elements of any type, and any multiplier and shift.",
     compute=_whole,
     lowering="fixed_point.fixed_point_multiply",
 )
@@ -128,7 +128,7 @@ _PER_AXIS = declare(
     flops=_two_per_output,
     family="arithmetic",
     level=10,
-    laxer_in_reference="It looked at the data's type alone.",
+    lenient_in_tvm="It looked at the data's type alone.",
     compute=_each,
     lowering="fixed_point.per_axis",
 )

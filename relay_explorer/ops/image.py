@@ -226,7 +226,7 @@ _CROP_AND_RESIZE = declare(
     flops=lambda attrs, inputs, output: 8 * size_of(output) if attrs.method == "bilinear" else 0,
     family="image",
     level=5,
-    laxer_in_reference="It did not look at the shapes of boxes and box_indices.",
+    lenient_in_tvm="It did not look at the shapes of boxes and box_indices.",
     compute=_cropped,
     lowering="image.crop_and_resize",
 )
@@ -351,7 +351,7 @@ _GRID_SAMPLE = declare(
     flops=_grid_flops,
     family="image",
     level=5,
-    laxer_in_reference="It did not compare the grid's batch and coordinates with the data.",
+    lenient_in_tvm="It did not compare the grid's batch and coordinates with the data.",
     compute=_sampled,
     lowering="image.grid_sample",
 )

@@ -37,12 +37,12 @@ def _indexes(
     pattern: int = OpPattern.INJECTIVE,
     level: int = 3,
     compute: Compute,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="index", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="index", level=level, lenient_in_tvm=lenient_in_tvm,
         gradient=gradient, lowering="host" if name == "argwhere" else f"index.{name}",
     )  # fmt: skip
 
@@ -276,7 +276,7 @@ def _unravelled(attrs: None, indices: Array, shape: Array) -> Array:
 _TAKE = _indexes(
     "take", "The slices at given indices along an axis.", r"y_{a\, i\, b} = x_{a\, \mathit{indices}_i\, b}",
     forward("Take", "{out} = {0} with `axis` replaced by {1}", _take), ("data", "indices"), TakeAttrs,
-    laxer_in_reference="It did not compare the batch axes of data and indices.", compute=_taken,
+    lenient_in_tvm="It did not compare the batch axes of data and indices.", compute=_taken,
     gradient="shape.moved",
 )  # fmt: skip
 _GATHER = _indexes(
@@ -303,7 +303,7 @@ _SCATTER_ELEMENTS = _indexes(
     ("data", "indices", "updates"),
     ScatterElementsAttrs,
     pattern=OpPattern.OPAQUE,
-    laxer_in_reference="It compared neither the shapes nor the element types of its arguments.",
+    lenient_in_tvm="It compared neither the shapes nor the element types of its arguments.",
     compute=_scattered,
     gradient="indexing.scatter_elements",
 )
@@ -315,7 +315,7 @@ _SCATTER_ND = _indexes(
     ("data", "indices", "updates"),
     ScatterNDAttrs,
     pattern=OpPattern.OPAQUE,
-    laxer_in_reference=("It did not compare element types, and compared shapes without acting on it."),
+    lenient_in_tvm=("It did not compare element types, and compared shapes without acting on it."),
     compute=_scattered_nd,
     gradient="indexing.scatter_nd",
 )
@@ -334,7 +334,7 @@ _UNRAVEL_INDEX = _indexes(
     r"\sum_k y_k \prod_{l > k} n_l = x",
     forward("UnRavelIndex", "{out} = {1}, then {0}", _unravel_index),
     ("indices", "shape"),
-    laxer_in_reference="It took indices of any rank, and looked at their first axis only.",
+    lenient_in_tvm="It took indices of any rank, and looked at their first axis only.",
     compute=_unravelled,
     gradient="elementwise.none",
 )

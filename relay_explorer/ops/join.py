@@ -28,12 +28,12 @@ def _joins(
     pattern: int = OpPattern.INJECTIVE,
     level: int = 3,
     compute: Compute,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="shape", level=level, lenient_in_tvm=lenient_in_tvm,
         gradient=gradient, lowering=f"join.{name}",
     )  # fmt: skip
 
@@ -135,7 +135,7 @@ _STACK = _joins(
     r"y_{\dots k \dots} = x^{(k)}_{\dots}",
     forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
     StackAttrs,
-    laxer_in_reference=("It did not compare the extents on the axis of the old tensors that `axis` numbers."),
+    lenient_in_tvm=("It did not compare the extents on the axis of the old tensors that `axis` numbers."),
     compute=lambda attrs, data: np.stack(data, attrs.axis),
     gradient="shape.stack",
 )

@@ -20,14 +20,14 @@ def _compared(
     value: Callable[[Array, Array], Array],
     *,
     relation: Relation = BROADCAST_COMPARE,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
 ) -> Callable[[Expr, Expr], Expr]:
     """Declares an operator of two broadcast tensors that gives booleans, and gives its builder."""
     op = declare(
         name, description, formula=formula, relation=relation, inputs=("lhs", "rhs"),
         pattern=OpPattern.BROADCAST, flops=flops_per_output, compute=lambda attrs, x, y: value(x, y),
         family="comparison", level=4,
-        laxer_in_reference=laxer_in_reference, gradient="elementwise.none", lowering=f"binary.{name}",
+        lenient_in_tvm=lenient_in_tvm, gradient="elementwise.none", lowering=f"binary.{name}",
     )  # fmt: skip
     return binary_builder(op, __name__)
 
@@ -68,7 +68,7 @@ def _logical(
     name: str, description: str, formula: str, value: Callable[[Array, Array], Array]
 ) -> Callable[[Expr, Expr], Expr]:
     laxer = "It accepted elements of every type."
-    return _compared(name, description, formula, value, relation=_TRUTHS, laxer_in_reference=laxer)
+    return _compared(name, description, formula, value, relation=_TRUTHS, lenient_in_tvm=laxer)
 
 
 logical_and = _logical("logical_and", "Whether both elements are true.", r"z = x \land y", lambda x, y: x & y)

@@ -91,7 +91,7 @@ _DILATION2D = declare(
     flops=_dilation_flops,
     family="image",
     level=5,
-    laxer_in_reference="It compared neither the channels nor the element types of data and window.",
+    lenient_in_tvm="It compared neither the channels nor the element types of data and window.",
     compute=_greatest,
     lowering="image.dilation2d",
 )

@@ -129,13 +129,13 @@ def _reduction(
     flops: Flops = flops_per_input,
     *,
     compute: Compute,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
         pattern=OpPattern.COMM_REDUCE, flops=flops, compute=compute, family="reduction", level=4,
-        laxer_in_reference=laxer_in_reference, gradient=gradient, lowering=f"reduce.{name}",
+        lenient_in_tvm=lenient_in_tvm, gradient=gradient, lowering=f"reduce.{name}",
     )  # fmt: skip
 
 
@@ -229,11 +229,11 @@ _MIN = _reduction(
 )
 _ALL = _reduction(
     "all", "Whether all elements over axes are true.", r"y = \bigwedge_{i \in \mathit{axis}} x_i", _TRUTH,
-    laxer_in_reference=_LAXER_TRUTH, compute=_folded("all"), gradient="elementwise.none",
+    lenient_in_tvm=_LAXER_TRUTH, compute=_folded("all"), gradient="elementwise.none",
 )  # fmt: skip
 _ANY = _reduction(
     "any", "Whether some element over axes is true.", r"y = \bigvee_{i \in \mathit{axis}} x_i", _TRUTH,
-    laxer_in_reference=_LAXER_TRUTH, compute=_folded("any"), gradient="elementwise.none",
+    lenient_in_tvm=_LAXER_TRUTH, compute=_folded("any"), gradient="elementwise.none",
 )  # fmt: skip
 _ARGMAX = _reduction(
     "argmax",
@@ -261,7 +261,7 @@ _VARIANCE = _reduction(
     VarianceAttrs,
     ("data", "mean"),
     _variance_flops,
-    laxer_in_reference="It compared only the ranks of data and mean, not their shapes and types.",
+    lenient_in_tvm="It compared only the ranks of data and mean, not their shapes and types.",
     compute=_spread,
     gradient="reduce.variance",
 )

@@ -52,7 +52,7 @@ def tensor_fields(type_: Type, operator: str) -> tuple[TensorType, ...]:
     return type_.fields  # type: ignore[return-value]  # all were just seen to be tensors
 
 
-def forward(name: str, law: str, result: Callable[..., Type]) -> Relation:
+def forward(name: str, formula: str, result: Callable[..., Type]) -> Relation:
     """A relation that waits until all inputs are known, then gives the output: `result(attrs, *inputs)`."""
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -61,7 +61,7 @@ def forward(name: str, law: str, result: Callable[..., Type]) -> Relation:
         reporter.assign(types[num_inputs], result(attrs, *types[:num_inputs]))
         return True
 
-    return Relation(name, rule, law)
+    return Relation(name, rule, formula)
 
 
 def _identity(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:

@@ -206,7 +206,7 @@ def _described(
     name: str,
     description: str,
     formula: str,
-    law: str,
+    relation_formula: str,
     result: Callable[..., Type],
     attrs: type[Attrs],
     *,
@@ -216,7 +216,7 @@ def _described(
     gradient: str = "",
 ) -> Op:
     relation = forward(
-        "".join(word.title() for word in name.removeprefix("contrib_").split("_")), law, result
+        "".join(word.title() for word in name.removeprefix("contrib_").split("_")), relation_formula, result
     )
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,

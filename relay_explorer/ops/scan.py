@@ -27,12 +27,12 @@ def _row(
     family: str = "index",
     level: int = 3,
     compute: Compute,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
 ) -> Op:
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=flops, compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference,
+        flops=flops, compute=compute, family=family, level=level, lenient_in_tvm=lenient_in_tvm,
         gradient=gradient, lowering=f"scan.{name}",
     )  # fmt: skip
 
@@ -80,7 +80,7 @@ _CUMSUM = _row(
     ScanopAttrs,
     flops=flops_per_output,
     family="reduction",
-    laxer_in_reference=_LAXER_AXIS,
+    lenient_in_tvm=_LAXER_AXIS,
     compute=_running("cumsum"),
     gradient="reduce.cumsum",
 )
@@ -92,7 +92,7 @@ _CUMPROD = _row(
     ScanopAttrs,
     flops=flops_per_output,
     family="reduction",
-    laxer_in_reference=_LAXER_AXIS,
+    lenient_in_tvm=_LAXER_AXIS,
     compute=_running("cumprod"),
     gradient="reduce.cumprod",
 )
@@ -170,7 +170,7 @@ _INVERT_PERMUTATION = _row(
     "invert_permutation", "The permutation that undoes another.", r"y_{x_i} = i",
     forward("InvertPermutation", "{out} = {0}, a vector of integers", _invert_permutation), None,
     pattern=OpPattern.INJECTIVE, level=1,
-    laxer_in_reference="It accepted tensors of every shape and element type.", compute=_inverse,
+    lenient_in_tvm="It accepted tensors of every shape and element type.", compute=_inverse,
     gradient="elementwise.none",
 )  # fmt: skip
 
@@ -281,7 +281,7 @@ _TRILU = _row(
     TriluAttrs,
     inputs=("data", "k"),
     pattern=OpPattern.ELEMWISE,
-    laxer_in_reference="It accepted data of fewer than two axes, and a k that is no integer.",
+    lenient_in_tvm="It accepted data of fewer than two axes, and a k that is no integer.",
     compute=lambda attrs, x, k: (np.triu if attrs.upper else np.tril)(x, k.item()),
     gradient="indexing.trilu",
 )

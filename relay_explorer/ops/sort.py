@@ -23,7 +23,7 @@ def _sorts(
     inputs: tuple[str, ...] = ("data",),
     *,
     compute: Compute,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
 ) -> Op:
     """Declares an operator that compares elements, which is not counted as floating-point work."""
@@ -39,7 +39,7 @@ def _sorts(
         compute=compute,
         family="index",
         level=6,
-        laxer_in_reference=laxer_in_reference,
+        lenient_in_tvm=lenient_in_tvm,
         gradient=gradient,
         lowering=f"sort.{name}",
     )
@@ -150,7 +150,7 @@ _SORT = _sorts(
     _ORDERED,
     forward("Sort", "{out} = {0}", _sort),
     ArgsortAttrs,
-    laxer_in_reference=_LAXER,
+    lenient_in_tvm=_LAXER,
     compute=lambda attrs, x: np.take_along_axis(x, _order(x, attrs.axis, attrs.is_ascend), attrs.axis),
     gradient="indexing.sort",
 )
@@ -160,7 +160,7 @@ _ARGSORT = _sorts(
     r"y = \pi, \quad x_{\pi(i)} \le x_{\pi(i + 1)}",
     forward("Argsort", "{out} = positions in {0}", _argsort),
     ArgsortAttrs,
-    laxer_in_reference=_LAXER,
+    lenient_in_tvm=_LAXER,
     compute=lambda attrs, x: _order(x, attrs.axis, attrs.is_ascend).astype(
         element_type(attrs.dtype or "int32")
     ),
@@ -172,7 +172,7 @@ _TOPK = _sorts(
     r"y = (x_{\pi(0)}, \dots, x_{\pi(k - 1)}), \quad x_{\pi(i)} \ge x_{\pi(i + 1)}",
     forward("TopK", "{out} = `k` of {0} along `axis`", _topk),
     TopKAttrs,
-    laxer_in_reference="It let k exceed the axis.",
+    lenient_in_tvm="It let k exceed the axis.",
     compute=_best,
     gradient="indexing.topk",
 )
@@ -183,7 +183,7 @@ _SEARCHSORTED = _sorts(
     forward("SearchSorted", "{out} = a place in {0} for each of {1}", _searchsorted),
     SearchSortedAttrs,
     ("sorted_sequence", "values"),
-    laxer_in_reference="It did not compare the element types of the sequence and the values.",
+    lenient_in_tvm="It did not compare the element types of the sequence and the values.",
     compute=_places,
     gradient="elementwise.none",
 )

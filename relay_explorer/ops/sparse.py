@@ -214,7 +214,7 @@ _SPARSE_TO_DENSE = declare(
     flops=no_flops,
     family="index",
     level=3,
-    laxer_in_reference=_LAXER,
+    lenient_in_tvm=_LAXER,
     compute=lambda attrs, *values: _densified(attrs.output_shape, *values),
     lowering="sparse.sparse_to_dense",
 )
@@ -231,7 +231,7 @@ _DYN_SPARSE_TO_DENSE = declare(
     flops=no_flops,
     family="index",
     level=3,
-    laxer_in_reference=_LAXER,
+    lenient_in_tvm=_LAXER,
     compute=lambda attrs, indices, shape, *rest: _densified(numbers(shape), indices, *rest),
     lowering="host",
 )
@@ -245,7 +245,7 @@ _SPARSE_RESHAPE = declare(
     flops=no_flops,
     family="index",
     level=3,
-    laxer_in_reference="It did not compare the coordinates with the old shape.",
+    lenient_in_tvm="It did not compare the coordinates with the old shape.",
     compute=_moved,
     lowering="sparse.sparse_reshape",
 )
@@ -262,7 +262,7 @@ _SPARSE_FILL_EMPTY_ROWS = declare(
     flops=no_flops,
     family="index",
     level=3,
-    laxer_in_reference="It compared none of its arguments with the others.",
+    lenient_in_tvm="It compared none of its arguments with the others.",
     compute=_with_all_rows,
     lowering="host",
 )  # fmt: skip

@@ -26,13 +26,13 @@ def _moves(
     pattern: int = OpPattern.INJECTIVE,
     level: int = 3,
     compute: Compute,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
 ) -> Op:
     """Declares an operator that computes nothing: elements are moved, or only described anew."""
     return declare(
         name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="shape", level=level, laxer_in_reference=laxer_in_reference,
+        flops=no_flops, compute=compute, family="shape", level=level, lenient_in_tvm=lenient_in_tvm,
         gradient=gradient, lowering=f"transform.{name}",
     )  # fmt: skip
 
@@ -113,7 +113,7 @@ _REINTERPRET = declare(
     flops=no_flops,
     family="shape",
     level=3,
-    laxer_in_reference="It did not compare the widths of the two element types.",
+    lenient_in_tvm="It did not compare the widths of the two element types.",
     compute=lambda attrs, x: x.view(element_type(attrs.dtype)),
     gradient="elementwise.none",
     lowering="transform.reinterpret",
@@ -232,7 +232,7 @@ _SQUEEZE = _moves(
     "squeeze", "The same elements without axes of extent 1.",
     r"y_{\dots} = x_{\dots 1 \dots}", forward("Squeeze", "{out} = {0} without axes of 1", _squeeze),
     attrs=SqueezeAttrs,
-    laxer_in_reference="It let an axis be named twice.", compute=lambda attrs, x: np.squeeze(x, attrs.axis),
+    lenient_in_tvm="It let an axis be named twice.", compute=lambda attrs, x: np.squeeze(x, attrs.axis),
     gradient="shape.reshaped",
 )  # fmt: skip
 

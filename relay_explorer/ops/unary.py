@@ -42,7 +42,7 @@ def _unary(
     family: str = "arithmetic",
     relation: Relation = IDENTITY,
     flops: Flops = flops_per_output,
-    laxer_in_reference: str = "",
+    lenient_in_tvm: str = "",
     gradient: str = "",
 ) -> Callable[[Expr], Expr]:
     """Declares an element-wise operator and gives its builder, a function of `data`.
@@ -55,7 +55,7 @@ def _unary(
 
     op = declare(
         name, description, formula=formula, relation=relation, pattern=OpPattern.ELEMWISE, flops=flops,
-        compute=compute, family=family, level=level, laxer_in_reference=laxer_in_reference, gradient=gradient,
+        compute=compute, family=family, level=level, lenient_in_tvm=lenient_in_tvm, gradient=gradient,
         lowering=f"elementwise.{name}",
     )  # fmt: skip
     return unary_builder(op, __name__)
@@ -356,13 +356,13 @@ logical_not = _unary(
     level=4,
     family="comparison",
     relation=forward("LogicalNot", "{out} = {0}, of booleans", _truth),
-    laxer_in_reference="It accepted elements of every type.",
+    lenient_in_tvm="It accepted elements of every type.",
     gradient="elementwise.none",
 )
 bitwise_not = _unary(
     "bitwise_not", "Each element with all its bits flipped.", r"y = \mathord{\sim} x", lambda x: ~x, level=4,
     relation=forward("BitwiseNot", "{out} = {0}, of integers", _bits),
-    laxer_in_reference="It accepted elements of every type.", gradient="elementwise.none",
+    lenient_in_tvm="It accepted elements of every type.", gradient="elementwise.none",
 )  # fmt: skip
 
 

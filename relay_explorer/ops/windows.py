@@ -176,7 +176,7 @@ _STFT = declare(
     flops=_stft_flops,
     family="other",
     level=3,
-    laxer_in_reference="It looked neither at the window's length nor at the element types.",
+    lenient_in_tvm="It looked neither at the window's length nor at the element types.",
     compute=_framed,
     lowering="windows.stft",
 )

@@ -8,10 +8,10 @@ from ..ir.adt import Clause, Match
 from ..ir.attrs import DictAttrs
 from ..ir.errors import Note
 from ..ir.expr import Expr, Function, If, RefCreate, RefRead, RefWrite, Tuple, Var
+from ..ir.trampoline import Steps
 from .attributes import Given
 from .expressions import COMPOUND, ExpressionSyntax
 from .metadata import MetaTable
-from .steps import Steps
 
 
 class CompoundSyntax(ExpressionSyntax):

@@ -16,12 +16,12 @@ from ..ir.expr import (
 )
 from ..ir.ndarray import NDArray
 from ..ir.op import Op
+from ..ir.trampoline import Steps
 from ..ir.types import Type
 from .attributes import Given, free_attrs
 from .lexer import near
 from .literals import SPECIAL, scalar
 from .patterns import PatternSyntax
-from .steps import Steps
 
 INFIX = {
     "*": (4, "multiply"), "/": (4, "divide"), "+": (3, "add"), "-": (3, "subtract"),

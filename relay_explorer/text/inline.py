@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ..ir.adt import Constructor
 from ..ir.expr import Call, Constant, Expr, GlobalVar, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
 from ..ir.op import Op
+from ..ir.scopes import Layout
 from .names import global_name, plain_name
 from .rows import COMMENT, CONSTRUCTOR, GLOBAL, KEYWORD, LITERAL, LOCAL, OPERATOR, TYPE_NAME, Token, plain
-from .scopes import Layout
 from .spelling import Spelling
 
 

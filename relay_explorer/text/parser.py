@@ -9,12 +9,12 @@ from ..ir.adt import Constructor, TypeData
 from ..ir.errors import Note, ParseError
 from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
+from ..ir.scopes import escaped_variable
+from ..ir.trampoline import TooDeepError, run
 from ..ir.types import GlobalTypeVar, Type
 from .compound import CompoundSyntax
 from .lexer import METADATA, near
 from .metadata import MetaTable
-from .scopes import escaped_variable
-from .steps import TooDeepError, run
 
 VERSION = "0.0.5"
 

@@ -8,6 +8,8 @@ from functools import partial
 from ..ir.adt import Clause, Match, Pattern, TypeData
 from ..ir.expr import Expr, Function, GlobalVar, If, Let
 from ..ir.module import IRModule
+from ..ir.scopes import Layout, Scope
+from ..ir.trampoline import Steps, run
 from ..ir.types import Type
 from .inline import Inline
 from .metadata import write
@@ -34,9 +36,7 @@ from .rows import (
     lines,
     plain,
 )  # fmt: skip
-from .scopes import Layout, Scope
 from .spelling import Spelling, is_computed
-from .steps import Steps, run
 
 Annotate = Callable[[Expr], str]
 Comment = Callable[[Expr, Spelling, bool], str]

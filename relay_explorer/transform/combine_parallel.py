@@ -15,12 +15,12 @@ from ..ir.expr import Call, Expr, Function, Tuple
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
 from ..ir.rewrites import tell
+from ..ir.scopes import Layout, NoNames
+from ..ir.substitute import substitute
 from ..ir.types import TensorType
 from ..ir.walk import children, post_order
-from ..text.scopes import Layout, NoNames
 from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
-from .substitute import substitute
 from .typed_rewrite import call, tensor_type
 
 # Of these, an element of the result is not made of the elements at its own place.

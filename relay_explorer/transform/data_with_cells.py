@@ -9,8 +9,8 @@ from __future__ import annotations
 from ..ir.adt import Clause, Match, PatternConstructor, PatternVar
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, GlobalVar, RefCreate, RefRead, Tuple, TupleGetItem, Var
+from ..ir.substitute import substitute_type
 from ..ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
-from ..typing.solver import substitute
 from .gradients.build import zeros_of
 from .lifting import Lifting
 
@@ -95,7 +95,7 @@ class DataWithCells:
             for old in declared.constructors:
                 new = self.lifting.constructor(old)
                 took, makes = (old, new) if kind == WITH else (new, old)
-                types = [substitute(part, given) for part in old.inputs]
+                types = [substitute_type(part, given) for part in old.inputs]
                 fields = [
                     Var(f"field{k}", part if kind == WITH else self.lifting.type(part))
                     for k, part in enumerate(types)

@@ -12,11 +12,11 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Tuple, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.substitute import substitute_type
 from ..ir.type_visitor import TypeMutator
 from ..ir.types import FuncType, GlobalTypeVar, Type, TypeCall, TypeVar
 from ..ir.walk import children, post_order, rebuild, type_children
 from ..typing import infer_types
-from ..typing.solver import substitute
 from .eta_expand import EtaExpand
 from .expected_types import expected_type, matched
 from .infrastructure import Contract, Pass, PassContext
@@ -243,7 +243,7 @@ class _Copy:
         return new
 
     def concrete(self, type_: Type) -> Type:
-        return substitute(type_, self.types)
+        return substitute_type(type_, self.types)
 
     def var(self, var: Var) -> Var:
         if var not in self.vars:
@@ -293,7 +293,7 @@ class _Copy:
                     help=["give the place where it stands a type"],
                 )
             types = found
-        type_ = substitute(FuncType(own.arg_types, own.ret_type), dict(zip(own.type_params, types)))
+        type_ = substitute_type(FuncType(own.arg_types, own.ret_type), dict(zip(own.type_params, types)))
         assert isinstance(type_, FuncType)
         return Call(self.program.choice(name.name_hint, types, type_, ()).constructor, [])
 
@@ -318,9 +318,9 @@ class _Copy:
                 own = function.checked_type
                 assert isinstance(own, FuncType)
                 given = dict(zip(function.type_params, types))
-                type_ = substitute(own.ret_type, given)
+                type_ = substitute_type(own.ret_type, given)
                 assert isinstance(type_, FuncType)
-                fields = [substitute(t, given) for t in own.arg_types]
+                fields = [substitute_type(t, given) for t in own.arg_types]
                 new = Call(self.program.choice(callee.name_hint, types, type_, fields).constructor, args)
             else:
                 new = Call(self.program.copy(callee.name_hint, types), args, node.attrs, None, node.span)

@@ -7,9 +7,9 @@ from ..ir.expr import Call, Expr, Function, GlobalVar, Var, is_complete
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
+from ..ir.substitute import substitute_type
 from ..ir.types import FuncType, Type, TypeCall, TypeVar
 from ..ir.walk import children, free_type_vars, post_order, rebuild
-from ..typing.solver import substitute
 from .expected_types import expected_type
 from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
@@ -90,5 +90,5 @@ def _constructor_type(constructor: Constructor, mod: IRModule) -> FuncType:
         v: TypeVar(v.name_hint, v.kind) for v in mod.type_definitions[header].type_vars
     }
     params = [v for v in fresh.values() if isinstance(v, TypeVar)]
-    inputs = [substitute(part, fresh) for part in constructor.inputs]
+    inputs = [substitute_type(part, fresh) for part in constructor.inputs]
     return FuncType(inputs, TypeCall(header, params), params)

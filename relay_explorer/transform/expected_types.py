@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..ir.adt import Constructor, Match
 from ..ir.expr import Call, Expr, Function, GlobalVar, If, Let, RefCreate, RefWrite, Tuple
 from ..ir.module import IRModule
+from ..ir.substitute import substitute_type
 from ..ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar
 from ..ir.walk import type_children
-from ..typing.solver import substitute
 
 
 def expected_type(parent: Expr, place: int, mod: IRModule) -> Type | None:
@@ -42,12 +42,14 @@ def _callee_type(call: Call, callee: Expr, mod: IRModule) -> FuncType | None:
         made = call.checked_type
         data = mod.type_definitions[callee.belong_to]
         given = dict(zip(data.type_vars, made.args)) if isinstance(made, TypeCall) else {}
-        return FuncType([substitute(t, given) for t in callee.inputs], made)
+        return FuncType([substitute_type(t, given) for t in callee.inputs], made)
     type_ = mod[callee].checked_type if isinstance(callee, GlobalVar) else callee._checked_type
     if not isinstance(type_, FuncType) or len(call.type_args) != len(type_.type_params):
         return None
     given = dict(zip(type_.type_params, call.type_args))
-    return FuncType([substitute(t, given) for t in type_.arg_types], substitute(type_.ret_type, given))
+    return FuncType(
+        [substitute_type(t, given) for t in type_.arg_types], substitute_type(type_.ret_type, given)
+    )
 
 
 def matched(generic: FuncType, wanted: Type) -> tuple[Type, ...] | None:

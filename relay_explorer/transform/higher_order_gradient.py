@@ -23,9 +23,9 @@ from ..ir.expr import (
     Var,
 )
 from ..ir.module import IRModule
+from ..ir.trampoline import run
 from ..ir.types import FuncType, RefType, TensorType, TupleType, Type
 from ..ops.binary import add
-from ..text.steps import run
 from .data_with_cells import DataWithCells
 from .gradients.build import ones_of
 from .lifting import Block, Lifting, normal_module

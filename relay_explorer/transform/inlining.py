@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from ..ir.adt import Clause, Constructor, Match, Pattern
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, RefCreate, RefRead, RefWrite, Var
 from ..ir.op import Op
+from ..ir.substitute import substitute_type
 from ..ir.types import Type, TypeVar
 from ..ir.walk import bound_vars, children, post_order, rebuild
-from ..typing.solver import substitute
 from .partial_steps import renamed
 
 _LEAVES = (Var, Constant, GlobalVar, Op, Constructor)
@@ -92,7 +92,7 @@ class _Copy:
             case Var() | Constant() | GlobalVar() | Op() | Constructor():
                 return node
             case Call():
-                types = [substitute(t, self.types) for t in node.type_args]
+                types = [substitute_type(t, self.types) for t in node.type_args]
                 new = Call(parts[0], parts[1:], node.attrs, types, node.span)
             case Function():
                 result = _retyped(node.ret_type, self.types)
@@ -116,4 +116,4 @@ class _Copy:
 
 
 def _retyped(type_: Type | None, types: dict[TypeVar, Type]) -> Type | None:
-    return None if type_ is None else substitute(type_, types)
+    return None if type_ is None else substitute_type(type_, types)

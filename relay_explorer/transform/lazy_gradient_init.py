@@ -9,9 +9,9 @@ from __future__ import annotations
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.trampoline import run
 from ..ir.types import FuncType, GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from ..ops.create import ones, zeros
-from ..text.steps import run
 from ..typing import infer_types
 from .gradients.build import is_static
 from .infrastructure import Contract, Pass, PassContext

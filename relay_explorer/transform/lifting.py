@@ -35,11 +35,11 @@ from ..ir.expr import (
 )
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.substitute import substitute_type
+from ..ir.trampoline import Steps, run
 from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
 from ..ir.walk import rewrite, type_children
-from ..text.steps import Steps, run
 from ..typing import infer_types
-from ..typing.solver import substitute
 from .bindings import Bindings
 from .eta_expand import EtaExpand
 from .to_a_normal_form import to_a_normal_form
@@ -308,7 +308,7 @@ class Lifting:
         if not isinstance(type_, FuncType):
             return [None] * len(call.args)
         given = dict(zip(type_.type_params, call.type_args, strict=False))
-        return [substitute(part, given) for part in type_.arg_types]
+        return [substitute_type(part, given) for part in type_.arg_types]
 
     def _match(self, match: Match, block: Block) -> Steps[Expr]:
         clauses = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
 from ..ir.expr import Call, Expr, Function, If
 from ..ir.module import IRModule
+from ..ir.scopes import Layout, NoNames
 from ..ir.walk import children, post_order, rebuild
-from ..text.scopes import Layout, NoNames
 from ..typing import infer_types
 from .annotate_target import BEGIN, END, is_mark
 from .function_pass import FunctionPass, rewritten

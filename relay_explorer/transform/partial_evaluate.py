@@ -34,9 +34,9 @@ from ..ir.expr import (
 from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
 from ..ir.op import Op
-from ..text.steps import Steps, run
+from ..ir.substitute import substitute_type
+from ..ir.trampoline import Steps, run
 from ..typing import infer_types
-from ..typing.solver import substitute
 from .fold_constant import compute, is_pure, is_static
 from .infrastructure import Contract, Pass, PassContext
 from .partial_record import SILENT, Observer
@@ -362,7 +362,7 @@ class Evaluator:
         body = yield self._in_block(lambda inner: self._applied(static, itself, args, None, inner, "x"))
         self.store.restore(before)
         self.fuel = fuel
-        ret_type = None if function.ret_type is None else substitute(function.ret_type, static.env.types)
+        ret_type = None if function.ret_type is None else substitute_type(function.ret_type, static.env.types)
         made = Function(params, body, ret_type, function.type_params, function.attrs, function.span)
         made.origin = (function,)
         return made
@@ -371,7 +371,7 @@ class Evaluator:
         callee: Known = yield self._visit(call.op, env, block)
         args: list[Known] = yield self._all(call.args, env, block)
         if env.types and call.type_args:
-            types = [substitute(t, env.types) for t in call.type_args]
+            types = [substitute_type(t, env.types) for t in call.type_args]
             call = Call(call.op, call.args, call.attrs, types, call.span)
         match callee.static:
             case StaticFunction() as function:

@@ -8,8 +8,8 @@ from typing import Any as Anything
 
 from ..ir.adt import Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
 from ..ir.expr import Call, Expr, Function, If, Var
+from ..ir.substitute import substitute_type
 from ..ir.walk import children
-from ..typing.solver import substitute
 from .partial_values import Env, Known, StaticData, StaticTensor, StaticTuple
 
 
@@ -20,7 +20,7 @@ def call_of(callee: Expr, args: list[Known], like: Call) -> Call:
 def copied(var: Var, env: Env) -> Var:
     """A variable of the residual program in the place of one of the program."""
     type_ = var.type_annotation
-    copy = Var(var.name_hint, None if type_ is None else substitute(type_, env.types), var.span)
+    copy = Var(var.name_hint, None if type_ is None else substitute_type(type_, env.types), var.span)
     copy.origin = (var,)
     return copy
 

@@ -12,8 +12,8 @@ from ..ir.expr import Constant, Expr, Function, GlobalVar, Let, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
+from ..ir.scopes import LEAVES, Layout, NoNames, Scope, common
 from ..ir.walk import rebuild
-from ..text.scopes import LEAVES, Layout, NoNames, Scope, common
 from .infrastructure import Contract, Pass, PassContext
 
 _ATOMS = frozenset((Var, GlobalVar, Op, Constructor))

@@ -28,10 +28,10 @@ from ..ir.expr import (
 )
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.trampoline import Steps, run
 from ..ir.type_visitor import TypeMutator
 from ..ir.types import FuncType, Type, TypeVar
 from ..ir.walk import children, post_order, type_children
-from ..text.steps import Steps, run
 from ..typing import infer_types
 from .eta_expand import EtaExpand
 from .infrastructure import Contract, Pass, PassContext

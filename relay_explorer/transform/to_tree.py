@@ -9,10 +9,10 @@ from ..ir.adt import Clause, Match, pattern_vars
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function, Let, Var
 from ..ir.module import IRModule
+from ..ir.scopes import LEAVES
+from ..ir.trampoline import Steps, run
 from ..ir.visitor import ExprMutator
 from ..ir.walk import children, post_order, rebuild
-from ..text.scopes import LEAVES
-from ..text.steps import Steps, run
 from .infrastructure import Pass, PassContext
 
 LARGEST = 100_000  # expressions; there can be 2 to the power of what is shared

@@ -26,7 +26,7 @@ from ..ir.op import Op
 from ..ir.types import FuncType, TensorType, Type
 from ..ir.walk import post_order
 from .constraints import Generator
-from .unknown import Unknown, find, resolve
+from .variables import InferenceVariable, find, resolve
 
 
 class Annotator:
@@ -43,7 +43,7 @@ class Annotator:
         """`type_` with all variables replaced by what they stand for."""
         if type_.__class__ is TensorType:
             return type_
-        if isinstance(type_, Unknown):
+        if isinstance(type_, InferenceVariable):
             type_ = find(type_)
             known = type_.type
             if known is not None and known.__class__ is TensorType:

@@ -29,13 +29,14 @@ from ..ir.expr import (
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import counted
+from ..ir.substitute import DEEPEST_TYPE, LARGEST_TYPE, parts_of, substitute_type, with_parts
 from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall
 from .events import Named, Reason, Refused
 from .kinds import check_kinds
 from .patterns import bind_pattern
 from .projection import projection
-from .solver import RefusalError, Solver, substitute
-from .unknown import DEEPEST_TYPE, LARGEST_TYPE, Unknown, parts_of, prune, with_parts
+from .solver import RefusalError, Solver
+from .variables import InferenceVariable, prune
 
 BOOL = TensorType.of((), "bool")
 UNIT = TupleType(())
@@ -58,7 +59,7 @@ class Generator:
         self.extents: dict[
             int, tuple[int, int]
         ] = {}  # by id of a type built here: its depth and its number of parts
-        self.holes: dict[IncompleteType, Unknown] = {}
+        self.holes: dict[IncompleteType, InferenceVariable] = {}
         self.tasks: list[Task] = []
         self.scrutinised: list[Match] = []
         self._open: dict[type, Callable[..., None]] = {
@@ -287,7 +288,7 @@ class Generator:
 
     def _call_unknown(self, call: Call, callee: Type) -> None:
         """A call of a value whose type is not known to be a function yet: now it must be."""
-        if not isinstance(callee, Unknown):
+        if not isinstance(callee, InferenceVariable):
             raise self.refuse(
                 call, f"{_callee_name(call.op)} is called, but it is no function: its type is {callee}"
             )
@@ -307,7 +308,9 @@ class Generator:
         args: list[Type] = [self.annotation(t, call) for t in call.type_args]
         args += [self.solver.fresh() for _ in callee.type_params[len(args) :]]
         self.type_args[call] = tuple(args)
-        opened = substitute(FuncType(callee.arg_types, callee.ret_type), dict(zip(callee.type_params, args)))
+        opened = substitute_type(
+            FuncType(callee.arg_types, callee.ret_type), dict(zip(callee.type_params, args))
+        )
         assert isinstance(opened, FuncType)
         return opened
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..ir.expr import Expr, Let, Var
 from ..ir.span import Span
+from ..ir.substitute import parts_of, with_parts
 from ..ir.types import TensorType, Type
 from .events import (
     Annotated,
@@ -29,7 +30,7 @@ from .events import (
 )
 from .narrate import Sentence, cause
 from .solver import operand_exprs
-from .unknown import Unknown, parts_of, with_parts
+from .variables import InferenceVariable
 
 Opening = FunctionEntered | Typed | Started | Unifying | Refused | Annotated
 
@@ -145,7 +146,7 @@ class History:
 
     def resolve(self, type_: Type, depth: int = 0) -> Type:
         """`type_` with what is known by now put in."""
-        if isinstance(type_, Unknown):
+        if isinstance(type_, InferenceVariable):
             known = self.known.get(self.root(type_.number))
             return type_ if known is None else self.resolve(known, depth + 1)
         if isinstance(type_, TensorType) or depth > 128:
@@ -168,7 +169,7 @@ class History:
 
     def origin(self, type_: Type | None, expr: Expr | None) -> int | None:
         """The step in which the type of `expr` became known; None where it is not, or needs no cause."""
-        if isinstance(type_, Unknown):
+        if isinstance(type_, InferenceVariable):
             return self.since.get(self.root(type_.number))
         expr = self.value_of(expr)
         found = self.typed.get(expr) if expr is not None else None

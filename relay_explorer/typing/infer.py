@@ -10,6 +10,7 @@ from ..ir.errors import RelayError, TypeInferenceError
 from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.show import show_type
+from ..ir.substitute import TypeTooLargeError
 from ..ir.types import TensorType, Type
 from ..ir.walk import free_vars, post_order
 from .annotate import Annotator
@@ -17,7 +18,7 @@ from .constraints import Generator
 from .events import Annotated, Event, FunctionEntered, Refused
 from .patterns import check_matches
 from .solver import RefusalError, Solver
-from .unknown import TypeTooLargeError, resolve, unknowns_in
+from .variables import resolve, variables_in
 
 
 class Inference:
@@ -160,7 +161,7 @@ def _check_relations(generator: Generator, first_constraint: int) -> None:
     waiting = [c for c in solver.constraints[first_constraint:] if not c.done]
     if waiting:
         constraint = waiting[0]
-        operands = [a for a in constraint.args[: constraint.num_inputs] if unknowns_in(a)]
+        operands = [a for a in constraint.args[: constraint.num_inputs] if variables_in(a)]
         name = getattr(getattr(constraint.call, "op", None), "name", None) or constraint.relation.name
         unknown = f"{len(operands)} of its argument types {'is' if len(operands) == 1 else 'are'} not known"
         message = f"the program does not say enough: `{name}` cannot be typed, since {unknown}"
@@ -196,7 +197,7 @@ def _check_known(generator: Generator, first_expr: int) -> None:
 def _open(solver: Solver, expr: Expr, type_: Type) -> bool:
     """Whether something in the type of `expr` is not known."""
     try:
-        return bool(unknowns_in(type_))
+        return bool(variables_in(type_))
     except TypeTooLargeError as problem:
         raise solver.refuse(
             Refused(
@@ -209,7 +210,7 @@ def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
     """The first expression below `call` that has no type: where the missing knowledge starts."""
     for node in post_order(call):
         type_ = generator.types.get(node)
-        if type_ is not None and unknowns_in(type_):
+        if type_ is not None and variables_in(type_):
             return node
     return None
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..ir.module import IRModule
 from ..ir.show import counted
+from ..ir.substitute import DEEPEST_TYPE, parts_of
 from ..ir.types import GlobalTypeVar, Type, TypeCall
-from .unknown import DEEPEST_TYPE, parts_of
 
 
 def check_kinds(type_: Type, module: IRModule, depth: int = 0) -> str | None:

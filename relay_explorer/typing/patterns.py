@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ..ir.adt import Match, Pattern, PatternConstructor, PatternTuple, PatternVar
 from ..ir.show import counted
+from ..ir.substitute import substitute_type
 from ..ir.types import TupleType, Type, TypeVar
 from .events import Reason
 from .exhaustive import missing_case
-from .solver import substitute
 
 if TYPE_CHECKING:
     from .constraints import Generator
@@ -37,7 +37,7 @@ def _bind_constructor(generator: Generator, pattern: PatternConstructor, type_: 
     constructor = pattern.constructor
     generic = generator.constructor_type(constructor, match)
     fresh: dict[TypeVar, Type] = {p: generator.solver.fresh() for p in generic.type_params}
-    generator.solver.unify(type_, substitute(generic.ret_type, fresh), reason)
+    generator.solver.unify(type_, substitute_type(generic.ret_type, fresh), reason)
     if len(pattern.patterns) != len(constructor.inputs):
         raise generator.refuse(
             match,
@@ -45,7 +45,7 @@ def _bind_constructor(generator: Generator, pattern: PatternConstructor, type_: 
             f"and the constructor takes {len(constructor.inputs)}",
         )
     for part, wanted in zip(pattern.patterns, constructor.inputs):
-        bind_pattern(generator, part, substitute(wanted, fresh), match, reason.number)
+        bind_pattern(generator, part, substitute_type(wanted, fresh), match, reason.number)
 
 
 def check_matches(generator: Generator) -> None:

@@ -15,6 +15,7 @@ from typing import Any as Anything
 
 from ..ir.expr import Expr
 from ..ir.op import Relation, RelationError
+from ..ir.substitute import DEEPEST_TYPE, TypeTooLargeError, substitute_type
 from ..ir.types import (
     Any,
     Dim,
@@ -29,7 +30,7 @@ from ..ir.types import (
 )
 from .blame import blamed
 from .events import Bound, Ended, Event, Merged, Moved, Queued, Reason, Refused, Started, Typed, Unifying
-from .unknown import DEEPEST_TYPE, TypeTooLargeError, Unknown, find, occurs_in, resolve, unknowns_in
+from .variables import InferenceVariable, find, occurs_in, resolve, variables_in
 
 
 class Constraint:
@@ -89,10 +90,10 @@ class Solver:
 
     # -- type variables
 
-    def fresh(self) -> Unknown:
+    def fresh(self) -> InferenceVariable:
         """A new variable."""
         self.unknowns += 1
-        return Unknown(self.unknowns - 1)
+        return InferenceVariable(self.unknowns - 1)
 
     def typed(self, expr: Expr, type_: Type) -> Type:
         """Notes that `expr` has `type_`."""
@@ -114,13 +115,13 @@ class Solver:
             self.events.append(Queued(constraint))
 
     def _connect(self, constraint: Constraint, type_: Type) -> None:
-        if isinstance(type_, Unknown):
+        if isinstance(type_, InferenceVariable):
             root = find(type_)
             if root.type is None:
                 root.relations.append(constraint)
                 return
             type_ = root.type
-        for root in unknowns_in(type_):
+        for root in variables_in(type_):
             root.relations.append(constraint)
 
     def solve(self) -> None:
@@ -177,16 +178,16 @@ class Solver:
     def _unify(self, a: Type, b: Type, depth: int) -> Type:
         if a is b:
             return a
-        if a.__class__ is Unknown:
-            return self._unify_unknown(find(a), b, depth)
-        if b.__class__ is Unknown:
-            return self._unify_unknown(find(b), a, depth)
+        if a.__class__ is InferenceVariable:
+            return self._unify_variable(find(a), b, depth)
+        if b.__class__ is InferenceVariable:
+            return self._unify_variable(find(b), a, depth)
         if a.__class__ is TensorType and b.__class__ is TensorType:
             return self._unify_tensors(a, b)
         return self._unify_parts(a, b, depth)
 
-    def _unify_unknown(self, root: Unknown, other: Type, depth: int) -> Type:
-        if isinstance(other, Unknown):
+    def _unify_variable(self, root: InferenceVariable, other: Type, depth: int) -> Type:
+        if isinstance(other, InferenceVariable):
             other_root = find(other)
             if root is other_root:
                 return root
@@ -202,7 +203,7 @@ class Solver:
             self._bind(root, joined)
         return joined
 
-    def _merge(self, a: Unknown, b: Unknown, depth: int) -> Type:
+    def _merge(self, a: InferenceVariable, b: InferenceVariable, depth: int) -> Type:
         """Puts the smaller class into the larger. What either knows, both know."""
         if a.size < b.size:
             a, b = b, a
@@ -227,17 +228,17 @@ class Solver:
             self._bind(a, joined)
         return a
 
-    def _bind(self, root: Unknown, type_: Type) -> None:
+    def _bind(self, root: InferenceVariable, type_: Type) -> None:
         root.type = type_
         if self.events is not None:
             self.events.append(Bound(root.number, type_))
         if root.relations:
             self._touch(root, root.relations)
 
-    def _touch(self, root: Unknown, relations: list[Constraint]) -> None:
+    def _touch(self, root: InferenceVariable, relations: list[Constraint]) -> None:
         """The class changed: the relations that read it move to the front, in their order."""
         known = root.type
-        inner = unknowns_in(known) if known is not None and known.__class__ is not TensorType else ()
+        inner = variables_in(known) if known is not None and known.__class__ is not TensorType else ()
         for constraint in reversed(list(dict.fromkeys(relations))):
             if constraint.done or constraint is self.running:
                 continue
@@ -302,7 +303,7 @@ class Solver:
         if len(a.type_params) != len(b.type_params):
             return self._unify_instance(a, b, depth)
         if a.type_params:
-            b_open = substitute(b, dict(zip(b.type_params, a.type_params)))
+            b_open = substitute_type(b, dict(zip(b.type_params, a.type_params)))
             assert isinstance(b_open, FuncType)
             b = b_open
         args = self._unify_all(a.arg_types, b.arg_types, depth)
@@ -325,7 +326,7 @@ class Solver:
 
     def _instance(self, function: FuncType) -> FuncType:
         opened = FuncType(function.arg_types, function.ret_type, (), function.type_constraints)
-        instance = substitute(opened, {p: self.fresh() for p in function.type_params})
+        instance = substitute_type(opened, {p: self.fresh() for p in function.type_params})
         assert isinstance(instance, FuncType)
         return instance
 
@@ -392,18 +393,3 @@ def operand_exprs(call: Expr) -> Sequence[Expr]:
         return tuple(args)
     value = getattr(call, "tuple_value", None)
     return () if value is None else (value,)
-
-
-def substitute(type_: Type, replacements: dict[TypeVar, Type], depth: int = 0) -> Type:
-    """`type_` with type parameters replaced."""
-    from .unknown import parts_of, with_parts
-
-    if isinstance(type_, TypeVar):
-        return replacements.get(type_, type_)
-    parts = parts_of(type_)
-    if not parts:
-        return type_
-    if depth > DEEPEST_TYPE:
-        raise TypeTooLargeError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
-    new = [substitute(p, replacements, depth + 1) for p in parts]
-    return type_ if all(x is y for x, y in zip(parts, new)) else with_parts(type_, new)

@@ -13,9 +13,10 @@ from collections import deque
 from ..ir.errors import TypeInferenceError
 from ..ir.expr import Tuple
 from ..ir.op import Relation
+from ..ir.substitute import DEEPEST_TYPE, TypeTooLargeError, parts_of, with_parts
 from ..ir.types import IncompleteType, Type, TypeRelation
 from .solver import MismatchError, RefusalError, Solver
-from .unknown import DEEPEST_TYPE, TypeTooLargeError, Unknown, find, parts_of, resolve, with_parts
+from .variables import InferenceVariable, find, resolve
 
 _NOBODY = Tuple([])  # no expression asks for what is written down here
 
@@ -27,7 +28,7 @@ class TypeSolver:
 
     def __init__(self) -> None:
         self.solver = Solver()
-        self._unknowns: dict[IncompleteType, Unknown] = {}
+        self._unknowns: dict[IncompleteType, InferenceVariable] = {}
 
     def unify(self, left: Type, right: Type) -> Type:
         """Makes the two types one and gives it; a TypeInferenceError where they cannot be."""
@@ -78,7 +79,7 @@ class TypeSolver:
         """The type with the solver's own variables in it."""
         if depth > DEEPEST_TYPE:
             raise TypeInferenceError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
-        if isinstance(type_, Unknown):
+        if isinstance(type_, InferenceVariable):
             return type_
         if isinstance(type_, IncompleteType):
             if type_ not in self._unknowns:
@@ -90,7 +91,7 @@ class TypeSolver:
 
     def _leave(self, type_: Type) -> Type:
         """The type with the caller's IncompleteTypes for the solver's variables."""
-        if isinstance(type_, Unknown):
+        if isinstance(type_, InferenceVariable):
             for given, unknown in self._unknowns.items():
                 if find(unknown) is type_:
                     return given

@@ -251,8 +251,8 @@ class TypeVariable(NamedTuple):
 
 
 class RelationBox(NamedTuple):
-    """A relation: the operator's name, its row, its law with the variables put in, and the variables, output
-    last.
+    """A relation: the operator's name, its row, its formula with the variables put in, and the variables,
+    output last.
     """
 
     name: str

@@ -10,9 +10,9 @@ from functools import cached_property
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Let
 from ..ir.module import IRModule
+from ..ir.trampoline import TooDeepError
 from ..text import rows as printed
 from ..text.printer import program_rows as print_rows
-from ..text.steps import TooDeepError
 from .format import Row, RowKind, Token
 
 MANY = 8  # parameters; above, a list of them is folded, and the row that closes it stands by itself

@@ -45,7 +45,7 @@ def test_an_entry_says_what_the_operator_declares(name: str) -> None:
     for field in op.attrs_class._fields.values() if op.attrs_class else ():
         assert f"| `{field.name}` |" in text
         assert operator_text.prose(field.doc) in text
-    assert text.count("**Stricter than TVM.**") == bool(op.laxer_in_reference)
+    assert text.count("**Stricter than TVM.**") == bool(op.lenient_in_tvm)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -91,7 +91,7 @@ class NastyAttrs(Attrs, key="tests.NastyAttrs"):
 def nasty() -> Iterator[Op]:
     op = declare(
         "nasty<b>op", NASTY, formula="y = x", relation=IDENTITY, attrs=NastyAttrs, family="other", level=10,
-        laxer_in_reference=f"It accepted {NASTY}",
+        lenient_in_tvm=f"It accepted {NASTY}",
     )  # fmt: skip
     yield op
     Op.unregister(op.name)

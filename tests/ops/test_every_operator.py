@@ -100,7 +100,7 @@ def test_it_explains_itself(name: str) -> None:
     assert op.family in declare.FAMILIES
     assert op.pattern in PATTERN_NAMES
     assert 1 <= op.level <= 11
-    assert op.laxer_in_reference == "" or op.laxer_in_reference.endswith(".")
+    assert op.lenient_in_tvm == "" or op.lenient_in_tvm.endswith(".")
     for field in op.attrs_class._fields.values() if op.attrs_class else ():
         assert field.kind in KINDS
         assert re.fullmatch(r"[^\n]+\.", field.doc), (field.name, field.doc)
@@ -110,10 +110,10 @@ def test_it_explains_itself(name: str) -> None:
 def test_its_law_names_its_types(name: str) -> None:
     op = Op.get(name)
     arguments = {str(n): f"<{n}>" for n in range(len(op.inputs or ()))}
-    law = op.relation.law
-    assert "{out}" in law
-    named = set(re.findall(r"\{(\d+)\}", law))
-    assert named <= set(arguments), f"{law} names an argument that {name} does not have"
+    formula = op.relation.formula
+    assert "{out}" in formula
+    named = set(re.findall(r"\{(\d+)\}", formula))
+    assert named <= set(arguments), f"{formula} names an argument that {name} does not have"
 
 
 def test_names_and_attribute_keys_are_the_references() -> None:

@@ -24,9 +24,9 @@ from relay_explorer.ir import (
     Type,
     TypeCall,
 )  # fmt: skip
+from relay_explorer.ir.substitute import substitute_type
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types
-from relay_explorer.typing.solver import substitute
 from tests.property.programs import first_failure
 
 COUNT = 400
@@ -57,7 +57,7 @@ def fits(value: Anything, type_: Type, module: IRModule) -> bool:
             if not isinstance(value, ConstructorValue) or value.constructor.belong_to != header:
                 return False
             given = dict(zip(module.type_definitions[header].type_vars, args, strict=True))
-            inputs = [substitute(i, given) for i in value.constructor.inputs]
+            inputs = [substitute_type(i, given) for i in value.constructor.inputs]
             return all(fits(v, t, module) for v, t in zip(value.fields, inputs, strict=True))
         case FuncType():
             return not isinstance(value, (np.ndarray, np.generic, tuple, ConstructorValue, RefValue))

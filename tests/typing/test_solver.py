@@ -7,7 +7,7 @@ from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types, record
 from relay_explorer.typing.events import Ended, Event, Moved, Queued, Refused, Started, Typed
 from relay_explorer.typing.history import History
-from relay_explorer.typing.unknown import Unknown
+from relay_explorer.typing.variables import InferenceVariable
 
 # `%f`'s relations are queued before anything is known of `%a`: the sum must wait for `exp`.
 WAITS = """
@@ -86,7 +86,7 @@ def test_variables_that_must_be_one_type_are_one_class() -> None:
     numbers = {
         e.expr.name_hint: e.type.number
         for e in events
-        if isinstance(e, Typed) and isinstance(e.expr, Var) and isinstance(e.type, Unknown)
+        if isinstance(e, Typed) and isinstance(e.expr, Var) and isinstance(e.type, InferenceVariable)
     }
     history = History(events)
     assert numbers["a"] != numbers["b"]

@@ -120,10 +120,10 @@ def _shown(value: object) -> str:
 
 
 def _law(relation: Relation, inputs: Sequence[str]) -> str:
-    """The relation's law with the arguments' names: `out = data ∗ weight`."""
+    """The relation's formula with the arguments' names: `out = data ∗ weight`."""
     names = {str(number): name for number, name in enumerate(inputs)}
-    law = re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], found[1]), relation.law)
-    return prose(law[:1].upper() + law[1:] if law.startswith("a ") else law)
+    formula = re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], found[1]), relation.formula)
+    return prose(formula[:1].upper() + formula[1:] if formula.startswith("a ") else formula)
 
 
 def _words(relation: Relation) -> str:
@@ -213,8 +213,8 @@ def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]
     lines += fenced(example)
     if work:
         lines += [f"{work:,} floating-point operations in this example.", ""]
-    if op.laxer_in_reference:
-        laxer = prose(op.laxer_in_reference[:1].lower() + op.laxer_in_reference[1:])
+    if op.lenient_in_tvm:
+        laxer = prose(op.lenient_in_tvm[:1].lower() + op.lenient_in_tvm[1:])
         lines += [f"**Stricter than TVM.** TVM's relation was laxer: {laxer}", ""]
     return lines
 

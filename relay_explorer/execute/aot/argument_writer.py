@@ -12,8 +12,8 @@ from typing import Any
 from ...ir.adt import Constructor, TypeData
 from ...ir.errors import RelayError
 from ...ir.module import IRModule
+from ...ir.substitute import substitute_type
 from ...ir.types import GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
-from ...typing.solver import substitute
 from .. import results, values
 from .names import dtype_parts
 from .values import CELL, FIELDS, INLINE, tensor_written
@@ -198,7 +198,7 @@ class _DataPlan(Plan):
         inputs, given = same[0].inputs, dict(zip(self.data.type_vars, self.args))
         if len(inputs) != len(constructor.inputs) or len(given) != len(self.data.type_vars):
             raise UnusualError
-        plans = [self.writer.plan(substitute(t, given) if given else t) for t in inputs]
+        plans = [self.writer.plan(substitute_type(t, given) if given else t) for t in inputs]
         if len(self.known) >= _MOST_KNOWN:
             self.known.clear()
         tag = self.writer.tags[header, constructor.name_hint]

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...ir.adt import TypeData
+from ...ir.substitute import substitute_type
 from ...ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
-from ...typing.solver import substitute
 from .names import Naming, comment, dtype_parts
 
 _ANY = "any"  # what C cannot tell: a type variable
@@ -103,7 +103,7 @@ class Expectations:
         if self.instances[data.header.name_hint] > MOST_INSTANCES:
             return "NULL"
         given = dict(zip(data.type_vars, type_.args))
-        rows = [self._parts([substitute(t, given) for t in made.inputs]) for made in data.constructors]
+        rows = [self._parts([substitute_type(t, given) for t in made.inputs]) for made in data.constructors]
         self.tables += 1
         called = f"made{self.tables}"
         self.lines.append(f"static const Expected *const *const {called}[] = {{{', '.join(rows)}}};")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
 from ...ir.module import IRModule
+from ...ir.substitute import substitute
 from ...ir.types import TensorType, Type
 from ...ir.walk import children, post_order
-from ...transform.substitute import substitute
 
 _VARIES = object()  # not the same in all calls; None: no call is known yet
 Place = tuple[str, int]  # a function's parameter

@@ -118,7 +118,7 @@ _BITPACK = declare(
     lowering="bitserial.bitpack",
     family="other",
     level=2,
-    laxer_in_reference="It accepted axes that the type's bits do not divide, and any type.",
+    lenient_in_tvm="It accepted axes that the type's bits do not divide, and any type.",
 )
 
 
@@ -214,7 +214,7 @@ _BITSERIAL_CONV2D = declare(
     lowering="bitserial.conv2d",
     family="convolution",
     level=2,
-    laxer_in_reference="It did not look at the weight's shape, nor at the element types.",
+    lenient_in_tvm="It did not look at the weight's shape, nor at the element types.",
 )
 
 
@@ -297,7 +297,7 @@ _BITSERIAL_DENSE = declare(
     lowering="bitserial.dense",
     family="matmul",
     level=2,
-    laxer_in_reference="It did not look at the weight's shape, nor at the element types.",
+    lenient_in_tvm="It did not look at the weight's shape, nor at the element types.",
 )
 
 

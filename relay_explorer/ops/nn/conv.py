@@ -133,7 +133,7 @@ def _declare(axes: str, attrs: type[Attrs], index: str, window: str) -> Anything
         compute=convolution(axes),
         family="convolution",
         level=2,
-        laxer_in_reference=_LAXER,
+        lenient_in_tvm=_LAXER,
         gradient="convolution.convolution",
         lowering="convolution.convolution",
     )

@@ -112,7 +112,7 @@ _DEFORMABLE_CONV2D = declare(
     flops=conv_flops("NCHW", weight=2),
     family="convolution",
     level=5,
-    laxer_in_reference="It accepted windows larger than the data and groups that do not divide the channels.",
+    lenient_in_tvm="It accepted windows larger than the data and groups that do not divide the channels.",
     compute=deformable,
     lowering="convolution.deformable",
 )
@@ -218,7 +218,7 @@ _CONV2D_BACKWARD_WEIGHT = declare(
     flops=_backward_flops,
     family="training",
     level=2,
-    laxer_in_reference="It did not compare the gradient's shape with the convolution's output.",
+    lenient_in_tvm="It did not compare the gradient's shape with the convolution's output.",
     compute=weight_gradient,
     gradient="convolution.backward_weight",
     lowering="convolution.weight_gradient",

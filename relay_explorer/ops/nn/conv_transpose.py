@@ -228,7 +228,7 @@ def _declare(axes: str, attrs: type[Attrs]) -> Op:
         compute=transposed(axes, weight_axes(axes)),
         family="convolution",
         level=2,
-        laxer_in_reference=_LAXER,
+        lenient_in_tvm=_LAXER,
         gradient="convolution.transposed",
         lowering="convolution.transposed",
     )

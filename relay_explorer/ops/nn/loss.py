@@ -74,7 +74,7 @@ def _cross_entropy_op(
         compute=compute,
         family="training",
         level=10,
-        laxer_in_reference="It accepted targets of another element type.",
+        lenient_in_tvm="It accepted targets of another element type.",
         gradient=gradient,
         lowering="loss." + name.removeprefix("nn."),
     )
@@ -189,7 +189,7 @@ _NLL_LOSS = declare(
     ),  # a product, a sum of losses, a sum of weights
     family="training",
     level=10,
-    laxer_in_reference="It compared only the number of the targets' axes, and accepted any reduction.",
+    lenient_in_tvm="It compared only the number of the targets' axes, and accepted any reduction.",
     compute=_likelihood,
     gradient="loss.nll_loss",
     lowering="loss.nll_loss",

@@ -108,7 +108,7 @@ _FIFO_BUFFER = declare(
     attrs=FIFOBufferAttrs,
     family="other",
     level=3,
-    laxer_in_reference="It accepted data of another element type.",
+    lenient_in_tvm="It accepted data of another element type.",
     compute=_moved_on,
     lowering="pad.fifo_buffer",
 )
@@ -220,7 +220,7 @@ _CORRELATION = declare(
     flops=_correlation_flops,
     family="convolution",
     level=2,
-    laxer_in_reference="It did not compare the images' types, and accepted borders larger than the images.",
+    lenient_in_tvm="It did not compare the images' types, and accepted borders larger than the images.",
     compute=_compared,
     lowering="correlation.correlation",
 )

@@ -210,7 +210,7 @@ def _norm(
         flops=_flops_each(7),  # 1 for the mean, 2 for the variance, 4 to normalize, scale and shift
         family="normalization",
         level=1,
-        laxer_in_reference=laxer,
+        lenient_in_tvm=laxer,
         gradient=gradient,
         lowering="norm." + name.removeprefix("nn."),
     )
@@ -331,7 +331,7 @@ _DROPOUT = declare(
     flops=_flops_each(2),  # times the mask, times the scale
     family="training",
     level=1,
-    laxer_in_reference="It accepted any rate.",
+    lenient_in_tvm="It accepted any rate.",
     compute=lambda attrs, x: (x, np.ones_like(x)),
     gradient="normalize.dropout",
     lowering="norm.dropout",

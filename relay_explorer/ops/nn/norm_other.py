@@ -44,7 +44,7 @@ def _like_data(name: str) -> Relation:
         reporter.assign(out, data)
         return True
 
-    return Relation(IDENTITY.name, rule, IDENTITY.law)
+    return Relation(IDENTITY.name, rule, IDENTITY.formula)
 
 
 def _lrn(attrs: LRNAttrs, x: Array) -> Array:
@@ -72,7 +72,7 @@ _LRN = declare(
     ),  # squares and their sum, then factor, sum, power, quotient
     family="normalization",
     level=2,
-    laxer_in_reference="It accepted an axis that the data does not have.",
+    lenient_in_tvm="It accepted an axis that the data does not have.",
     compute=_lrn,
     gradient="normalize.lrn",
     lowering="norm.lrn",
@@ -95,7 +95,7 @@ _L2_NORMALIZE = declare(
     flops=lambda attrs, inputs, output: 3 * size_of(output),  # a square, a sum, a quotient
     family="normalization",
     level=2,
-    laxer_in_reference="It accepted axes that the data does not have.",
+    lenient_in_tvm="It accepted axes that the data does not have.",
     compute=_l2_normed,
     gradient="normalize.l2_normalize",
     lowering="norm.l2_normalize",

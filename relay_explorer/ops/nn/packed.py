@@ -47,7 +47,7 @@ def _declare(name: str, what: str, relation: str) -> Op:
         compute=convolution("HW"),
         family="convolution",
         level=2,
-        laxer_in_reference="It did not compare the channels of data and weight.",
+        lenient_in_tvm="It did not compare the channels of data and weight.",
         lowering="packed.convolution",
     )
 
@@ -109,7 +109,7 @@ _DENSE_PACK = declare(
     compute=_dense_pack_value,
     family="matmul",
     level=10,
-    laxer_in_reference="It never compared the inner dimensions of data and weight.",
+    lenient_in_tvm="It never compared the inner dimensions of data and weight.",
     lowering="packed.dense",
 )
 

@@ -116,7 +116,7 @@ def _declare(kind: str, axes: str, attrs: type[Attrs]) -> Op:
         compute=maximum(axes) if kind == "max" else mean(axes),
         family="pooling",
         level=2,
-        laxer_in_reference=_LAXER,
+        lenient_in_tvm=_LAXER,
         gradient="pooling.pool2d" if n == 2 else f"pooling.{kind}_pool{n}d",
         lowering="pool.maximum" if kind == "max" else "pool.mean",
     )
@@ -306,7 +306,7 @@ def _declare_grad(kind: str, attrs: type[Attrs], formula: str) -> Op:
         compute=maximum_grad if kind == "max" else mean_grad,
         family="training",
         level=2,
-        laxer_in_reference="It did not compare the gradient's shape with the pool's output.",
+        lenient_in_tvm="It did not compare the gradient's shape with the pool's output.",
         gradient="pooling.avg_pool2d_grad" if kind == "avg" else "",
         lowering="pool.maximum_grad" if kind == "max" else "pool.mean_grad",
     )

@@ -141,7 +141,7 @@ _SPARSE_DENSE = declare(
     flops=_dense_flops,
     family="matmul",
     level=1,
-    laxer_in_reference="It did not compare the three arrays of the sparse matrix with each other.",
+    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
     compute=_multiplied,
     lowering="sparse.sparse_dense",
 )
@@ -155,7 +155,7 @@ _SPARSE_ADD = declare(
     flops=lambda attrs, inputs, output: size_of(inputs[1]),
     family="arithmetic",
     level=1,
-    laxer_in_reference="It did not compare the three arrays of the sparse matrix with each other.",
+    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
     compute=lambda attrs, x, values, indices, indptr: x + _unpacked(values, indices, indptr, x.shape[1]),
     lowering="sparse.sparse_add",
 )
@@ -170,7 +170,7 @@ _SPARSE_TRANSPOSE = declare(
     flops=no_flops,
     family="shape",
     level=1,
-    laxer_in_reference="It did not compare the three arrays of the sparse matrix with each other.",
+    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
     compute=_turned,
     lowering="sparse.sparse_transpose",
 )

@@ -18,13 +18,13 @@ def suppresses(
     attrs: type[Attrs],
     compute: Compute,
     formula: str = r"\{\, b_i : \forall j < i \text{ that stays},\ \mathrm{IoU}(b_i, b_j) < t \,\}",
-    laxer_in_reference: str = LAXER,
+    lenient_in_tvm: str = LAXER,
 ) -> Op:
     """Declares `vision.` and `name`, an operator that leaves boxes out."""
     return declare(
         f"vision.{name}", description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
         pattern=OpPattern.OPAQUE, flops=no_flops, compute=compute, family="image", level=5,
-        laxer_in_reference=laxer_in_reference,
+        lenient_in_tvm=lenient_in_tvm,
         lowering=f"nms.{name}",
     )  # fmt: skip
 

@@ -116,7 +116,7 @@ _PROPOSAL = declare(
     flops=no_flops,
     family="image",
     level=5,
-    laxer_in_reference="It compared neither the anchors nor the cells of cls_prob and bbox_pred.",
+    lenient_in_tvm="It compared neither the anchors nor the cells of cls_prob and bbox_pred.",
     compute=_proposed,
     lowering="regions.proposal",
 )

@@ -172,7 +172,7 @@ _ROI_ALIGN = declare(
     flops=lambda attrs, inputs, output: 9 * size_of(output) * max(attrs.sample_ratio, 1) ** 2,
     family="image",
     level=5,
-    laxer_in_reference="It did not check that a region has 5 numbers.",
+    lenient_in_tvm="It did not check that a region has 5 numbers.",
     compute=_aligned,
     lowering="regions.roi_align",
 )
@@ -187,7 +187,7 @@ _ROI_POOL = declare(
     flops=no_flops,
     family="image",
     level=5,
-    laxer_in_reference="It did not check that a region has 5 numbers.",
+    lenient_in_tvm="It did not check that a region has 5 numbers.",
     compute=_greatest,
     lowering="regions.roi_pool",
 )
@@ -201,7 +201,7 @@ _YOLO_REORG = declare(
     flops=no_flops,
     family="shape",
     level=5,
-    laxer_in_reference="It rounded down where the blocks do not divide an axis.",
+    lenient_in_tvm="It rounded down where the blocks do not divide an axis.",
     compute=_reordered,
     gradient="shape.moved",
     lowering="space.yolo_reorg",

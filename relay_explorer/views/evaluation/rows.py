@@ -11,10 +11,10 @@ from ...execute.values import Closure
 from ...ir.adt import Constructor, Match, PatternConstructor, pattern_vars
 from ...ir.expr import Expr, Function, If, Let, Var
 from ...ir.module import IRModule
+from ...ir.scopes import LEAVES
 from ...ir.types import GlobalTypeVar, Type
 from ...ir.walk import post_order, type_children, types_in
 from ...text import rows as printed
-from ...text.scopes import LEAVES
 from ..rows import program_rows
 from .format import NameRow
 

@@ -9,7 +9,7 @@ from ...execute.record import Activation, Chose, Entered, Evaluation, Failed, Fi
 from ...execute.values import RefValue, Value
 from ...ir.adt import Match, Pattern, PatternConstructor, PatternTuple
 from ...ir.expr import Constant, Expr, Var
-from ...text.scopes import LEAVES
+from ...ir.scopes import LEAVES
 from ..heap import Heap, object_box
 from ..words import counted
 from .format import (

@@ -15,10 +15,10 @@ from ...execute.values import Value
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Let, Var
 from ...ir.module import IRModule
+from ...ir.scopes import LEAVES
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order
 from ...text import rows as printed
-from ...text.scopes import LEAVES
 from ...transform.infrastructure import Pass
 from ...transform.to_a_normal_form import ToANormalForm
 from ...transform.to_graph_normal_form import ToGraphNormalForm

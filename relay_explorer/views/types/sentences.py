@@ -7,12 +7,13 @@ from collections.abc import Callable
 from ...ir.adt import Constructor
 from ...ir.expr import Call, Expr, Function, Tuple, Var
 from ...ir.op import Op
+from ...ir.substitute import parts_of
 from ...ir.types import Type
 from ...typing.events import Annotated, FunctionEntered, Queued, Reason, Started, Typed, Unifying
 from ...typing.history import Step
 from ...typing.narrate import Sentence, opening, refusal
 from ...typing.solver import Constraint, operand_exprs
-from ...typing.unknown import Unknown, parts_of
+from ...typing.variables import InferenceVariable
 
 Show = Callable[[Type], str]
 
@@ -23,7 +24,7 @@ class Speaker:
     `name` gives an expression's printed name; `variable` the name of the type variable of an expression (or
     of a solver's variable without one); `show` a type as it is known at this moment, variables by their
     names; `known` whether all of a type is known; `classmates` the names of the other variables in the
-    class of a type; `law` a relation's law with the names put in.
+    class of a type; `formula` a relation's formula with the names put in.
     """
 
     def __init__(
@@ -33,14 +34,14 @@ class Speaker:
         show: Show,
         known: Callable[[Type], bool],
         classmates: Callable[[Expr, Type], list[str]],
-        law: Callable[[Constraint], str],
+        formula: Callable[[Constraint], str],
     ) -> None:
         self.name = name
         self.variable = variable
         self.show = show
         self.known = known
         self.classmates = classmates
-        self.law = law
+        self.formula = formula
 
     def before(self, step: Step) -> tuple[str, ...]:
         """What must be remembered of a step before its changes are made: the two types of a unification."""
@@ -85,10 +86,10 @@ class Speaker:
                 "{0} gets {1}, and a relation: {2}. It joins the queue.",
                 _operator(constraint),
                 own,
-                self.law(constraint),
+                self.formula(constraint),
             )
         if isinstance(expr, Var):
-            if isinstance(main.type, Unknown):
+            if isinstance(main.type, InferenceVariable):
                 return (
                     "{0} has no annotation. It gets a variable, {1}: a type still to be found.",
                     name,
@@ -111,7 +112,7 @@ class Speaker:
         at = len(args)
         if step.bound and not step.merged:
             effect = f": so {{{at}}} is {{{at + 1}}}."
-            unknown = left if isinstance(main.left, Unknown) else right
+            unknown = left if isinstance(main.left, InferenceVariable) else right
             args += [unknown, self.show(main.left)]
             if left == right or unknown == args[-1]:
                 effect = f": so this is {{{at}}}."
@@ -183,7 +184,7 @@ class Speaker:
                 "{0} is done at once: {1}, whatever that will be.\nThe two become one class, still unknown."
                 + self._moved(step, " "),
                 operator,
-                self.law(constraint),
+                self.formula(constraint),
             )
         told = self._told(operands, main)
         if _complete(main.reads[-1]):
@@ -241,7 +242,7 @@ def _are(told: list[str], start: int) -> str:
 
 def _complete(read: Type) -> bool:
     """Whether all of a type was known when a relation read it."""
-    return not isinstance(read, Unknown) and all(map(_complete, parts_of(read)))
+    return not isinstance(read, InferenceVariable) and all(map(_complete, parts_of(read)))
 
 
 def _operator(constraint: Constraint) -> str:

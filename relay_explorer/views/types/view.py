@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ...ir.expr import Expr, Var
 from ...ir.show import short_type, show_type
+from ...ir.substitute import parts_of
 from ...ir.types import TensorType, Type
 from ...typing.events import (
     Annotated,
@@ -27,7 +28,7 @@ from ...typing.history import Step as Played
 from ...typing.infer import Inference
 from ...typing.narrate import label, refusal
 from ...typing.solver import Constraint
-from ...typing.unknown import Unknown, parts_of
+from ...typing.variables import InferenceVariable
 from ..format import (
     ChainLink,
     Change,
@@ -113,7 +114,7 @@ class _Builder:
         return _known(self.now.resolve(type_)) == 2
 
     def _variable_name(self, type_: Type) -> str | None:
-        if not isinstance(type_, Unknown):
+        if not isinstance(type_, InferenceVariable):
             return None
         return self.variables[self._numbered(self.now.root(type_.number))].name
 
@@ -124,7 +125,7 @@ class _Builder:
 
     def classmates(self, expr: Expr, type_: Type) -> list[str]:
         """The other variables in the class of an expression's type."""
-        if not isinstance(type_, Unknown):
+        if not isinstance(type_, InferenceVariable):
             return []
         own = self.by_expr.get(expr)
         return [self.variables[m].name for m in self.members.get(self.now.root(type_.number), ()) if m != own]
@@ -159,7 +160,7 @@ class _Builder:
             return
         row = self.program.row(expr)
         name = self.name(expr)
-        if isinstance(type_, Unknown):
+        if isinstance(type_, InferenceVariable):
             first = self.by_number.get(type_.number)
             variable = self._appear(self._next_greek(), row, name)
             self.members.setdefault(self.now.root(type_.number), []).append(variable)
@@ -196,7 +197,7 @@ class _Builder:
             return number
         ends: list[int] = []
         for arg, found in self._operands(constraint):
-            if found is None and isinstance(arg, Unknown):
+            if found is None and isinstance(arg, InferenceVariable):
                 found = self._numbered(arg.number)
             if found is not None and found not in ends:
                 ends.append(found)
@@ -221,10 +222,10 @@ class _Builder:
             else self.variables[found].name
             for arg, found in self._operands(constraint)
         ]
-        law = constraint.relation.law.replace("{out}", names[-1])
+        formula = constraint.relation.formula.replace("{out}", names[-1])
         for position, text in enumerate(names[:-1]):
-            law = law.replace(f"{{{position}}}", text)
-        return law
+            formula = formula.replace(f"{{{position}}}", text)
+        return formula
 
     # -- steps
 
@@ -344,7 +345,7 @@ def _known(type_: Type) -> int:
     """0: nothing is known, 1: a part, 2: everything."""
     if type_.__class__ is TensorType:
         return 2
-    if isinstance(type_, Unknown):
+    if isinstance(type_, InferenceVariable):
         return 0
     return 1 if _roots(type_) else 2
 
@@ -354,7 +355,7 @@ def _roots(type_: Type) -> list[int]:
     pending: list[Type] = [type_]
     while pending:
         current = pending.pop()
-        if isinstance(current, Unknown):
+        if isinstance(current, InferenceVariable):
             found.append(current.number)
         elif current.__class__ is not TensorType:
             pending.extend(parts_of(current))

@@ -1,4 +1,4 @@
-"""Which expressions get a number (`%0`), and in which scope each is written.
+"""Place shared expressions in scopes: which get a number (`%0`), and where each is written.
 
 An expression is written in place where it ends a scope (a body, a branch, the value of a `let`) and is used
 once. Any other that is not a name or a constant is a graph binding, `%0 = …`. It stands in the innermost
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..ir.adt import Clause, Constructor, Match, pattern_vars
-from ..ir.expr import (
+from .adt import Clause, Constructor, Match, pattern_vars
+from .expr import (
     Call,
     Constant,
     Expr,
@@ -27,8 +27,8 @@ from ..ir.expr import (
     TupleGetItem,
     Var,
 )
-from ..ir.op import Op
-from .steps import Steps, run
+from .op import Op
+from .trampoline import Steps, run
 
 LEAVES = frozenset((Var, Constant, GlobalVar, Op, Constructor))
 

@@ -1,8 +1,8 @@
-"""Recursion that lives on the heap.
+"""Trampoline: recursive functions whose frames live on the heap.
 
-Programs may be nested 100,000 levels deep; Python's own stack is not. So the recursive functions of the
-parser and of the printer are generators: where a plain
-function would say `x = self.part()`, they say `x = yield self.part()`, and `run` keeps the callers in a list.
+Programs may be nested 100,000 levels deep; Python's own stack is not. A recursive function is therefore
+written as a generator: where a plain function would say `x = self.part()`, it says `x = yield self.part()`,
+and `run` keeps the callers in a list.
 """
 
 from __future__ import annotations

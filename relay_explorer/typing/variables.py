@@ -1,0 +1,89 @@
+"""Type variables in a union-find forest (section 3.2 of the paper).
+
+An `InferenceVariable` stands for a type that inference has yet to find. Unifying two variables merges their
+classes; a class has a representative, its root, which holds what is known of the type and the relations that
+wait for more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ir.substitute import DEEPEST_TYPE, LARGEST_TYPE, TypeTooLargeError, parts_of, with_parts
+from ..ir.types import IncompleteType, TensorType, Type, TypeKind
+
+if TYPE_CHECKING:
+    from .solver import Constraint
+
+
+class InferenceVariable(IncompleteType):
+    """Stand for a type that inference has yet to find. `parent` leads to the root of the class; a root's
+    `type` is what is known of the class, or None.
+    """
+
+    __slots__ = ("number", "parent", "relations", "size", "type")
+
+    def __init__(self, number: int) -> None:
+        self.kind = TypeKind.Type
+        self.span = None
+        self.number = number
+        self.parent: InferenceVariable = self
+        self.type: Type | None = None
+        self.size = 1
+        self.relations: list[Constraint] = []
+
+
+def find(variable: InferenceVariable) -> InferenceVariable:
+    """Find the root of the class, halving the path to it (path halving)."""
+    while variable.parent is not variable:
+        variable.parent = variable.parent.parent
+        variable = variable.parent
+    return variable
+
+
+def prune(type_: Type) -> Type:
+    """Resolve the top of `type_` only: a root where nothing is known."""
+    if isinstance(type_, InferenceVariable):
+        root = find(type_)
+        return root if root.type is None else root.type
+    return type_
+
+
+def resolve(type_: Type, depth: int = 0) -> Type:
+    """Resolve every variable in `type_`; roots stand where nothing is known."""
+    type_ = prune(type_)
+    if isinstance(type_, (TensorType, InferenceVariable)):
+        return type_
+    parts = parts_of(type_)
+    if not parts:
+        return type_
+    if depth > DEEPEST_TYPE:
+        raise TypeTooLargeError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+    resolved = [resolve(p, depth + 1) for p in parts]
+    return type_ if all(map(_same, parts, resolved)) else with_parts(type_, resolved)
+
+
+def _same(a: Type, b: Type) -> bool:
+    return a is b
+
+
+def variables_in(type_: Type) -> list[InferenceVariable]:
+    """The roots of the variables that `type_` still has, in order, each once."""
+    found: dict[InferenceVariable, None] = {}
+    pending = [type_]
+    steps = 0
+    while pending:
+        current = prune(pending.pop())
+        if isinstance(current, InferenceVariable):
+            found[current] = None
+        elif not isinstance(current, TensorType):
+            steps += 1
+            if steps > LARGEST_TYPE:
+                raise TypeTooLargeError(f"a type has more than {LARGEST_TYPE:,} parts")
+            pending.extend(reversed(parts_of(current)))
+    return list(found)
+
+
+def occurs_in(root: InferenceVariable, type_: Type) -> bool:
+    """Whether `root` is a part of `type_`: such a type would be infinite."""
+    return not isinstance(type_, TensorType) and root in variables_in(type_)
