@@ -17,7 +17,7 @@ from .declare import declare
 from .image import Resize2DAttrs
 from .join import TileAttrs
 from .numeric import Array, numbers
-from .relation import UNKNOWN, forward, integers, normal_axis, scalar, tensor, vector_length
+from .relation import UNKNOWN, check_rank, forward, integers, normal_axis, scalar, tensor, vector_length
 from .reshape import ReshapeAttrs
 from .slice import StridedSliceAttrs
 from .sort import TopKAttrs
@@ -25,7 +25,7 @@ from .transform import ExpandDimsAttrs, SqueezeAttrs
 
 
 def _unknown(rank: int) -> Shape:
-    return (UNKNOWN,) * rank
+    return (UNKNOWN,) * check_rank(rank)
 
 
 def _reshape(attrs: ReshapeAttrs, data: Type, newshape: Type) -> Type:

@@ -14,7 +14,7 @@ from ..ir.types import Dim, Shape, TensorType, TupleType, Type
 from .arguments import computed, expr, static_ints, tuple_expr
 from .declare import declare
 from .numeric import Array, np
-from .relation import forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields, times
+from .relation import check_fields, forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields, times
 
 
 def _joins(
@@ -161,6 +161,8 @@ class SplitAttrs(Attrs, key="relay.attrs.SplitAttrs"):
 def _split(attrs: SplitAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     axis = normal_axis(attrs.axis, len(x.shape), "split")
+    cuts = attrs.indices_or_sections
+    check_fields(cuts if isinstance(cuts, int) else len(cuts) + 1, len(x.shape))
     extents = _split_extents(x.shape[axis], attrs.indices_or_sections, axis)
     return TupleType([TensorType.of((*x.shape[:axis], e, *x.shape[axis + 1 :]), x.dtype) for e in extents])
 

@@ -14,6 +14,9 @@ from ..ir.show import ordinal, show_shape
 from ..ir.types import Any, Dim, IncompleteType, Shape, TensorType, TupleType, Type
 
 UNKNOWN = Any()
+MOST_AXES = 1_000  # of a result whose rank a number in the program sets
+MOST_FIELDS = 10_000  # of a tuple whose length a number in the program sets
+MOST_DIMS = 100_000  # of all the fields of such a tuple together
 
 
 def known(types: Sequence[Type], count: int) -> bool:
@@ -259,6 +262,28 @@ def scalar(type_: Type, operand: int, name: str) -> TensorType:
     return found
 
 
+def check_rank(rank: int) -> int:
+    """Return `rank`, or raise a RelationError where a type of so many axes would fill the memory."""
+    if rank > MOST_AXES:
+        raise RelationError(
+            f"the result would have {rank:,} axes, and at most {MOST_AXES:,} are supported",
+            "check the number that sets the rank of the result",
+        )
+    return rank
+
+
+def check_fields(fields: int, rank: int) -> int:
+    """Return `fields`, or raise a RelationError where a tuple of so many tensors would fill the memory."""
+    most = min(MOST_FIELDS, MOST_DIMS // max(1, rank))
+    if fields > most:
+        raise RelationError(
+            f"the result would be a tuple of {fields:,} tensors, and at most {most:,} of this rank are "
+            "supported",
+            "check the number that sets the length of the tuple",
+        )
+    return fields
+
+
 def vector_length(type_: Type, operand: int, name: str) -> int:
     """How many integers the vector `type_` holds, which must be known: it is the rank of a shape."""
     vector = integers(type_, operand, name)
@@ -268,4 +293,4 @@ def vector_length(type_: Type, operand: int, name: str) -> int:
             "the rank of the result is the vector's length, and a type has a known rank",
             culprits=(operand,),
         )
-    return vector.shape[0]
+    return check_rank(vector.shape[0])

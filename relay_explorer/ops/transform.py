@@ -12,7 +12,7 @@ from ..ir.types import TensorType, Type
 from .arguments import axes_of, computed, expr, static_ints
 from .declare import declare
 from .numeric import Array, element_type, np, numbers, rounded_to_bfloat16
-from .relation import forward, integers, normal_axes, normal_axis, same_dim, tensor
+from .relation import check_rank, forward, integers, normal_axes, normal_axis, same_dim, tensor
 
 
 def _moves(
@@ -181,6 +181,7 @@ def _expand_dims(attrs: ExpandDimsAttrs, data: Type) -> Type:
             f"{-rank - 1} to {rank}",
             culprits=(0,),
         )
+    check_rank(rank + new)
     at = axis if axis >= 0 else rank + axis + 1
     return TensorType.of(x.shape[:at] + (1,) * new + x.shape[at:], x.dtype)
 

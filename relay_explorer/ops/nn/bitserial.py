@@ -262,6 +262,8 @@ def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
     _width(attrs.pack_dtype)
     if len(x.shape) != 2 or len(w.shape) != 2:
         raise RelationError(f"data and weight must have two axes each, but are {x} and {w}", culprits=(0, 1))
+    if attrs.units is not None and attrs.units < 1:
+        raise RelationError(f"units={attrs.units} must be positive")
     units = w.shape[0] if attrs.units is None else attrs.units
     if not same_dim(w.shape[0], units) or not same_dim(w.shape[1], x.shape[1]):
         raise RelationError(

@@ -211,7 +211,7 @@ def _wrong_inputs(
 
 
 def _divides(dim: Dim, number: int) -> bool:
-    return isinstance(dim, int) and dim % number == 0
+    return isinstance(dim, int) and number > 0 and dim % number == 0
 
 
 def conv_flops(data_axes: str, weight: int = 1) -> Flops:
