@@ -18,34 +18,31 @@ from .budget import Allowance, Outcome, OutOfTimeError, limited
 from .feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError
 from .given import WithheldError, is_ours, repr_of
 
-EXERCISES = {
-    name: f"{name}_checks"
-    for name in (
-        "free_variables",
-        "alpha_equivalence",
-        "map_and_fold",
-        "count_operators",
-        "leaky_relu",
-        "type_relation",
-        "unification",
-        "shape_analysis",
-        "a_normal_form",
-        "constant_folding",
-        "common_subexpressions",
-        "dead_code",
-        "fusion_rule",
-        "combine_dense",
-        "partial_evaluator",
-        "operator_gradient",
-        "lower_operator",
-        "read_assembly",
-        "schedule_matmul",
-        "choose_tile",
-        "warp_access",
-        "plan_memory",
-        "vm_instruction",
-    )
-}
+EXERCISES = (
+    "free_variables",
+    "alpha_equivalence",
+    "map_and_fold",
+    "count_operators",
+    "leaky_relu",
+    "type_relation",
+    "unification",
+    "shape_analysis",
+    "a_normal_form",
+    "constant_folding",
+    "common_subexpressions",
+    "dead_code",
+    "fusion_rule",
+    "combine_dense",
+    "partial_evaluator",
+    "operator_gradient",
+    "lower_operator",
+    "read_assembly",
+    "schedule_matmul",
+    "choose_tile",
+    "warp_access",
+    "plan_memory",
+    "vm_instruction",
+)  # each a package of this folder
 CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
 SHRINK_SECONDS = 4.0
 PICTURE_SECONDS = 10.0
@@ -91,10 +88,10 @@ def exercise(name: str) -> Exercise:
     """The exercise called `name` (`type_relation`), or one of its parts (`unification.occurs`)."""
     head, _, part = name.partition(".")
     if head in EXERCISES:
-        found: dict[str, Exercise] = importlib.import_module(f".{EXERCISES[head]}", __package__).EXERCISE
-        if part in found:
-            return found[part]
-        known = [f"{head}.{p}" if p else head for p in found]
+        parts: dict[str, Exercise] = importlib.import_module(f".{head}.checks", __package__).EXERCISE
+        if part in parts:
+            return parts[part]
+        known = [f"{head}.{p}" if p else head for p in parts]
     else:
         known = list(EXERCISES)
     raise ValueError(f"there is no exercise {name!r}: there are {', '.join(map(repr, known))}")

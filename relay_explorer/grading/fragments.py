@@ -14,11 +14,10 @@ from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import children, free_vars, post_order, rewrite
+from ..testing import generate, shrink
 from .budget import Allowance
 from .check import SHRINK_SECONDS, Property
 from .feedback import Failure
-from .generate import generate
-from .shrink import shrink
 
 LARGEST = 70  # expressions of a fragment
 _TRIES = 400  # smaller programs that are looked at

@@ -115,7 +115,7 @@ def closed_programs(
     rng: random.Random, count: int, accept: Callable[[Function], bool] = lambda function: True
 ) -> Iterator[IRModule]:
     """Random programs whose `@main` takes nothing, so that they can be run."""
-    from .generate import generate
+    from ..testing import generate
 
     for number in range(count):
         module = generate(rng, size=6 + number % 40, closed=True).module

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from relay_explorer import relay
 from relay_explorer.analysis import dominator_tree, post_dominators
 from relay_explorer.analysis.dataflow_graph import DataflowGraph, PostDominators
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.expr import Function
+from relay_explorer.testing import generate
 from relay_explorer.typing import infer_types
 
 Graph = dict[int, list[int]]

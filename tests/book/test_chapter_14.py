@@ -148,7 +148,7 @@ def test_random_programs_break_the_sweep_and_never_try_the_roots() -> None:
         name: (int(acts), int(breaks))
         for name, acts, breaks in re.findall(
             r"^(\w+) +changes +(\d+) of 100, breaks (\d+)$",
-            output(PAGE, "from relay_explorer.grading.generate import generate"),
+            output(PAGE, "from relay_explorer.testing import generate"),
             re.M,
         )
     }

@@ -120,7 +120,7 @@ def test_sweeping_what_folding_left() -> None:
 
 
 def test_random_programs_compute_the_same() -> None:
-    rows = output(PAGE, "from relay_explorer.grading.generate import generate").splitlines()
+    rows = output(PAGE, "from relay_explorer.testing import generate").splitlines()
     assert len(rows) == 3
     counts = {}
     for row in rows:

@@ -12,9 +12,9 @@ from playwright.sync_api import expect
 
 from relay_explorer import relay
 from relay_explorer.execute import make_list, record
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.module import IRModule
 from relay_explorer.models import char_rnn, tree_lstm
+from relay_explorer.testing import generate
 from relay_explorer.views.evaluation.view import evaluation_view
 from relay_explorer.views.sharing.view import sharing_view
 from tests.browser.pages import Opener

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from relay_explorer import models
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.module import IRModule
+from relay_explorer.testing import generate
 from relay_explorer.transform import SimplifyInference
 from relay_explorer.views.fusion.view import fusion_view
 from tests.browser.pages import Opener

@@ -14,9 +14,9 @@ from relay_explorer import relay
 from relay_explorer.analysis import well_formed
 from relay_explorer.dataflow_pattern import DFPatternCallback, is_op, rewrite, wildcard
 from relay_explorer.dataflow_pattern.matching import Matcher
-from relay_explorer.grading.generate import Generated, generate
 from relay_explorer.ir import Expr, IRModule, Op, RefWrite, children, structural_equal
 from relay_explorer.ir.walk import post_order
+from relay_explorer.testing import Generated, generate
 from relay_explorer.text import astext
 from relay_explorer.typing import infer_types
 from tests.property.programs import programs

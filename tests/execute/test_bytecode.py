@@ -9,8 +9,8 @@ import pytest
 from relay_explorer.execute.vm import compile_program, parse_program, program_text
 from relay_explorer.execute.vm.matching import MOST_STATES, Look, decisions
 from relay_explorer.execute.vm.text import function_text
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import Match, ParseError
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 
 LIST = "type List[A] { Cons(A, List[A]), Nil }\n"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from relay_explorer.execute import Evaluation, ExecutionError, Interpreter, record
 from relay_explorer.execute.record import Chose, Entered, Failed, Finished, Made, Returned
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.errors import RelayError, TypeInferenceError
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from tests.property.test_evaluation import same, value_of
 from tests.views.runs import CELLS, TREE, evaluation, module

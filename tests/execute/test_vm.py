@@ -14,12 +14,12 @@ from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, Interpreter, list_items, make_list, memory
 from relay_explorer.execute.results import to_value
 from relay_explorer.execute.vm import Machine, Observer, compile_program
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule, RelayError
 from relay_explorer.models.char_rnn import char_rnn
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.lstm import lstm
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same

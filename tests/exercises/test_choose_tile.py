@@ -10,7 +10,7 @@ import pytest
 from relay_explorer.analysis.cache import Cache, Product
 from relay_explorer.grading import check
 from relay_explorer.grading.choose_tile import TileMap, misses
-from relay_explorer.grading.choose_tile_checks import CASES, LIMIT, SEEN, Case
+from relay_explorer.grading.choose_tile.checks import CASES, LIMIT, SEEN, Case
 from tests.exercises.answers import answer
 
 Answer = Callable[[int, int, int, int, Cache], object]

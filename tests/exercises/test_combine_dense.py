@@ -8,7 +8,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.grading import check
-from relay_explorer.grading.combine_dense_checks import Maker, pairs
+from relay_explorer.grading.combine_dense.checks import Maker, pairs
 from relay_explorer.grading.fragments import main_of
 from relay_explorer.ir import IRModule
 from relay_explorer.transform import CombineParallelDense, ToGraphNormalForm

@@ -10,9 +10,9 @@ import pytest
 from relay_explorer.analysis.dataflow_graph import DataflowGraph
 from relay_explorer.grading import check
 from relay_explorer.grading.fragments import main_of
-from relay_explorer.grading.fusion_rule_checks import Asking, Question
-from relay_explorer.grading.fusion_rule_hints import Situation, allowed
-from relay_explorer.grading.fusion_rule_programs import PLAIN, Maker
+from relay_explorer.grading.fusion_rule.checks import Asking, Question
+from relay_explorer.grading.fusion_rule.hints import Situation, allowed
+from relay_explorer.grading.fusion_rule.programs import PLAIN, Maker
 from relay_explorer.ir.op import OpPattern
 from relay_explorer.transform.fusion_groups import Limits, Partition
 from relay_explorer.typing import infer_types

@@ -11,8 +11,8 @@ import pytest
 from relay_explorer import explore, relay
 from relay_explorer.grading import check
 from relay_explorer.grading.operator_gradient import ARGUMENTS, Case, Watched, example
-from relay_explorer.grading.operator_gradient_checks import derivatives, quotients, same
-from relay_explorer.grading.operator_gradient_hints import MISTAKES
+from relay_explorer.grading.operator_gradient.checks import derivatives, quotients, same
+from relay_explorer.grading.operator_gradient.hints import MISTAKES
 from relay_explorer.ir import Op
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.transform.gradients import named

@@ -8,7 +8,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.grading import check
-from relay_explorer.grading.partial_evaluator_programs import ends, programs
+from relay_explorer.grading.partial_evaluator.programs import ends, programs
 from relay_explorer.ir import GlobalVar, IRModule
 from relay_explorer.text import parse
 from relay_explorer.transform import DeadCodeElimination, PartialEvaluate, Sequential

@@ -10,7 +10,7 @@ from relay_explorer.analysis import plan_memory
 from relay_explorer.analysis.schedules import SCHEDULES
 from relay_explorer.grading import check
 from relay_explorer.grading.fragments import main_of
-from relay_explorer.grading.fusion_rule_programs import PLAIN, Maker
+from relay_explorer.grading.fusion_rule.programs import PLAIN, Maker
 from relay_explorer.grading.plan_memory import clash, planned, total, work_of
 from relay_explorer.typing import infer_types
 from tests.exercises.answers import answer, answers

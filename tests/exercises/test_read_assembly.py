@@ -8,7 +8,7 @@ import pytest
 
 from relay_explorer.grading import check
 from relay_explorer.grading.read_assembly import kernel, kernels, loops, reading
-from relay_explorer.grading.read_assembly_loops import REGISTERS, Shape, shapes, smaller, written_out
+from relay_explorer.grading.read_assembly.generated import REGISTERS, Shape, shapes, smaller, written_out
 from tests.exercises.answers import answers
 from tests.exercises.mistakes import Mistake, tried
 

@@ -11,10 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from relay_explorer.grading import check, schedule_matmul_speed
+from relay_explorer.grading import check
 from relay_explorer.grading.schedule_matmul import scheduled, serial
-from relay_explorer.grading.schedule_matmul_loops import statements
-from relay_explorer.grading.schedule_matmul_speed import STEPS, TRIES, Speed, Step, best, timed
+from relay_explorer.grading.schedule_matmul import speed as schedule_matmul_speed
+from relay_explorer.grading.schedule_matmul.loops import statements
+from relay_explorer.grading.schedule_matmul.speed import STEPS, TRIES, Speed, Step, best, timed
 from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from relay_explorer.grading import check
-from relay_explorer.grading.shape_analysis_checks import right_answer
-from relay_explorer.grading.shape_analysis_programs import AXES, BINARY, UNARY, Maker, changed, forgetful
+from relay_explorer.grading.shape_analysis.checks import right_answer
+from relay_explorer.grading.shape_analysis.programs import AXES, BINARY, UNARY, Maker, changed, forgetful
 from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
 

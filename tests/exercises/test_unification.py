@@ -6,7 +6,7 @@ import pytest
 
 from relay_explorer.grading import check
 from relay_explorer.grading.unification import Classes, MismatchError, Variable, same_up_to_names
-from relay_explorer.grading.unification_oracle import drawn, solve
+from relay_explorer.grading.unification.oracle import drawn, solve
 from relay_explorer.ir import FuncType, TensorType, TupleType
 from relay_explorer.typing import record
 from tests.exercises.answers import answer

@@ -8,7 +8,7 @@ import pytest
 
 from relay_explorer.grading import check
 from relay_explorer.grading.warp_access import addresses_of, best_length, block_access, pieces, strided, turns
-from relay_explorer.grading.warp_access_checks import _KERNEL
+from relay_explorer.grading.warp_access.checks import _KERNEL
 from tests.book.chapters import BOOK
 from tests.exercises.answers import answer, answers
 from tests.exercises.mistakes import Mistake, tried

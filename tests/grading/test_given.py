@@ -71,7 +71,7 @@ def test_what_nobody_thought_of_is_a_wrong_answer_too(monkeypatch: pytest.Monkey
     def confused(*args: object) -> object:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("relay_explorer.grading.warp_access_checks.pieces_hint", confused)
+    monkeypatch.setattr("relay_explorer.grading.warp_access.checks.pieces_hint", confused)
     feedback = check("warp_access.transactions", lambda addresses, size: -1)
     assert feedback.failed == "strides"
     assert "could not be looked at: KeyError: 'surprise'" in str(feedback)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import relay_explorer
 from relay_explorer import relay, transform
 from relay_explorer.execute import Interpreter, create_executor
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import Function, IRModule, structural_hash
 from relay_explorer.ir.expr import Let
 from relay_explorer.ir.walk import post_order
@@ -22,6 +21,7 @@ from relay_explorer.lower.passes.rows_apart import RowsApart
 from relay_explorer.lower.passes.split_slices import SplitSlices
 from relay_explorer.lower.prepare import prepared, with_params
 from relay_explorer.lower.target import Target
+from relay_explorer.testing import generate
 from relay_explorer.transform.fold_constant import FoldConstant
 from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same

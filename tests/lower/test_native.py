@@ -12,7 +12,6 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.execute import Interpreter, create_executor
 from relay_explorer.execute.results import ConstructorValue, to_value
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.op import Op
@@ -22,6 +21,7 @@ from relay_explorer.lower.prepare import with_params
 from relay_explorer.models import sentiment, sentiment_training
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
 from relay_explorer.ops.register import register
+from relay_explorer.testing import generate
 from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same
 

@@ -12,8 +12,6 @@ import pytest
 import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
-from relay_explorer.grading.generate import Generator
-from relay_explorer.grading.generate_tensors import tensor_call
 from relay_explorer.ir import Call, Expr, Function, IRModule, TensorType, Tuple, TupleType, Type, Var
 from relay_explorer.models.dqn import dqn
 from relay_explorer.models.lenet import lenet
@@ -23,6 +21,7 @@ from relay_explorer.models.mobilenet import mobilenet
 from relay_explorer.models.resnet import resnet
 from relay_explorer.models.transformer import encoder
 from relay_explorer.relay import const
+from relay_explorer.testing import Generator, tensor_call
 from relay_explorer.typing import infer_types
 from tests.analysis.storage_programs import random_function
 from tests.transform.networks import Network

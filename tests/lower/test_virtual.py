@@ -14,12 +14,12 @@ import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, Interpreter, list_items, make_list
 from relay_explorer.execute.results import to_value
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule, RelayError
 from relay_explorer.lower.virtual import VMExecutable
 from relay_explorer.models.char_rnn import char_rnn
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from tests.execute.programs import assert_same
 from tests.models.reference import weights

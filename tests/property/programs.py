@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from hypothesis import strategies as st
 
 from relay_explorer.grading.budget import limited
-from relay_explorer.grading.generate import Generated, generate
-from relay_explorer.grading.shrink import shrink
 from relay_explorer.ir import ExprMutator, Function, IRModule, Var
+from relay_explorer.testing import Generated, generate, shrink
 
 
 def programs(largest: int = 60) -> st.SearchStrategy[Generated]:

@@ -12,7 +12,6 @@ import pytest
 
 from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.execute.values import ConstructorValue, RefValue
-from relay_explorer.grading.generate import Generated, generate
 from relay_explorer.ir import (
     Any,
     Call,
@@ -25,6 +24,7 @@ from relay_explorer.ir import (
     TypeCall,
 )  # fmt: skip
 from relay_explorer.ir.substitute import substitute_type
+from relay_explorer.testing import Generated, generate
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types
 from tests.property.programs import first_failure

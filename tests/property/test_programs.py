@@ -8,8 +8,6 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from relay_explorer.grading.generate import Generated, generate
-from relay_explorer.grading.shrink import shrink, size
 from relay_explorer.ir import (
     Call,
     Constructor,
@@ -21,6 +19,7 @@ from relay_explorer.ir import (
     post_order,
     structural_hash,
 )
+from relay_explorer.testing import Generated, generate, shrink, size
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types
 from tests.property.programs import first_failure, programs, renamed

@@ -12,9 +12,9 @@ import pytest
 
 from relay_explorer.execute.values import ConstructorValue, RefValue
 from relay_explorer.grading.fragments import snapshot
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import IRModule, structural_equal
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.testing import generate
 from relay_explorer.transform import (
     AlterOpLayout,
     BackwardFoldScaleAxis,

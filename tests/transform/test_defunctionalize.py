@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import Defunctionalization, Defunctionalize
 from relay_explorer.transform.defunctionalize import has_function

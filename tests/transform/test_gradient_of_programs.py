@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from relay_explorer.execute import create_executor
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import (
     Constant,
     Expr,
@@ -21,6 +20,7 @@ from relay_explorer.ir import (
     Var,
     rewrite,
 )
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     gradient,

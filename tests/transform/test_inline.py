@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.module import IRModule
+from relay_explorer.testing import generate
 from relay_explorer.transform import Inline
 from tests.property.programs import first_failure
 from tests.transform.golden import check

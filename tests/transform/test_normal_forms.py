@@ -11,7 +11,6 @@ import pytest
 from relay_explorer.analysis import check_basic_block_normal_form
 from relay_explorer.analysis.effects import effects
 from relay_explorer.execute import Interpreter
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import (
     Call,
     Expr,
@@ -34,6 +33,7 @@ from relay_explorer.ir import (
 )  # fmt: skip
 from relay_explorer.ir.adt import Constructor
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     InferType,

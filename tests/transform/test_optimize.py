@@ -7,12 +7,12 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.execute import Interpreter
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Constant, Function
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.walk import post_order
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import PassContext, PassInfo, Sequential, function_pass, optimize
 from relay_explorer.typing import infer_types

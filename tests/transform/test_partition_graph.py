@@ -9,11 +9,11 @@ import pytest
 
 from relay_explorer.compat import nodes
 from relay_explorer.compat.op_attributes import TempOpAttr
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.types import TensorType
+from relay_explorer.testing import generate
 from relay_explorer.transform import AnnotateTarget, FoldConstant, MergeCompilerRegions, PartitionGraph, Pass
 from tests.property.programs import first_failure
 from tests.transform.golden import check

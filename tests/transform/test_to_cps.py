@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import Call, Expr, Function, FuncType, Let, Op, Var, post_order, scalar_type, var
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.module import IRModule
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import ToCPS, UnCPS, to_cps, un_cps
 from relay_explorer.typing import infer_types

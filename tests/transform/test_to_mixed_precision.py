@@ -19,10 +19,10 @@ import pytest
 
 from relay_explorer import models, relay
 from relay_explorer.execute import create_executor
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import Function, IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.types import FuncType, TensorType, Type
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import LambdaLift, PassContext, ToMixedPrecision
 from relay_explorer.transform.mixed_precision import MIXED_PRECISION_ALWAYS, PROPERTY

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from relay_explorer import explore, models
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.module import IRModule
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import SimplifyInference
 from relay_explorer.views import picture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from relay_explorer import explore, models
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check

@@ -14,10 +14,10 @@ from relay_explorer.execute.vm.record import Recorder, record_machine
 from relay_explorer.execute.vm.run import StepKind
 from relay_explorer.execute.vm.steps import Registers
 from relay_explorer.execute.vm.things import ThingKind
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir import RelayError
 from relay_explorer.ir.expr import Function, const
 from relay_explorer.ir.types import TensorType
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from relay_explorer import explore
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.module import IRModule
 from relay_explorer.models.tree_lstm import tree_lstm
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import PassContext
 from relay_explorer.views import picture

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from relay_explorer import explore, models
-from relay_explorer.grading.generate import generate
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.rewrites import recorded
+from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     ConvertLayout,

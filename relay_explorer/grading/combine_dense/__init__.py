@@ -1,0 +1,1 @@
+"""The exercise `combine_dense`: dense layers with the same input become one."""

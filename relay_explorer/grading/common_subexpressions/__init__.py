@@ -1,0 +1,1 @@
+"""The exercise `common_subexpressions`: a pass that eliminates common subexpressions."""

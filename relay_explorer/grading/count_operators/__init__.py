@@ -1,0 +1,1 @@
+"""The exercise `count_operators`: count the calls of each operator."""

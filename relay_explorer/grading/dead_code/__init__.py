@@ -1,0 +1,1 @@
+"""The exercise `dead_code`: a pass that removes unused bindings."""

@@ -1,0 +1,1 @@
+"""The exercise `free_variables`: compute the free variables of an expression."""

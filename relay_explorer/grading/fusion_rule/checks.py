@@ -1,0 +1,335 @@
+"""The checks of the exercise `fusion_rule`: the ways to a post-dominator, and the rule of one step of fusion.
+
+The rule is asked each time that the real pass decides, and compared with what the pass does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any as Anything
+
+from ...analysis.dataflow_graph import DataflowGraph, FlowNode, PostDominators
+from ...ir.expr import Call, Constant, Expr, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.op import PATTERN_NAMES, Op
+from ...ir.walk import post_order
+from ...transform.fusion_groups import Limits, Partition
+from ...typing import infer_types
+from ..budget import Outcome, limited
+from ..check import CASE_SECONDS, Exercise, crashed
+from ..feedback import Failure
+from ..fragments import main_of, properties, text, written
+from ..given import repr_of
+from . import Flow
+from .hints import Situation, hint, ways_hint
+from .programs import PLAIN, Maker
+
+CAPTION = "How the real pass decides, step by step"
+_LONGEST = 1500  # characters of a program that are shown
+_ALLOWED = (Call, Tuple, TupleGetItem, Constant, Var, Op)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the rule is asked, what it answers, and what the pass does, once that is known."""
+
+    node: int
+    target: int
+    phase: int
+    situation: Situation
+    got: object = None
+    right: bool | None = None
+
+
+class _DiffersError(Exception):
+    """The rule has answered otherwise than the pass."""
+
+
+class Asking(Partition):
+    """The real partition, which asks a rule before each of its decisions, and stops at the first answer that
+    is not what it does then. The questions go into `asked`, one after the other.
+    """
+
+    def __init__(
+        self, graph: DataflowGraph, rule: Callable[[int, int, Flow], object], asked: list[Question]
+    ) -> None:
+        self.rule = rule
+        self.asked = asked
+        super().__init__(graph, Limits(depth=len(graph.nodes)))
+
+    def consider(self, node: FlowNode, phase: int, dominators: PostDominators) -> None:
+        at = dominators.parent[node.index]
+        if at is None or self._together(node.index, at):
+            super().consider(node, phase, dominators)
+            return
+        flow = Flow(self.graph, self)
+        situation = situation_of(flow, node.index, phase + 1)
+        self.asked.append(Question(node.index, at, phase + 1, situation))
+        got = self.rule(node.index, phase + 1, flow)
+        super().consider(node, phase, dominators)
+        right = self._together(node.index, at)
+        self.asked[-1] = Question(node.index, at, phase + 1, situation, got, right)
+        if got is not right:
+            raise _DiffersError
+
+    def _together(self, one: int, other: int) -> bool:
+        return self.groups[one].find() is self.groups[other].find()
+
+
+def ways_of(flow: Flow, node: int) -> tuple[set[int], int]:
+    """The nodes between a node and its post-dominator, and the most opaque pattern of a use on the way."""
+    end = flow.post_dominator(node)
+    between: set[int] = set()
+    most, pending = 0, [node]
+    while pending:
+        for user, pattern in flow.uses(pending.pop()):
+            most = max(most, pattern)
+            if user != end and user not in between:
+                between.add(user)
+                pending.append(user)
+    return between, most
+
+
+def situation_of(flow: Flow, node: int, phase: int) -> Situation:
+    """All that the rule depends on."""
+    between, most = ways_of(flow, node)
+    end = flow.post_dominator(node)
+    return Situation(
+        phase, flow.kernel(node), most, max((flow.kernel(n) for n in between), default=0), flow.kernel(end),
+        flow.pattern(end), max((flow.pattern(n) for n in between), default=0),
+    )  # fmt: skip
+
+
+# -- judging
+
+
+def _in_language(module: IRModule) -> bool:
+    """Whether it is a graph of operators; other programs come up while one is made smaller."""
+    body = main_of(module).body
+    return all(
+        isinstance(node, _ALLOWED) and (not isinstance(node, Call) or isinstance(node.op, Op))
+        for node in post_order(body)
+    )
+
+
+def _judge_rule(answer: Anything, module: IRModule) -> Failure | None:
+    if not _in_language(module):
+        return None
+    typed = infer_types(module)
+    asked: list[Question] = []
+    outcome = limited(CASE_SECONDS, Asking, DataflowGraph(main_of(typed)), answer, asked)
+    if outcome.error is None:
+        return None
+    question = asked[-1]
+    case = _case("may_fuse", question, typed)
+    if not isinstance(outcome.error, _DiffersError):
+        return crashed(case, outcome, "True or False", program=module, view="fusion", caption=CAPTION)
+    return _wrong(case, question, outcome, module)
+
+
+def _wrong(case: str, question: Question, outcome: Outcome, module: IRModule) -> Failure:
+    got = question.got
+    if isinstance(got, bool):
+        told = hint(question.situation, bool(question.right))
+    else:
+        told = "The function must return True or False. Does every way through it end in a `return`?"
+    shown = f"{got}" if got is None or isinstance(got, bool) else f"{repr_of(got)}, a {type(got).__name__}"
+    return Failure(case, f"{question.right}", shown, told, module, "fusion", CAPTION, outcome.printed)
+
+
+def _judge_ways(answer: Anything, module: IRModule) -> Failure | None:
+    """`ways` is asked of each node that has a post-dominator, before anything is fused."""
+    if not _in_language(module):
+        return None
+    typed = infer_types(module)
+    graph = DataflowGraph(main_of(typed))
+    partition = Partition(graph, Limits(level=0))
+    partition.dominators = dominators = PostDominators(graph)
+    flow = Flow(graph, partition)
+    for node in graph.nodes:
+        end = dominators.parent[node.index]
+        if end is None or isinstance(node.expr, (Var, Constant)):
+            continue
+        right, most = ways_of(flow, node.index)
+        question = Question(node.index, end, 0, situation_of(flow, node.index, 1))
+        outcome = limited(CASE_SECONDS, answer, node.index, flow)
+        case = _case("ways", question, typed)
+        expected = f"{right or set()}, {most}".replace("set()", "{}")
+        if outcome.error is not None:
+            return crashed(case, outcome, expected, program=module, view="fusion", caption=CAPTION)
+        told = ways_hint(outcome.value, (right, most), node.index, end)
+        if told:
+            got = repr_of(outcome.value, 300)
+            return Failure(case, expected, got, told, module, "fusion", CAPTION, outcome.printed)
+    return None
+
+
+# -- what feedback says of a node
+
+
+def _case(function: str, question: Question, typed: IRModule) -> str:
+    """The call, the program, and what the numbers stand for."""
+    graph = DataflowGraph(main_of(typed))
+    shown = text(typed)
+    phase = f", phase={question.phase}" if question.phase else ""
+    s = question.situation
+    near = sorted({question.node, question.target, *ways_of_nodes(graph, question.node, question.target)})
+    nodes = "\n".join(f"  {n}: {_node(graph, n)}" for n in near[:12])
+    now = f"\nIts kernel is {_word(s.own)} by now, that of its post-dominator {_word(s.into)}."
+    return (
+        f"{function}({question.node}{phase}), whose post-dominator is {question.target}, in the program\n"
+        f"{shown if len(shown) < _LONGEST else shown[:_LONGEST] + '…'}\nNodes on the way:\n{nodes}"
+        f"{now if question.phase else ''}"
+    )
+
+
+def ways_of_nodes(graph: DataflowGraph, node: int, end: int) -> set[int]:
+    """The nodes between two."""
+    found: set[int] = set()
+    pending = [node]
+    while pending:
+        new = {user.index for user, _ in graph.nodes[pending.pop()].uses} - found - {end}
+        found |= new
+        pending += new
+    return found
+
+
+def _node(graph: DataflowGraph, number: int) -> str:
+    """A node in words: what it is, its pattern, who uses it."""
+    node = graph.nodes[number]
+    uses = ", ".join(f"{user.index} ({_word(pattern)})" for user, pattern in node.uses)
+    return f"{_label(node.expr)}, {_word(node.pattern)}; used by {uses or 'nothing'}"
+
+
+def _label(expr: Expr) -> str:
+    match expr:
+        case Call(op=Op() as op):
+            return op.name
+        case TupleGetItem():
+            return f".{expr.index}"
+        case Var():
+            return f"%{expr.name_hint}"
+    return type(expr).__name__.lower()
+
+
+def _word(pattern: int) -> str:
+    return PATTERN_NAMES.get(pattern, str(pattern))
+
+
+# -- what is tried
+
+
+def _programs(
+    texts: Iterable[str], kinds: tuple[str, ...], several: bool = False
+) -> Callable[[random.Random, int], Iterator[IRModule]]:
+    def cases(rng: random.Random, count: int) -> Iterator[IRModule]:
+        yield from written(*texts)
+        for number in range(count):
+            yield Maker(rng, kinds).module(2 + number % 9, several)
+
+    return cases
+
+
+def _models(rng: random.Random, count: int) -> Iterator[IRModule]:
+    from ... import models
+    from ...transform import SimplifyInference
+
+    for name in ("lenet", "squeezenet", "resnet18"):
+        yield SimplifyInference()(models.load(name))
+
+
+def _rungs(rng: random.Random, count: int) -> Iterator[IRModule]:
+    """Many ways that meet at the end: whoever walks each of them does not come back."""
+    yield from _programs((), PLAIN)(rng, count)
+    rungs = "".join(f"%{n} = tanh(%{n - 1}); %{n + 1} = add(%{n}, %{n - 1}); " for n in range(1, 61, 2))
+    rungs += "%61 = add(%60, %0);"
+    yield written(f"({_X}) {{ %0 = nn.dense(%x, %x); {rungs} exp(%61) }}")[0]
+
+
+_X = "%x: Tensor[(4, 4), float32]"
+_W = _X + ", %w: Tensor[(4, 4), float32]"
+_CHAIN = (f"({_X}) {{ exp(tanh(%x)) }}", f"({_X}, %b: Tensor[(4), float32]) {{ tanh(add(%x, %b)) }}")
+_DIAMOND = f"({_X}) {{ %0 = exp(%x); add(tanh(%0), sqrt(%0)) }}"
+
+EXERCISE = {
+    "ways": Exercise(
+        "ways",
+        "ways(node, flow)",
+        properties(
+            _judge_ways,
+            (
+                "straight", "on a straight way, what is between", _programs(_CHAIN, ("chain",))
+            ),
+            (
+                "branches", "on all ways, until they meet",
+                _programs((_DIAMOND,), (*PLAIN, "reduction", "dense", "moved")),
+            ),
+            ("crossing", "each node once, however many ways lead there", _rungs),
+        ),
+    ),
+    "may_fuse": Exercise(
+        "may_fuse",
+        "may_fuse(node, phase, flow)",
+        properties(
+            _judge_rule,
+            (
+                "elementwise", "element-wise and broadcast work joins what comes next",
+                _programs((*_CHAIN, _DIAMOND), PLAIN),
+            ),
+            (
+                "reductions", "it joins a reduction too, which ends a kernel",
+                _programs(
+                    (
+                        f"({_X}) {{ sum(tanh(%x)) }}",
+                        f"({_X}) {{ tanh(sum(%x)) }}",
+                        f"({_X}) {{ tanh(cumsum(%x, axis=0)) }}",
+                        f"({_X}) {{ cumsum(tanh(%x), axis=0) }}",
+                        f"({_X}) {{ %0 = exp(%x); add(sum(%0, axis=[1], keepdims=True), %0) }}",
+                    ),
+                    (*PLAIN, "reduction", "reduction", "opaque"),
+                ),
+            ),
+            (
+                "convolutions", "a convolution takes up element-wise work that follows",
+                _programs(
+                    (
+                        f"({_W}) {{ tanh(nn.dense(%x, %w)) }}",
+                        f"({_W}) {{ nn.dense(tanh(%x), %w) }}",
+                        f"({_W}) {{ sum(nn.dense(%x, %w)) }}",
+                        f"({_W}) {{ %0 = nn.dense(%x, %w); add(tanh(%0), exp(%0)) }}",
+                        f"({_W}) {{ %0 = nn.dense(%x, %w); add(%0, exp(%x)) }}",
+                        f"({_W}) {{ %0 = exp(%x); add(multiply(nn.dense(%x, %w), %0), %0) }}",
+                    ),
+                    (*PLAIN, "dense", "dense", "reduction"),
+                ),
+            ),
+            (
+                "injective", "what moves elements waits for phase 2",
+                _programs(
+                    (
+                        f"({_W}) {{ tanh(transpose(%x)) }}",
+                        f"({_W}) {{ nn.dense(transpose(%x), %w) }}",
+                        f"({_W}) {{ transpose(nn.dense(%x, %w)) }}",
+                        f"({_W}) {{ add(nn.dense(%x, %w), transpose(%x)) }}",
+                    ),
+                    (*PLAIN, "moved", "moved", "dense", "reduction", "opaque"),
+                ),
+            ),
+            (
+                "tuples", "a tuple in a kernel is joined in phase 3",
+                _programs(
+                    (
+                        f"({_X}) {{ concatenate((tanh(%x), exp(%x)), axis=0) }}",
+                        f"({_X}) {{ (tanh(%x), exp(%x)) }}",
+                        f"({_W}) {{ concatenate((nn.dense(%x, %w), exp(%x)), axis=0) }}",
+                    ),
+                    (*PLAIN, "joined", "joined", "moved", "dense", "reduction"),
+                    several=True,
+                ),
+            ),
+            ("models", "networks are fused as a whole", _models),
+        ),
+    ),
+}  # fmt: skip

@@ -1,0 +1,241 @@
+"""The checks of the exercise `leaky_relu`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any as Anything
+
+from ...ir.adt import Match
+from ...ir.equal import difference
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr, Function, Let
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.walk import children, post_order, rewrite
+from ..budget import limited
+from ..check import CASE_SECONDS, Exercise, crashed
+from ..feedback import Failure
+from ..fragments import fragments, has, main_of, properties, snapshot, text, written
+from ..given import repr_of
+
+VIEW, CAPTION = "ir", "The smallest function that is rewritten wrongly"
+ALPHA = 0.125
+RELU, LEAKY = "nn.relu", "nn.leaky_relu"
+# Operators of one tensor that gives its own type: any of them may be a ReLU in a program that is tried.
+_ALIKE = ("exp", "tanh", "sigmoid", "negative", "abs", "sqrt", "floor")
+_LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
+
+
+def leaky(function: Function, alpha: float) -> Function:
+    """The function with every ReLU leaky."""
+    op = Op.get(LEAKY)
+    assert op.attrs_class is not None
+    attrs = op.attrs_class(alpha=alpha)
+    made = rewrite(function, lambda node: Call(op, node.args, attrs) if _calls(node, RELU) else None)  # type: ignore[attr-defined]  # a call
+    assert isinstance(made, Function)
+    return made
+
+
+def _calls(node: Expr, name: str) -> bool:
+    return isinstance(node, Call) and isinstance(node.op, Op) and node.op.name == name
+
+
+def _judge(answer: Anything, module: IRModule) -> Failure | None:
+    function = main_of(module)
+    right = leaky(function, ALPHA)
+    before = snapshot(function)
+    outcome = limited(CASE_SECONDS, answer, function, ALPHA)
+    got, hint = "", ""
+    if outcome.error is None:
+        got, hint = _compared(module, function, right, outcome.value)
+        if snapshot(function) != before:
+            got = "the function that was given is changed"
+            hint = (
+                "Expressions are never changed: others may share them. Make a new call; the mutator rebuilds."
+            )
+        if not got:
+            return None
+    shown = text(module)
+    case = (
+        f"use_leaky(main, alpha={ALPHA}), where main is\n{shown if len(shown) < 1500 else shown[:1400] + '…'}"
+    )
+    expected = _function_text(module, right)
+    if outcome.error is not None:
+        hint = _crash_hint(outcome.error)
+        return crashed(case, outcome, expected, program=module, view=VIEW, caption=CAPTION, hint=hint)
+    return Failure(case, expected, got, hint, module, VIEW, CAPTION, outcome.printed)
+
+
+def _function_text(module: IRModule, function: Function) -> str:
+    """A function as the module's `@main`."""
+    functions = {**module.functions, module.get_global_var("main"): function}
+    try:
+        return text(IRModule(functions, module.type_definitions))
+    except (RelayError, TypeError, AttributeError) as error:  # a broken result has no text
+        return f"a function that cannot be printed: {error}"
+
+
+def _compared(module: IRModule, function: Function, right: Function, value: Anything) -> tuple[str, str]:
+    """What came of it, and the mistake that explains it; two empty strings where it is right."""
+    if not isinstance(value, Function):
+        hint = "The function must return a function: `mutator.visit(function)`."
+        if isinstance(value, Expr):
+            hint = "The result must be the whole function, not its body."
+        return f"{type(value).__name__}: {repr_of(value)}", hint
+    try:
+        differs = difference(right, value)
+    except (AttributeError, TypeError) as error:
+        return _function_text(module, value), f"The result holds something that is no expression: {error}"
+    if differs is None:
+        return "", ""
+    return _function_text(module, value), _hint(function, right, value, differs)
+
+
+def _hint(function: Function, right: Function, got: Function, differs: str) -> str:
+    nodes, wanted = post_order(got), post_order(right)
+    left = sum(_calls(n, RELU) for n in nodes)
+    new, due = [n for n in nodes if _calls(n, LEAKY)], [n for n in wanted if _calls(n, LEAKY)]
+    slopes = {n.attrs["alpha"] for n in new if isinstance(n, Call) and n.attrs is not None}
+    if left:
+        return _left_hint(got)
+    if len(new) > len(due):
+        return "A shared ReLU became several: what is shared must stay shared, or it is computed twice."
+    if len(new) < len(due):
+        return "A ReLU is gone: a call inside it was rewritten and then dropped, or taken from the old call."
+    if slopes - {ALPHA}:
+        return f"The slope must be the `alpha` that is given, {ALPHA}: `relay.nn.leaky_relu(x, alpha=alpha)`."
+    if len(nodes) != len(wanted) and len(
+        {id(p) for p in function.params} & {id(p) for p in got.params}
+    ) < len(function.params):
+        return "The parameters must stay the same variables, in the same order."
+    return f"Only calls of `nn.relu` may change. Here something else did: {differs}."
+
+
+def _left_hint(got: Function) -> str:
+    """Where a ReLU stands that is still there."""
+    for node in post_order(got):
+        for part in children(node):
+            if not _calls(part, RELU):
+                continue
+            if _calls(node, LEAKY):
+                return (
+                    "A ReLU of a ReLU: the argument of the call that you replace must be rewritten, too. "
+                    "`super().visit_call(call)` gives the call with its arguments rewritten."
+                )
+            if isinstance(node, Function) and node is not got:
+                return "A function inside the function has a body, too."
+            if isinstance(node, Let):
+                return f"A ReLU is left in the {'value' if node.value is part else 'body'} of a `let`."
+            if isinstance(node, Call):
+                return (
+                    "A ReLU is left in the argument of another call: every call's arguments must be visited."
+                )
+            if not isinstance(node, Function):
+                return f"A ReLU is left in a `{type(node).__name__}`: its parts must be visited, too."
+    return "The body of the function is a ReLU that is left as it was."
+
+
+def _crash_hint(error: BaseException) -> str:
+    if isinstance(error, AttributeError) and "name" in str(error):
+        return "Not all that is called is an operator: ask `isinstance(call.op, relay.Op)` before its name."
+    return ""
+
+
+# -- what is tried
+
+
+def _with_relus(rng: random.Random, module: IRModule) -> IRModule:
+    """The program with a ReLU in the place of about half of the operators of one tensor."""
+    relu = Op.get(RELU)
+
+    def change(node: Expr) -> Expr | None:
+        alike = isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in _ALIKE
+        return Call(relu, node.args) if alike and rng.random() < 0.6 else None  # type: ignore[attr-defined]  # a call
+
+    return IRModule(
+        {var: rewrite(f, change) for var, f in module.functions.items()},  # type: ignore[misc]  # functions stay so
+        module.type_definitions,
+    )
+
+
+def _random(
+    rng: random.Random, count: int, accept: Callable[[Expr], bool], least: int = 1
+) -> Iterator[IRModule]:
+    """Random programs with at least so many ReLUs."""
+    for module in fragments(rng, 2 * count, accept):
+        made = _with_relus(rng, module)
+        if sum(_calls(n, RELU) for n in post_order(main_of(made))) >= least:
+            yield made
+
+
+def _calls_only(rng: random.Random, count: int) -> Iterator[IRModule]:
+    yield from written(
+        "(%x: float32) { nn.relu(%x) }",
+        "(%x: float32) { (nn.relu(%x), %x) }",
+        "(%x: float32) { add(nn.relu(%x), tanh(%x)) }",
+        "(%f: fn (float32) -> float32, %x: float32) { %f(nn.relu(%x)) }",
+    )
+    yield from _random(rng, count, lambda e: not has(e, Function, Let, Match))
+
+
+def _nested(rng: random.Random, count: int) -> Iterator[IRModule]:
+    yield from written(
+        "(%x: float32) { nn.relu(nn.relu(%x)) }",
+        "(%x: float32) { nn.relu(add(nn.relu(%x), %x)) }",
+    )
+    yield from _random(rng, count, lambda e: not has(e, Function, Let, Match), 2)
+
+
+def _everywhere(rng: random.Random, count: int) -> Iterator[IRModule]:
+    yield from written(
+        "(%x: float32) { let %y = nn.relu(%x); %y }",
+        "(%x: float32) { let %y = tanh(%x); nn.relu(%y) }",
+        "(%x: float32) { fn (%y: float32) { nn.relu(add(%x, %y)) } }",
+        _LIST + "def @main(%l: List[float32]) { match (%l) { "
+        "Cons(%x, _) => { nn.relu(%x) }, Nil => { nn.relu(1f) } } }",
+    )
+    yield from _random(rng, count, lambda e: has(e, Function, Let, Match))
+
+
+def _shared(rng: random.Random, count: int) -> Iterator[IRModule]:
+    yield from written(
+        "(%x: float32) { %0 = nn.relu(%x); add(%0, %0) }",
+        "(%x: float32) { %0 = nn.relu(%x); %1 = tanh(%0); %2 = (%1, %0); (%2, %2) }",
+    )
+    yield from _random(rng, count, lambda e: len(post_order(e)) > 6)
+    rungs = "".join(f"%{n} = add(%{n - 1}, %{n - 1}); " for n in range(1, 40))
+    yield written(f"(%x: float32) {{ %0 = nn.relu(%x); {rungs} negative(%39) }}")[0]
+
+
+def _untouched(rng: random.Random, count: int) -> Iterator[IRModule]:
+    yield from written(
+        "(%x: float32) { tanh(%x) }",
+        "(%x: float32) { nn.leaky_relu(%x, alpha=0.5f) }",
+        "(%x: Tensor[(2, 3), float32]) { nn.relu(sum(%x, axis=[1], keepdims=True)) }",
+    )
+    yield from fragments(rng, count)
+
+
+def _models(rng: random.Random, count: int) -> Iterator[IRModule]:
+    from ... import models
+
+    for name in ("lenet", "dqn", "resnet18"):
+        yield models.load(name)
+
+
+EXERCISE = {
+    "": Exercise(
+        "Leaky ReLU",
+        "use_leaky(function, alpha)",
+        properties(
+            _judge,
+            ("calls", "a ReLU becomes a leaky one", _calls_only),
+            ("nested", "also one inside another", _nested),
+            ("everywhere", "in `let`, functions and `match`, too", _everywhere),
+            ("shared", "what is shared stays shared", _shared),
+            ("untouched", "nothing else changes", _untouched),
+            ("models", "networks are rewritten as a whole", _models),
+        ),
+    ),
+}

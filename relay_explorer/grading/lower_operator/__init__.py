@@ -1,0 +1,203 @@
+"""The exercise `lower_operator`: `smooth`, an operator that Relay does not have, from its declaration to
+machine code.
+
+    smooth(x: (*b, n), radius)  ->  (*b, n), the mean of the neighbours at most `radius` away, along the last
+
+What is right is computed here with NumPy. A lowering is tried as the compiler tries any: in a kernel, alone
+and with neighbours, compiled for this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any as Anything
+
+from ...ir.attrs import Attrs, attr
+from ...ir.expr import Call, Expr, Function, Var
+from ...ir.module import IRModule
+from ...ir.op import Op, OpPattern, Relation
+from ...ir.types import TensorType, Type
+from ..given import withheld
+
+NAME = "smooth"
+DTYPES = ("float32", "float64", "float16")
+PATTERN = OpPattern.OUT_ELEMWISE_FUSABLE
+
+
+class SmoothAttrs(Attrs, key="exercises.SmoothAttrs"):
+    radius: int = attr(1, "How far a neighbour may be, in elements.")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call of `smooth`. `filling` says with what: "numbers", "ones", or "infinite", which has an infinity
+    and a NaN among them. `around`: whether other operators are in the same kernel.
+    """
+
+    shape: tuple[int, ...]
+    radius: int
+    dtype: str = "float32"
+    filling: str = "numbers"
+    around: bool = False
+    seed: int = 0
+
+    def __str__(self) -> str:
+        what = {"numbers": "", "ones": ", of ones", "infinite": ", with an infinity and a NaN"}[self.filling]
+        where = ", in nn.relu(smooth(tanh(x)) + x)" if self.around else ""
+        return f"x: {TensorType.of(self.shape, self.dtype)}{what}; radius = {self.radius}{where}"
+
+
+def operator(relation: Anything = None, lowering: Anything = None, pattern: int = PATTERN) -> Op:
+    """The operator with an answer's parts, and right ones for the rest. It is not entered in the register."""
+    op = Op(
+        NAME,
+        description="The mean of the neighbours, along the last axis.",
+        formula=r"y_i = \\operatorname{mean}_{|j - i| \\le r} x_j",
+        inputs=("x",),
+        relation=Relation("Smooth", relation or right_relation, "{out} = {0}"),
+        attrs_class=SmoothAttrs,
+        compute=lambda attrs, x: smoothed(x, attrs.radius),
+        pattern=pattern,
+        family="nn",
+    )
+    if lowering is not None:
+        op.set_attr("FTVMCompute", lowering)
+    return op
+
+
+def call_of(op: Op, x: Expr, radius: int) -> Call:
+    """A call of the operator."""
+    return Call(op, [x], SmoothAttrs(radius=radius))
+
+
+@withheld
+def right_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Anything) -> bool:
+    """The result has the type of `x`."""
+    if not isinstance(types[0], TensorType):
+        return False
+    reporter.assign(types[1], types[0])
+    return True
+
+
+# -- what is right
+
+
+def smoothed(x: Anything, radius: int) -> Anything:
+    """What `smooth` means."""
+    return meant(x, lambda at, n: [j for j in range(at - radius, at + radius + 1) if 0 <= j < n])
+
+
+def meant(x: Anything, chosen: Callable[[int, int], list[int]], count: int | None = None) -> Anything:
+    """For each place the mean of those along the last axis that `chosen(place, length)` gives, summed in
+    float64; divided by `count` where that is given.
+    """
+    import numpy as np
+
+    wide = np.asarray(x, "float64")
+    n = wide.shape[-1]
+    made = np.empty_like(wide)
+    with np.errstate(all="ignore"):
+        for at in range(n):
+            places = chosen(at, n)
+            made[..., at] = wide[..., places].sum(-1) / (count or len(places))
+        return made.astype(x.dtype)
+
+
+def numbers(case: Case) -> Anything:
+    """The argument of a case."""
+    import numpy as np
+
+    rng = np.random.default_rng(case.seed)
+    if case.filling == "ones":
+        return np.ones(case.shape, case.dtype)
+    made = rng.uniform(-4, 4, case.shape).astype(case.dtype)
+    if case.filling == "infinite" and made.size > 1:
+        made[..., 0] = np.inf
+        made[..., made.shape[-1] // 2] = np.nan
+    return made
+
+
+def surrounded(array: Anything, margin: int) -> Anything:
+    """The array, with NaN before it and behind it in memory: whoever reads beyond its ends is found out."""
+    import numpy as np
+
+    from ...lower.arrays import ALIGNMENT, aligned
+
+    room = -(-margin // ALIGNMENT) * ALIGNMENT  # elements, so that the array itself stays aligned
+    whole = aligned((array.size + 2 * room,), array.dtype.name)
+    whole.fill(np.nan)
+    made = whole[room : room + array.size].reshape(array.shape)
+    made[...] = array
+    return made
+
+
+def around(x: Anything, middle: Anything) -> Anything:
+    """What the operators around a call make of its value."""
+    import numpy as np
+
+    return np.maximum(middle + x, 0).astype(x.dtype)
+
+
+def wanted(case: Case) -> Anything:
+    """What the kernel of a case must give."""
+    import numpy as np
+
+    x = numbers(case)
+    if not case.around:
+        return smoothed(x, case.radius)
+    return around(x, smoothed(np.tanh(x), case.radius))
+
+
+# -- the kernel of an answer
+
+
+def kernel(case: Case, lowering: Anything) -> Anything:
+    """The kernel of a case, to be compiled when it first runs, unless one with the same loops has been."""
+    from ...lower.target import Target
+    from ...typing import infer_types
+    from ..machine_code import RememberedKernel
+
+    x = Var("x", TensorType.of(case.shape, case.dtype))
+    call = call_of(operator(lowering=lowering), plain("tanh", x) if case.around else x, case.radius)
+    body = plain("nn.relu", plain("add", call, x)) if case.around else call
+    typed = infer_types(IRModule.from_expr(Function([x], body, None, None, {"Primitive": 1})))["main"]
+    entry = {"function": typed, "rule": "in this process"}
+    return RememberedKernel("smooth", "smooth", "", Target.of("cpu"), entry)
+
+
+def plain(name: str, *args: Expr) -> Call:
+    """A call of an operator of Relay that has no attributes."""
+    from ...relay import op
+
+    return Call(op.get(name), args)
+
+
+def chain(pattern: int, steps: Sequence[str]) -> IRModule:
+    """A program of operators one after another, `smooth` among them with that pattern, before it is fused."""
+    from ...ops.reduce import sum as sum_of
+    from ...typing import infer_types
+
+    x = Var("x", TensorType.of((8, 64), "float32"))
+    value: Expr = x
+    for name in steps:
+        if name == NAME:
+            value = call_of(operator(pattern=pattern), value, 2)
+        else:
+            value = sum_of(value, -1) if name == "sum" else plain(name, value)
+    return infer_types(IRModule.from_expr(Function([x], value)))
+
+
+def kernels(module: IRModule) -> list[list[str]]:
+    """The operators of each kernel of a program, after fusion."""
+    from ...ir.walk import post_order
+    from ...transform import FuseOps
+    from ...transform.infrastructure import PassContext
+
+    with PassContext(opt_level=3):
+        fused = FuseOps()(module)
+    calls = [node for node in post_order(fused["main"]) if isinstance(node, Call)]
+    parts = [call.op for call in calls if isinstance(call.op, Function)]
+    return [
+        [n.op.name for n in post_order(f.body) if isinstance(n, Call) and isinstance(n.op, Op)] for f in parts
+    ]

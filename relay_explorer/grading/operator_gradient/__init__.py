@@ -1,0 +1,144 @@
+"""The exercise of chapter 19: gradients of operators, functions of a call and of the derivative by its value.
+
+An answer is a rule for one of five operators. It is tried in whole programs, through the compiler's own
+reverse mode: each case has an operator of its own, a copy that has the rule for its gradient, so that nothing
+outside changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any as Anything
+
+from ...ir.expr import Call, Expr, Function, Let, Var
+from ...ir.module import IRModule
+from ...ir.op import Op, OpPattern
+from ...ir.tuple_wrapper import TupleWrapper
+from ...ir.types import TensorType
+from ..given import repr_of
+from ..type_relation import MisuseError
+
+ARGUMENTS = {
+    "sigmoid": ("x",), "multiply": ("a", "b"), "mean": ("x",), "softmax": ("x",), "blend": ("a", "b", "t"),
+}  # fmt: skip
+_NAMES = {"softmax": "nn.softmax"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call of one of the five operators: the shapes of its arguments, its attributes, their element type,
+    and the seed of the numbers.
+    """
+
+    part: str
+    shapes: tuple[tuple[int, ...], ...]
+    attrs: tuple[tuple[str, Anything], ...] = ()
+    dtype: str = "float64"
+    seed: int = 0
+
+
+def blend_operator() -> Op:
+    """The operator that Relay does not have: from `a` to `b`, by as much as `t` says, element by element."""
+    from ...ops.numeric import meaning
+    from ...ops.register import SAME_TYPE
+
+    return Op(
+        "blend",
+        description="From one tensor to another by as much as a third says.",
+        formula=r"y = a + t \cdot (b - a)",
+        inputs=ARGUMENTS["blend"],
+        relation=SAME_TYPE,
+        compute=meaning(lambda attrs, a, b, t: a + t * (b - a)),
+        pattern=OpPattern.ELEMWISE,
+        family="arithmetic",
+    )
+
+
+def _operator(part: str, rule: Anything) -> Op:
+    """A copy of the operator whose gradient is `rule`; it is not entered in the register."""
+    if part == "blend":
+        op = blend_operator()
+    else:
+        old = Op.get(_NAMES.get(part, part))
+        op = Op(
+            old.name, description=old.description, formula=old.formula, inputs=old.inputs,
+            relation=old.relation, attrs_class=old.attrs_class, pattern=old.pattern, flops=old.flops,
+            compute=old.compute, family=old.family,
+        )  # fmt: skip
+    op.set_attr("FPrimalGradient", rule)
+    return op
+
+
+def _call(case: Case, op: Op, params: Sequence[Var]) -> Call:
+    attrs = None if op.attrs_class is None else op.attrs_class(**dict(case.attrs))
+    return Call(op, params, attrs)
+
+
+def program(case: Case, rule: Anything) -> IRModule:
+    """A program with one such call: the sum of its value times `dy`, so that `dy` comes back to it."""
+    from ...ops.binary import multiply
+    from ...ops.reduce import sum as sum_of
+    from ...typing import infer_types
+
+    params = [
+        Var(name, TensorType.of(shape, case.dtype))
+        for name, shape in zip(ARGUMENTS[case.part], case.shapes, strict=True)
+    ]
+    call = _call(case, _operator(case.part, rule), params)
+    typed = infer_types(IRModule.from_expr(Function(params, call)))["main"]
+    y, dy = Var("y"), Var("dy", typed.body.checked_type)
+    loss = Var("loss")
+    body = Let(y, call, Let(loss, sum_of(multiply(y, dy)), loss))
+    return IRModule.from_expr(Function([*params, dy], body))
+
+
+def example(part: str, rule: Callable[[Call, Expr], Anything]) -> IRModule:
+    """A program with a call of the operator `part` that has `rule` for its gradient, to be looked at:
+    `explore(example("softmax", softmax_rule), view="gradient")`.
+    """
+    if part not in ARGUMENTS:
+        raise ValueError(f"there is no part {part!r}: there are {', '.join(map(repr, ARGUMENTS))}")
+    shapes = {"multiply": ((2, 3), (3,)), "blend": ((2, 3),) * 3}.get(part, ((2, 3),))
+    attrs: dict[str, tuple[tuple[str, Anything], ...]] = {
+        "mean": (("axis", [1]),), "softmax": (("axis", 1),),
+    }  # fmt: skip
+    return program(Case(part, shapes, attrs.get(part, ()), "float32"), Watched(rule))
+
+
+class Watched:
+    """A learner's rule, whose result is looked at before the compiler does."""
+
+    def __init__(self, rule: Anything) -> None:
+        self.rule = rule
+
+    def __call__(self, call: Call, grad: Expr) -> list[Expr | None]:
+        given = self.rule(call, grad)
+        names = ARGUMENTS[_part(call)]
+        wanted = f"one for each argument: {', '.join(names)}"
+        if isinstance(given, (Expr, TupleWrapper)) or not isinstance(given, (list, tuple)):
+            what = "None" if given is None else f"a {type(given).__name__}"
+            raise MisuseError(
+                f"the rule gave {what}, not a list",
+                "A rule gives a list of derivatives, " + wanted + ". With one argument it is a list of one."
+                if given is not None
+                else "Every path must return: a list of derivatives, " + wanted + ".",
+            )
+        if len(given) != len(names):
+            raise MisuseError(
+                f"the rule gave {len(given)} derivatives for {len(names)} arguments",
+                f"A rule gives a list of derivatives, {wanted}, in their order.",
+            )
+        for name, by in zip(names, given, strict=True):
+            if by is not None and not isinstance(by, Expr):
+                raise MisuseError(
+                    f"the derivative by {name} is {repr_of(by, 100)}, a {type(by).__name__}",
+                    "A derivative is an expression of the program, nothing that is computed now: "
+                    "for a number write `relay.const(number, dtype)`.",
+                )
+        return list(given)
+
+
+def _part(call: Call) -> str:
+    assert isinstance(call.op, Op)
+    return call.op.name.rpartition(".")[2]

@@ -1,0 +1,125 @@
+"""What the exercise `plan_memory` gives to a learner: the steps of a program, and what a right answer is."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...analysis.liveness import Liveness
+from ...analysis.straight_line import Origin
+from ...ir.expr import Call, Function
+from ...ir.op import Op
+from ..given import withheld
+
+Life = tuple[int, int]  # the steps that make a tensor and need it last
+
+
+class Step(NamedTuple):
+    """An operator that runs: its name, the tensors that it reads, and those that it makes, by number."""
+
+    name: str
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Work:
+    """A program in one order: its steps, the tensors of its result, and the bytes of each tensor that a step
+    makes.
+    """
+
+    steps: tuple[Step, ...]
+    result: tuple[int, ...]
+    sizes: Mapping[int, int]
+
+    @property
+    @withheld
+    def lives(self) -> dict[int, Life]:
+        """The steps that make each tensor and need it last; what is in the result is needed to the end."""
+        found: dict[int, Life] = {}
+        for number, step in enumerate(self.steps):
+            for tensor in step.writes:
+                found[tensor] = number, number
+            for tensor in step.reads:
+                if tensor in found:
+                    found[tensor] = found[tensor][0], number
+        for tensor in self.result:
+            if tensor in found:
+                found[tensor] = found[tensor][0], len(self.steps)
+        return found
+
+
+def work_of(function: Function, schedule: str = "program") -> Work:
+    """The steps of a function of operators, whose types are known. A RelayError where there is more in it."""
+    known = Liveness(function, schedule, views=False)
+    steps = []
+    for step in known.steps:
+        callee = step.expr.op if isinstance(step.expr, Call) else None
+        name = callee.name if isinstance(callee, Op) else "kernel"
+        steps.append(Step(name, tuple(dict.fromkeys(step.reads)), step.writes))
+    sizes = {t.number: t.bytes for t in known.tensors if t.origin is Origin.COMPUTED}
+    made = {tensor for step in steps for tensor in step.writes}
+    return Work(tuple(steps), known.code.result, {n: size for n, size in sizes.items() if n in made})
+
+
+Choose = Callable[[list[tuple[int, int]], int], int]  # of free (size, buffer), in order, for a need: a place
+
+
+@withheld
+def planned(work: Work, choose: Choose | None = None) -> dict[int, int]:
+    """The buffer of each tensor, as the exercise states the rule; `choose` is another rule: it gives a place
+    in the list of what is free, or -1 for a new buffer.
+    """
+    choose = best if choose is None else choose
+    lives, free, sizes = work.lives, list[tuple[int, int]](), list[int]()
+    made: dict[int, int] = {}
+    ending = sorted(lives, key=lambda t: lives[t][1])
+    for tensor in sorted(lives, key=lambda t: (lives[t][0], t)):
+        while ending and lives[ending[0]][1] < lives[tensor][0]:
+            buffer = made[ending.pop(0)]
+            insort(free, (sizes[buffer], buffer))
+        need = work.sizes[tensor]
+        at = choose(free, need) if free else -1
+        if at < 0:
+            buffer = len(sizes)
+            sizes.append(need)
+        else:
+            buffer = free.pop(at)[1]
+            sizes[buffer] = max(sizes[buffer], need)
+        made[tensor] = buffer
+    return made
+
+
+def best(free: list[tuple[int, int]], need: int) -> int:
+    """The smallest that is large enough; failing that the largest, which grows."""
+    at = bisect_left(free, (need, -1))
+    return at if at < len(free) else len(free) - 1
+
+
+def total(plan: Mapping[int, int], sizes: Mapping[int, int]) -> int:
+    """The bytes that the buffers of a plan take together: each as large as its largest tensor."""
+    buffers: dict[int, int] = {}
+    for tensor, buffer in plan.items():
+        buffers[buffer] = max(buffers.get(buffer, 0), sizes[tensor])
+    return sum(buffers.values())
+
+
+def clash(plan: Mapping[int, int], lives: Mapping[int, Life]) -> tuple[int, int] | None:
+    """Two tensors that share a buffer at one time, the one that is made first first; None where none do."""
+    by_buffer: dict[int, list[int]] = {}
+    for tensor in sorted(plan, key=lambda t: (lives[t], t)):
+        by_buffer.setdefault(plan[tensor], []).append(tensor)
+    for tensors in by_buffer.values():
+        latest = tensors[0]
+        for tensor in tensors[1:]:
+            if lives[tensor][0] <= lives[latest][1]:
+                return latest, tensor
+            latest = max(latest, tensor, key=lambda t: lives[t][1])
+    return None
+
+
+def buffers_of(plan: Mapping[int, int]) -> Sequence[int]:
+    """The buffers that a plan names."""
+    return sorted(set(plan.values()))

@@ -1,0 +1,400 @@
+"""The checks of the exercise `plan_memory`: from when to when each tensor is needed, and in which buffer it
+is, so that none is overwritten and the buffers take no more than the rule's.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any as Anything
+from typing import Protocol
+
+from ...analysis.schedules import SCHEDULES
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Constant, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.show import counted
+from ...ir.walk import post_order
+from ...typing import infer_types
+from ..budget import limited
+from ..check import CASE_SECONDS, Exercise, Property, crashed
+from ..feedback import Failure
+from ..fragments import main_of, smallest_failure, text, written
+from ..fusion_rule.programs import PLAIN, Maker
+from ..given import integer, repr_of
+from . import Life, Step, Work, best, clash, planned, total, work_of
+
+CAPTION = "Where the real plan puts each value, and how long"
+_LONGEST = 1100  # characters of a program that are shown
+_MOST_STEPS = 24
+_ALLOWED = (Call, Tuple, TupleGetItem, Constant, Var, Op)
+
+
+class Judge(Protocol):
+    """Looks at what an answer makes of a program in an order."""
+
+    def __call__(self, answer: Anything, module: IRModule, schedule: str) -> Failure | None: ...
+
+
+def work(module: IRModule, schedule: str) -> tuple[IRModule, Work] | None:
+    """The typed program and its steps; None for one that is no graph of operators, as may come up while one
+    is made smaller.
+    """
+    if not all(isinstance(node, _ALLOWED) for node in post_order(main_of(module).body)):
+        return None
+    typed = infer_types(module)
+    try:
+        return typed, work_of(main_of(typed), schedule)
+    except RelayError:
+        return None
+
+
+# -- lifetimes
+
+
+def _judge_lives(answer: Anything, module: IRModule, schedule: str) -> Failure | None:
+    found = work(module, schedule)
+    if found is None:
+        return None
+    typed, asked = found
+    right = asked.lives
+    case = _case("lifetimes(steps, result)", typed, asked)
+    outcome = limited(CASE_SECONDS, answer, list(asked.steps), asked.result)
+    if outcome.error is not None:
+        hint = _ELSEWHERE if isinstance(outcome.error, KeyError) else ""
+        return crashed(
+            case, outcome, _lives(right), program=module, view="memory", caption=CAPTION, hint=hint
+        )
+    told = lives_hint(outcome.value, right, asked)
+    if not told:
+        return None
+    got = _lives(outcome.value) if _are_pairs(outcome.value) else repr_of(outcome.value, 300)
+    return Failure(case, _lives(right), got, told, module, "memory", CAPTION, outcome.printed)
+
+
+_ELSEWHERE = "A step may also read what no step makes: a parameter or a constant. It is left out."
+
+
+def lives_hint(value: object, right: dict[int, Life], asked: Work) -> str:
+    """What is wrong with an answer to `lifetimes`; an empty text where nothing is."""
+    if not isinstance(value, dict) or not _are_pairs(value):
+        return (
+            "Return a dictionary: for each tensor a pair, the step that makes it and the one that needs it "
+            "last."
+        )
+    extra = [t for t in value if t not in right]
+    if extra:
+        return (
+            f"No step makes {repr_of(extra[0], 60)}: it is a parameter or a constant, which has memory "
+            "of its own."
+        )
+    missing = [t for t in right if t not in value]
+    if missing:
+        read = any(missing[0] in step.reads for step in asked.steps)
+        return (
+            f"Tensor {missing[0]} is missing." if read else
+            f"Tensor {missing[0]} is read by no step, but a step writes it: it needs a place while that step "
+            "runs."
+        )  # fmt: skip
+    for tensor, (made, last) in right.items():
+        own = tuple(map(integer, value[tensor]))
+        if own == (made, last):
+            continue
+        if None in own:
+            return f"Steps are whole numbers; of tensor {tensor} one is not."
+        if own[0] != made:
+            return f"Tensor {tensor} is made by step {made}. Steps are counted from 0."
+        if tensor in asked.result:
+            return (
+                f"Tensor {tensor} is part of the result: whoever called reads it after the last step. Its "
+                f"last step is {last}, the number of steps."
+            )
+        if own[1] == made and last > made:
+            return f"Tensor {tensor} is read after the step that makes it."
+        reads = [n for n, step in enumerate(asked.steps) if tensor in step.reads]
+        if own[1] in reads:
+            return f"Several steps read tensor {tensor}: it is needed up to the last of them."
+        return f"Tensor {tensor} is needed last by step {last}, which is the last that reads it."
+    return ""
+
+
+def _are_pairs(value: object) -> bool:
+    """Whether it is a dictionary of pairs."""
+    return isinstance(value, dict) and all(
+        isinstance(life, (tuple, list)) and len(life) == 2 for life in value.values()
+    )
+
+
+# -- plans
+
+
+def _judge_apart(answer: Anything, module: IRModule, schedule: str) -> Failure | None:
+    return _judge_plan(answer, module, schedule, sparing=False)
+
+
+def _judge_plan(answer: Anything, module: IRModule, schedule: str, sparing: bool = True) -> Failure | None:
+    """`sparing`: the buffers must not take more than the rule's."""
+    found = work(module, schedule)
+    if found is None:
+        return None
+    typed, asked = found
+    right = planned(asked)
+    expected = f"at most {counted(total(right, asked.sizes), 'byte')}, as with {_plan(right)}"
+    case = _case("plan(lives, sizes)", typed, asked)
+    # In no order that tells anything.
+    given = {t: asked.lives[t] for t in sorted(asked.lives)}
+    outcome = limited(CASE_SECONDS, answer, dict(given), dict(asked.sizes))
+    if outcome.error is not None:
+        return crashed(case, outcome, expected, program=module, view="memory", caption=CAPTION)
+    told = plan_hint(outcome.value, asked, sparing)
+    if not told:
+        return None
+    got = _got(outcome.value, asked)
+    return Failure(case, expected, got, told, module, "memory", CAPTION, outcome.printed)
+
+
+def plan_hint(value: object, asked: Work, sparing: bool = True) -> str:
+    """What is wrong with an answer to `plan`; an empty text where nothing is."""
+    lives, sizes = asked.lives, asked.sizes
+    if not isinstance(value, dict):
+        return "Return a dictionary: for each tensor the number of its buffer."
+    if any(integer(buffer) is None for buffer in value.values()):
+        return "A buffer is named by a whole number: 0, 1, 2 …"
+    if missing := [t for t in lives if t not in value]:
+        return f"Each tensor of `lives` needs a buffer: {missing[0]} has none."
+    if extra := [t for t in value if t not in lives]:
+        return f"{repr_of(extra[0], 60)} is no tensor of `lives`, and needs no buffer."
+    pair = clash(value, lives)
+    if pair is not None:
+        first, second = pair
+        when = lives[second][0]
+        if lives[first][1] == when:
+            return (
+                f"Step {when} makes tensor {second} and needs tensor {first}, which is in the same buffer: "
+                "what a step reads is there until it is over. A buffer is free only after its tensor's "
+                "last step."
+            )
+        return f"Tensors {first} and {second} are in one buffer, and both are needed at step {when}."
+    if not sparing or total(value, sizes) <= total(planned(asked), sizes):
+        return ""
+    return _waste(value, asked)
+
+
+def _waste(plan: dict[int, int], asked: Work) -> str:
+    """Why a plan takes more than the rule's: the usual other rules, each tried."""
+    taken = total(plan, asked.sizes)
+    for rule, told in _OTHERS:
+        if total(planned(asked, rule), asked.sizes) == taken:
+            return told
+    if len(set(plan.values())) == len(plan):
+        return "No buffer is used again. A buffer is free once its tensor's last step is over."
+    if total(_by_number(asked), asked.sizes) == taken:
+        return (
+            "Go through the tensors in the order in which they are made, by `lives`; their numbers do not "
+            "tell."
+        )
+    return (
+        "The buffers take more than they need to. Go through the tensors in the order in which they are "
+        "made; of the free buffers, take the smallest that is large enough, or else the largest."
+    )
+
+
+def _first(free: list[tuple[int, int]], need: int) -> int:
+    return min(range(len(free)), key=lambda at: free[at][1])
+
+
+def _latest(free: list[tuple[int, int]], need: int) -> int:
+    return max(range(len(free)), key=lambda at: free[at][1])
+
+
+def _largest(free: list[tuple[int, int]], need: int) -> int:
+    return len(free) - 1
+
+
+def _never_grown(free: list[tuple[int, int]], need: int) -> int:
+    at = best(free, need)
+    return at if free[at][0] >= need else -1
+
+
+def _smallest_grows(free: list[tuple[int, int]], need: int) -> int:
+    at = best(free, need)
+    return at if free[at][0] >= need else 0
+
+
+_FITS = "Of the free buffers that are large enough, take the smallest: a larger one may be needed next."
+_TOO_SMALL = "Where no free buffer is large enough"
+_OTHERS = (
+    (_never_grown, f"{_TOO_SMALL}, the largest of them grows: that takes less than a new one."),
+    (_smallest_grows, f"{_TOO_SMALL}, let the largest of them grow: it has the least to grow."),
+    (_largest, _FITS), (_first, _FITS), (_latest, _FITS),
+)  # fmt: skip
+
+
+def _by_number(asked: Work) -> dict[int, int]:
+    """A plan that takes the tensors in the order of their numbers."""
+    lives = asked.lives
+    plan: dict[int, int] = {}
+    sizes: list[int] = []
+    for tensor in sorted(lives):
+        made, last = lives[tensor]
+        free = [
+            (sizes[b], b) for b in range(len(sizes))
+            if all(lives[t][1] < made or last < lives[t][0] for t, own in plan.items() if own == b)
+        ]  # fmt: skip
+        free.sort()
+        if free:
+            buffer = free[best(free, asked.sizes[tensor])][1]
+            sizes[buffer] = max(sizes[buffer], asked.sizes[tensor])
+        else:
+            buffer = len(sizes)
+            sizes.append(asked.sizes[tensor])
+        plan[tensor] = buffer
+    return plan
+
+
+# -- what feedback says
+
+
+def _case(call: str, typed: IRModule, asked: Work) -> str:
+    """The call, the program, and its steps."""
+    shown = text(typed)
+    lines = [f"  {n}: {_step(step, asked)}" for n, step in enumerate(asked.steps[:_MOST_STEPS])]
+    more = len(asked.steps) - len(lines)
+    lines = lines or ["  none: it gives what it is given"]
+    return (
+        f"{call}, for the program\n{shown if len(shown) < _LONGEST else shown[:_LONGEST] + '…'}\nIts steps:\n"
+        + "\n".join(lines) + (f"\n  and {more} more" if more > 0 else "")
+        + f"\nThe result is {', '.join(map(str, asked.result))}."
+    )  # fmt: skip
+
+
+def _step(step: Step, asked: Work) -> str:
+    reads = ", ".join(map(str, step.reads)) or "nothing"
+    makes = ", ".join(f"{t} ({counted(asked.sizes[t], 'byte')})" for t in step.writes)
+    return f"{step.name} reads {reads} and makes {makes}"
+
+
+def _lives(lives: dict[int, Anything]) -> str:
+    return _short(", ".join(f"{t}: {tuple(life)}" for t, life in lives.items())) or "{}"
+
+
+def _plan(plan: dict[int, int]) -> str:
+    return _short(", ".join(f"{t}: b{buffer}" for t, buffer in plan.items())) or "{}"
+
+
+def _got(value: object, asked: Work) -> str:
+    if not isinstance(value, dict) or set(value) != set(asked.lives):
+        return repr_of(value, 300)
+    return f"{counted(total(value, asked.sizes), 'byte')}: {_plan(value)}"
+
+
+def _short(text_: str) -> str:
+    return text_ if len(text_) < 400 else text_[:400] + "…"
+
+
+# -- what is tried
+
+Cases = Callable[[random.Random, int], Iterable[tuple[IRModule, str]]]
+
+
+def _programs(
+    texts: Iterable[str], kinds: tuple[str, ...], several: bool = False, orders: Iterable[str] = ("program",)
+) -> Cases:
+    """Programs that are written out, then random ones, in the given orders in turn."""
+
+    def cases(rng: random.Random, count: int) -> Iterator[tuple[IRModule, str]]:
+        names = list(orders)
+        for module in written(*texts):
+            yield from ((module, name) for name in names)
+        for number in range(count):
+            yield Maker(rng, kinds).module(2 + number % 9, several), names[number % len(names)]
+
+    return cases
+
+
+def _networks(rng: random.Random, count: int) -> Iterator[tuple[IRModule, str]]:
+    from ... import models
+    from ...transform import SimplifyInference
+
+    for name in ("lenet", "squeezenet"):
+        module = SimplifyInference()(models.load(name))
+        yield from ((module, order) for order in ("program", "level by level"))
+
+
+def _properties(judge: Judge, *rows: tuple[str, str, Cases]) -> tuple[Property, ...]:
+    def one(name: str, says: str, cases: Cases) -> Property:
+        def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
+            for module, order in cases(rng, count):
+                if judge(answer, module, order) is not None:
+                    return smallest_failure(partial(judge, answer, schedule=order), [module])
+            return None
+
+        return Property(name, says, test)
+
+    return tuple(one(*row) for row in rows)
+
+
+_X = "%x: Tensor[(4, 4), float32]"
+_CHAIN = (
+    f"({_X}) {{ exp(%x) }}",
+    f"({_X}) {{ tanh(exp(%x)) }}",
+    f"({_X}) {{ sqrt(tanh(exp(nn.relu(%x)))) }}",
+)
+_DIAMOND = f"({_X}) {{ %0 = exp(%x); %1 = tanh(%0); add(sqrt(%1), %0) }}"
+_TWO = f"({_X}) {{ %0 = exp(%x); (tanh(%0), %0) }}"
+_ROW = "sum(%x, axis=[0], keepdims=True)"
+_FITTING = (
+    # A large and a small buffer are free: the small value comes first.
+    f"({_X}) {{ %0 = exp(%x); %1 = sum(%0, axis=[0], keepdims=True); %2 = tanh(%1); %3 = exp(%2); "
+    "%4 = tanh(%3); add(%4, sqrt(%x)) }",
+)
+_GROWING = (
+    f"({_X}) {{ %0 = {_ROW}; %1 = tanh(%0); %2 = add(%1, %x); exp(%2) }}",
+    f"({_X}) {{ %0 = sum(%x); %1 = tanh(%0); %2 = add(%1, {_ROW}); %3 = tanh(%2); add(%3, %x) }}",
+)
+_SIZES = (*PLAIN, "reduction", "reduction", "dense", "moved", "joined")
+
+EXERCISE = {
+    "lifetimes": Exercise(
+        "lifetimes",
+        "lifetimes(steps, result)",
+        _properties(
+            _judge_lives,
+            (
+                "straight", "from the step that makes it to the one that reads it",
+                _programs(_CHAIN, ("chain",)),
+            ),
+            ("branches", "up to the last of several", _programs((_DIAMOND,), (*PLAIN, "reduction", "dense"))),
+            (
+                "ends", "what is returned is needed to the end, and what nobody reads while it is made",
+                _programs((_TWO,), (*PLAIN, "joined", "joined"), True),
+            ),
+        ),
+    ),
+    "plan": Exercise(
+        "plan",
+        "plan(lives, sizes)",
+        _properties(
+            _judge_apart,
+            (
+                "apart", "what is needed at one time is in different buffers",
+                _programs((*_CHAIN[:2], _DIAMOND), (*PLAIN, "reduction"), True),
+            ),
+        )
+        + _properties(
+            _judge_plan,
+            ("again", "a free buffer is used again", _programs(_CHAIN, ("chain",))),
+            (
+                "little", "the buffers take no more than the rule's",
+                _programs((*_FITTING, *_GROWING), _SIZES, True),
+            ),
+            (
+                "orders", "in every order of the steps",
+                _programs((_DIAMOND,), _SIZES, True, SCHEDULES),
+            ),
+            ("networks", "a whole network", _networks),
+        ),
+    ),
+}  # fmt: skip

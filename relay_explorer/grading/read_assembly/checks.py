@@ -1,0 +1,269 @@
+"""The checks of the exercise `read_assembly`: which lines of a kernel multiply and add, whether they are
+vectors, and where the sums are.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any as Anything
+from typing import NamedTuple
+
+from ..budget import limited
+from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
+from ..feedback import Failure
+from ..given import integer, repr_of
+from . import fused, innermost, kernel, kernels, loops, numbered, reading, written
+from .generated import Shape, shapes, smaller, written_out
+
+_MOST = 40  # lines of a kernel that are shown
+
+
+class Case(NamedTuple):
+    """A kernel: a random one, with the seed of its registers, or the name of a stored one."""
+
+    shape: Shape | None
+    seed: int = 0
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        return kernel(self.name) if self.shape is None else written_out(self.shape, self.seed)
+
+
+Hint = Callable[[Anything, str], str]
+
+
+def _numbers(value: object) -> list[int] | None:
+    """The whole numbers of a list or tuple; None where it is none, or has other things in it."""
+    found = list(map(integer, value)) if isinstance(value, (list, tuple)) else [None]
+    return None if None in found else [number for number in found if number is not None]
+
+
+def _judged(function: str, part: str, hint: Hint) -> Callable[[Anything, Case], Failure | None]:
+    def judge(answer: Anything, case: Case) -> Failure | None:
+        text = case.text
+        right = getattr(reading(text), part)
+        wanted = list(right) if part == "lines" else right
+        told = _shown(function, case)
+        outcome = limited(CASE_SECONDS, answer, text)
+        if outcome.error is not None:
+            return crashed(told, outcome, f"{wanted}")
+        got = outcome.value
+        if (_numbers(got) if part == "lines" else integer(got)) == wanted:
+            return None
+        return Failure(told, f"{wanted}", repr_of(got, 300), hint(got, text), printed=outcome.printed)
+
+    return judge
+
+
+def _shown(function: str, case: Case) -> str:
+    """The kernel with the numbers of its lines; of a long one, the part where its innermost loop is."""
+    lines = numbered(case.text).splitlines()
+    named = f'kernel("{case.name}")' if case.shape is None else "text"
+    if len(lines) > _MOST:
+        loop = innermost(case.text.splitlines())
+        first = max(0, (loop[0] if loop else 0) - 3)
+        last = min(len(lines), first + _MOST)
+        lines = ["   …", *lines[first:last], *(["   …"] if last < len(lines) else [])]
+    shown = "\n".join(line.expandtabs(4)[:70] for line in lines)
+    return f"{function}({named}), for the kernel\n{shown}"[:2400]
+
+
+# -- the lines
+
+
+def lines_hint(value: object, text: str) -> str:
+    """What is wrong with an answer to `multiply_adds`."""
+    given = _numbers(value)
+    if given is None:
+        return "Return a list of the numbers of lines, counted from 1."
+    lines, right = text.splitlines(), list(reading(text).lines)
+    got = sorted(set(given))
+    if [n + 1 for n in got] == right:
+        return "Count the lines from 1, as an editor does."
+    if given != got and got == right:
+        return "Give each line once, in the order in which they stand."
+    every = [at + 1 for at, line in enumerate(lines) if fused(line)]
+    if not right:
+        return "No loop of this kernel has a multiply-add: the list is empty."
+    if got == every:
+        return (
+            "These are the multiply-adds of the whole text. Some stand outside of the innermost loop: they "
+            "run once for each of its runs, not once a turn."
+        )
+    guesses = [_within(loop, lines) for loop in loops(lines)]
+    if got in guesses:
+        return (
+            "This loop has another one inside, or fewer multiply-adds than another one. A loop is a label "
+            "and a jump back to it; look for one that has no other in it, and of these for the one with the "
+            "most multiply-adds."
+        )
+    return _missed(got, right, lines)
+
+
+def _within(loop: tuple[int, int], lines: Sequence[str]) -> list[int]:
+    return [at + 1 for at in range(loop[0], loop[1] + 1) if fused(lines[at])]
+
+
+def _missed(got: Sequence[int], right: Sequence[int], lines: Sequence[str]) -> str:
+    extra = [n for n in got if n not in right]
+    missing = [n for n in right if n not in got]
+    if extra:
+        if not 1 <= extra[0] <= len(lines):
+            return f"There is no line {extra[0]}: the text has {len(lines)}."
+        code = lines[extra[0] - 1].strip()
+        if not fused(code):
+            return f"Line {extra[0]}, `{code:.50}`, does not multiply and add."
+        return f"Line {extra[0]} multiplies and adds, but is not in the innermost loop."
+    name = lines[missing[0] - 1].split()[0]
+    if name in ("fmla", "fmadd"):
+        why = "on ARM, vectors do it with fmla, single numbers with fmadd"
+    elif name.endswith("ss"):
+        why = "ss instead of ps: it does so with a single number, and counts as well"
+    else:
+        why = "132, 213 and 231 say which operands are multiplied: all three multiply and add"
+    return f"Line {missing[0]}, `{name}`, multiplies and adds too ({why})."
+
+
+# -- the width
+
+
+def lanes_hint(value: object, text: str) -> str:
+    """What is wrong with an answer to `lanes`."""
+    found = reading(text)
+    if (value := integer(value)) is None:
+        return "Return a whole number."
+    if not found.lines:
+        return "There is no multiply-add in a loop of this kernel: 0."
+    line = text.splitlines()[found.lines[0] - 1].strip()
+    if value == 32 * found.lanes:
+        return "This is the width in bits. A float32 has 32 of them."
+    if value == 4 * found.lanes and value > 16:
+        return "This is the width in bytes. A float32 has four of them."
+    if found.lanes == 1:
+        return (
+            f"`{line.split()[0]}` computes a single number, whatever the width of the register: it is not "
+            "vectorized, 1."
+        )
+    if value == len(found.lines):
+        return "This is how many multiply-adds there are. How many numbers does one of them compute?"
+    if re.match(r"fmla", line):
+        return f"`{line:.50}`: the letters behind the dot say how many numbers of which size, 4s or 2s."
+    if value == found.lanes * 2 or value * 2 == found.lanes or value in (4, 8, 16):
+        return (
+            f"`{line:.50}`: an xmm register has 128 bits, a ymm register 256, a zmm register 512. The "
+            "instructions that are used decide, not the largest that the processor has."
+        )
+    return "Look at the registers of a multiply-add in the loop: how many float32 numbers fit one?"
+
+
+# -- the sums
+
+
+def sums_hint(value: object, text: str) -> str:
+    """What is wrong with an answer to `sums`."""
+    found, lines = reading(text), text.splitlines()
+    if (value := integer(value)) is None:
+        return "Return a whole number: how many registers hold sums."
+    if not found.lines:
+        return "There is no multiply-add in a loop of this kernel: 0."
+    loop = innermost(lines)
+    assert loop is not None
+    inside = lines[loop[0] : loop[1] + 1]
+    mine = [line for line in inside if fused(line)]
+    targets = {register for line in mine for register in written(line)}
+    if value == len(targets) and found.sums < len(targets):
+        return (
+            "Something else in the loop writes such a register too: a load, say. Then no sum stays in it "
+            "from one turn to the next; it is in memory."
+        )
+    if value == len(mine):
+        return (
+            "This is how many multiply-adds there are. Several may add to one register: count the registers "
+            "that are written."
+        )
+    others = {register for line in inside if not fused(line) for register in written(line)}
+    other_end = {_other_end(line.strip()) for line in mine}
+    if value in (len(other_end), len(other_end - others)):
+        return (
+            "Which operand is written? As it is printed here, x86 names it last, ARM first; the others are "
+            "only read."
+        )
+    if value == len({r for line in lines if fused(line) for r in written(line)}):
+        return "Only the innermost loop counts."
+    if value == len({r for line in inside for r in written(line)}):
+        return "Loads write registers too. A sum is in one that multiply-adds write."
+    return "Count the registers that multiply-adds of the loop write, and nothing else in it does."
+
+
+def _other_end(line: str) -> int:
+    """The register that is named at the other end than the one that is written; -1 for memory."""
+    operands = re.findall(r"\([^)]*\)|%[xyz]mm\d+|\b[vs]\d+", line.partition(" ")[2])
+    found = re.search(r"\d+$", operands[0] if line.startswith("v") else operands[-1])
+    return int(found[0]) if found else -1
+
+
+# -- the properties
+
+
+def _random(*free: str) -> Anything:
+    def cases(rng: random.Random, count: int) -> Iterator[Case]:
+        for shape in shapes(rng, count, free):
+            yield Case(shape, rng.randrange(1 << 20))
+
+    return cases
+
+
+def _stored(rng: random.Random, count: int) -> Iterator[Case]:
+    return (Case(None, name=name) for name in kernels())
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    return iter(()) if case.shape is None else (Case(shape, case.seed) for shape in smaller(case.shape))
+
+
+def _property(name: str, says: str, judge: Anything, cases: Anything) -> Property:
+    def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
+        found: Iterable[Case] = cases(rng, count)
+        return Search(lambda case: judge(answer, case), _smaller)(found)
+
+    return Property(name, says, test)
+
+
+_LINES = _judged("multiply_adds", "lines", lines_hint)
+_LANES = _judged("lanes", "lanes", lanes_hint)
+_SUMS = _judged("sums", "sums", sums_hint)
+_AROUND = ("outer", "fill", "after", "skip")
+
+EXERCISE = {
+    "multiply_adds": Exercise(
+        "multiply_adds",
+        "multiply_adds(text)",
+        (
+            _property("loop", "in one loop, on x86 and on ARM", _LINES, _random()),
+            _property("innermost", "in the innermost loop only", _LINES, _random(*_AROUND)),
+            _property("kernels", "in kernels of this compiler", _LINES, _stored),
+        ),
+    ),
+    "lanes": Exercise(
+        "lanes",
+        "lanes(text)",
+        (
+            _property("widths", "of every width, 1 included", _LANES, _random(*_AROUND)),
+            _property("kernels", "in kernels of this compiler", _LANES, _stored),
+        ),
+    ),
+    "sums": Exercise(
+        "sums",
+        "sums(text)",
+        (
+            _property("registers", "each register once", _SUMS, _random(*_AROUND)),
+            _property(
+                "memory", "what is loaded in every turn is in memory", _SUMS, _random("memory", *_AROUND)
+            ),
+            _property("kernels", "in kernels of this compiler", _SUMS, _stored),
+        ),
+    ),
+}

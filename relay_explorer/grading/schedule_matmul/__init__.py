@@ -1,0 +1,124 @@
+"""The exercise `schedule_matmul`: a product of two matrices as TVM's loops, which an answer schedules; what
+can be read off the loops that it leaves; and the machine code that they become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import Any
+
+from ...lower.compose import Composed, compose
+from ...lower.require import tvm
+from ...lower.schedules import Scheduled
+from ...lower.target import Target
+from ..machine_code import machine_code
+
+Shape = tuple[int, int, int]  # rows of A, columns of B, and what is summed
+
+
+def registers(lanes: int) -> int:
+    """How many vector registers a processor has whose vectors hold so many float32: 32 with AVX-512 and on
+    ARM, 16 with AVX.
+    """
+    return 16 if lanes == 8 else 32
+
+
+def host() -> Target:
+    return Target.of("cpu")
+
+
+@lru_cache(64)
+def product(shape: Shape) -> Composed:
+    """`nn.matmul` of two matrices of float32, as the compiler gives it to a schedule."""
+    from ...ir.expr import Function
+    from ...text import parse
+
+    m, n, k = shape
+    text = (
+        f"def @main(%A: Tensor[({m}, {k}), float32], %B: Tensor[({k}, {n}), float32]) {{ nn.matmul(%A, %B) }}"
+    )
+    main = parse(f'#[version = "0.0.5"]\n{text}')["main"]
+    assert isinstance(main, Function)
+    return compose(main, host(), "matmul")
+
+
+def begun(shape: Shape) -> tuple[Any, Any]:
+    """A schedule of the product, and the product's block."""
+    composed = product(shape)
+    sch = tvm().s_tir.Schedule(composed.mod, error_render_level="fast")
+    sch.work_on(composed.name)
+    assert composed.anchor is not None
+    return sch, sch.get_sblock(composed.anchor.blocks[-1])
+
+
+def scheduled(shape: Shape, schedule: Callable[..., Any], lanes: int) -> Scheduled:
+    """The product as an answer schedules it, which changes `sch`, or gives a schedule. What it raises is a
+    StepError, with the steps before it.
+    """
+    sch, block = begun(shape)
+    try:
+        given = schedule(sch, block, lanes, registers(lanes))
+    except Exception as error:
+        raise StepError(Scheduled(product(shape), sch.mod, sch.trace, "yours")) from error
+    sch = sch if given is None else given
+    if not isinstance(sch, tvm().s_tir.Schedule):
+        raise NotAScheduleError(type(given).__name__)
+    return Scheduled(product(shape), sch.mod, sch.trace, "yours")
+
+
+class StepError(Exception):
+    """The answer raised an error, its cause; `made` is what it had scheduled before."""
+
+    def __init__(self, made: Scheduled) -> None:
+        super().__init__("the schedule was not finished")
+        self.made = made
+
+
+class NotAScheduleError(TypeError):
+    """The answer gave something else than a schedule."""
+
+
+# -- machine code
+
+
+def serial(made: Scheduled) -> Scheduled:
+    """The same loops on one core: all steps of the schedule but those that share turns among cores."""
+    trace = made.trace
+    kept = [step for step in trace.insts if str(step.kind.name) != "Parallel"]
+    sch = tvm().s_tir.Schedule(made.composed.mod)
+    sch.work_on(made.composed.name)
+    tvm().s_tir.schedule.Trace(kept, trace.decisions).apply_to_schedule(sch, remove_postproc=False)
+    return replace(made, mod=sch.mod, trace=sch.trace)
+
+
+def runs(made: Scheduled) -> Callable[..., Any]:
+    """The machine code, a function of three tensors of TVM's: A, B and C."""
+    found: Callable[..., Any] = machine_code(made)[made.composed.name]
+    return found
+
+
+def explorer(made: Scheduled, title: str) -> Any:
+    """The lowering explorer of an answer's schedule, step by step."""
+    from ...explorer import explore
+    from ...lower.kernel import Kernel
+
+    entry = {"function": made.composed.function, "rule": made.rule}
+    kernel = Kernel("matmul", made.composed.name, "", made.composed.target, entry)
+    kernel.scheduled = made
+    return explore(kernel, view="lowering", title=title)
+
+
+@cache
+def matrices(shape: Shape) -> tuple[Any, Any, Any]:
+    """A, B, and their product as NumPy has it: small whole numbers, so that every order of adding gives the
+    same.
+    """
+    import numpy as np
+
+    m, n, k = shape
+    rng = np.random.default_rng(m * 10_007 + n * 101 + k)
+    a = rng.integers(-4, 5, (m, k)).astype("float32")
+    b = rng.integers(-4, 5, (k, n)).astype("float32")
+    return a, b, a @ b

@@ -1,0 +1,276 @@
+"""The checks of the exercise `shape_analysis`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any as Anything
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Function, Let, Tuple, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.types import Any, Dim, FuncType, TensorType
+from ...ir.walk import post_order
+from ..budget import limited
+from ..check import CASE_SECONDS, Exercise, crashed
+from ..feedback import Failure
+from ..fragments import main_of, properties, snapshot, text, written
+from ..given import repr_of
+from . import ShapeError
+from .programs import AXES, BINARY, UNARY, Maker, Shape, changed, forgetful
+
+_ALL = (*UNARY, *BINARY, *AXES, "nn.dense")
+CAPTION = "What the compiler says of it"
+
+
+def right_answer(module: IRModule) -> Shape | None:
+    """The shape of what `@main` gives, by inference; None where the shapes do not fit."""
+    from ...typing import infer_types
+
+    try:
+        type_ = infer_types(module)["main"].checked_type
+    except RelayError:
+        return None
+    assert isinstance(type_, FuncType)
+    assert isinstance(type_.ret_type, TensorType)
+    return type_.ret_type.shape
+
+
+def _judge(answer: Anything, module: IRModule) -> Failure | None:
+    function = main_of(module)
+    if not _in_language(function):  # made while a program was made smaller
+        return None
+    right = right_answer(module)
+    before = snapshot(function)
+    outcome = limited(CASE_SECONDS, answer, function)
+    refused = isinstance(outcome.error, ShapeError)
+    got, hint = "", ""
+    if refused:
+        if right is None:
+            return None
+        got, hint = f"a ShapeError: {outcome.error}", _refused_hint(function)
+    elif outcome.error is None:
+        got, hint = _compared(function, right, outcome.value)
+        if not got and snapshot(function) != before:
+            got, hint = "the function is changed", "The analysis only looks."
+        if not got:
+            return None
+    case = f"shape_of(main), where main is\n{text(module)}"
+    expected = "a ShapeError: the shapes do not fit" if right is None else shown(right)
+    if outcome.error is not None and not refused:
+        hint = _crash_hint(outcome.error)
+        return crashed(case, outcome, expected, program=module, view="types", caption=CAPTION, hint=hint)
+    return Failure(case, expected, got, hint, module, "types", CAPTION, outcome.printed)
+
+
+def _in_language(function: Function) -> bool:
+    """Whether the function is made of what the exercise names, and gives a tensor."""
+    if isinstance(function.body, Tuple):
+        return False
+    tuples = {n for n in post_order(function) if isinstance(n, Tuple)}
+    for node in post_order(function):
+        match node:
+            case Var() | Let() | Tuple() | Op():
+                continue
+            case Call() if isinstance(node.op, Op) and node.op.name in _ALL:
+                joins = node.op.name == "concatenate"
+                if joins == any(arg in tuples for arg in node.args):
+                    continue
+        if node is not function:
+            return False
+    return True
+
+
+def shown(shape: Iterable[object]) -> str:
+    dims = [str(dim) for dim in shape]
+    return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
+
+
+def _compared(function: Function, right: Shape | None, value: Anything) -> tuple[str, str]:
+    """What came of it, and the mistake that explains it; two empty strings where it is right."""
+    if not isinstance(value, (tuple, list)):
+        return (
+            f"{repr_of(value)}, a {type(value).__name__}",
+            "The function must return a tuple. Does every way through it end in a `return`?",
+        )
+    wrong = next((d for d in value if not isinstance(d, (int, Any)) or isinstance(d, bool)), None)
+    if wrong is not None:
+        return repr_of(value), "A shape is a tuple of whole numbers and `relay.Any()`."
+    got = tuple(value)
+    if right is None:
+        return shown(got), _accepted_hint(function)
+    if len(got) == len(right) and all(_same(a, b) for a, b in zip(got, right)):
+        return "", ""
+    return shown(got), _wrong_hint(function, got, right)
+
+
+def _same(a: Dim, b: Dim) -> bool:
+    return isinstance(a, Any) == isinstance(b, Any) and (isinstance(a, Any) or a == b)
+
+
+def _operators(function: Function) -> list[str]:
+    return [n.op.name for n in post_order(function) if isinstance(n, Call) and isinstance(n.op, Op)]
+
+
+def _unknown(function: Function) -> bool:
+    types = [p.type_annotation for p in function.params]
+    return any(isinstance(t, TensorType) and not t.is_static for t in types)
+
+
+def _accepted_hint(function: Function) -> str:
+    """What a wrong program is wrong about."""
+    hints = {
+        "nn.dense": "`nn.dense` multiplies rows of the data and of the weight: they must be equally long.",
+        "concatenate": "All axes but the one along which tensors are joined must agree.",
+        "add": "Aligned at the last axis, two dimensions must be equal, or one of them 1.",
+        "reshape": "A reshape keeps the number of elements.",
+    }
+    for name in _operators(function):
+        hint = hints.get("add" if name in BINARY else name)
+        if hint:
+            return f"{hint} Raise a ShapeError where it is not so."
+    return "Raise a ShapeError where the shapes do not fit."
+
+
+def _refused_hint(function: Function) -> str:
+    if _unknown(function):
+        return "A dimension that is not known, `relay.Any()`, may be anything: it is no reason to refuse."
+    return "These shapes fit."
+
+
+def _wrong_hint(function: Function, got: Shape, right: Shape) -> str:
+    names = set(_operators(function))
+    if _unknown(function) and any(isinstance(a, Any) != isinstance(b, Any) for a, b in zip(got, right)):
+        return (
+            "In broadcasting, a dimension that is not known and a number over 1 give the number; with 1 it "
+            "is not known. A sum of dimensions of which one is not known is not known."
+        )
+    for name, hint in (
+        (
+            "transpose",
+            "Axis `i` of the result is axis `axes[i]` of the data; without axes, all are reversed.",
+        ),
+        (
+            "sum",
+            "An axis that is summed over is left out, or becomes 1 with `keepdims`. Axes may be negative.",
+        ),
+        ("concatenate", "Along `axis`, the dimensions add up. The axis may be negative."),
+        ("nn.dense", "The weight is (units, in): the last axis becomes the weight's first."),
+    ):
+        if name in names:
+            return hint
+    if names & set(BINARY):
+        return (
+            "Broadcasting: align the shapes at the last axis; the result has as many axes as the longer one, "
+            "and of two dimensions the one that is not 1."
+        )
+    return "What does each part of the expression give? Follow it from the inside out."
+
+
+def _crash_hint(error: BaseException) -> str:
+    if isinstance(error, (RelayError,)):
+        return "Raise a ShapeError, from relay_explorer.grading.shape_analysis, where shapes do not fit."
+    if isinstance(error, TypeError) and "Any" in str(error):
+        return "A dimension may be `relay.Any()`, which is no number: ask before you reckon with it."
+    return ""
+
+
+# -- what is tried
+
+
+def _programs(
+    texts: Iterable[str],
+    operators: tuple[str, ...],
+    change: Callable[[random.Random, IRModule], IRModule] | None = None,
+    lets: bool = False,
+) -> Callable[[random.Random, int], Iterator[IRModule]]:
+    def cases(rng: random.Random, count: int) -> Iterator[IRModule]:
+        yield from written(*texts)
+        for number in range(count):
+            module = Maker(rng, operators, lets).module(1 + number % 4)
+            yield module if change is None else change(rng, module)
+
+    return cases
+
+
+def _shared(rng: random.Random, count: int) -> Iterator[IRModule]:
+    yield from _programs(
+        ("(%x: Tensor[(2, 3), float32]) { let %y = tanh(%x); add(%y, %x) }",), ("tanh", *BINARY), None, True
+    )(rng, count)
+    rungs = "".join(f"%{n} = add(%{n - 1}, %{n - 1}); " for n in range(1, 40))
+    yield written(f"(%x: Tensor[(2, 1), float32]) {{ %0 = tanh(%x); {rungs} exp(%39) }}")[0]
+
+
+def _params(*shapes: str) -> str:
+    return ", ".join(f"%{name}: Tensor[{shape}, float32]" for name, shape in zip("abc", shapes))
+
+
+EXERCISE = {
+    "": Exercise(
+        "Shape analysis",
+        "shape_of(function)",
+        properties(
+            _judge,
+            (
+                "broadcast",
+                "operators of one element at a time broadcast",
+                _programs(
+                    (
+                        f"({_params('(2, 3)')}) {{ %a }}",
+                        f"({_params('(2, 3)')}) {{ tanh(%a) }}",
+                        f"({_params('(2, 3)', '(2, 3)')}) {{ add(%a, %b) }}",
+                        f"({_params('(2, 1)', '(3)')}) {{ multiply(%a, %b) }}",
+                    ),
+                    (*UNARY, *BINARY),
+                ),
+            ),
+            (
+                "dense",
+                "`nn.dense` gives a row of units for every row",
+                _programs((f"({_params('(2, 3)', '(4, 3)')}) {{ nn.dense(%a, %b) }}",), ("tanh", "nn.dense")),
+            ),
+            (
+                "axes",
+                "axes are exchanged, summed over, joined along",
+                _programs(
+                    (
+                        f"({_params('(2, 3)')}) {{ transpose(%a) }}",
+                        f"({_params('(2, 3, 4)')}) {{ transpose(%a, axes=[1, 2, 0]) }}",
+                        f"({_params('(2, 3)')}) {{ sum(%a) }}",
+                        f"({_params('(2, 3)')}) {{ sum(%a, axis=[-1], keepdims=True) }}",
+                        f"({_params('(2, 3)', '(2, 1)')}) {{ concatenate((%a, %b), axis=-1) }}",
+                    ),
+                    ("tanh", *AXES, *AXES),
+                ),
+            ),
+            ("lets", "a variable has the shape of its value; shared parts are looked at once", _shared),
+            (
+                "refuse",
+                "shapes that do not fit are a ShapeError",
+                _programs(
+                    (
+                        f"({_params('(2, 3)', '(2)')}) {{ add(%a, %b) }}",
+                        f"({_params('(2, 3)', '(3, 4)')}) {{ nn.dense(%a, %b) }}",
+                        f"({_params('(2, 3)', '(3, 3)')}) {{ concatenate((%a, %b), axis=1) }}",
+                    ),
+                    _ALL,
+                    lambda rng, module: changed(rng, module, None),
+                ),
+            ),
+            (
+                "unknown",
+                "a dimension may be unknown",
+                _programs(
+                    (
+                        f"({_params('(?, 3)', '(1)')}) {{ add(%a, %b) }}",
+                        f"({_params('(?, 3)', '(2, 3)')}) {{ add(%a, %b) }}",
+                        f"({_params('(?, 3)', '(2, 3)')}) {{ concatenate((%a, %b), axis=0) }}",
+                    ),
+                    _ALL,
+                    forgetful,
+                ),
+            ),
+        ),
+    ),
+}

@@ -1,0 +1,188 @@
+"""The exercise of chapter 12: unification. What the learner is given, and what is right.
+
+Terms are Relay's types: tensors, tuples, functions, and variables. What is known of variables is kept in
+`Classes`, a union-find structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...ir.types import FuncType, IncompleteType, TensorType, TupleType, Type
+
+DEEPEST = 60  # levels of a resolved type; random terms have a tenth of that, and infinite ones all of it
+
+
+class Variable(IncompleteType):
+    """A type still to be found. Identity is the object; the name is for people."""
+
+    __slots__ = ("name_hint",)
+
+    def __init__(self, name_hint: str) -> None:
+        super().__init__()
+        self.name_hint = name_hint
+
+
+class MismatchError(Exception):
+    """Two types that cannot be made equal: `left` and `right`, the innermost parts that disagree."""
+
+    def __init__(self, left: Type, right: Type) -> None:
+        super().__init__(f"{left} and {right} cannot be equal")
+        self.left = left
+        self.right = right
+
+
+class Classes:
+    """Which variables are equal, and what is known of them: a union-find structure.
+
+    Variables that were found equal form a class. A class has a representative, one of its variables, and
+    may have a known type.
+    """
+
+    def __init__(self) -> None:
+        self._parent: dict[Variable, Variable] = {}
+        self._known: dict[Variable, Type] = {}
+
+    def find(self, variable: Variable) -> Variable:
+        """The representative of the variable's class."""
+        _only_variables("find", variable)
+        while (parent := self._parent.get(variable)) is not None:
+            variable = parent
+        return variable
+
+    def known(self, variable: Variable) -> Type | None:
+        """What is known of the variable's class, or None."""
+        return self._known.get(self.find(variable))
+
+    def learn(self, variable: Variable, type_: Type) -> None:
+        """The variable's class is `type_`, a tensor, tuple or function. A ValueError where it is known
+        already.
+        """
+        _only_variables("learn", variable)
+        if isinstance(type_, Variable):
+            raise TypeError(
+                f"learn takes what is no variable; merge({variable}, {type_}) makes two variables equal"
+            )
+        if not isinstance(type_, Type):
+            raise TypeError(f"learn takes a type, not {type_!r:.200}")
+        root = self.find(variable)
+        if root in self._known:
+            raise ValueError(f"{variable} is known already, to be {self._known[root]}")
+        self._known[root] = type_
+
+    def merge(self, left: Variable, right: Variable) -> None:
+        """The two variables are equal: their classes become one. A ValueError where both are known
+        already.
+        """
+        _only_variables("merge", left, right)
+        a, b = self.find(left), self.find(right)
+        if a is b:
+            return
+        if a in self._known and b in self._known:
+            raise ValueError(
+                f"{left} and {right} are both known already, to be {self._known[a]} and {self._known[b]}"
+            )
+        if a in self._known:
+            a, b = b, a
+        self._parent[a] = b
+
+    def __repr__(self) -> str:
+        roots: dict[Variable, list[str]] = {}
+        for variable in {**self._parent, **self._known}:
+            roots.setdefault(self.find(variable), []).append(variable.name_hint)
+        shown = []
+        for root, names in roots.items():
+            equal = " = ".join(sorted({*names, root.name_hint}))
+            shown.append(equal + (f" = {self._known[root]}" if root in self._known else ""))
+        return f"<Classes: {'; '.join(shown) or 'nothing known'}>"
+
+
+def _only_variables(what: str, *given: object) -> None:
+    for value in given:
+        if not isinstance(value, Variable):
+            raise TypeError(f"{what} takes variables, and {value!r:.200} is none")
+
+
+# -- what is right
+
+
+def parts(type_: Type) -> tuple[Type, ...]:
+    """The types of which a type is made."""
+    if isinstance(type_, TupleType):
+        return type_.fields
+    if isinstance(type_, FuncType):
+        return (*type_.arg_types, type_.ret_type)
+    return ()
+
+
+def rebuilt(type_: Type, new: Sequence[Type]) -> Type:
+    """`type_` made of other parts."""
+    if isinstance(type_, TupleType):
+        return TupleType(new)
+    if isinstance(type_, FuncType):
+        return FuncType(new[:-1], new[-1])
+    return type_
+
+
+class InfiniteTypeError(Exception):
+    """A type that contains itself."""
+
+
+def resolved(type_: Type, classes: Classes, depth: int = 0) -> Type:
+    """`type_` with all that is known put in; representatives stand for what is not."""
+    if depth > DEEPEST:
+        raise InfiniteTypeError
+    if isinstance(type_, Variable):
+        known = classes.known(type_)
+        return classes.find(type_) if known is None else resolved(known, classes, depth + 1)
+    return rebuilt(type_, [resolved(p, classes, depth + 1) for p in parts(type_)])
+
+
+def variables(*types: Type) -> list[Variable]:
+    """The variables of types, in order, each once."""
+    found: dict[Variable, None] = {}
+    pending = list(reversed(types))
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Variable):
+            found[current] = None
+        pending.extend(reversed(parts(current)))
+    return list(found)
+
+
+def same_up_to_names(left: Sequence[Type], right: Sequence[Type]) -> bool:
+    """Whether the types are equal once the variables of one list are renamed, each to one of the other's."""
+    there: dict[Type, Type] = {}
+    back: dict[Type, Type] = {}
+    pending = list(zip(left, right))
+    while pending:
+        a, b = pending.pop()
+        if isinstance(a, IncompleteType) and isinstance(b, IncompleteType):
+            if there.setdefault(a, b) is not b or back.setdefault(b, a) is not a:
+                return False
+        elif not _same_top(a, b):
+            return False
+        else:
+            pending.extend(zip(parts(a), parts(b)))
+    return True
+
+
+def _same_top(a: Type, b: Type) -> bool:
+    if isinstance(a, TensorType) or isinstance(b, TensorType):
+        return a == b
+    return type(a) is type(b) and len(parts(a)) == len(parts(b)) and not isinstance(a, IncompleteType)
+
+
+def disagree(a: Type, b: Type) -> bool:
+    """Whether two resolved types disagree here, and not only in their parts."""
+    if isinstance(a, Variable) or isinstance(b, Variable):
+        pair = (a, b) if isinstance(a, Variable) else (b, a)
+        return pair[0] is not pair[1] and pair[0] in variables(pair[1])
+    return not _same_top(a, b)
+
+
+def subterms(type_: Type) -> Iterator[Type]:
+    """`type_` and everything in it."""
+    yield type_
+    for part in parts(type_):
+        yield from subterms(part)

@@ -1,0 +1,246 @@
+"""The checks of the exercise `unification`'s first two functions, `resolve` and `occurs`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any as Anything
+from typing import NamedTuple
+
+from ...ir.module import IRModule
+from ...ir.types import FuncType, TupleType, Type
+from ..budget import limited
+from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
+from ..feedback import Failure
+from ..given import repr_of
+from . import Variable, parts, resolved, variables
+from .oracle import drawn
+from .terms import (
+    PLAIN,
+    Steps,
+    built,
+    copied,
+    fresh,
+    simpler_steps,
+    simpler_terms,
+    snapshot,
+    steps_to_know,
+    term,
+)
+
+
+class Asked(NamedTuple):
+    """A question: how classes came about, a type, and, for `occurs`, a variable."""
+
+    steps: Steps
+    type: Type
+    variable: Variable | None = None
+
+    def told(self, call: str) -> str:
+        """The question as text: what is known, and the call."""
+        known = [
+            f"{v} and {t} are equal" if isinstance(t, Variable) else f"{v} is {t}" for v, t in self.steps
+        ]
+        return "\n".join([*known, call])
+
+    def drawn(self) -> IRModule:
+        """A program in which inference comes to know the same."""
+        return drawn(self.steps, self.type)
+
+
+# -- resolve
+
+
+def _judge_resolve(resolve: Anything, asked: Asked) -> Failure | None:
+    classes, given = built(asked.steps), copied(asked.type)
+    want = resolved(asked.type, classes)
+    before, said = snapshot(given), repr(classes)
+    outcome = limited(CASE_SECONDS, resolve, given, classes)
+    case, program = asked.told(f"resolve({asked.type}, classes)"), asked.drawn()
+    if outcome.error is not None:
+        return crashed(case, outcome, str(want), program=program, hint=_crash_hint(outcome.error))
+    got = outcome.value
+    if snapshot(given) != before or repr(classes) != said:
+        hint = "`resolve` only looks: it makes a new type, and changes neither the given one nor the classes."
+        return Failure(
+            case, str(want), "the type or the classes are changed", hint, program, printed=outcome.printed
+        )
+    if isinstance(got, Type) and got == want:
+        return None
+    if not isinstance(got, Type):
+        hint = "Every path must return a type."
+        return Failure(case, f"the type {want}", repr_of(got), hint, program, printed=outcome.printed)
+    return Failure(
+        case, str(want), str(got), _resolve_hint(resolve, asked, want, got), program, printed=outcome.printed
+    )
+
+
+def _crash_hint(error: BaseException) -> str:
+    if isinstance(error, AttributeError):
+        return (
+            "A tensor has no parts, a tuple has `fields`, a function `arg_types` and `ret_type`: ask "
+            "which it is."
+        )
+    return ""
+
+
+def _resolve_hint(resolve: Anything, asked: Asked, want: Type, got: Type) -> str:
+    written = asked.type
+    while type(want) is type(got) and len(parts(want)) == len(parts(got)) > 0:
+        at = next(n for n, (a, b) in enumerate(zip(parts(want), parts(got))) if a != b)
+        if isinstance(written, FuncType) and _right_in_tuples(resolve, asked, parts(written)[at]):
+            return "A function has parts, too: its parameters, and its result."
+        want, got = parts(want)[at], parts(got)[at]
+        written = parts(written)[at] if parts(written) else written
+    if isinstance(got, Variable) and isinstance(want, Variable):
+        return f"{got} is equal to {want}, the representative of its class: return classes.find({got})."
+    if isinstance(got, Variable):
+        return (
+            f"{got} is known here. What is known may itself hold variables that are known: resolve that, too."
+        )
+    if type(want) is type(got):
+        return "The type must keep all its parts, each of them resolved."
+    return "A tuple stays a tuple and a function a function: only variables are replaced."
+
+
+def _right_in_tuples(resolve: Anything, asked: Asked, part: Type) -> bool:
+    """Whether a part that is wrong inside a function is right inside a tuple."""
+    classes = built(asked.steps)
+    outcome = limited(CASE_SECONDS, resolve, TupleType([copied(part)]), classes)
+    return bool(outcome.error is None and outcome.value == resolved(TupleType([part]), classes))
+
+
+def _smaller(asked: Asked) -> Iterator[Asked]:
+    for fewer in simpler_steps(asked.steps):
+        if asked.variable is None or built(fewer).known(asked.variable) is None:
+            yield asked._replace(steps=fewer)
+    for simpler in simpler_terms(asked.type):
+        yield asked._replace(type=simpler)
+
+
+def _asked(rng: random.Random, count: int, depth: int, pool_size: int) -> Iterator[Asked]:
+    for number in range(count):
+        pool = fresh(min(pool_size, 2 + number // 6))
+        yield Asked(steps_to_know(rng, pool), term(rng, rng.randint(0, depth), pool, 0.8))
+
+
+def _single(rng: random.Random, count: int) -> Iterator[Asked]:
+    """Variables, known and not; one step from what they are."""
+    a, b = fresh(2)
+    yield Asked((), PLAIN[1])
+    yield Asked((), a)
+    yield Asked(((a, b),), a)
+    for _ in range(count):
+        yield Asked(((a, term(rng, 1, [])),), a)
+
+
+def _inside(rng: random.Random, count: int) -> Iterator[Asked]:
+    yield from _asked(rng, count, 3, 8)
+
+
+# -- occurs
+
+
+def _occurs(asked: Asked) -> bool:
+    assert asked.variable is not None
+    classes = built(asked.steps)
+    return classes.find(asked.variable) in variables(resolved(asked.type, classes))
+
+
+def _judge_occurs(occurs: Anything, asked: Asked) -> Failure | None:
+    classes, given = built(asked.steps), copied(asked.type)
+    want = _occurs(asked)
+    before, said = snapshot(given), repr(classes)
+    outcome = limited(CASE_SECONDS, occurs, asked.variable, given, classes)
+    case, program = asked.told(f"occurs({asked.variable}, {asked.type}, classes)"), asked.drawn()
+    if outcome.error is not None:
+        return crashed(case, outcome, str(want), program=program, hint=_crash_hint(outcome.error))
+    got = outcome.value
+    if snapshot(given) != before or repr(classes) != said:
+        hint = "`occurs` only looks: it changes neither the type nor the classes."
+        return Failure(
+            case, str(want), "the type or the classes are changed", hint, program, printed=outcome.printed
+        )
+    if isinstance(got, bool) and got == want:
+        return None
+    hint = _occurs_hint(asked, got) if isinstance(got, bool) else "Every path must return True or False."
+    return Failure(case, str(want), repr_of(got), hint, program, printed=outcome.printed)
+
+
+def _occurs_hint(asked: Asked, got: bool) -> str:
+    if got:
+        return (
+            "Nothing in the type is of the variable's class. Is it the class that is compared, with "
+            "classes.find?"
+        )
+    if asked.variable in variables(asked.type):
+        if asked.type is asked.variable:
+            return "The type is the variable itself: there it occurs."
+        return (
+            "The variable stands in the type. Look into every part: a function's parameters and its "
+            "result, too."
+        )
+    classes = built(asked.steps)
+    found = resolved(asked.type, classes)
+    assert asked.variable is not None
+    root = classes.find(asked.variable)
+    equal = [v for v in variables(asked.type) if classes.find(v) is root]
+    if equal:
+        return f"{equal[0]} is equal to {asked.variable}: compare representatives, classes.find(…)."
+    return f"With what is known put in, the type is {found}: look through variables that are known."
+
+
+def _occurs_in(depth: int, pool_size: int) -> Callable[[random.Random, int], Iterator[Asked]]:
+    def cases(rng: random.Random, count: int) -> Iterator[Asked]:
+        for asked in _asked(rng, 2 * count, depth, pool_size):
+            classes = built(asked.steps)
+            pool = variables(asked.type, *[t for pair in asked.steps for t in pair])
+            unknown = [v for v in pool if classes.known(v) is None]
+            if unknown:
+                yield asked._replace(variable=rng.choice(unknown))
+
+    return cases
+
+
+def _direct(rng: random.Random, count: int) -> Iterator[Asked]:
+    """Nothing is known: the variable stands in the type, or it does not."""
+    pool = fresh(3)
+    yield Asked((), pool[0], pool[0])
+    yield Asked((), pool[1], pool[0])
+    for number in range(count):
+        yield Asked((), term(rng, min(3, number // 5), pool, 0.5), pool[0])
+
+
+def _property(
+    name: str,
+    says: str,
+    judge: Callable[[Anything, Asked], Failure | None],
+    cases: Callable[[random.Random, int], Iterable[Asked]],
+) -> Property:
+    def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
+        search: Search[Asked] = Search(lambda asked: judge(answer, asked), _smaller)
+        return search(cases(rng, count))
+
+    return Property(name, says, test)
+
+
+HELPERS = {
+    "resolve": Exercise(
+        "resolve",
+        "resolve(type, classes)",
+        (
+            _property("variables", "a variable becomes what is known of it", _judge_resolve, _single),
+            _property(
+                "inside", "so do variables inside types, and inside what is known", _judge_resolve, _inside
+            ),
+        ),
+    ),
+    "occurs": Exercise(
+        "occurs",
+        "occurs(variable, type, classes)",
+        (
+            _property("direct", "a variable is found wherever it stands in a type", _judge_occurs, _direct),
+            _property("known", "also by another name, and in what is known", _judge_occurs, _occurs_in(2, 8)),
+        ),
+    ),
+}

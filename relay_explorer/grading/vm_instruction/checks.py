@@ -1,0 +1,395 @@
+"""The checks of the exercise `vm_instruction`: what a new instruction does, and code that uses it: it means
+the same, and is as short as it can be.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any as Anything
+from typing import NamedTuple
+
+from ...execute.values import ConstructorValue, Value, show
+from ...execute.vm import VMProgram, compile_module
+from ...execute.vm.bytecode import GetField, Instruction, targets
+from ...execute.vm.record import record_machine
+from ...execute.vm.text import instruction_text
+from ...ir.adt import Constructor
+from ...typing import infer_types
+from ..budget import limited
+from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
+from ..feedback import Failure
+from ..given import integer, repr_of
+from . import Extended, GetPath, Rules, changed, combined, follow
+from .programs import Sample, Tree, sample, trees
+
+RUNS = 6  # trees that each program is run on
+_LONGEST = 900  # characters of a program or of code that are shown
+
+
+# -- what the instruction does
+
+
+class Look(NamedTuple):
+    """Registers, and an instruction that looks into one of them."""
+
+    instruction: GetPath
+    registers: tuple[Value, ...]
+
+    def smaller(self) -> Iterator[Look]:
+        """Without a register that is not looked at; with a shorter way."""
+        it = self.instruction
+        last = len(self.registers) - 1
+        if last not in (it.to, it.source):
+            yield Look(it, self.registers[:-1])
+        for length in range(1, len(it.path)):
+            yield Look(replace(it, path=it.path[:length]), self.registers)
+
+
+def _judge_run(answer: Anything, look: Look) -> Failure | None:
+    it, given = look.instruction, list(look.registers)
+    right = list(given)
+    follow(it, right)
+    shown = "\n".join(f"  r{n}: {show(value)}" for n, value in enumerate(given))
+    case = f"run({instruction_text(it)}, registers), with the registers\n{shown}"
+    expected = f"r{it.to}: {show(right[it.to])}"
+    after = list(given)
+    outcome = limited(CASE_SECONDS, answer, it, after)
+    if outcome.error is not None:
+        failure = crashed(case, outcome, expected)
+        told = "A field of a tuple is `value[index]`, one of a constructed value is `value.fields[index]`."
+        if "'GetPath'" in str(outcome.error):
+            told = "An instruction has `to`, `source` and `path`."
+        elif "not tuple" in str(outcome.error):
+            told = "`path` has several numbers: take one field, of what that gives another, and so on."
+        wrong = isinstance(outcome.error, (TypeError, AttributeError))
+        return replace(failure, hint=failure.hint or (told if wrong else ""))
+    told = _run_hint(it, given, after, right, outcome.value)
+    if not told:
+        return None
+    got = "\n".join(f"r{n}: {show(value)}" for n, value in enumerate(after) if _differ(value, right, n))
+    return Failure(case, expected, got or "other registers", told, printed=outcome.printed)
+
+
+def _differ(value: Value, right: Sequence[Value], number: int) -> bool:
+    return number >= len(right) or value is not right[number]
+
+
+def _run_hint(
+    it: GetPath, given: list[Value], after: list[Value], right: list[Value], returned: object
+) -> str:
+    """What is wrong with the registers; an empty text where nothing is."""
+    if len(after) != len(right):
+        return "A function has as many registers as before: none is added or removed."
+    if all(one is other for one, other in zip(after, right)):
+        return ""
+    others = [n for n in range(len(right)) if n != it.to and after[n] is not right[n]]
+    if others:
+        return f"Only the register `to` is written. Here r{others[0]} has changed, too."
+    if returned is right[it.to] and after[it.to] is given[it.to]:
+        return "The value is returned, but no register has it: put it into `registers[instruction.to]`."
+    if after[it.to] is given[it.to]:
+        return "The register `to` has not changed."
+    for path, told in (
+        (it.path[:1], "That is the first field on the way. Go on from it, to the end of `path`."),
+        (it.path[::-1], "`path` goes from the outside in: its first number is a field of `source` itself."),
+    ):
+        registers = list(given)
+        try:
+            follow(replace(it, path=path), registers)
+        except (AttributeError, IndexError):
+            continue
+        if registers[it.to] is after[it.to]:
+            return told
+    return "Start with the register `source`, and take one field after another."
+
+
+def _looks(kinds: tuple[str, ...], itself: bool = False) -> Callable[[random.Random, int], Iterator[Look]]:
+    def cases(rng: random.Random, count: int) -> Iterator[Look]:
+        for number in range(count):
+            path = tuple([rng.randint(0, 1) for _ in range(1 + number % 4)])
+            value = _nested(rng, len(path), kinds)
+            registers: list[Value] = [_number(n) for n in range(2 + number % 3)]
+            source = rng.randrange(len(registers))
+            registers[source] = value
+            to = source if itself and number % 2 else rng.randrange(len(registers))
+            yield Look(GetPath(to, source, path), tuple(registers))
+
+    return cases
+
+
+def _nested(rng: random.Random, depth: int, kinds: tuple[str, ...]) -> Value:
+    """A value that is nested as deep, of tuples, or constructed."""
+    if depth == 0:
+        return _number(rng.randint(0, 99))
+    parts = [_nested(rng, depth - 1, kinds) for _ in range(2)]
+    if rng.choice(kinds) == "tuple":
+        return tuple(parts)
+    return ConstructorValue(_constructors()["Two"], parts)
+
+
+def _number(value: int) -> Value:
+    import numpy as np
+
+    return np.array(value, "int32")
+
+
+# -- code that uses it
+
+
+def _judge_combine(answer: Anything, case: Sample) -> Failure | None:
+    program = _compiled(case)
+    made: dict[str, list[Instruction]] = {}
+    for name, function in program.functions.items():
+        told = _told(name, function.code, case)
+        right = combined(function.code)
+        outcome = limited(CASE_SECONDS, answer, list(function.code))
+        expected = _code(right)
+        if outcome.error is not None:
+            return crashed(told, outcome, expected, picture=_picture(program, case))
+        code = outcome.value
+        if not isinstance(code, (list, tuple)) or not all(isinstance(i, Instruction) for i in code):
+            hint = "Return the new list of instructions. Is there a `return`?"
+            return Failure(told, expected, repr_of(code, 300), hint, printed=outcome.printed)
+        odd = next((hint for i in code if (hint := _odd(i))), "")
+        if odd:
+            return Failure(told, expected, repr_of(code, 300), odd, printed=outcome.printed)
+        made[name] = list(code)
+        hint = code_hint(list(function.code), list(code))
+        if hint:
+            new = _put(changed(program, combined), made)
+            return Failure(
+                told, expected, _code(code), hint, printed=outcome.printed, picture=_picture(new, case)
+            )
+    return _judge_runs(program, made, case)
+
+
+def _odd(instruction: Instruction) -> str:
+    """What is wrong with an instruction that an answer has made, if it cannot even be printed."""
+    registers: tuple[object, ...] = ()
+    match instruction:
+        case GetPath(to, source, path):
+            if not isinstance(path, tuple) or not path or any(integer(index) is None for index in path):
+                return "A path is a tuple of numbers of fields: `(*path, index)` is one longer than `path`."
+            registers = (to, source)
+        case GetField(to, source, index):
+            registers = (to, source, index)
+    if any(integer(number) is None for number in registers):
+        return (
+            "An instruction has numbers in it: `GetPath(to, source, path)`, with the registers `to` and "
+            "`source`."
+        )
+    return ""
+
+
+def code_hint(before: list[Instruction], after: list[Instruction]) -> str:
+    """The usual mistake that explains the code; an empty text where it is as it should be, or none does."""
+    if after == combined(before):
+        return ""
+    if after == before:
+        return (
+            "No two instructions were combined. The register in the middle may be another than the last one, "
+            "if its value is not needed any more."
+        )
+    for number, instruction in enumerate(after):
+        for target in targets(instruction):
+            if not number < target < len(after):
+                return (
+                    f"Instruction {number} jumps to {target}, and the code has {len(after)} instructions "
+                    "now. What comes after a combined pair has another number: `retargeted` puts the new "
+                    "ones in."
+                )
+    if any(isinstance(i, GetPath) and len(i.path) == 1 for i in after):
+        return (
+            "A `get_path` of one step does what `get_field` does. Two instructions become one when the path "
+            "of one goes on with the index of the other: `(*path, index)`."
+        )
+    for rules, told in _MISTAKES:
+        if after == combined(before, rules):
+            return told
+    return ""
+
+
+_LATER = (
+    "The value in the middle is still needed: another instruction reads that register later. Look at what is "
+    "`needed` when the instruction after the pair begins."
+)
+_ENTRY = (
+    "An instruction that is jumped to cannot be combined with the one before it: whoever jumps there has "
+    "found the value in the middle somewhere else, or goes past its first part."
+)
+_NUMBERS = (
+    "What comes after a combined pair has another number, and jumps still lead to the old ones: `retargeted` "
+    "puts the new ones in."
+)
+_MISTAKES = (
+    (Rules(jumps=False), _NUMBERS), (Rules(middle=False), _LATER), (Rules(entries=False), _ENTRY),
+    (Rules(middle=False, entries=False), _LATER), (Rules(jumps=False, middle=False), _LATER),
+    (Rules(runs=False), "Two became one, but a third goes on where they end: a path may have any length."),
+    (
+        Rules(same=False),
+        "More can be combined: also where the register in the middle is another than the last one, if its "
+        "value is not needed any more.",
+    ),
+)  # fmt: skip
+
+
+def _judge_runs(program: VMProgram, made: dict[str, list[Instruction]], case: Sample) -> Failure | None:
+    """The code of all functions together must mean the same, and be no longer than it has to be."""
+    main = program.functions["main"]
+    told = _told("main", main.code, case)
+    right = combined(main.code)
+    new = _put(changed(program, combined), made)
+    given = list(_arguments(case))
+    found: list[str] = []
+    outcome = limited(CASE_SECONDS, _results, new, given, found)
+    if outcome.error is not None:
+        found.append(f"a failure: {outcome.error}")
+    right_results: list[str] = []
+    _results(program, given, right_results)
+    for args, wanted, got in zip(given, right_results, found):
+        if got != wanted:
+            expected = f"{_code(right)}\nwhich gives {wanted} for {show(args[0])}"
+            got = f"{_code(made['main'])}\nwhich gives {got:.300}"
+            hint = (
+                "The new code means something else. Compare the first instruction that differs: which "
+                "register has another value then?"
+            )
+            return Failure(told, expected, got, hint, picture=_picture(new, case, args))
+    for name, code in made.items():
+        fewest = len(combined(program.functions[name].code))
+        if len(code) > fewest:
+            got = _code(made["main"])
+            hint = f"More can be combined: {len(code)} instructions of `@{name}` are left, and {fewest} do."
+            return Failure(told, _code(right), got, hint, picture=_picture(new, case))
+    return None
+
+
+def _put(program: VMProgram, made: dict[str, list[Instruction]]) -> VMProgram:
+    """The program with an answer's code, as far as it is there."""
+    functions = {
+        name: replace(f, code=tuple(made.get(name, f.code))) for name, f in program.functions.items()
+    }
+    return replace(program, functions=functions)
+
+
+def _results(program: VMProgram, given: Sequence[Sequence[Value]], into: list[str]) -> None:
+    """What a program gives for each of the arguments."""
+    machine = Extended(program, follow)
+    for args in given:
+        into.append(show(machine.call("main", list(args))))
+
+
+# -- programs and values
+
+
+@cache
+def _compiled(case: Sample) -> VMProgram:
+    return compile_module(infer_types(case.module()))  # no passes: nobody waits for them
+
+
+@cache
+def _constructors() -> dict[str, Constructor]:
+    program = _compiled(Sample((), ()))
+    (data,) = program.types
+    return {made.name_hint: made for made in data.constructors}
+
+
+def _arguments(case: Sample) -> Iterator[list[Value]]:
+    rng = random.Random(str(case))
+    pairs = iter(range(1, 9))
+    p = tuple([tuple([tuple([_number(next(pairs)) for _ in range(2)]) for _ in range(2)]) for _ in range(2)])
+    for tree in trees(rng, RUNS):
+        yield [_item(tree), p]
+
+
+def _item(tree: Tree) -> Value:
+    """A tree as the machine holds it. Trees are five levels deep at most."""
+    made = _constructors()
+    if isinstance(tree, tuple):
+        return ConstructorValue(made["Two"], [_item(part) for part in tree])
+    return ConstructorValue(made["One"], [_number(tree)])
+
+
+def _picture(program: VMProgram, case: Sample, args: Sequence[Value] | None = None) -> Callable[[], Anything]:
+    """The machine explorer of a run of the new code."""
+
+    def draw() -> Anything:
+        from ...explorer import Explorer
+        from ...views.machine.view import look, run_view
+
+        given = list(args) if args is not None else next(_arguments(case))
+        run = record_machine(Extended(program, follow), given, limit=300, budget=20_000, text=look)
+        return Explorer(run_view(run, case.module(), "Your code, run"), "your-code-machine")
+
+    return draw
+
+
+def _told(name: str, code: Sequence[Instruction], case: Sample) -> str:
+    return f"combine(code), for the code of `@{name}`:\n{_code(code)}\nof the program\n{_text(case)}"
+
+
+def _text(case: Sample) -> str:
+    """`@main` of a program: the rest is the same in all."""
+    text = case.text()
+    return _cut(text[text.index("def @main") :])
+
+
+def _code(code: Sequence[Instruction]) -> str:
+    return _cut("\n".join(f"{n:4}  {instruction_text(i)}" for n, i in enumerate(code)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) < _LONGEST else text[:_LONGEST] + "…"
+
+
+# -- what is tried
+
+
+def _programs(*kinds: str) -> Callable[[random.Random, int], Iterator[Sample]]:
+    def cases(rng: random.Random, count: int) -> Iterator[Sample]:
+        for number in range(count):
+            yield sample(rng, number % 9, *kinds)
+
+    return cases
+
+
+def _properties(
+    judge: Callable[[Anything, Anything], Failure | None],
+    *rows: tuple[str, str, Callable[[random.Random, int], Iterator[Anything]]],
+) -> tuple[Property, ...]:
+    def one(name: str, says: str, cases: Callable[[random.Random, int], Iterator[Anything]]) -> Property:
+        def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
+            search: Search[Anything] = Search(lambda case: judge(answer, case), lambda case: case.smaller())
+            return search(cases(rng, count))
+
+        return Property(name, says, test)
+
+    return tuple(one(*row) for row in rows)
+
+
+EXERCISE = {
+    "run": Exercise(
+        "run",
+        "run(instruction, registers)",
+        _properties(
+            _judge_run,
+            ("tuples", "it finds a field of a field of a tuple", _looks(("tuple",))),
+            ("data", "it looks into constructed values, too", _looks(("tuple", "data"))),
+            ("registers", "it writes one register, and no other", _looks(("tuple", "data"), itself=True)),
+        ),
+    ),
+    "combine": Exercise(
+        "combine",
+        "combine(code)",
+        _properties(
+            _judge_combine,
+            ("straight", "a field of a field is one instruction", _programs()),
+            ("shared", "what is needed later is still there", _programs("shared")),
+            ("jumps", "jumps lead where they did", _programs("match", "shared")),
+            ("entries", "what is jumped to begins there", _programs("match", "choice", "shared")),
+        ),
+    ),
+}  # fmt: skip

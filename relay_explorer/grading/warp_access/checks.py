@@ -1,0 +1,336 @@
+"""The checks of the exercise `warp_access`: pieces of memory that a warp fetches, turns that it waits for a
+bank of shared memory, and how long the rows of a tile should be.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any as Anything
+from typing import NamedTuple
+
+from ...ir.show import counted
+from ..budget import limited
+from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
+from ..feedback import Failure
+from ..given import integer, repr_of
+from . import BANKS, PIECE, WARP, WORD, Place, best_length, block_access, pieces, strided, turns, worst
+
+
+class Access(NamedTuple):
+    """What the threads of a warp touch: their addresses, of elements of `size` bytes."""
+
+    addresses: tuple[int, ...]
+    size: int = 4
+
+
+class Tile(NamedTuple):
+    """A tile in shared memory, so many columns wide, and the accesses to it."""
+
+    columns: int
+    accesses: tuple[tuple[Place, ...], ...]
+
+
+# -- pieces
+
+
+def _judge_pieces(answer: Anything, case: Access) -> Failure | None:
+    right = pieces(case.addresses, case.size)
+    told = f"transactions({_list(case.addresses)}, {case.size})"
+    outcome = limited(CASE_SECONDS, answer, list(case.addresses), case.size)
+    if outcome.error is not None:
+        return crashed(told, outcome, str(right))
+    if integer(outcome.value) == right:
+        return None
+    hint = pieces_hint(outcome.value, case)
+    return Failure(told, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
+
+
+def pieces_hint(value: object, case: Access) -> str:
+    """What is wrong with an answer to `transactions`."""
+    addresses, size = case
+    if (value := integer(value)) is None:
+        return "Return how many pieces there are, a whole number."
+    if not addresses:
+        return "No thread takes part, so nothing is fetched."
+    low, high = min(addresses), max(addresses)
+    more = value > pieces(addresses, size)
+    guesses = [
+        (len({a // (PIECE * WORD) for a in addresses}), _BYTES),
+        (len({a // size // PIECE for a in addresses}), _BYTES),
+        ((high - low) // PIECE + 1 if more else None, _BETWEEN),
+        (len({(a - low) // PIECE for a in addresses}), _BEGIN),
+        (len({a // size // 8 for a in addresses}), _EIGHT),
+        (-(-len(set(addresses)) * size // PIECE), _TOUCHED),
+        (len(set(addresses)), _SHARED),
+        (len(addresses), _SHARED),
+    ]
+    last = "For each address ask which piece it is in, and count the different ones."
+    return next((hint for guess, hint in guesses if guess == value), last)
+
+
+_BYTES = "Addresses are bytes, and a piece has 32 of these, not 32 elements."
+_BETWEEN = (
+    "Between the lowest and the highest address there may be pieces that nobody touches: they are not "
+    "fetched."
+)
+_BEGIN = "Pieces begin at multiples of 32 bytes, wherever a warp begins to read."
+_EIGHT = "A piece has as many elements as fit 32 bytes: eight, if they have four bytes each."
+_TOUCHED = "Count the pieces that are touched: the bytes that are wanted may lie in more of them."
+_SHARED = "Threads whose addresses lie in one piece share it."
+
+
+# -- banks
+
+
+def _judge_turns(answer: Anything, case: Access) -> Failure | None:
+    right = turns(case.addresses)
+    told = f"conflicts({_list(case.addresses)})"
+    outcome = limited(CASE_SECONDS, answer, list(case.addresses))
+    if outcome.error is not None:
+        return crashed(told, outcome, str(right), hint="" if case.addresses else turns_hint(0, ()))
+    if integer(outcome.value) == right:
+        return None
+    hint = turns_hint(outcome.value, case.addresses)
+    return Failure(told, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
+
+
+def turns_hint(value: object, addresses: Sequence[int]) -> str:
+    """What is wrong with an answer to `conflicts`."""
+    if (value := integer(value)) is None:
+        return "Return how often the busiest bank is asked, a whole number."
+    if not addresses:
+        return "No thread takes part, so no bank is asked: 0."
+    words = [a // WORD for a in addresses]
+    busiest = _most(word % BANKS for word in set(words))
+    guesses = [
+        (_most(word % BANKS for word in words), _SAME_WORD),
+        (_most(a % BANKS for a in set(addresses)), _WORDS),
+        (busiest - 1, "Count all turns, the first one too: without a conflict it is 1."),
+        (len({word % BANKS for word in words}), _ASKED),
+    ]
+    last = "For each bank count the different words that are wanted of it; the most counts."
+    return next((hint for guess, hint in guesses if guess == value), last)
+
+
+_SAME_WORD = "Threads that want the same word of a bank are served together. Count different words."
+_WORDS = "Addresses are bytes; a bank gives words of four of them."
+_ASKED = "That is how many banks are asked. Wanted is how often one is."
+
+
+def _most(keys: Iterable[int]) -> int:
+    return max(Counter(keys).values())
+
+
+# -- rows
+
+
+def _judge_rows(answer: Anything, case: Tile) -> Failure | None:
+    right = best_length(case.columns, case.accesses)
+    most = worst(right, case.accesses)
+    shown = "\n".join(f"  {_list(places)}" for places in case.accesses)
+    told = f"row_length({case.columns}, accesses), with the accesses\n{shown}"
+    expected = f"{right}: at most {counted(most, 'turn')}"
+    outcome = limited(CASE_SECONDS, answer, case.columns, [list(places) for places in case.accesses])
+    if outcome.error is not None:
+        return crashed(told, outcome, expected)
+    value = outcome.value
+    length = integer(value)
+    if length == right:
+        return None
+    got = repr_of(value)
+    if length is not None and length >= case.columns:
+        got += f": {counted(worst(length, case.accesses), 'turn')}"
+    return Failure(told, expected, got, rows_hint(value, case), printed=outcome.printed)
+
+
+def rows_hint(value: object, case: Tile) -> str:
+    """What is wrong with an answer to `row_length`."""
+    columns, accesses = case
+    if (value := integer(value)) is None:
+        return "Return the length of a row in words, a whole number."
+    if value < columns:
+        return f"The tile has {columns} columns: in shorter rows they would lie upon each other."
+    right = best_length(columns, accesses)
+    if worst(value, accesses) == worst(right, accesses):
+        return "A shorter row does as well, and takes less memory."
+    if value == columns + 1:
+        return "One word more is right for columns of a whole warp. Try the lengths, and count."
+    if len(accesses) > 1 and any(value == best_length(columns, [one]) for one in accesses):
+        return "That is best for one of the accesses. The worst of them counts."
+    if value >= columns + BANKS:
+        return "Banks come again after 32 words: what a longer row does, a shorter one does too."
+    return "Try all lengths from the tile's own on: banks come again after 32 words."
+
+
+def _list(values: Sequence[Anything]) -> str:
+    shown = ", ".join(str(value) for value in values[:WARP])
+    return f"[{shown}]"
+
+
+# -- what is tried
+
+_KERNEL = (  # the transpose of chapter 23, a tile of 16 rows and 8 columns: written, and read
+    block_access(lambda x, y: (2 * y + (x >> 3), x & 7), 16),
+    block_access(lambda x, y: (x, y), 16),
+)
+
+
+def _plain(rng: random.Random, count: int) -> Iterator[Access]:
+    """Side by side, and with strides."""
+    for step in (1, 2, 3, 8, 9, 32, 0):
+        yield Access(tuple(strided(WARP, step)))
+    for _ in range(count):
+        yield Access(tuple(strided(WARP, rng.choice((1, 2, 4, 5, 7, 16, 31, 33, 64)))))
+
+
+def _shifted(rng: random.Random, count: int) -> Iterator[Access]:
+    """That begin anywhere; of elements of other sizes; by a part of the threads."""
+    yield Access(())
+    yield Access(tuple(strided(WARP, 1, 1)))
+    for _ in range(count):
+        size = rng.choice((1, 2, 4, 8, 16))
+        threads, first = rng.choice((WARP, WARP, rng.randint(1, WARP))), rng.randrange(100)
+        yield Access(tuple(strided(threads, rng.choice((0, 1, 1, 2, 3, 12)), first, size)), size)
+
+
+def _scattered(rng: random.Random, count: int) -> Iterator[Access]:
+    """In any order: gathers, several rows, the same element for several threads."""
+    for _ in range(count):
+        kind, size = rng.randrange(3), rng.choice((2, 4, 8))
+        if kind == 0:
+            found = [rng.randrange(400) for _ in range(WARP)]
+        elif kind == 1:
+            width, row = rng.choice((4, 8, 16)), rng.choice((64, 100, 512))
+            found = [(t // width) * row + t % width for t in range(WARP)]
+        else:
+            found = [8 * rng.randrange(6) + rng.randrange(2) for _ in range(WARP)]
+        yield Access(tuple([size * place for place in found]), size)
+
+
+def _words(*kinds: Callable[[random.Random, int], Iterator[Access]]) -> Callable[..., Iterator[Access]]:
+    """The same places as words of four bytes."""
+
+    def made(rng: random.Random, count: int) -> Iterator[Access]:
+        for cases in kinds:
+            for case in cases(rng, count // len(kinds)):
+                yield Access(tuple([a // case.size * WORD for a in case.addresses]))
+
+    return made
+
+
+def _repeated(rng: random.Random, count: int) -> Iterator[Access]:
+    """Where several threads want the same word."""
+    for _ in range(count):
+        each, step = rng.choice((2, 4, 8, 32)), rng.choice((1, 8, 16, 32))
+        yield Access(tuple([WORD * step * (t // each) for t in range(WARP)]))
+
+
+def _columns(rng: random.Random, count: int) -> Iterator[Tile]:
+    """Read down a column."""
+    for columns in (32, 16, 8, 33):
+        yield Tile(columns, (tuple((t, 0) for t in range(WARP)),))
+    for _ in range(count):
+        yield Tile(rng.randint(4, 70), (tuple((t, 1) for t in range(WARP)),))
+
+
+def _tiles(rng: random.Random, count: int) -> Iterator[Tile]:
+    """Written in one way and read in another."""
+    yield Tile(8, tuple(map(tuple, _KERNEL)))
+    for _ in range(count):
+        columns = rng.choice((8, 16, 20, 32, 48, 64))
+        found = [tuple(_blocked(rng, columns)) for _ in range(rng.randint(1, 3))]
+        yield Tile(columns, tuple(found))
+
+
+def _blocked(rng: random.Random, columns: int) -> list[Place]:
+    width = rng.choice((4, 8, 16, 32))
+    if rng.random() < 0.5:
+        return [(t % width, t // width) for t in range(WARP)]
+    step = min(width, columns)
+    return [(t // step, t % step) for t in range(WARP)]
+
+
+def _fewer(case: Access) -> Iterator[Access]:
+    """Of fewer threads."""
+    threads = case.addresses
+    for parts in (2, 4, 8):
+        for at in range(0, len(threads), max(1, len(threads) // parts)):
+            rest = threads[:at] + threads[at + max(1, len(threads) // parts) :]
+            if rest and len(rest) < len(threads):
+                yield Access(rest, case.size)
+
+
+def _simpler(case: Tile) -> Iterator[Tile]:
+    """With fewer accesses."""
+    if len(case.accesses) > 1:
+        for at in range(len(case.accesses)):
+            yield Tile(case.columns, case.accesses[:at] + case.accesses[at + 1 :])
+
+
+def _smallest(
+    judge: Callable[[Anything, Anything], Failure | None],
+    answer: Anything,
+    smaller: Callable[[Anything], Iterator[Anything]],
+    case: Anything,
+    hint: str,
+) -> Failure | None:
+    """The failure of the smallest case of which the same is to be said."""
+
+    def same(case: Anything) -> Failure | None:
+        failure = judge(answer, case)
+        return failure if failure is not None and failure.hint == hint else None
+
+    return Search[Anything](same, smaller)([case])
+
+
+def _properties(
+    judge: Callable[[Anything, Anything], Failure | None],
+    smaller: Callable[[Anything], Iterator[Anything]],
+    *rows: tuple[str, str, Callable[[random.Random, int], Iterator[Anything]]],
+) -> tuple[Property, ...]:
+    def one(name: str, says: str, cases: Callable[[random.Random, int], Iterator[Anything]]) -> Property:
+        def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
+            for case in cases(rng, count):
+                failure = judge(answer, case)
+                if failure is not None:
+                    return _smallest(judge, answer, smaller, case, failure.hint)
+            return None
+
+        return Property(name, says, test)
+
+    return tuple(one(*row) for row in rows)
+
+
+EXERCISE = {
+    "transactions": Exercise(
+        "transactions",
+        "transactions(addresses, size)",
+        _properties(
+            _judge_pieces, _fewer,
+            ("strides", "side by side, or apart", _plain),
+            ("anywhere", "from any place, of elements of any size, by a part of the threads", _shifted),
+            ("scattered", "in any order", _scattered),
+        ),
+    ),
+    "conflicts": Exercise(
+        "conflicts",
+        "conflicts(addresses)",
+        _properties(
+            _judge_turns, _fewer,
+            ("strides", "different words of one bank take turns", _words(_plain)),
+            ("together", "who wants the same word is served together", _repeated),
+            ("scattered", "in any order, by a part of the threads", _words(_shifted, _scattered)),
+        ),
+    ),
+    "row_length": Exercise(
+        "row_length",
+        "row_length(columns, accesses)",
+        _properties(
+            _judge_rows, _simpler,
+            ("columns", "a column is read in as few turns as can be", _columns),
+            ("tiles", "the worst of several accesses counts, and no row is longer than it must be", _tiles),
+        ),
+    ),
+}  # fmt: skip
