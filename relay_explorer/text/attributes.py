@@ -13,6 +13,7 @@ from ..ir.types import Any, Dim, Size
 from .lexer import near
 from .literals import SPECIAL, number, unquote
 from .metadata import MetaTable
+from .slashed_names import SlashedNames
 from .types import TypeSyntax
 
 _DEEPEST = 100
@@ -29,6 +30,7 @@ class AttributeSyntax(TypeSyntax):
         super().__init__(text, source_name)
         self.meta = meta
         self.locals: dict[str, Var] = {}
+        self.slashed = SlashedNames()
         self._defaults: dict[type[Attrs], Attrs] = {}
 
     def dimension(self) -> Dim:
@@ -114,11 +116,13 @@ class AttributeSyntax(TypeSyntax):
         is a division.
         """
         text, start = self.text, self.start
-        found = self.locals.get(text)
-        while found is None and "/" in text:
-            text = text[: text.rindex("/")]
-            found = self.locals.get(text)
-        if found is None:
+        variable = self.locals.get(text)
+        if variable is None and "/" in text:
+            for text in self.slashed.prefixes(self.text):
+                variable = self.locals.get(text)
+                if variable is not None:
+                    break
+        if variable is None:
             self.advance()
             name = self.content[start : self.last]
             raise self.error(
@@ -126,7 +130,7 @@ class AttributeSyntax(TypeSyntax):
             )
         self.end = start + len(text)
         self.advance()
-        return found
+        return variable
 
     def string(self) -> str:
         """The string literal that is the current token."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.adt import Constructor, TypeData
 from ..ir.errors import Note, ParseError
-from ..ir.expr import Expr, Function, GlobalVar, Var
+from ..ir.expr import Expr, Function, GlobalVar
 from ..ir.module import IRModule
 from ..ir.scopes import escaped_variable
 from ..ir.trampoline import TooDeepError, run
@@ -92,7 +92,6 @@ class ModuleSyntax(CompoundSyntax):
     def known(self, module: IRModule) -> None:
         """Makes what `module` defines known to the program."""
         self.defined: dict[str, int] = {}
-        self.module_locals: dict[str, Var] = {}  # variables that nothing binds
         for variable in module.functions:
             self.globals[variable.name_hint] = variable
         for type_var, data in module.type_definitions.items():
@@ -112,7 +111,7 @@ class ModuleSyntax(CompoundSyntax):
                 self._type_declaration(module)
             elif word == "free_var":
                 self.free_var()
-                self.module_locals = dict(self.locals)
+                self.undo.clear()  # the variable stays defined in what follows
             else:
                 self._main(module)
         self.check_uses()
@@ -175,11 +174,10 @@ class ModuleSyntax(CompoundSyntax):
         self.defined[name] = at
 
     def _fresh_scope(self) -> None:
-        self.locals = dict(self.module_locals)
+        self.unwind(0)
         self.graph.clear()
         self.graph_open.clear()
         self.strays.clear()
-        self.undo.clear()
 
     def _check_strays(self, value: Expr) -> None:
         """A node may be used outside its scope if it can be written outside it: if no variable of that scope

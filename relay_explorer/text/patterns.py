@@ -32,6 +32,8 @@ class PatternSyntax(AttributeSyntax):
         """From here to the end of the scope, `name` is `variable`."""
         self.undo.append((name, self.locals.get(name)))
         self.locals[name] = variable
+        if "/" in name:
+            self.slashed.add(name)
 
     def define_graph(self, name: str, node: Expr, start: int) -> None:
         """From here to the end of the scope, `%0` is that node."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -147,6 +148,22 @@ def test_the_limit_can_be_moved() -> None:
 def test_no_input_takes_quadratic_time(hostile: str) -> None:
     with pytest.raises(ParseError):
         parse(HEAD + hostile)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def @main(%x: int32) { %" + "a/" * 200_000 + "b }",
+        "def @main(%" + "a/" * 100_000 + "c: int32) { %" + "a/" * 100_000 + "b }",
+        "".join(f"free_var %v{n}: int32;\n" for n in range(40_000)) + "%v",
+    ],
+    ids=["name", "names", "free variables"],
+)
+def test_names_are_looked_up_in_linear_time(program: str) -> None:
+    begin = time.process_time()
+    with pytest.raises(ParseError, match="is not defined here"):
+        parse(program)
+    assert time.process_time() - begin < 4  # quadratic: over ten seconds
 
 
 def test_ten_thousand_lines_in_seconds() -> None:

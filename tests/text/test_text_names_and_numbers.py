@@ -14,6 +14,7 @@ from relay_explorer.ir import (
     Constant,
     Function,
     IRModule,
+    Let,
     NDArray,
     Op,
     ParseError,
@@ -42,6 +43,19 @@ class TestNames:
     def test_the_longest_name_that_is_there_is_meant(self) -> None:
         found = parse_expr("free_var %a; free_var %a/b; %a/b/exp(%a)")
         assert show(found).splitlines()[-2:] == ["%0 = exp(%a);", "divide(%a/b, %0)"]
+
+    def test_the_longest_name_in_scope_is_meant(self) -> None:
+        program = "free_var %a: int32; free_var %b/c: int32; let %a/b/c = 1; let %a/b = %a; %a/b/d(%b/c)"
+        with pytest.raises(ParseError, match="`d`"):  # %a/b divided by a call of d
+            parse_expr(program)
+        body = parse_expr(program.replace("%a/b/d", "%a/b/exp"))
+        assert isinstance(body, Let)
+        assert isinstance(body.body, Let)
+        assert body.body.body.args[0] is body.body.var
+
+    def test_a_name_ends_with_its_scope(self) -> None:
+        program = "free_var %a: int32; (if (True) { let %a/exp = 1; %a/exp } else { 2 }, %a/exp(%a))"
+        assert parse_expr(program).fields[1].op.name == "divide"
 
     def test_a_slash_before_a_number_divides(self) -> None:
         assert show(parse_expr("fn (%x: float32) { %x/2f }")).splitlines()[1] == "  divide(%x, 2f)"
