@@ -12,7 +12,7 @@ from relay_explorer.analysis.dataflow_graph import DataflowGraph
 from relay_explorer.ir.expr import Call, Function
 from relay_explorer.ir.op import Op
 from relay_explorer.text import parse
-from relay_explorer.transform.fusion_groups import Limits, Partition
+from relay_explorer.transform.fuse_ops.groups import Limits, Partition
 from relay_explorer.typing import infer_types
 from relay_explorer.views.fusion.sentences import PATTERNS
 

@@ -331,7 +331,7 @@ def _machine(x: object, args: Sequence[object], title: str, limit: int | None) -
 
 
 def _partial(x: object, title: str, limit: int | None) -> View:
-    from .transform.partial_record import LIMIT as EVENTS
+    from .transform.partial_evaluate.record import LIMIT as EVENTS
     from .views.partial.view import partial_view
 
     module = _module(x)

@@ -268,7 +268,7 @@ class Op(Expr):
 
             return named(self.gradient)
         if key == "FTVMMixedPrecisionConversionType" and key not in self._attrs:
-            from ..transform.mixed_precision import default_conversion
+            from ..transform.mixed_precision.categories import default_conversion
 
             return default_conversion(self.name)
         return self._attrs.get(key, (None, 0))[0]

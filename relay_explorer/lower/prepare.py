@@ -18,19 +18,19 @@ from ..ir.ndarray import is_supported
 from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order
-from ..transform.combine_shared_dense import CombineSharedDense
-from ..transform.defuse_ops import DefuseOps
+from ..transform.combine_parallel.shared_dense import CombineSharedDense
 from ..transform.dynamic_to_static import DynamicToStatic
 from ..transform.eliminate_common_subexpr import EliminateCommonSubexpr
 from ..transform.eta_expand import EtaExpand
 from ..transform.fold_constant import FoldConstant
+from ..transform.fold_scale_axis.axes import CONSTANTS_ONLY
 from ..transform.fuse_ops import PATTERNS, FuseOps
+from ..transform.fuse_ops.defuse_ops import DefuseOps
 from ..transform.infer_type import InferType
 from ..transform.infrastructure import PassContext, Sequential, context_within
 from ..transform.inline import Inline
 from ..transform.optimize import pipeline
 from ..transform.remove_unused_functions import RemoveUnusedFunctions
-from ..transform.scale_axes import CONSTANTS_ONLY
 from ..typing import check_types, infer_types
 from .lowering import lowering_of
 from .passes.flat_lets import FlatLets

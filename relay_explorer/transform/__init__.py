@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
-from .alter_op_layout import AlterOpLayout
 from .annotate_spans import AnnotateSpans
-from .annotate_target import AnnotateTarget
-from .backward_fold_scale_axis import BackwardFoldScaleAxis
-from .batching_ops import BatchingOps
 from .canonicalize_cast import CanonicalizeCast
 from .canonicalize_ops import CanonicalizeOps
-from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
-from .combine_parallel_conv2d import CombineParallelConv2D
-from .combine_parallel_dense import CombineParallelDense
-from .combine_shared_dense import CombineSharedDense
-from .convert_layout import ConvertLayout
+from .combine_parallel.batch_matmul import CombineParallelBatchMatmul
+from .combine_parallel.batching_ops import BatchingOps
+from .combine_parallel.conv2d import CombineParallelConv2D
+from .combine_parallel.dense import CombineParallelDense
+from .combine_parallel.shared_dense import CombineSharedDense
+from .continuation_passing.to_cps import ToCPS, to_cps
+from .continuation_passing.un_cps import UnCPS, un_cps
 from .dead_code_elimination import DeadCodeElimination
 from .defunctionalize import Defunctionalization, Defunctionalize
-from .defuse_ops import DefuseOps
+from .differentiation.first_order import FirstOrderGradient
+from .differentiation.gradient import gradient
+from .differentiation.lazy_gradient_init import LazyGradientInit
 from .dynamic_to_static import DynamicToStatic
 from .eliminate_common_subexpr import EliminateCommonSubexpr
 from .eta_expand import EtaExpand
 from .fast_math import FastMath
-from .first_order_gradient import FirstOrderGradient
 from .fold_constant import FoldConstant
 from .fold_explicit_padding import FoldExplicitPadding
 from .fold_scale_axis import FoldScaleAxis
-from .forward_fold_scale_axis import ForwardFoldScaleAxis
+from .fold_scale_axis.backward import BackwardFoldScaleAxis
+from .fold_scale_axis.forward import ForwardFoldScaleAxis
 from .fuse_ops import FuseOps
-from .gradient import gradient
+from .fuse_ops.defuse_ops import DefuseOps
 from .infer_type import InferType, InferTypeLocal
 from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
 from .inline import Inline
 from .lambda_lift import LambdaLift
+from .layouts.alter_op_layout import AlterOpLayout
 from .layouts.convert import LayoutConfig
-from .lazy_gradient_init import LazyGradientInit
+from .layouts.convert_layout import ConvertLayout
 from .legalize import Legalize
-from .merge_compiler_regions import MergeCompilerRegions
-from .merge_composite import MergeComposite
+from .mixed_precision.to_mixed_precision import ToMixedPrecision
+from .normal_forms.to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
+from .normal_forms.to_basic_block_normal_form import ToBasicBlockNormalForm, to_basic_block_normal_form
+from .normal_forms.to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
+from .normal_forms.to_tree import ToTree
 from .optimize import optimize, pipeline
 from .partial_evaluate import PartialEvaluate
-from .partition_graph import PartitionGraph
+from .partitioning.annotate_target import AnnotateTarget
+from .partitioning.merge_compiler_regions import MergeCompilerRegions
+from .partitioning.merge_composite import MergeComposite
+from .partitioning.partition_graph import PartitionGraph
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_expr import SimplifyExpr, SimplifyExprPostAlterOp
 from .simplify_inference import SimplifyInference
 from .split_args import SplitArgs
-from .to_a_normal_form import ToANormalForm, ToANormalFormExpr, to_a_normal_form
-from .to_basic_block_normal_form import ToBasicBlockNormalForm, to_basic_block_normal_form
-from .to_cps import ToCPS, to_cps
-from .to_graph_normal_form import ToGraphNormalForm, to_graph_normal_form
-from .to_mixed_precision import ToMixedPrecision
-from .to_tree import ToTree
-from .un_cps import UnCPS, un_cps
 
 __all__ = [
     "AlterOpLayout", "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "BatchingOps",

@@ -10,8 +10,8 @@ from ..ir.op import Op, OpPattern
 from ..ir.rewrites import tell
 from ..ir.types import TensorType
 from ..ir.walk import children, post_order, rebuild
-from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
+from .infrastructure.function_passes import TypedPass, rewritten
 
 
 class CanonicalizeCast(TypedPass):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
-from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
-from .typed_rewrite import along_axis, call, rewrite_calls, tensor_type
+from .infrastructure.function_passes import TypedPass, rewritten
+from .tools.typed_rewrite import along_axis, call, rewrite_calls, tensor_type
 
 
 class CanonicalizeOps(TypedPass):

@@ -11,8 +11,8 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.walk import children, free_vars, post_order, rebuild
-from .function_pass import FunctionPass, rewritten
 from .infrastructure import PassContext
+from .infrastructure.function_passes import FunctionPass, rewritten
 
 
 class DeadCodeElimination(FunctionPass):

@@ -18,10 +18,10 @@ from ..ir.types import FuncType, GlobalTypeVar, Type, TypeCall, TypeVar
 from ..ir.walk import children, post_order, rebuild, type_children
 from ..typing import infer_types
 from .eta_expand import EtaExpand
-from .expected_types import expected_type, matched
 from .infrastructure import Contract, Pass, PassContext
 from .lambda_lift import LambdaLift
-from .partial_steps import renamed
+from .partial_evaluate.steps import renamed
+from .tools.expected_types import expected_type, matched
 
 Types = tuple[Type, ...]
 LARGEST_TYPES = 500  # of a copy, in parts: only a function that calls itself with larger ones gets there

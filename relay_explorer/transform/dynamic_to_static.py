@@ -13,8 +13,8 @@ from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from .fold_constant import evaluate, fold, is_pure, of_the_shape
-from .function_pass import FunctionPass, rewritten
 from .infrastructure import Contract, PassContext
+from .infrastructure.function_passes import FunctionPass, rewritten
 
 # By operator: the arguments that become attributes, by their places.
 ATTRIBUTES = {

@@ -10,8 +10,8 @@ from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
-from .function_pass import FunctionPass, rewritten
 from .infrastructure import PassContext
+from .infrastructure.function_passes import FunctionPass, rewritten
 
 
 class EliminateCommonSubexpr(FunctionPass):

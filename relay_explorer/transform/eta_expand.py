@@ -10,9 +10,9 @@ from ..ir.rewrites import tell
 from ..ir.substitute import substitute_type
 from ..ir.types import FuncType, Type, TypeCall, TypeVar
 from ..ir.walk import children, free_type_vars, post_order, rebuild
-from .expected_types import expected_type
-from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
+from .infrastructure.function_passes import TypedPass, rewritten
+from .tools.expected_types import expected_type
 
 
 class EtaExpand(TypedPass):

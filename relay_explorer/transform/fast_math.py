@@ -6,8 +6,8 @@ from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import rewrite
-from .function_pass import FunctionPass, rewritten
 from .infrastructure import Contract, PassContext
+from .infrastructure.function_passes import FunctionPass, rewritten
 
 FASTER = {"exp": "fast_exp", "tanh": "fast_tanh", "erf": "fast_erf", "nn.softmax": "nn.fast_softmax"}
 

@@ -13,8 +13,8 @@ from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.types import TensorType, TupleType
 from ..ir.walk import children, post_order, rebuild
-from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
+from .infrastructure.function_passes import TypedPass, rewritten
 
 # Their value does not depend on that of their argument, only on its type.
 _OF_THE_TYPE = ("shape_of", "ndarray_size")

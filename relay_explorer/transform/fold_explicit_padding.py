@@ -6,10 +6,10 @@ from ..ir.attrs import Attrs
 from ..ir.expr import Call, Constant, Expr, Function
 from ..ir.module import IRModule
 from ..ops.nn.layout import parse_layout
-from .function_pass import TypedPass, rewritten
+from .fold_scale_axis.axes import operator_of
 from .infrastructure import PassContext
-from .scale_axes import operator_of
-from .typed_rewrite import rewrite_calls, tensor_type
+from .infrastructure.function_passes import TypedPass, rewritten
+from .tools.typed_rewrite import rewrite_calls, tensor_type
 
 
 class FoldExplicitPadding(TypedPass):

@@ -10,9 +10,9 @@ from ..ir.module import IRModule
 from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
-from .function_pass import rewritten
 from .infrastructure import Pass, PassContext
-from .inlining import copied, inlined
+from .infrastructure.function_passes import rewritten
+from .tools.inlining import copied, inlined
 
 
 class Inline(Pass):

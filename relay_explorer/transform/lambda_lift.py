@@ -9,10 +9,10 @@ from ..ir.rewrites import tell
 from ..ir.types import Type, TypeVar
 from ..ir.walk import children, free_type_vars, free_vars, post_order, rebuild, type_vars_in
 from ..typing import infer_types
-from .function_pass import rewritten
 from .infrastructure import Pass, PassContext
-from .inlining import substituted
-from .to_basic_block_normal_form import ToBasicBlockNormalForm
+from .infrastructure.function_passes import rewritten
+from .normal_forms.to_basic_block_normal_form import ToBasicBlockNormalForm
+from .tools.inlining import substituted
 
 
 class LambdaLift(Pass):

@@ -8,8 +8,8 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
-from .function_pass import TypedPass, rewritten
 from .infrastructure import Contract, PassContext
+from .infrastructure.function_passes import TypedPass, rewritten
 
 
 class Legalize(TypedPass):

@@ -10,9 +10,9 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from .canonicalize_cast import CanonicalizeCast
 from .canonicalize_ops import CanonicalizeOps
-from .combine_parallel_batch_matmul import CombineParallelBatchMatmul
-from .combine_parallel_conv2d import CombineParallelConv2D
-from .combine_parallel_dense import CombineParallelDense
+from .combine_parallel.batch_matmul import CombineParallelBatchMatmul
+from .combine_parallel.conv2d import CombineParallelConv2D
+from .combine_parallel.dense import CombineParallelDense
 from .eliminate_common_subexpr import EliminateCommonSubexpr
 from .fast_math import FastMath
 from .fold_constant import FoldConstant
@@ -20,10 +20,10 @@ from .fold_scale_axis import FoldScaleAxis
 from .fuse_ops import FuseOps
 from .infer_type import InferType
 from .infrastructure import Pass, Sequential, context_within
+from .normal_forms.to_basic_block_normal_form import ToBasicBlockNormalForm
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_expr import SimplifyExpr
 from .simplify_inference import SimplifyInference
-from .to_basic_block_normal_form import ToBasicBlockNormalForm
 
 
 def pipeline(fuse: bool = True, layouts: Pass | None = None) -> Sequential:

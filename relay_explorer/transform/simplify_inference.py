@@ -9,9 +9,9 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import tell
 from ..ir.walk import children, post_order, rebuild
-from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
-from .typed_rewrite import along_axis, call, scalar, tensor_type
+from .infrastructure.function_passes import TypedPass, rewritten
+from .tools.typed_rewrite import along_axis, call, scalar, tensor_type
 
 
 class SimplifyInference(TypedPass):

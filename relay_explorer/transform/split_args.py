@@ -6,9 +6,9 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, Tuple
 from ..ir.module import IRModule
 from ..ir.types import Any, TensorType, Type
-from .function_pass import TypedPass, rewritten
 from .infrastructure import PassContext
-from .typed_rewrite import call, rewrite_calls
+from .infrastructure.function_passes import TypedPass, rewritten
+from .tools.typed_rewrite import call, rewrite_calls
 
 
 class SplitArgs(TypedPass):

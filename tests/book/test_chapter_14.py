@@ -9,7 +9,7 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.text import parse
-from relay_explorer.transform.fusion_groups import MOST_FUSED
+from relay_explorer.transform.fuse_ops.groups import MOST_FUSED
 from relay_explorer.views import picture
 from relay_explorer.views.pipeline.format import PipelineView, Stage
 from tests.book.chapters import cells, explorers, names, output, shown, source

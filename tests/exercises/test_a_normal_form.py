@@ -6,7 +6,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.grading import check
-from relay_explorer.transform.to_a_normal_form import to_a_normal_form
+from relay_explorer.transform.normal_forms.to_a_normal_form import to_a_normal_form
 from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
 

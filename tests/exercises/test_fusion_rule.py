@@ -14,7 +14,7 @@ from relay_explorer.grading.fusion_rule.checks import Asking, Question
 from relay_explorer.grading.fusion_rule.hints import Situation, allowed
 from relay_explorer.grading.fusion_rule.programs import PLAIN, Maker
 from relay_explorer.ir.op import OpPattern
-from relay_explorer.transform.fusion_groups import Limits, Partition
+from relay_explorer.transform.fuse_ops.groups import Limits, Partition
 from relay_explorer.typing import infer_types
 from tests.exercises.answers import answer, answers
 from tests.exercises.mistakes import Mistake, tried

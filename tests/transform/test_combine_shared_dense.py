@@ -11,7 +11,7 @@ from relay_explorer.execute import Interpreter
 from relay_explorer.ir import Call, Expr, IRModule, Op, TensorType, post_order
 from relay_explorer.text import parse
 from relay_explorer.transform import CombineSharedDense, PassContext, ToANormalForm
-from relay_explorer.transform.combine_shared_dense import MOST_BETWEEN, MOST_TOGETHER
+from relay_explorer.transform.combine_parallel.shared_dense import MOST_BETWEEN, MOST_TOGETHER
 from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same
 

@@ -33,8 +33,8 @@ from relay_explorer.transform import (
     FirstOrderGradient,
     gradient,
 )
-from relay_explorer.transform.first_order_gradient import differentiated
-from relay_explorer.transform.gradient import typed_normal
+from relay_explorer.transform.differentiation.first_order import differentiated
+from relay_explorer.transform.differentiation.gradient import typed_normal
 from relay_explorer.typing import infer_types
 
 MODES = ("first_order", "higher_order")

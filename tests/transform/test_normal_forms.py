@@ -48,7 +48,7 @@ from relay_explorer.transform import (
     to_basic_block_normal_form,
     to_graph_normal_form,
 )  # fmt: skip
-from relay_explorer.transform.to_tree import tree_size
+from relay_explorer.transform.normal_forms.to_tree import tree_size
 from relay_explorer.typing import infer_types
 from tests.property.test_evaluation import same, value_of
 

@@ -11,8 +11,8 @@ from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
 from relay_explorer.text import parse
 from relay_explorer.transform import PartialEvaluate
-from relay_explorer.transform.partial_record import Computed, Entered, Event, Kept
-from relay_explorer.transform.partial_recording import PartialEvaluation, record_partial_evaluation
+from relay_explorer.transform.partial_evaluate.record import Computed, Entered, Event, Kept
+from relay_explorer.transform.partial_evaluate.recording import PartialEvaluation, record_partial_evaluation
 
 POWER = """
 def @power(%x: float32, %n: int32) -> float32 {

@@ -16,7 +16,7 @@ from relay_explorer.ir.rewrites import Recording, listening, recorded, tell
 from relay_explorer.ir.visitor import ExprMutator
 from relay_explorer.text import parse
 from relay_explorer.transform import FoldConstant, Pass, SimplifyInference
-from relay_explorer.transform.typed_rewrite import call
+from relay_explorer.transform.tools.typed_rewrite import call
 
 ROOT = Path(__file__).parents[2]
 

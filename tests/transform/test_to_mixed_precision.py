@@ -25,8 +25,8 @@ from relay_explorer.ir.types import FuncType, TensorType, Type
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import LambdaLift, PassContext, ToMixedPrecision
-from relay_explorer.transform.mixed_precision import MIXED_PRECISION_ALWAYS, PROPERTY
-from relay_explorer.transform.typed_rewrite import tensor_type
+from relay_explorer.transform.mixed_precision.categories import MIXED_PRECISION_ALWAYS, PROPERTY
+from relay_explorer.transform.tools.typed_rewrite import tensor_type
 from relay_explorer.typing import infer_types
 from tests.property.test_evaluation import value_of
 from tests.transform.golden import check

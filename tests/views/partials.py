@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from relay_explorer.text import parse
-from relay_explorer.transform.partial_record import LIMIT
+from relay_explorer.transform.partial_evaluate.record import LIMIT
 from relay_explorer.views.partial.view import partial_view
 
 DATA = Path(__file__).parents[2] / "frontend" / "test" / "data"

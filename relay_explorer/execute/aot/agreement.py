@@ -15,7 +15,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Function, Var
 from ...ir.module import IRModule
 from ...ir.types import TensorType, TupleType, Type
-from ...transform.inlining import substituted
+from ...transform.tools.inlining import substituted
 from ...typing import infer_types
 from ..vm.tensors import argument_types
 

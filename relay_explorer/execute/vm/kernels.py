@@ -12,7 +12,7 @@ from ...ir.expr import Constant, Expr, Function, Var
 from ...ir.module import IRModule
 from ...ir.nest import leaf_types, leaves, nested
 from ...ir.types import TensorType, TupleType, Type
-from ...transform.inlining import substituted
+from ...transform.tools.inlining import substituted
 from ...typing import infer_types
 from ..code import Kind, compile_function
 from ..interpreter import apply_operator

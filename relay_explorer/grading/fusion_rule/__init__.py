@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...analysis.dataflow_graph import DataflowGraph
-from ...transform.fusion_groups import Partition
+from ...transform.fuse_ops.groups import Partition
 
 
 class Flow:

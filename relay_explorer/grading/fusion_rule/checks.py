@@ -15,7 +15,7 @@ from ...ir.expr import Call, Constant, Expr, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import PATTERN_NAMES, Op
 from ...ir.walk import post_order
-from ...transform.fusion_groups import Limits, Partition
+from ...transform.fuse_ops.groups import Limits, Partition
 from ...typing import infer_types
 from ..budget import Outcome, limited
 from ..check import CASE_SECONDS, Exercise, crashed

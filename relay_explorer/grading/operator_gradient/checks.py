@@ -52,7 +52,7 @@ def derivatives(case: Case, rule: Anything) -> tuple[list[Type], list[Array]]:
     numbers.
     """
     from ...execute import create_executor
-    from ...transform.gradient import gradient
+    from ...transform.differentiation.gradient import gradient
     from ...typing import infer_types
 
     module = program(case, rule)

@@ -9,8 +9,8 @@ from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import tell
 from ...ir.walk import children, post_order, rebuild
-from ...transform.function_pass import FunctionPass, rewritten
 from ...transform.infrastructure import PassContext
+from ...transform.infrastructure.function_passes import FunctionPass, rewritten
 
 
 class FlatLets(FunctionPass):

@@ -17,8 +17,8 @@ from ...ir.op import Op
 from ...ir.types import TensorType, Type
 from ...ir.walk import post_order
 from ...ops.nn.layout import layout_map
-from ...transform.alter_op_layout import AlterOpLayout
-from ...transform.typed_rewrite import call
+from ...transform.layouts.alter_op_layout import AlterOpLayout
+from ...transform.tools.typed_rewrite import call
 from ..target import Target
 
 SMALLEST = 4  # elements of a block: in smaller ones, most of a vector would be idle

@@ -8,8 +8,8 @@ from ...ir.expr import Expr, Function, Let
 from ...ir.module import IRModule
 from ...ir.rewrites import tell
 from ...ir.walk import children, post_order, rebuild
-from ...transform.function_pass import FunctionPass, rewritten
 from ...transform.infrastructure import PassContext
+from ...transform.infrastructure.function_passes import FunctionPass, rewritten
 
 
 def is_kernel(node: object) -> bool:

@@ -8,9 +8,9 @@ from ...ir.expr import Call, Constant, Expr, Function, const
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.types import TensorType
-from ...transform.function_pass import rewritten
 from ...transform.infrastructure import PassContext
-from ...transform.typed_rewrite import Rule, call, rewrite_calls, tensor_type
+from ...transform.infrastructure.function_passes import rewritten
+from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls, tensor_type
 from .layouts import SMALLEST, block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...ir.expr import Call, Expr
-from ...transform.function_pass import TypedPass
-from ...transform.typed_rewrite import call, tensor_type
+from ...transform.infrastructure.function_passes import TypedPass
+from ...transform.tools.typed_rewrite import call, tensor_type
 from ..target import Target
 
 

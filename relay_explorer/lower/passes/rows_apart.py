@@ -13,9 +13,9 @@ from ...ir.op import Op, OpPattern
 from ...ir.rewrites import tell
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order, rebuild
-from ...transform.function_pass import TypedPass, rewritten
 from ...transform.infrastructure import PassContext
-from ...transform.typed_rewrite import call
+from ...transform.infrastructure.function_passes import TypedPass, rewritten
+from ...transform.tools.typed_rewrite import call
 
 FEWEST = 4  # slices of one tensor: kernels for each place are worth their compiling where they are few
 

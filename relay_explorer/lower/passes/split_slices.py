@@ -8,9 +8,9 @@ from ...ir.op import Op
 from ...ir.rewrites import tell
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order, rebuild
-from ...transform.function_pass import TypedPass, rewritten
 from ...transform.infrastructure import PassContext
-from ...transform.typed_rewrite import call
+from ...transform.infrastructure.function_passes import TypedPass, rewritten
+from ...transform.tools.typed_rewrite import call
 
 
 class SplitSlices(TypedPass):

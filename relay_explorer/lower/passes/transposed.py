@@ -14,9 +14,9 @@ from ...ir.expr import Call, Expr, Function, const
 from ...ir.module import IRModule
 from ...ir.types import TensorType
 from ...ops.nn.sliding import sides
-from ...transform.function_pass import TypedPass, rewritten
 from ...transform.infrastructure import PassContext
-from ...transform.typed_rewrite import call, rewrite_calls
+from ...transform.infrastructure.function_passes import TypedPass, rewritten
+from ...transform.tools.typed_rewrite import call, rewrite_calls
 from .layouts import in_vectors, is_known, types_of
 
 

@@ -10,7 +10,7 @@ from ...ir.types import TensorType, TupleType, Type
 from ...ops.create import arange, ones, ones_like, zeros, zeros_like
 from ...ops.index import scatter_elements
 from ...ops.reshape import reshape
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 
 
 def number(value: float, like: Expr) -> Constant:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...ir.expr import Call, Expr
-from ..reverse_mode import derivatives_of
+from ..differentiation.reverse_mode import derivatives_of
 from . import Gradient
 
 

@@ -16,7 +16,7 @@ from ...ops.nn.sliding import sides
 from ...ops.reshape import layout_transform, reshape
 from ...ops.slice import strided_slice
 from ...ops.transform import cast_like, transpose
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from .build import extents
 
 _CONVOLUTIONS: dict[int, Anything] = {1: conv.conv1d, 2: conv.conv2d, 3: conv.conv3d}

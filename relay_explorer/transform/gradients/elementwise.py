@@ -12,7 +12,7 @@ from ...ops.broadcast import broadcast_to_like, collapse_sum_like
 from ...ops.create import zeros_like
 from ...ops.reduce import sum as sum_of
 from ...ops.transform import cast as converted
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from . import Gradient
 from .build import along, axis_count, number
 

@@ -12,7 +12,7 @@ from ...ops.nn import dense
 from ...ops.nn.layout import layout_map
 from ...ops.reshape import layout_transform
 from ...ops.transform import transpose
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from .build import extents
 
 

@@ -19,7 +19,7 @@ from ...ops.slice import strided_set as set_in
 from ...ops.slice import strided_slice
 from ...ops.sort import argsort
 from ...ops.transform import cast, cast_like
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from .build import extents, field_of, gathered, numbers_of, zeros_of
 from .shape import moved
 

@@ -11,7 +11,7 @@ from ...ops.index import take
 from ...ops.reduce import sum as sum_of
 from ...ops.reshape import shape_of
 from ...ops.transform import cast, expand_dims
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from .build import along, axis_count, extents, number
 from .composed import composed
 

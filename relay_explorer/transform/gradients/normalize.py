@@ -13,7 +13,7 @@ from ...ops.reduce import sum as sum_of
 from ...ops.reshape import reshape
 from ...ops.transform import transpose
 from ...ops.windows import sliding_window
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from .build import along, axis_count, extents, field_of, number
 from .composed import composed
 

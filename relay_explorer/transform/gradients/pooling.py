@@ -16,7 +16,7 @@ from ...ops.nn.window import total_padding, window_places
 from ...ops.reduce import max as max_of
 from ...ops.reshape import layout_transform, reshape
 from ...ops.transform import expand_dims, squeeze, transpose
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from . import Gradient
 from .build import extents
 from .composed import composed

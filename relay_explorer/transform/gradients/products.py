@@ -13,7 +13,7 @@ from ...ops.nn import dense as products
 from ...ops.reshape import reshape
 from ...ops.transform import cast_like, expand_dims
 from ...ops.transform import transpose as transposed
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from .build import axis_count, extents
 from .shape import typed_field
 

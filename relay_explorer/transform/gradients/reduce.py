@@ -16,7 +16,7 @@ from ...ops.reshape import ndarray_size, reshape, reshape_like
 from ...ops.scan import cumprod as running_product
 from ...ops.scan import cumsum as running_sum
 from ...ops.transform import cast, expand_dims, reverse
-from ..typed_rewrite import tensor_type
+from ..tools.typed_rewrite import tensor_type
 from . import Gradient
 from .build import axis_count, extents, is_static, number
 

@@ -16,8 +16,8 @@ from ...ir.op import Op, RelationError
 from ...ir.rewrites import tell
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
-from ..operator_type import operator_type
-from ..typed_rewrite import call
+from ..tools.operator_type import operator_type
+from ..tools.typed_rewrite import call
 from .infer import has_rule, infer
 from .layout import Layout, Question
 

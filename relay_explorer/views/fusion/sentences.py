@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...ir.op import OpPattern
-from ...transform.fusion_groups import RULES, Decision, Limits
+from ...transform.fuse_ops.groups import RULES, Decision, Limits
 from ..format import Sentence
 from .format import PatternWord
 
@@ -44,7 +44,7 @@ PATTERNS = (
     ),
 )
 WORDS = {word.number: word.name for word in PATTERNS}
-_SOURCE = "relay_explorer/transform/fusion_groups.py"
+_SOURCE = "relay_explorer/transform/fuse_ops/groups.py"
 _IS = {
     OpPattern.ELEMWISE: "is element-wise",
     OpPattern.BROADCAST: "stretches an input",

@@ -17,7 +17,7 @@ from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
 from ...ir.show import short_type
 from ...ir.walk import post_order
-from ...transform.fusion_groups import Decision, Limits, Partition
+from ...transform.fuse_ops.groups import Decision, Limits, Partition
 from ...typing import infer_types
 from ..rows import ProgramRows, program_rows
 from ..words import count, counted

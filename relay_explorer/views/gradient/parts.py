@@ -15,7 +15,7 @@ from ...ir.show import short_type
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order
 from ...text import rows as printed
-from ...transform.first_order_gradient import Derivation
+from ...transform.differentiation.first_order import Derivation
 from ...typing import infer_types
 from ..format import Row, RowKind, Token
 from ..fusion.view import label

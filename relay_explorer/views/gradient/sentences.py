@@ -10,7 +10,7 @@ from ..format import Sentence
 from ..words import count, counted
 
 _SOURCE = "relay_explorer/transform/gradients"
-_LAW = "relay_explorer/transform/reverse_mode.py"
+_LAW = "relay_explorer/transform/differentiation/reverse_mode.py"
 
 # By the name of a rule: how the derivatives by the arguments follow from `dy`, that by the result `y`.
 FORMULAS = {

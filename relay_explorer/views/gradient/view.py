@@ -12,9 +12,9 @@ from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, Tuple, TupleGetItem
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...transform.first_order_gradient import differentiated
-from ...transform.gradient import typed_normal
-from ...transform.reverse_mode import Visit
+from ...transform.differentiation.first_order import differentiated
+from ...transform.differentiation.gradient import typed_normal
+from ...transform.differentiation.reverse_mode import Visit
 from . import sentences as say
 from .format import GradientMark, GradientStep, GradientView, Handed, Held, Kept, Role, Work
 from .parts import Parts

@@ -21,8 +21,8 @@ from ...ir.op import Op
 from ...ir.show import short_type
 from ...ir.walk import post_order
 from ...transform.fuse_ops import FuseOps
-from ...transform.to_a_normal_form import ToANormalForm
-from ...transform.to_graph_normal_form import ToGraphNormalForm
+from ...transform.normal_forms.to_a_normal_form import ToANormalForm
+from ...transform.normal_forms.to_graph_normal_form import ToGraphNormalForm
 from ...typing import infer_types
 from ..format import Sentence
 from ..fusion.view import label, short

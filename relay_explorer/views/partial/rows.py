@@ -11,7 +11,7 @@ from ...ir.module import IRModule
 from ...ir.walk import children, post_order, rebuild
 from ...transform.dead_code_elimination import DeadCodeElimination
 from ...transform.infrastructure import PassContext
-from ...transform.partial_recording import PartialEvaluation
+from ...transform.partial_evaluate.recording import PartialEvaluation
 from ..evaluation.rows import types_named
 from ..format import RowKind
 from ..rows import ProgramRows, program_rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...ir.adt import Constructor, Match
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, If, RefCreate, TupleGetItem
 from ...ir.op import Op
-from ...transform.partial_record import (
+from ...transform.partial_evaluate.record import (
     Branch,
     Built,
     Computed,
@@ -22,7 +22,7 @@ from ...transform.partial_record import (
     Taken,
     Undecided,
 )
-from ...transform.partial_values import Known, StaticData, StaticRef
+from ...transform.partial_evaluate.values import Known, StaticData, StaticRef
 from ..evaluation.sentences import listed
 from ..format import Sentence
 from ..words import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir.expr import Constant, Expr, GlobalVar
-from ...transform.partial_values import (
+from ...transform.partial_evaluate.values import (
     Known,
     Static,
     StaticCallee,

@@ -9,7 +9,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr, Function, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...transform.partial_record import (
+from ...transform.partial_evaluate.record import (
     LIMIT,
     Branch,
     Built,
@@ -24,8 +24,8 @@ from ...transform.partial_record import (
     Taken,
     Undecided,
 )
-from ...transform.partial_recording import PartialEvaluation, record_partial_evaluation
-from ...transform.partial_values import Known, StaticRef
+from ...transform.partial_evaluate.recording import PartialEvaluation, record_partial_evaluation
+from ...transform.partial_evaluate.values import Known, StaticRef
 from ..format import Row
 from ..rows import ProgramRows
 from ..words import count, counted

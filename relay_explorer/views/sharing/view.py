@@ -20,9 +20,9 @@ from ...ir.types import TensorType
 from ...ir.walk import children, post_order
 from ...text import rows as printed
 from ...transform.infrastructure import Pass
-from ...transform.to_a_normal_form import ToANormalForm
-from ...transform.to_graph_normal_form import ToGraphNormalForm
-from ...transform.to_tree import ToTree
+from ...transform.normal_forms.to_a_normal_form import ToANormalForm
+from ...transform.normal_forms.to_graph_normal_form import ToGraphNormalForm
+from ...transform.normal_forms.to_tree import ToTree
 from ..evaluation.rows import ran
 from ..evaluation.sentences import plain
 from ..format import Row, Sentence

@@ -1,0 +1,46 @@
+"""CombineParallelBatchMatmul: batched products with the same left side become one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from ...ir.expr import Call
+from ..tools.typed_rewrite import call as operator
+from ..tools.typed_rewrite import tensor_type
+from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated
+
+
+class CombineParallelBatchMatmul(CombineParallel):
+    """Replaces `nn.batch_matmul`s of the same left side by one, whose right side has the rows of theirs one
+    after the other; so the queries, keys and values of an attention layer are one product. Additions and the
+    like that follow each are combined too.
+
+    Only products in the usual form are looked at: the left side as it is, the right side transposed.
+    """
+
+    name = "CombineParallelBatchMatmul"
+    operator = "nn.batch_matmul"
+
+    def key(self, call: Call) -> Hashable | None:
+        attrs, right = call.attrs, tensor_type(call.args[1])
+        assert attrs is not None
+        usual = not attrs["transpose_a"] and attrs["transpose_b"]
+        if not usual or not right.is_static or not tensor_type(call).is_static:
+            return None
+        batch, _, inner = right.concrete_shape
+        return right.dtype, batch, inner, tensor_type(call).dtype, attrs["out_dtype"]
+
+    def group(self, calls: Sequence[Call]) -> Group:
+        attrs, rights = calls[0].attrs, [call.args[1] for call in calls]
+        assert attrs is not None
+        value = operator(
+            "nn.batch_matmul", calls[0].args[0], concatenated(rights, 1),
+            out_dtype=attrs["out_dtype"], transpose_a=False, transpose_b=True,
+        )  # fmt: skip
+        sizes = [tensor_type(right).concrete_shape[1] for right in rights]
+        return _Products(calls, value, sizes, 1)
+
+
+class _Products(ConcatenatedInFull):
+    def named(self, axis: int, rank: int) -> int:
+        return axis - rank  # from the last, as TVM wrote it

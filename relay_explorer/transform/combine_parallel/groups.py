@@ -1,0 +1,307 @@
+"""Several calls of one operator become one call: what the passes CombineParallel… and CombineSharedDense
+share.
+
+The calls of a group, the *branches*, read the same data with weights of their own, or have the same weight
+for data of their own. One call does their work, and what follows each of them element by element is combined
+as well, level by level, as long as the branches do the same. At the end each branch takes its part of the
+result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from ...ir.expr import Call, Expr, Function, Tuple
+from ...ir.module import IRModule
+from ...ir.op import Op, OpPattern
+from ...ir.rewrites import tell
+from ...ir.scopes import Layout, NoNames
+from ...ir.substitute import substitute
+from ...ir.types import TensorType
+from ...ir.walk import children, post_order
+from ..infrastructure import Contract, PassContext
+from ..infrastructure.function_passes import TypedPass, rewritten
+from ..tools.typed_rewrite import call, tensor_type
+
+# Of these, an element of the result is not made of the elements at its own place.
+_MOVING = frozenset(
+    ("broadcast_to", "broadcast_to_like", "dyn.full", "fixed_point_multiply_per_axis", "full", "full_like",
+     "ones", "repeat", "reinterpret", "tile", "trilu", "zeros")
+)  # fmt: skip
+
+
+class CombineParallel(TypedPass):
+    """A pass that combines the calls of `operator` where at least `min_num_branches` can be combined."""
+
+    opt_level = 4
+    # Sums may be taken in another order where a kernel works on a larger matrix.
+    contract = Contract(error=1e-5)
+    operator = ""
+    shared = 0  # the argument that the branches have in common: 0 is the data, 1 the weight
+    rule = "Calls of one operator on the same data, with weights of their own, become one."
+
+    def __init__(self, min_num_branches: int = 3) -> None:
+        self.min_num_branches = min_num_branches
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, _Combiner(function, self).run())
+
+    def key(self, call: Call) -> Hashable | None:
+        """What must be equal of two calls that are combined, besides what they share; None for a call that is
+        not.
+        """
+        raise NotImplementedError
+
+    def sets(self, calls: list[Call], order: Sequence[Expr]) -> list[list[Call]]:
+        """Of calls that share an argument, and agree in their keys, those that may become one; `order` is the
+        post-order of the function from the first of them to the last.
+        """
+        return [calls]
+
+    def group(self, calls: Sequence[Call]) -> Group:
+        """The combined call of a group."""
+        raise NotImplementedError
+
+
+class Group:
+    """Branches that are combined as far as `value`, which stands for the calls `outputs`."""
+
+    def __init__(self, calls: Sequence[Call], value: Call) -> None:
+        self.outputs = tuple(calls)
+        self.value = value
+        value.origin = self.outputs
+        self.inputs: list[Expr] = [arg for call in calls for arg in call.args]  # what it is computed from
+
+    def followed(self, users: Sequence[Call], place: int) -> Call | None:
+        """The calls `users`, which read the outputs as their argument number `place`, as one call; None where
+        they cannot be combined.
+        """
+        raise NotImplementedError
+
+    def parts(self) -> list[Expr]:
+        """What stands for each output: its part of the value."""
+        raise NotImplementedError
+
+
+class _Combiner:
+    """Finds the groups in one function, and puts their parts in the places of the branches."""
+
+    def __init__(self, root: Function, step: CombineParallel) -> None:
+        self.root = root
+        self.step = step
+        self.order = post_order(root)
+        self.position = {node: number for number, node in enumerate(self.order)}
+        self.scope_of = Layout(root, NoNames()).scope_of
+        self.users: dict[Expr, list[Expr]] = {}
+        for node in self.order:
+            for part in children(node):
+                self.users.setdefault(part, []).append(node)
+        self.inputs: dict[Expr, list[Expr]] = {}  # of what is combined: all that the whole group needs
+        self.floor = list(range(len(self.order)))  # see `_lowest`
+        self.replacements: dict[Expr, Expr] = {}
+
+    def run(self) -> Expr:
+        groups: dict[Hashable, list[Call]] = {}
+        for node in self.order:
+            if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name == self.step.operator:
+                key = self.step.key(node)
+                if key is not None:
+                    # In one scope, each sees what the others see.
+                    shared = node.args[self.step.shared], id(self.scope_of[id(node)])
+                    groups.setdefault((*shared, key), []).append(node)
+        least, own = self.step.min_num_branches, 1 - self.step.shared
+        for calls in groups.values():
+            if len(calls) < least:
+                continue
+            for chosen in self.step.sets(calls, self._between(calls)):
+                if len(chosen) >= least and not self._needs([c.args[own] for c in chosen], chosen):
+                    self._combine(chosen)
+        return substitute(self.root, self.replacements)
+
+    def _between(self, calls: list[Call]) -> Sequence[Expr]:
+        positions = [self.position[call] for call in calls]
+        return self.order[min(positions) : max(positions) + 1]
+
+    def _combine(self, calls: list[Call]) -> None:
+        group = self.step.group(calls)
+        tell(self.step.rule, calls, group.value)
+        while (users := self._next(group)) is not None:
+            place = users[0].args.index(group.outputs[0])
+            outputs = set(group.outputs)
+            others = [arg for user in users for arg in user.args if arg not in outputs]
+            value = group.followed(users, place) if not self._needs(others, users) else None
+            if value is None:
+                break
+            tell("What follows each of them element by element is done for all at once.", users, value)
+            value.origin = users
+            group.outputs, group.value = users, value
+            group.inputs += others
+        for output, part in zip(group.outputs, group.parts(), strict=True):
+            part.origin = (output,)
+            tell("Each branch takes its part of the combined result.", output, part)
+            self.replacements[output] = part
+            self.inputs[output] = group.inputs
+        self._span([self.position[output] for output in group.outputs])
+
+    def _next(self, group: Group) -> tuple[Call, ...] | None:
+        """The only users of the outputs, where they are calls of one operator that works element by element,
+        with equal attributes, on equally many arguments.
+        """
+        found = []
+        for output in group.outputs:
+            users = self.users[output]
+            user = users[0]
+            if len(users) != 1 or not isinstance(user, Call) or not _is_pointwise(user):
+                return None
+            if self.scope_of[id(user)] is not self.scope_of[id(output)]:
+                return None
+            found.append(user)
+        first = found[0]
+        place = first.args.index(group.outputs[0])
+        for user, output in zip(found, group.outputs):
+            same = user.op is first.op and user.attrs == first.attrs and len(user.args) == len(first.args)
+            if not same or user.args[place] is not output:
+                return None
+        return tuple(found) if len(set(found)) == len(found) else None
+
+    def _needs(self, starts: Iterable[Expr], targets: Sequence[Expr]) -> bool:
+        """Whether one of `starts` is computed from one of `targets`: then the targets cannot be one call."""
+        wanted = set(targets)
+        floor = self._lowest(min(self.position[target] for target in targets))
+        seen: set[Expr] = set()
+        pending = list(starts)
+        while pending:
+            node = pending.pop()
+            if node in wanted:
+                return True
+            if node not in seen and self.position[node] >= floor:
+                seen.add(node)
+                pending += self.inputs.get(node) or children(node)
+        return False
+
+    def _lowest(self, position: int) -> int:
+        """What stands before this position in the order cannot need what stands at or after `position`. In a
+        post-order that is the position itself, but the outputs of a group need all that one of them needs.
+        """
+        path = []
+        while self.floor[position] != position:
+            path.append(position)
+            position = self.floor[position]
+        for passed in path:
+            self.floor[passed] = position
+        return position
+
+    def _span(self, positions: Sequence[int]) -> None:
+        """From now on, the whole stretch between these positions belongs together."""
+        first, at = min(positions), self._lowest(max(positions))
+        while at > first:
+            self.floor[at] = at - 1
+            at = self._lowest(at)
+
+
+def _is_pointwise(node: Call) -> bool:
+    op = node.op
+    if not isinstance(op, Op) or op.pattern > OpPattern.BROADCAST or op.name in _MOVING:
+        return False
+    types = [part.checked_type for part in (node, *node.args)]
+    return all(isinstance(type_, TensorType) and type_.is_static for type_ in types)
+
+
+class Concatenated(Group):
+    """Branches whose results lie side by side along one axis, `from_end` axes from the last (which is 1)."""
+
+    def __init__(self, calls: Sequence[Call], value: Call, sizes: Sequence[int], from_end: int) -> None:
+        super().__init__(calls, value)
+        self.sizes = tuple(sizes)  # of each branch along the axis
+        self.from_end = from_end
+
+    def followed(self, users: Sequence[Call], place: int) -> Call | None:
+        first = users[0]
+        assert isinstance(first.op, Op)
+        rank = len(tensor_type(first.args[place]).shape)
+        from_end = self.from_end
+        if first.op.name == "expand_dims":
+            assert first.attrs is not None
+            axis, count = first.attrs["axis"], first.attrs["num_newaxis"]
+            if axis % (rank + 1) > rank - from_end:
+                from_end += count
+        elif not _is_along(first, rank - from_end, rank):
+            return None
+        for user, size in zip(users, self.sizes):
+            shape = tensor_type(user).shape
+            if len(shape) < from_end or shape[-from_end] != size:
+                return None
+        args: list[Expr] = []
+        for number in range(len(first.args)):
+            arg = self.value if number == place else self.side_by_side([u.args[number] for u in users])
+            if arg is None:
+                return None
+            args.append(arg)
+        self.from_end = from_end
+        return Call(first.op, args, first.attrs)
+
+    def side_by_side(self, args: Sequence[Expr]) -> Expr | None:
+        """The other arguments of the branches as one, whose parts meet the right parts of the value; None
+        where they do not lie along the axis as the results do.
+        """
+        shapes = [tensor_type(arg).shape for arg in args]
+        axis = len(shapes[0]) - self.from_end
+        if axis < 0 or not differ_along(args, axis):
+            return None
+        if any(shape[axis] != size for shape, size in zip(shapes, self.sizes)):
+            return None
+        return concatenated(args, self.named(axis, len(shapes[0])))
+
+    def named(self, axis: int, rank: int) -> int:
+        """The axis as it is written down."""
+        return axis
+
+    def parts(self) -> list[Expr]:
+        made: list[Expr] = []
+        begin = 0
+        for output, size in zip(self.outputs, self.sizes):
+            rank = len(tensor_type(output).shape)
+            axis = rank - self.from_end
+            made.append(self.slice_of(axis, rank, begin, size))
+            begin += size
+        return made
+
+    def slice_of(self, axis: int, rank: int, begin: int, size: int) -> Expr:
+        """A part of the value along `axis`; the axes before it are taken whole."""
+        return _slice(self.value, axis, axis + 1, begin, size)
+
+
+class ConcatenatedInFull(Concatenated):
+    """As `Concatenated`; the slices name every axis."""
+
+    def slice_of(self, axis: int, rank: int, begin: int, size: int) -> Expr:
+        return _slice(self.value, axis, rank, begin, size)
+
+
+def _slice(value: Expr, axis: int, named: int, begin: int, size: int) -> Expr:
+    first, length = [0] * named, [-1] * named
+    first[axis], length[axis] = begin, size
+    return call("strided_slice", value, begin=first, end=length, strides=[1] * named, slice_mode="size")
+
+
+def _is_along(user: Call, axis: int, rank: int) -> bool:
+    """Whether an operator that names an axis, such as `nn.bias_add`, names this one."""
+    named = user.attrs["axis"] if user.attrs is not None and "axis" in user.attrs else None
+    return named is None or named % rank == axis
+
+
+def differ_along(args: Sequence[Expr], axis: int) -> bool:
+    """Whether tensors differ along one axis at most."""
+    types = [tensor_type(arg) for arg in args]
+    kinds = {(t.dtype, len(t.shape), t.shape[:axis], t.shape[axis + 1 :]) for t in types}
+    return len(kinds) == 1
+
+
+def concatenated(tensors: Sequence[Expr], axis: int) -> Call:
+    """The tensors one after the other along an axis."""
+    return call("concatenate", Tuple(tensors), axis=axis)
+
+
+def stacked(tensors: Sequence[Expr]) -> Call:
+    """The tensors as one, with a new first axis."""
+    return call("stack", Tuple(tensors), axis=0)

@@ -1,0 +1,165 @@
+"""CombineSharedDense: dense layers with the same weight become one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from ...analysis.pieces import piece_of
+from ...ir.expr import Call, Expr, TupleGetItem
+from ...ir.op import Op
+from ...ir.walk import children
+from ..tools.typed_rewrite import call as operator
+from ..tools.typed_rewrite import tensor_type
+from .groups import CombineParallel, Group, concatenated
+
+MOST_TOGETHER = 512  # rows: more would use the weight no better, and take memory at one time
+MOST_BETWEEN = 1000  # expressions for each layer, from the first to the last: a group farther apart is left
+
+
+class CombineSharedDense(CombineParallel):
+    """Replaces `nn.dense` layers with the same weight by one for the rows of all, and combines what follows
+    each, if it is the same for all. In a recurrent network that is written out, what the steps compute of
+    their inputs becomes one product of matrices, which reads the weight once.
+
+    Layers that need each other's results stay apart: of those that do, the ones that come equally late are
+    combined. Only layers of at most `most_rows` rows are, since others use a weight often enough by
+    themselves.
+
+    J. Appleyard, T. Kočiský, P. Blunsom, "Optimizing Performance of Recurrent Neural Networks on GPUs",
+    arXiv 1604.01946.
+    """
+
+    name = "CombineSharedDense"
+    operator = "nn.dense"
+    opt_level = 3
+    shared = 1
+    rule = "Layers with one weight, of which none needs another, become one layer of all their rows."
+
+    def __init__(self, min_num_branches: int = 4, most_rows: int = 16) -> None:
+        super().__init__(min_num_branches)
+        self.most_rows = most_rows
+
+    def key(self, call: Call) -> Hashable | None:
+        data, weight, result = tensor_type(call.args[0]), tensor_type(call.args[1]), tensor_type(call)
+        if not (data.is_static and weight.is_static and result.is_static):
+            return None
+        shape = data.concrete_shape
+        rows = 1
+        for extent in shape[:-1]:
+            rows *= extent
+        if len(shape) < 2 or not 0 < rows <= self.most_rows:
+            return None
+        assert call.attrs is not None
+        return shape[1:], data.dtype, weight.dtype, call.attrs["out_dtype"]
+
+    def sets(self, calls: list[Call], order: Sequence[Expr]) -> list[list[Call]]:
+        """The calls by how many of them come before each, one needing the other."""
+        if len(order) > MOST_BETWEEN * len(calls):
+            return []
+        wanted = set(calls)
+        before: dict[Expr, int] = {}
+        found: dict[int, list[Call]] = {}
+        for node in order:
+            most = max([before.get(part, 0) for part in children(node)], default=0)
+            if isinstance(node, Call) and node in wanted:
+                found.setdefault(most, []).append(node)
+                most += 1
+            if most:
+                before[node] = most
+        return [part for some in found.values() for part in _cut(_in_order(some))]
+
+    def group(self, calls: Sequence[Call]) -> Group:
+        attrs, weight = calls[0].attrs, calls[0].args[1]
+        assert attrs is not None
+        data = joined([call.args[0] for call in calls])
+        made = operator("nn.dense", data, weight, units=attrs["units"], out_dtype=attrs["out_dtype"])
+        return _Rows(calls, made)
+
+
+class _Rows(Group):
+    """Branches whose results lie one after another along the first axis."""
+
+    def followed(self, users: Sequence[Call], place: int) -> Call | None:
+        first = users[0]
+        shape = tensor_type(self.outputs[0]).shape
+        others = [arg for number, arg in enumerate(first.args) if number != place]
+        if first.attrs is not None and "axis" in first.attrs and first.attrs["axis"] % len(shape) == 0:
+            return None
+        if any(user.args[k] is not arg for user in users for k, arg in enumerate(first.args) if k != place):
+            return None
+        for other in others:
+            given = tensor_type(other).shape
+            if len(given) > len(shape) or (len(given) == len(shape) and given[0] != 1):
+                return None
+        if any(tensor_type(u).shape != tensor_type(o).shape for u, o in zip(users, self.outputs)):
+            return None
+        args = [self.value if number == place else arg for number, arg in enumerate(first.args)]
+        assert isinstance(first.op, Op)
+        return Call(first.op, args, first.attrs)
+
+    def parts(self) -> list[Expr]:
+        if len({tensor_type(output).concrete_shape[0] for output in self.outputs}) == 1:
+            split = operator("split", self.value, indices_or_sections=len(self.outputs), axis=0)
+            split.origin = self.outputs
+            return [TupleGetItem(split, number) for number in range(len(self.outputs))]
+        made: list[Expr] = []
+        begin = 0
+        for output in self.outputs:
+            end = begin + tensor_type(output).concrete_shape[0]
+            made.append(
+                operator("strided_slice", self.value, begin=[begin], end=[end], strides=[1], axes=[0])
+            )
+            begin = end
+        return made
+
+
+def _cut(calls: list[Call]) -> list[list[Call]]:
+    """The calls in groups of so many rows at the most."""
+    found: list[list[Call]] = []
+    room = 0
+    for call in calls:
+        rows = tensor_type(call.args[0]).concrete_shape[0]
+        if rows > room:
+            found.append([])
+            room = MOST_TOGETHER
+        found[-1].append(call)
+        room -= rows
+    return found
+
+
+def _in_order(calls: list[Call]) -> list[Call]:
+    """The calls such that those whose data are parts of one tensor stand in the order of the parts."""
+    sources: dict[Expr, int] = {}
+    keys = []
+    for number, call in enumerate(calls):
+        source, first = piece_of(call.args[0])
+        keys.append((sources.setdefault(source, len(sources)), first, number))
+    return [calls[number] for *_, number in sorted(keys)]
+
+
+def joined(tensors: Sequence[Expr]) -> Expr:
+    """The tensors one after another along the first axis. If they are parts of one tensor that lie there one
+    after another, nothing is moved.
+    """
+    shape = tensor_type(tensors[0]).concrete_shape
+    row = 1
+    for extent in shape[1:]:
+        row *= extent
+    source, begin = piece_of(tensors[0])
+    end = begin
+    for tensor in tensors:
+        piece = piece_of(tensor)
+        if piece.source is not source or piece.first != end:
+            return concatenated(tensors, 0)
+        end += tensor_type(tensor).concrete_shape[0] * row
+    of = tensor_type(source).concrete_shape
+    size = 1
+    for extent in of:
+        size *= extent
+    if begin % row or size % row:
+        return concatenated(tensors, 0)
+    rows = (size // row, *shape[1:])
+    whole = source if of == rows else operator("reshape", source, newshape=list(rows))
+    if (begin, end) == (0, size):
+        return whole
+    return operator("strided_slice", whole, begin=[begin // row], end=[end // row], strides=[1], axes=[0])

@@ -1,0 +1,116 @@
+"""Values with a cell for each of their tensors: how they are made, and what they hold.
+
+Of a tensor and of tuples it is written out; of a list, a tree or another data type there is a function that
+goes through it, added to the module. So the derivative by a list of tensors is a list of derivatives.
+"""
+
+from __future__ import annotations
+
+from ...ir.adt import Clause, Match, PatternConstructor, PatternVar
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr, Function, GlobalVar, RefCreate, RefRead, Tuple, TupleGetItem, Var
+from ...ir.substitute import substitute_type
+from ...ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
+from ..gradients.build import zeros_of
+from .lifting import Lifting
+
+WITH, DERIVATIVES, VALUES = "with_cells", "derivatives", "values"
+
+
+class DataWithCells:
+    """Goes from values to values with cells, and back, for a translation of a program."""
+
+    def __init__(self, lifting: Lifting) -> None:
+        self.lifting = lifting
+        self.walkers: dict[tuple[str, str], GlobalVar] = {}
+
+    def with_cells(self, value: Expr, type_: Type) -> Expr:
+        """A value of `type_` with a new cell of zeros beside each of its tensors."""
+        return self._through(WITH, value, type_)
+
+    def derivatives(self, lifted: Expr, type_: Type) -> Expr:
+        """What the cells of a value hold now, as a value of `type_`."""
+        return self._through(DERIVATIVES, lifted, type_)
+
+    def values(self, lifted: Expr, type_: Type) -> Expr:
+        """The value without its cells."""
+        return self._through(VALUES, lifted, type_)
+
+    def check(self, type_: Type, place: Expr, what: str) -> None:
+        """A RelayError unless values of `type_` are tensors, or tuples and data made of tensors."""
+        seen: set[GlobalTypeVar] = set()
+        pending = [type_]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, TupleType):
+                pending.extend(part.fields)
+            elif isinstance(part, (TypeCall, GlobalTypeVar)):
+                header, args = _applied(part)
+                pending.extend(args)
+                if header not in seen:
+                    seen.add(header)
+                    declared = self.lifting.mod.type_definitions[header]
+                    inputs = [i for constructor in declared.constructors for i in constructor.inputs]
+                    pending.extend(i for i in inputs if i not in declared.type_vars)
+            elif not isinstance(part, TensorType) and part not in self._type_vars(seen):
+                raise RelayError(
+                    f"{what} of a function that is differentiated must be a tensor, or a tuple or data type "
+                    f"of tensors, not {type_}",
+                    place.span,
+                    help=["make closures and references inside the function, from tensors that it is given"],
+                )
+
+    def _type_vars(self, headers: set[GlobalTypeVar]) -> set[Type]:
+        return {v for header in headers for v in self.lifting.mod.type_definitions[header].type_vars}
+
+    def _through(self, kind: str, value: Expr, type_: Type) -> Expr:
+        if isinstance(type_, TupleType):
+            parts = [self._through(kind, TupleGetItem(value, k), t) for k, t in enumerate(type_.fields)]
+            return Tuple(parts)
+        if isinstance(type_, TensorType):
+            if kind == WITH:
+                return Tuple([value, RefCreate(zeros_of(value, type_))])
+            return RefRead(TupleGetItem(value, 1)) if kind == DERIVATIVES else TupleGetItem(value, 0)
+        if self.lifting.type(type_) == type_:
+            return value  # there are no tensors in it
+        return Call(self._walker(kind, type_), [value])
+
+    def _walker(self, kind: str, type_: Type) -> GlobalVar:
+        """The function that goes through values of a data type."""
+        key = (kind, str(type_))
+        if key not in self.walkers:
+            header, args = _applied(type_)
+            target = self.lifting.target
+            name = f"{header.name_hint}_{kind}"
+            while name in target:
+                name += "_"
+            walker = self.walkers[key] = GlobalVar(name)
+            lifted = self.lifting.type(type_)
+            source, result = (type_, lifted) if kind == WITH else (lifted, type_)
+            value = Var("value", source)
+            target[walker] = Function([value], value, source)  # takes the name: a list holds lists
+            declared = self.lifting.mod.type_definitions[header]
+            given = dict(zip(declared.type_vars, args, strict=True))
+            clauses = []
+            for old in declared.constructors:
+                new = self.lifting.constructor(old)
+                took, makes = (old, new) if kind == WITH else (new, old)
+                types = [substitute_type(part, given) for part in old.inputs]
+                fields = [
+                    Var(f"field{k}", part if kind == WITH else self.lifting.type(part))
+                    for k, part in enumerate(types)
+                ]
+                made = [self._through(kind, f, t) for f, t in zip(fields, types, strict=True)]
+                pattern = PatternConstructor(took, [PatternVar(field) for field in fields])
+                clauses.append(Clause(pattern, Call(makes, made)))
+            target[walker] = Function([value], Match(value, clauses), result)
+        return self.walkers[key]
+
+
+def _applied(type_: Type) -> tuple[GlobalTypeVar, tuple[Type, ...]]:
+    """A data type, and what it is applied to."""
+    if isinstance(type_, TypeCall):
+        assert isinstance(type_.func, GlobalTypeVar)
+        return type_.func, tuple(type_.args)
+    assert isinstance(type_, GlobalTypeVar)
+    return type_, ()

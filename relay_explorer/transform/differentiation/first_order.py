@@ -1,0 +1,133 @@
+"""FirstOrderGradient: reverse-mode differentiation of data-flow programs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...ir.errors import RelayError
+from ...ir.expr import Expr, Function, Let, Tuple, Var
+from ...ir.module import IRModule
+from ...ir.walk import children, post_order, rebuild
+from ...text.names import Names
+from ...typing import infer_types
+from ..gradients.build import zeros_of
+from ..infrastructure import Contract, Pass, PassContext
+from ..normal_forms.to_a_normal_form import to_a_normal_form
+from ..tools.new_variables import with_new_variables
+from .bindings import Bindings
+from .reverse_mode import ReverseMode, Visit
+
+
+class FirstOrderGradient(Pass):
+    """Makes each function give its result together with the derivatives by its parameters.
+
+    `fn (a, b) -> r` becomes `fn (a, b) -> (r, (da, db))`, where `da` is the derivative of the sum of all
+    elements of `r`. The function must be a data-flow graph of operators: calls of functions, branches,
+    closures and references on the way from a parameter to the result are refused; `gradient` with
+    mode="higher_order" follows them.
+    """
+
+    name = "FirstOrderGradient"
+    opt_level = 0
+    required = ("InferType",)
+    contract = Contract(types=False, gives="A-normal")
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        normal = mod.copy()
+        for var, function in mod.functions.items():
+            if isinstance(function, Function) and "Compiler" not in function.attrs:
+                normal[var] = to_a_normal_form(function)
+        typed = infer_types(normal)
+        new = mod.copy()
+        for var, function in mod.functions.items():
+            if isinstance(function, Function) and "Compiler" not in function.attrs:
+                new[var] = derived(typed[var])
+                new[var].origin = (function,)
+        return new
+
+
+class Derivation(NamedTuple):
+    """A function with its derivatives, and how it was made.
+
+    `forward` is the number of bindings in `function` that stood there before it was differentiated; those
+    after them go back. `visits` are the expressions that the way back came to, in that order, and `variables`
+    has, by the id of an expression in them, what it is bound to.
+    """
+
+    function: Function
+    forward: int
+    visits: tuple[Visit, ...]
+    variables: dict[int, Expr]
+
+
+def derived(normal: Function) -> Function:
+    """A typed function in A-normal form, with the derivatives by its parameters after its result."""
+    return differentiated(normal).function
+
+
+def differentiated(normal: Function, record: bool = False) -> Derivation:
+    """The same, and with `record` how it came about."""
+    if normal.type_params:
+        raise RelayError(
+            "a function of any type has no derivative: it is not known what its numbers are",
+            normal.span,
+            help=["call it with tensors from another function, and differentiate that one"],
+        )
+    normal = with_new_variables(normal)
+    names = Names(param.name_hint for param in normal.params)
+    block = Bindings("g")
+    result = _forward(normal.body, block)
+    for var, _ in block.bindings:  # so that a derivative's name says what it is by
+        var.name_hint = names.unique(var.name_hint)
+    forward = len(block.bindings)
+
+    def emit(expr: Expr, derivative: Expr) -> Expr:
+        """Binds a derivative to a variable, called after what it is by."""
+        if isinstance(derivative, Tuple):
+            return derivative
+        name = reverse.names.get(id(expr), expr)
+        return block.atom(derivative, f"d_{name.name_hint}" if isinstance(name, Var) else "d")
+
+    reverse = ReverseMode(block.around(result), normal.params, emit, record)
+    found = reverse.derivatives()
+    by_params = [
+        zeros_of(param) if by is None else by for param, by in zip(normal.params, found, strict=True)
+    ]
+    body = block.around(block.atom(Tuple([result, Tuple(by_params)])))
+    function = Function(normal.params, body, None, (), normal.attrs, normal.span)
+    variables = {id(expr): block.atoms[id(expr)] for expr in block.kept}
+    for value, var in reverse.names.items():
+        variables[value] = var
+    return Derivation(function, forward, tuple(reverse.visits or ()), variables)
+
+
+def _forward(body: Expr, block: Bindings) -> Expr:
+    """Puts the bindings of a block in A-normal form into `block`, without those that only give a variable
+    another name; its result.
+    """
+    names: dict[Var, Expr] = {}
+
+    def named(part: Expr) -> Expr:
+        return names.get(part, part) if isinstance(part, Var) else part
+
+    while isinstance(body, Let):
+        if isinstance(body.value, Var):
+            names[body.var] = named(body.value)
+        else:
+            block.bind(body.var, _renamed(body.value, names))
+        body = body.body
+    return named(body)
+
+
+def _renamed(value: Expr, names: dict[Var, Expr]) -> Expr:
+    """A bound value with other names for its variables; those in its blocks too."""
+    if not names:
+        return value
+    memo: dict[int, Expr] = {}
+    for node in post_order(value):
+        made = names.get(node, node) if isinstance(node, Var) else None
+        if made is None:
+            made = rebuild(node, [memo[id(part)] for part in children(node)])
+            made._checked_type = node._checked_type
+        memo[id(node)] = made
+    return memo[id(value)]

@@ -1,0 +1,182 @@
+"""Reverse-mode differentiation of whole programs: closures, recursion, branches, references and data types.
+
+Every tensor becomes a pair: itself, and a cell that gathers the derivative of the result by it. There is one
+cell more, the backpropagator: a function that goes back through all that has been computed so far. An
+operator, after it has computed its value, puts a new function there, which adds to the cells of its arguments
+and then does what the function before it did. Functions are handed that cell, so the way back is exactly the
+way that was taken, whatever branches and loops it went through.
+"""
+
+from __future__ import annotations
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Constant, Expr, Function, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.trampoline import run
+from ...ir.types import FuncType, RefType, TensorType, TupleType, Type
+from ...ops.binary import add
+from ..gradients.build import ones_of
+from .data_with_cells import DataWithCells
+from .lifting import Block, Lifting, normal_module
+from .reverse_mode import by_arguments, moves
+
+UNIT = TupleType([])
+BACK = RefType(FuncType([], UNIT))  # the cell with the function that goes back
+
+
+def higher_order(function: Function, mod: IRModule | None) -> Function:
+    """The function with its derivatives; what it calls is added to `mod`, translated."""
+    whole = mod.copy() if mod is not None else IRModule()
+    name = "differentiated"
+    while name in whole:
+        name += "_"
+    whole[name] = function
+    typed = normal_module(whole)
+    target = mod if mod is not None else IRModule()
+    lifting = _WithCells(typed, target)
+    made = lifting.whole(typed[name])
+    lifting.finish()
+    made.origin = (function,)
+    return made
+
+
+class _WithCells(Lifting):
+    """Pairs tensors with cells."""
+
+    suffix = "_grad"
+
+    def __init__(self, mod: IRModule, target: IRModule) -> None:
+        super().__init__(mod, target)
+        self.plain: dict[Var, Var] = {}  # by the variable of a pair: that of its first half, where it has one
+        self.constants: set[Var] = set()  # pairs that nothing will be added to
+        self.data = DataWithCells(self)
+
+    def tensor(self, type_: TensorType) -> Type:
+        return TupleType([type_, RefType(type_)])
+
+    def more(self) -> list[Var]:
+        return [Var("back", BACK)]
+
+    def condition(self, cond: Expr) -> Expr:
+        return TupleGetItem(cond, 0)
+
+    def constant(self, value: Constant, var: Var, block: Block) -> None:
+        self._pair(value, value.checked_type, var, block)
+        self.constants.add(var)
+
+    # -- pairs and what they hold
+
+    def _pair(self, value: Expr, type_: Type, var: Var, block: Block) -> Var:
+        """Binds `var` to a value with a new cell for each of its tensors."""
+        plain = Var(var.name_hint, type_)
+        plain.origin = value.origin or (value,)
+        block.bind(plain, value)
+        self.plain[var] = plain
+        block.bind(var, self.data.with_cells(plain, type_))
+        return var
+
+    def primal(self, lifted: Expr, type_: Type) -> Expr:
+        """The value without cells, typed."""
+        if isinstance(lifted, Var) and lifted in self.plain:
+            return self.plain[lifted]
+        made: Expr
+        if isinstance(type_, TupleType):
+            made = Tuple([self.primal(TupleGetItem(lifted, k), t) for k, t in enumerate(type_.fields)])
+        elif isinstance(type_, TensorType):
+            made = TupleGetItem(lifted, 0)
+        else:
+            made = self.data.values(lifted, type_)
+        made._checked_type = type_
+        return made
+
+    # -- operators
+
+    def operator(self, call: Call, var: Var, block: Block) -> None:
+        pairs = [self.atom(arg) for arg in call.args]
+        values = [self.primal(pair, arg.checked_type) for pair, arg in zip(pairs, call.args, strict=True)]
+        forward = Call(call.op, values, call.attrs, (), call.span)
+        forward.origin, forward._checked_type = (call,), call.checked_type
+        self._pair(forward, call.checked_type, var, block)
+        if all(isinstance(pair, Var) and pair in self.constants for pair in pairs) or not _is_smooth(call):
+            self.constants.add(var)
+            return
+        inner = Block(block.more)
+        derivative = inner.atom(self.data.derivatives(var, call.checked_type), f"d_{var.name_hint}")
+        if isinstance(call.checked_type, TupleType):
+            derivative = self.data.derivatives(var, call.checked_type)
+        found = by_arguments(forward, derivative, self.plain[var])
+        if all(by is None for by in found):
+            self.constants.add(var)
+            return
+        for pair, arg, by in zip(pairs, call.args, found, strict=True):
+            if by is not None and not (isinstance(pair, Var) and pair in self.constants):
+                _gather(pair, arg.checked_type, by, inner)
+        before = block.atom(RefRead(block.more[0]), "before")
+        back = Function([], inner.around(inner.atom(Call(before, []))), UNIT)
+        back.origin = (call,)
+        block.bind(Var("u", UNIT), RefWrite(block.more[0], back))
+
+    # -- the whole
+
+    def whole(self, function: Function) -> Function:
+        """From tensors to tensors: makes the cells, runs forward, then back, and reads the cells."""
+        type_ = function.checked_type
+        assert isinstance(type_, FuncType)
+        if function.type_params:
+            raise RelayError(
+                "a function of any type has no derivative: it is not known what its numbers are",
+                function.span,
+                help=["call it with tensors from another function, and differentiate that one"],
+            )
+        params = []
+        back = Var("back", BACK)
+        block = Block([back])
+        for param in function.params:
+            self.data.check(param.checked_type, param, f"the parameter `%{param.name_hint}`")
+            plain = Var(param.name_hint, param.checked_type, param.span)
+            plain.origin = (param,)
+            params.append(plain)
+            self.plain[self.variable(param)] = plain
+            block.bind(self.variable(param), self.data.with_cells(plain, param.checked_type))
+        self.data.check(type_.ret_type, function, "the result")
+        block.bind(back, RefCreate(Function([], Tuple([]), UNIT)))
+        result = run(self.statements(function.body, block))
+        place, first = result, type_.ret_type
+        while isinstance(first, TupleType):
+            if not first.fields:
+                raise RelayError(
+                    "the result begins with an empty tuple, which has no derivative", function.span
+                )
+            place, first = TupleGetItem(place, 0), first.fields[0]
+        if not isinstance(first, TensorType):
+            raise RelayError(
+                f"the result must be a tensor, or a tuple that begins with one, not {type_.ret_type}",
+                function.span,
+                help=["give the loss first: it is what is differentiated"],
+            )
+        seed = ones_of(self.primal(place, first), first)
+        block.bind(Var("u", UNIT), RefWrite(TupleGetItem(place, 1), seed))
+        block.bind(Var("u", UNIT), Call(RefRead(back), []))
+        cells = [self.data.derivatives(self.variable(p), p.checked_type) for p in function.params]
+        whole = Tuple([self.primal(result, type_.ret_type), Tuple(cells)])
+        return Function(params, block.around(block.atom(whole)), None, (), None, function.span)
+
+
+def _is_smooth(call: Call) -> bool:
+    """Whether a call has floating-point numbers on both sides: otherwise nothing is smooth in it."""
+    return moves(call.checked_type) and any(moves(arg.checked_type) for arg in call.args)
+
+
+def _gather(pair: Expr, type_: Type, derivative: Expr, block: Block) -> None:
+    """Adds a derivative to the cells of a value."""
+    if isinstance(type_, TupleType):
+        for index, part in enumerate(type_.fields):
+            field = (
+                derivative.fields[index]
+                if isinstance(derivative, Tuple)
+                else TupleGetItem(block.atom(derivative), index)
+            )
+            _gather(TupleGetItem(pair, index), part, field, block)
+        return
+    cell = block.atom(TupleGetItem(pair, 1), "cell")
+    block.bind(Var("u", UNIT), RefWrite(cell, block.atom(add(RefRead(cell), derivative))))

@@ -1,0 +1,159 @@
+"""LazyGradientInit: tensors of zeros and ones are made only where someone needs their numbers.
+
+A gradient begins as zeros, and most of what is done with it first is adding to zeros and multiplying by ones.
+The pass keeps such tensors as what they are, in the type `GradCell` of the library `gradient.rly`.
+"""
+
+from __future__ import annotations
+
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.trampoline import run
+from ...ir.types import FuncType, GlobalTypeVar, TensorType, TupleType, Type, TypeCall
+from ...ops.create import ones, zeros
+from ...typing import infer_types
+from ..gradients.build import is_static
+from ..infrastructure import Contract, Pass, PassContext
+from .lifting import Block, Lifting, normal_module
+
+LIBRARY = "gradient.rly"
+# Operators that a cell stands for, and the functions of the library that compute with cells.
+_FILLED = {"zeros": "Zero", "zeros_like": "Zero", "ones": "One", "ones_like": "One"}
+_COMBINED = {"add": "AddGradCell", "multiply": "MultiplyGradCell"}
+
+
+class LazyGradientInit(Pass):
+    """Makes every tensor of a function a cell: numbers, or zeros or ones that nobody has asked for yet.
+
+    Adding zeros, and multiplying by zeros or ones, then does nothing when the program runs. A function of
+    tensors keeps its type: its parameters are put into cells, its result is taken out. Each function of the
+    module is there a second time, on cells (`f_lazy`), for those that call it.
+    """
+
+    name = "LazyGradientInit"
+    opt_level = 0
+    required = ()
+    contract = Contract(gives="A-normal")
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        new = mod.copy()
+        new.import_from_std(LIBRARY)
+        library = {v.name_hint for v in new.functions if v not in mod.functions}
+        lifting = _WithGradCells(normal_module(mod), new)
+        for var, function in mod.functions.items():
+            if not isinstance(function, Function) or "Compiler" in function.attrs:
+                continue
+            typed = lifting.mod[var]
+            type_ = typed.checked_type
+            if var.name_hint in library or not isinstance(type_, FuncType) or not _of_tensors(type_):
+                continue
+            new[var] = lifting.outer(typed)
+            new[var].origin = (function,)
+        lifting.finish()
+        return infer_types(new)
+
+
+def _of_tensors(type_: FuncType) -> bool:
+    """Whether a function takes and gives only tensors and tuples of them, some at least."""
+    pending = [*type_.arg_types, type_.ret_type]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, TupleType):
+            pending.extend(part.fields)
+        elif not isinstance(part, TensorType):
+            return False
+    return not type_.type_params
+
+
+class _WithGradCells(Lifting):
+    """Puts tensors into cells."""
+
+    suffix = "_lazy"
+
+    def __init__(self, mod: IRModule, target: IRModule) -> None:
+        super().__init__(mod, target)
+        self.cell = GlobalTypeVar("GradCell")
+        data = target.type_definitions[self.cell]
+        self.cell = data.header
+        self.make = {constructor.name_hint: constructor for constructor in data.constructors}
+
+    def tensor(self, type_: TensorType) -> Type:
+        return TypeCall(self.cell, [type_])
+
+    def constant(self, value: Constant, var: Var, block: Block) -> None:
+        block.bind(var, self._raw(value))
+
+    def condition(self, cond: Expr) -> Expr:
+        return self._taken(cond)
+
+    # -- cells
+
+    def _raw(self, value: Expr) -> Expr:
+        return Call(self.make["Raw"], [value])
+
+    def _taken(self, cell: Expr) -> Expr:
+        return Call(self._function("FromGradCell"), [cell])
+
+    def _function(self, name: str) -> GlobalVar:
+        return self.target.get_global_var(name)
+
+    def put_in(self, value: Expr, type_: Type) -> Expr:
+        """A tensor in a cell; a tuple, each of its tensors."""
+        if isinstance(type_, TupleType):
+            return Tuple([self.put_in(TupleGetItem(value, k), t) for k, t in enumerate(type_.fields)])
+        return self._raw(value)
+
+    def take_out(self, value: Expr, type_: Type) -> Expr:
+        """The tensor in a cell; of a tuple, each."""
+        if isinstance(type_, TupleType):
+            return Tuple([self.take_out(TupleGetItem(value, k), t) for k, t in enumerate(type_.fields)])
+        return self._taken(value)
+
+    # -- programs
+
+    def operator(self, call: Call, var: Var, block: Block) -> None:
+        assert isinstance(call.op, Op)
+        type_ = call.checked_type
+        made: Expr | None = None
+        if call.op.name in _FILLED and isinstance(type_, TensorType):
+            made = self._filled(call, type_)
+        elif call.op.name in _COMBINED and all(arg.checked_type == type_ for arg in call.args):
+            a, b = Var("a", type_), Var("b", type_)
+            body = Function([a, b], Call(call.op, [a, b]), type_)
+            cells = [self.atom(arg) for arg in call.args]
+            made = Call(self._function(_COMBINED[call.op.name]), [body, *cells])
+        if made is None:
+            args = [self.take_out(self.atom(arg), arg.checked_type) for arg in call.args]
+            value = block.atom(Call(call.op, args, call.attrs, (), call.span), var.name_hint)
+            made = self.put_in(value, type_)
+        made.origin = (call,)
+        block.bind(var, made)
+
+    def _filled(self, call: Call, type_: TensorType) -> Expr:
+        """Zeros or ones, made when they are asked for; where the shape is known, without another tensor that
+        has it.
+        """
+        assert isinstance(call.op, Op)
+        kind = _FILLED[call.op.name]
+        if is_static(type_):
+            value = (zeros if kind == "Zero" else ones)(type_.concrete_shape, type_.dtype)
+        else:
+            args = [self.take_out(self.atom(arg), arg.checked_type) for arg in call.args]
+            value = Call(call.op, args, call.attrs)
+        return Call(self.make[kind], [Function([], value, type_)])
+
+    def outer(self, function: Function) -> Function:
+        """A function of tensors that computes with cells."""
+        block = Block([])
+        params = []
+        for param in function.params:
+            plain = Var(param.name_hint, param.checked_type, param.span)
+            plain.origin = (param,)
+            params.append(plain)
+            block.bind(self.variable(param), self.put_in(plain, param.checked_type))
+        result = run(self.statements(function.body, block))
+        type_ = function.checked_type
+        assert isinstance(type_, FuncType)
+        body = block.around(block.atom(self.take_out(result, type_.ret_type)))
+        return Function(params, body, type_.ret_type, (), function.attrs, function.span)

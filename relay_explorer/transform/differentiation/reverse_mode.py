@@ -1,0 +1,367 @@
+"""Reverse-mode differentiation of a straight-line program: from its result back to its inputs.
+
+Each operator's gradient turns the derivative of the program's result by the operator's value into those by
+its arguments. A value that is used several times gets the sum of what comes back from its uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var, unwrapped
+from ...ir.op import Op
+from ...ir.types import TensorType, TupleType, Type
+from ...ir.walk import children, post_order, rebuild
+from ...ops.binary import add
+from ..gradients import gradient_of
+from ..gradients.build import field_of, ones_of, zeros_of
+
+# What is done with a derivative when it is whole: of the expression that it is by, and of the derivative, it
+# makes an expression that stands for the derivative.
+Emit = Callable[[Expr, Expr], Expr]
+
+
+class Visit(NamedTuple):
+    """What happened at an expression on the way back, as it is recorded for those who want to follow it.
+
+    `came` are the expressions whose gradients handed something to `node`, in that order, each as often as it
+    did; None stands for where the derivative begins. `sums` put these parts together, additions and the tuple
+    of what its fields are given; `derivative` is their sum, None for a tuple, whose parts go on as they
+    are. `given` are the derivatives by the arguments as the operator's rule made them (by the fields of a
+    tuple), None for one that needs none; `made` are the new expressions of the rule.
+    """
+
+    node: Expr
+    came: tuple[Expr | None, ...]
+    derivative: Expr | None
+    sums: tuple[Expr, ...] = ()
+    given: tuple[Expr | None, ...] = ()
+    made: tuple[Expr, ...] = ()
+
+
+class ReverseMode:
+    """The derivatives of `root`, typed, by the variables `wanted`.
+
+    `root` may hold any expression; but the path from `wanted` to the result must consist of operators, tuples
+    and `let`s. What does not depend on `wanted` is not looked at. With `record`, `visits` tells what happened
+    at each expression.
+    """
+
+    def __init__(
+        self, root: Expr, wanted: Sequence[Var], emit: Emit | None = None, record: bool = False
+    ) -> None:
+        self.root = root
+        self.wanted = wanted
+        self.emit: Emit = emit or (lambda expr, derivative: derivative)
+        self.order = post_order(root)
+        self.values = {node.var: node.value for node in self.order if isinstance(node, Let)}
+        self.names: dict[int, Var] = {}  # of the value of a `let`: its variable
+        for var, value in self.values.items():
+            self.names.setdefault(id(value), var)
+        self.active = self._active()
+        self.whole: dict[int, list[Expr]] = {}  # what has come back to an expression
+        self.fields: dict[int, dict[int, list[Expr]]] = {}  # to one field of it, a tuple
+        self.visits: list[Visit] | None = [] if record else None
+        self._at: Expr | None = None  # where the way back has come to
+        self._came: dict[int, list[Expr | None]] = {}  # if recorded: from where something came back
+        self._sums: list[Expr] = []  # what is put together at this place
+        self._taken: list[Expr] = []  # the fields of what is handed on from here
+
+    def derivatives(self, seed: Expr | None = None) -> list[Expr | None]:
+        """By each of `wanted`; None where the result does not depend on it.
+
+        `seed` is where the derivative begins, of the type of the result; without it, ones. Of a tuple only
+        the first field counts then, as in the reference: the loss comes first, and what else a program
+        reports after it.
+        """
+        result = self._source(self.root)
+        if seed is None:
+            self._begin(result)
+        else:
+            self._give(result, seed)
+        for node in reversed(self.order):
+            if id(node) in self.active and (id(node) in self.whole or id(node) in self.fields):
+                self._back(node)
+        return [self._wanted(var) for var in self.wanted]
+
+    def _wanted(self, var: Var) -> Expr | None:
+        self._at, self._sums, self._taken = var, [], []
+        total = self._total(var)
+        if total is not None:
+            self._visit(var, total)
+        return total
+
+    # -- which expressions matter
+
+    def _source(self, expr: Expr) -> Expr:
+        """What an expression is a name of: a variable of a `let` stands for its value."""
+        while True:
+            if isinstance(expr, Var) and expr in self.values:
+                expr = self.values[expr]
+            elif isinstance(expr, Let):
+                expr = expr.body
+            else:
+                return expr
+
+    def _active(self) -> set[int]:
+        """The expressions that depend on the wanted variables, and move with them: a condition or an index
+        does not.
+        """
+        found = {id(var) for var in self.wanted if moves(var._checked_type)}
+        for node in self.order:
+            if any(id(self._source(part)) in found for part in children(node)) and moves(node._checked_type):
+                found.add(id(node))
+        return found
+
+    # -- what comes back
+
+    def _begin(self, result: Expr) -> None:
+        type_ = result.checked_type
+        if isinstance(type_, TupleType):
+            if not type_.fields:
+                raise RelayError("the function gives an empty tuple, which has no derivative", result.span)
+            first = field_of(self._name(result), 0)
+            self._give_field(result, 0, _first_one(first, type_.fields[0]))
+        else:
+            self._give(result, ones_of(self._name(result), type_))
+
+    def _name(self, node: Expr) -> Expr:
+        return self.names.get(id(node), node)
+
+    def _give(self, to: Expr, derivative: Expr) -> None:
+        to = self._source(to)
+        if self.visits is not None and not isinstance(to.checked_type, TupleType):
+            self._came.setdefault(id(to), []).append(self._at)
+        if isinstance(derivative, Tuple):
+            for index, field in enumerate(derivative.fields):
+                self._give_field(to, index, field)
+        elif isinstance(to.checked_type, TupleType):
+            for index in range(len(to.checked_type.fields)):
+                field = TupleGetItem(derivative, index)
+                if self._at is not None:
+                    self._taken += come_from(self._at, [field], [derivative])
+                self._give_field(to, index, field)
+        else:
+            self.whole.setdefault(id(to), []).append(derivative)
+
+    def _give_field(self, to: Expr, index: int, derivative: Expr) -> None:
+        if self.visits is not None:
+            self._came.setdefault(id(to), []).append(self._at)
+        self.fields.setdefault(id(to), {}).setdefault(index, []).append(derivative)
+
+    def _field(self, node: Expr, index: int) -> Expr | None:
+        """All that has come back to a field of a tuple."""
+        type_ = node.checked_type
+        assert isinstance(type_, TupleType)
+        return self._sum(node, self.fields.get(id(node), {}).get(index, ()), type_.fields[index])
+
+    def _sum(self, node: Expr, parts: Sequence[Expr], type_: Type) -> Expr | None:
+        """The sum of what came back to an expression: it is where the additions come from."""
+        total = _sum(parts, type_)
+        if total is not None and len(parts) > 1:
+            self._sums += come_from(node, [total], parts)
+        return total
+
+    def _total(self, node: Expr) -> Expr | None:
+        """All that has come back to an expression."""
+        type_ = node.checked_type
+        if not isinstance(type_, TupleType):
+            whole = self._sum(node, self.whole.get(id(node), ()), type_)
+            return None if whole is None else self.emit(node, whole)
+        if id(node) not in self.fields:
+            return None
+        name = self._name(node)
+        found = []
+        for index, field_type in enumerate(type_.fields):
+            field = self._field(node, index)
+            found.append(zeros_of(field_of(name, index), field_type) if field is None else field)
+        whole = Tuple(found)
+        parts = [part for field in self.fields[id(node)].values() for part in field]
+        self._sums += come_from(node, [whole], [*parts, *self._sums, name])
+        return self.emit(node, whole)
+
+    def _visit(
+        self,
+        node: Expr,
+        derivative: Expr | None,
+        given: Sequence[Expr | None] = (),
+        made: Sequence[Expr] = (),
+    ) -> None:
+        """Records that the way back has been at `node`, if that is wanted."""
+        if self.visits is None:
+            return
+        came, sums = tuple(self._came.get(id(node), ())), tuple(self._sums)
+        whole = None if isinstance(derivative, Tuple) else derivative
+        self.visits.append(Visit(node, came, whole, sums, tuple(given), (*made, *self._taken)))
+
+    def _back(self, node: Expr) -> None:
+        self._at, self._sums, self._taken = node, [], []
+        match node:
+            case Var() | Let():
+                pass
+            case Tuple():
+                given: list[Expr | None] = [None] * len(node.fields)
+                for index, part in enumerate(node.fields):
+                    derivative = self._field(node, index)
+                    if derivative is not None and id(self._source(part)) in self.active:
+                        self._give(part, derivative)
+                        given[index] = derivative
+                self._visit(node, None, given)
+            case TupleGetItem():
+                derivative = self._total(node)
+                assert derivative is not None
+                self._give_to_field(node, derivative)
+                self._visit(node, derivative, [derivative])
+            case Call(op=Op()):
+                self._back_through(node)
+            case _:
+                raise _not_straight(node)
+
+    def _give_to_field(self, node: TupleGetItem, derivative: Expr) -> None:
+        self._give_field(self._source(node.tuple_value), node.index, derivative)
+
+    def _back_through(self, call: Call) -> None:
+        """Through a call of an operator."""
+        derivative = self._total(call)
+        assert derivative is not None
+        found = by_arguments(call, derivative, self._name(call))
+        for number, argument in enumerate(call.args):
+            by_argument = found[number]
+            if by_argument is None or id(self._source(argument)) not in self.active:
+                found[number] = None
+            else:
+                self._give(argument, by_argument)
+        if self.visits is not None:
+            made = come_from(call, found, [self._name(call), derivative, *call.args])
+            self._visit(call, derivative, found, made)
+
+
+def moves(type_: Type | None) -> bool:
+    """Whether there may be floating-point numbers in values of a type: others have no derivatives."""
+    if isinstance(type_, TensorType):
+        return "float" in type_.dtype
+    return not isinstance(type_, TupleType) or any(map(moves, type_.fields))
+
+
+def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:
+    """The derivatives by the arguments of a call of an operator; `name` is what its value is called."""
+    rule = gradient_of(call)
+    found: list[Expr | None] = [by if by is None else unwrapped(by) for by in rule(call, derivative)]
+    if len(found) != len(call.args):
+        raise RelayError(
+            f"the gradient of `{call.op}` gives {len(found)} derivatives for {len(call.args)} arguments",
+            call.span,
+        )
+    found = list(found) if name is call else with_name(found, call, name)
+    come_from(call, found, [call, name, derivative, *call.args])
+    return found
+
+
+def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr]) -> list[Expr]:
+    """Makes `source` what the new expressions come from that `found` consist of: all down to those that were
+    `given`, and to their fields where they are tuples. Those expressions, parts first.
+    """
+    known: set[int] = set()
+    pending = list(given)
+    while pending:
+        expr = pending.pop()
+        known.add(id(expr))
+        if isinstance(expr, Tuple):
+            pending += expr.fields
+    made: list[Expr] = []
+    stack = [(expr, False) for expr in found if expr is not None][::-1]
+    while stack:
+        expr, ready = stack.pop()
+        if ready:
+            expr.origin = (source,)
+            made.append(expr)
+        elif id(expr) not in known and not isinstance(expr, (Var, Op)):
+            known.add(id(expr))
+            stack.append((expr, True))
+            stack += [(part, False) for part in reversed(children(expr))]
+    return made
+
+
+def with_name(found: Iterable[Expr | None], call: Expr, name: Expr) -> list[Expr | None]:
+    """The expressions with `name` in the place of `call`; what they share stays shared."""
+    return _replaced(found, {id(call): name})
+
+
+def _replaced(found: Iterable[Expr | None], memo: dict[int, Expr]) -> list[Expr | None]:
+    """The expressions with those of `memo`, by identity, in the place of others."""
+    result: list[Expr | None] = []
+    for root in found:
+        if root is None:
+            result.append(None)
+            continue
+        for node in post_order(root):
+            if id(node) not in memo:
+                memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
+        result.append(memo[id(root)])
+    return result
+
+
+def _sum(parts: Iterable[Expr], type_: Type) -> Expr | None:
+    """The sum of values of one type; None of none."""
+    total: Expr | None = None
+    for part in parts:
+        total = part if total is None else add_along(type_, total, part)
+    return total
+
+
+def add_along(type_: Type, first: Expr, second: Expr) -> Expr:
+    """The sum of two tensors, or of two tuples field by field."""
+    if isinstance(type_, TupleType):
+        return Tuple(
+            [
+                add_along(field, field_of(first, index), field_of(second, index))
+                for index, field in enumerate(type_.fields)
+            ]
+        )
+    return add(first, second)
+
+
+def _first_one(value: Expr, type_: Type) -> Expr:
+    """Ones for the first tensor of a tuple, zeros for the others; ones for a tensor."""
+    if not isinstance(type_, TupleType) or not type_.fields:
+        return ones_of(value, type_)
+    first, *others = type_.fields
+    rest = [zeros_of(field_of(value, k), t) for k, t in enumerate(others, 1)]
+    return Tuple([_first_one(field_of(value, 0), first), *rest])
+
+
+def derivatives_of(arguments: Sequence[Expr], build: Callable[..., Expr], grad: Expr) -> list[Expr | None]:
+    """The derivatives of `build(*arguments)`, typed arguments, by each of them: what an operator's gradient
+    is that says what the operator is composed of.
+    """
+    from ...ir.module import IRModule
+    from ...typing import infer_types
+
+    inner = [Var(f"a{number}", argument.checked_type) for number, argument in enumerate(arguments)]
+    body = build(*inner)
+    typed = infer_types(IRModule.from_expr(Function(inner, body)))["main"]
+    seed = Var("seed", typed.body.checked_type)
+    found = ReverseMode(typed.body, typed.params).derivatives(seed)
+    given: dict[int, Expr] = {id(v): a for v, a in zip(typed.params, arguments, strict=True)}
+    given[id(seed)] = grad
+    return _replaced(found, given)
+
+
+def _not_straight(node: Expr) -> RelayError:
+    return RelayError(
+        f"first-order differentiation goes through operators, tuples and `let`s, but not through "
+        f"{_WORDS.get(type(node).__name__, 'this expression')}",
+        node.span,
+        help=[
+            'differentiate it with mode="higher_order", which follows the program while it runs',
+            "or run PartialEvaluate or Inline first, if what is called or decided is known",
+        ],
+    )
+
+
+_WORDS = {
+    "Call": "a call of a function", "If": "an `if`", "Match": "a `match`", "Function": "a closure",
+    "RefCreate": "a reference", "RefRead": "a reference", "RefWrite": "a reference",
+}  # fmt: skip

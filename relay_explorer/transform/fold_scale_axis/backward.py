@@ -1,0 +1,150 @@
+"""BackwardFoldScaleAxis: a scale of what a convolution gives becomes a scale of its weight."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...ir.expr import Call, Expr, Function
+from ...ir.module import IRModule
+from ...ir.rewrites import tell
+from ...ir.walk import children, post_order, rebuild
+from ..infrastructure import Contract, PassContext
+from ..infrastructure.function_passes import TypedPass, rewritten
+from ..tools.typed_rewrite import call, tensor_type
+from .axes import (
+    CONVOLUTIONS,
+    RELUS,
+    Ask,
+    Axes,
+    allows,
+    operator_of,
+    scale_of,
+    spread,
+    takes_scale,
+    varies_along,
+    with_scaled_weight,
+)
+
+
+class BackwardFoldScaleAxis(TypedPass):
+    """Moves a multiplication by a number for each channel back, through additions and ReLUs, into the weight
+    of the convolution or dense layer that gives the channels. There, FoldConstant can compute it once.
+
+    `(conv2d(x, w) + b) * s` becomes `conv2d(x, w * s) + b * s`. What the scale passes may be used nowhere
+    else, and only a positive constant passes a ReLU.
+    """
+
+    name = "BackwardFoldScaleAxis"
+    opt_level = 3
+    contract = Contract(error=1e-4)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, _Backward(function).run())
+
+
+class _Backward:
+    """First, from the leaves up: who takes a scale in, for itself or for what it is made of. Then each
+    product that finds such a one is replaced by it, scaled.
+    """
+
+    def __init__(self, root: Expr) -> None:
+        self.root = root
+        self.order = post_order(root)
+        self.uses = Counter(part for node in self.order for part in children(node))
+        self.asks: dict[Expr, Ask] = {}
+        self.memo: dict[Expr, Expr] = {}
+
+    def run(self) -> Expr:
+        for node in self.order:
+            if isinstance(node, Call) and self.uses[node] == 1:
+                ask = self._ask(node)
+                if ask is not None:
+                    self.asks[node] = ask
+        if not self.asks:
+            return self.root
+        for node in self.order:
+            made = self._product(node) if operator_of(node) == "multiply" else None
+            if made is not None:
+                made.origin += (node,)
+                tell("A product is what it multiplies, with the scale in the weights.", node, made)
+            self.memo[node] = made or rebuild(node, [self.memo[part] for part in children(node)])
+        return self.memo[self.root]
+
+    def _ask(self, node: Call) -> Ask | None:
+        """The axes along which a value can be scaled by scaling what it is made of."""
+        name = operator_of(node)
+        asks = [self.asks.get(arg) for arg in node.args]
+        if name in CONVOLUTIONS or name == "nn.dense":
+            takes = takes_scale(node, backward=True)
+            return Ask(takes.of) if takes is not None else None
+        if name in RELUS:
+            return Ask(asks[0].axes, positive=True) if asks[0] is not None else None
+        if name == "nn.bias_add":
+            assert node.attrs is not None
+            return asks[0] if asks[0] is not None and asks[0].axes == (node.attrs["axis"],) else None
+        return self._ask_sum(node, *asks) if name in ("add", "subtract") else None
+
+    def _ask_sum(self, node: Call, first: Ask | None, second: Ask | None) -> Ask | None:
+        left, right = map(tensor_type, node.args)
+        positive = any(ask.positive for ask in (first, second) if ask is not None)
+        if first is not None and second is not None and first.axes != second.axes:
+            return None
+        if first is not None and varies_along(left, right, first.axes):
+            return Ask(first.axes, positive)
+        if second is not None and varies_along(right, left, second.axes):
+            return Ask(second.axes, positive)
+        both = first is not None and second is not None and left.shape == right.shape
+        return Ask(first.axes, positive) if first is not None and both else None
+
+    def _product(self, node: Expr) -> Expr | None:
+        """What takes the place of a product: one side with the other in it; None where none takes it in."""
+        assert isinstance(node, Call)
+        sides = [number for number in (0, 1) if node.args[number] in self.asks]
+        if not sides:
+            return None
+        data = sides[0]
+        value, other = node.args[data], node.args[1 - data]
+        ask = self.asks[value]
+        scale = scale_of(tensor_type(value), self.memo[other], tensor_type(other), ask.axes)
+        if scale is None or not allows(ask, scale):
+            return None
+        return self._scaled(value, scale, ask.axes)
+
+    def _scaled(self, root: Expr, scale: Expr, axes: Axes) -> Expr:
+        """An expression that asks for a scale, with it. What is on the way has no other reader."""
+        way: list[Call] = []
+        pending = [root]
+        while pending:
+            node = pending.pop()
+            assert isinstance(node, Call)
+            way.append(node)
+            if not self._takes_itself(node):
+                pending += [arg for arg in node.args if arg in self.asks]
+        made: dict[Expr, Expr] = {}
+        for node in reversed(way):
+            made[node] = self._with_scale(node, made, scale, axes)
+            made[node].origin = (node,)
+            if self._takes_itself(node):
+                tell("A layer gives scaled channels if its weight is scaled.", node, made[node])
+            else:
+                tell(
+                    "On its way back to a layer, the scale passes what works channel by channel.",
+                    node,
+                    made[node],
+                )
+        return made[root]
+
+    def _takes_itself(self, node: Expr) -> bool:
+        name = operator_of(node)
+        return name in CONVOLUTIONS or name == "nn.dense"
+
+    def _with_scale(self, node: Call, made: dict[Expr, Expr], scale: Expr, axes: Axes) -> Expr:
+        if self._takes_itself(node):
+            takes = takes_scale(node, backward=True)
+            assert takes is not None
+            data, weight = (self.memo[arg] for arg in node.args)
+            return with_scaled_weight(node, data, weight, scale, takes)
+        shape = [size if isinstance(size, int) else 1 for size in tensor_type(node).shape]
+        wide = scale if operator_of(node) == "nn.bias_add" else spread(scale, shape, axes)
+        args = [made[arg] if arg in made else call("multiply", self.memo[arg], wide) for arg in node.args]
+        return Call(node.op, args, node.attrs, node.type_args, node.span)

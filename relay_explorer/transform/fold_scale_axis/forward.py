@@ -1,0 +1,153 @@
+"""ForwardFoldScaleAxis: a scale of what a convolution reads becomes a scale of its weight."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...ir.expr import Call, Expr, Function
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.rewrites import tell
+from ...ir.walk import children, post_order, rebuild
+from ..infrastructure import Contract, PassContext
+from ..infrastructure.function_passes import TypedPass, rewritten
+from ..tools.typed_rewrite import call, tensor_type
+from .axes import (
+    CONVOLUTIONS,
+    RELUS,
+    Ask,
+    Axes,
+    allows,
+    operator_of,
+    scale_of,
+    spread,
+    takes_scale,
+    varies_along,
+    with_scaled_weight,
+)
+
+
+class ForwardFoldScaleAxis(TypedPass):
+    """Moves a multiplication by a number for each channel forward, through additions and ReLUs, into the
+    weight of the convolution or dense layer that reads the product. There, FoldConstant can compute it once.
+
+    `conv2d(relu(x * s) + b, w)` becomes `conv2d(relu(x) + b / s, w * s)`. All who read the product must take
+    the scale in, and only a positive constant passes a ReLU. What is added on the way is divided by the
+    scale: a constant with a 0 in it passes no addition, but a scale that is known only when the program runs
+    is taken not to have one, as in TVM.
+    """
+
+    name = "ForwardFoldScaleAxis"
+    opt_level = 3
+    contract = Contract(error=1e-4)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, _Forward(function).run())
+
+
+class _Scaled(NamedTuple):
+    """An expression that stands for itself times a scale along the axes."""
+
+    value: Expr
+    scale: Expr
+    axes: Axes
+
+
+class _Forward:
+    """First, from the results back: who asks for a scale. Then, from the leaves up, scales go forward."""
+
+    def __init__(self, root: Expr) -> None:
+        self.root = root
+        self.order = post_order(root)
+        self.asks: dict[Expr, Ask | None] = {}
+        self.memo: dict[Expr, Expr] = {}
+        self.scaled: dict[Expr, _Scaled] = {}
+
+    def run(self) -> Expr:
+        for node in reversed(self.order):
+            for part, ask in self._asked(node):
+                self.asks[part] = _both(self.asks[part], ask) if part in self.asks else ask
+        if not any(self.asks.values()):
+            return self.root
+        for node in self.order:
+            made = self._moved(node) if isinstance(node, Call) else None
+            if isinstance(made, _Scaled):
+                self.scaled[node] = made
+            elif made is not None:
+                self.memo[node] = made
+            else:
+                self.memo[node] = rebuild(node, [self.memo[part] for part in children(node)])
+        return self.memo[self.root]
+
+    def _asked(self, node: Expr) -> list[tuple[Expr, Ask | None]]:
+        """What a node asks of each of its parts."""
+        own = self.asks.get(node)
+        name = operator_of(node)
+        found: dict[int, Ask | None] = {}
+        if isinstance(node, Call):
+            if name in CONVOLUTIONS or name == "nn.dense":
+                takes = takes_scale(node, backward=False)
+                found[0] = Ask(takes.of) if takes is not None else None
+            elif own is not None and name in RELUS:
+                found[0] = own._replace(positive=True)
+            elif own is not None and name in ("add", "subtract"):
+                left, right = map(tensor_type, node.args)
+                if varies_along(left, right, own.axes):
+                    found[0] = own._replace(divides=True)
+                elif varies_along(right, left, own.axes):
+                    found[1] = own._replace(divides=True)
+            return [(node.op, None), *((arg, found.get(n)) for n, arg in enumerate(node.args))]
+        return [(part, None) for part in children(node)]
+
+    def _moved(self, node: Call) -> Expr | _Scaled | None:
+        name = operator_of(node)
+        if name == "multiply":
+            ask = self.asks.get(node)
+            return self._product(node, ask) if ask is not None else None
+        number = next((n for n, arg in enumerate(node.args) if arg in self.scaled), None)
+        if number is None:
+            return None
+        value, scale, axes = self.scaled[node.args[number]]
+        if name in RELUS:
+            return _Scaled(_again(node, value), scale, axes)
+        if name in ("add", "subtract"):
+            type_ = tensor_type(node.args[number])
+            wide = spread(scale, [s if isinstance(s, int) else 1 for s in type_.shape], axes)
+            other = call("divide", self.memo[node.args[1 - number]], wide)
+            args = (value, other) if number == 0 else (other, value)
+            return _Scaled(_again(node, *args), scale, axes)
+        takes = takes_scale(node, backward=False)
+        assert takes is not None, f"{name} has not asked for a scale"
+        layer = with_scaled_weight(node, value, self.memo[node.args[1]], scale, takes)
+        layer.origin = (node,)
+        tell("A layer that reads scaled channels has the scale in its weight instead.", node, layer)
+        return layer
+
+    def _product(self, node: Call, ask: Ask) -> _Scaled | None:
+        """The product as one side, scaled by the other."""
+        types = list(map(tensor_type, node.args))
+        values = [self.memo[arg] for arg in node.args]
+        for data, other in ((0, 1), (1, 0)):
+            scale = scale_of(types[data], values[other], types[other], ask.axes)
+            if scale is not None and allows(ask, scale):
+                tell(
+                    "The scale goes on to those who read the product; what it scaled stays.",
+                    node,
+                    values[data],
+                )
+                return _Scaled(values[data], scale, ask.axes)
+        return None
+
+
+def _both(first: Ask | None, second: Ask | None) -> Ask | None:
+    """What two readers of a value ask for together."""
+    if first is None or second is None or first.axes != second.axes:
+        return None
+    return Ask(first.axes, first.positive or second.positive, first.divides or second.divides)
+
+
+def _again(node: Call, *args: Expr) -> Call:
+    assert isinstance(node.op, Op)
+    new = Call(node.op, args, node.attrs, node.type_args, node.span)
+    new.origin = (node,)
+    return new

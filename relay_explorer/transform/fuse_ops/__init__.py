@@ -1,0 +1,176 @@
+"""FuseOps: operators that can be computed in one loop become one function (section 4.4 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...analysis.dataflow_graph import DataflowGraph
+from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.rewrites import listening, tell
+from ...ir.walk import children, post_order, rebuild
+from ...typing import infer_types
+from ..infrastructure import Pass, PassContext
+from .groups import MOST_FUSED, RULES, Decision, Group, Limits, Partition
+
+_RESHAPES = frozenset(
+    ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape", "dyn.reshape")
+)
+
+PATTERNS = "relay.FuseOps.patterns"
+
+
+class FuseOps(Pass):
+    """Wraps groups of operators in functions with the attribute `Primitive`: each becomes one kernel.
+
+    `fuse_opt_level` 0 puts every operator into a function of its own; 1 and more fuse (-1: as the context's
+    level says). The options `relay.FuseOps.max_depth` (256) and `relay.max_function_args` (no limit) of the
+    context bound the nodes and the arguments of one kernel. `relay.FuseOps.link_params` keeps constants
+    inside. `relay.FuseOps.patterns` supposes other patterns than operators have, by their names: a compiler
+    that cannot compute one in a loop calls it opaque.
+    """
+
+    name = "FuseOps"
+    opt_level = 0
+    required = ("InferType",)
+
+    def __init__(self, fuse_opt_level: int = -1) -> None:
+        self.fuse_opt_level = fuse_opt_level
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        limits = self.limits(ctx)
+        new = infer_types(mod)
+        link, patterns = ctx.config.get("relay.FuseOps.link_params", False), ctx.config.get(PATTERNS)
+        for var, function in new.functions.items():
+            if isinstance(function, Function):
+                new[var] = fuse(function, limits, bool(link), patterns)
+        return new
+
+    def limits(self, ctx: PassContext) -> Limits:
+        level = ctx.opt_level if self.fuse_opt_level < 0 else self.fuse_opt_level
+        depth = int(ctx.config.get("relay.FuseOps.max_depth", MOST_FUSED))
+        return Limits(level, depth, int(ctx.config.get("relay.max_function_args", 0)))
+
+
+def fuse(
+    function: Function,
+    limits: Limits,
+    link_params: bool = False,
+    patterns: Mapping[str, int] | None = None,
+) -> Function:
+    """The function, whose types are known, with its operators fused."""
+    if "Primitive" in function.attrs:
+        return function
+    partition = Partition(DataflowGraph(function, patterns), limits, record=listening())
+    for decision in partition.decisions or ():
+        _tell(partition, decision)
+    made = _Kernels(partition, link_params).rewritten(function)
+    assert isinstance(made, Function)
+    return made
+
+
+def _tell(partition: Partition, decision: Decision) -> None:
+    """Tells a merge: the rule, what came together, and the post-dominator that it joined."""
+    nodes = partition.graph.nodes
+    merged = [nodes[n].expr for n in decision.merged if not isinstance(nodes[n].expr, Constant)]
+    if merged and decision.target is not None:
+        said = RULES[decision.rule]
+        words = f"{said[0].upper()}{said[1:]}."
+        tell(Partition.consider, merged, nodes[decision.target].expr, words=words, how="joins the kernel of")
+
+
+class _Kernels:
+    """Writes the groups of a partition as functions."""
+
+    def __init__(self, partition: Partition, link_params: bool) -> None:
+        self.partition = partition
+        self.graph = partition.graph
+        self.link_params = link_params
+        self.memo: dict[int, Expr] = {}
+
+    def rewritten(self, root: Expr) -> Expr:
+        for node in post_order(root):
+            self.memo[id(node)] = self._rewritten(node)
+        return self.memo[id(root)]
+
+    def _rewritten(self, node: Expr) -> Expr:
+        if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name == "annotation.stop_fusion":
+            return self.memo[id(node.args[0])]
+        if node in self.graph and self._is_kernel(node):
+            return self._kernel(node)
+        return rebuild(node, [self.memo[id(part)] for part in children(node)])
+
+    def _group(self, node: Expr) -> Group:
+        return self.partition.group_of(self.graph[node])
+
+    def _is_kernel(self, node: Expr) -> bool:
+        """Whether a kernel's result is this expression: an operator's call, or a field of a tuple that is
+        computed in the kernel.
+        """
+        if self._group(node).root.expr is not node:
+            return False
+        if isinstance(node, Call):
+            return isinstance(node.op, Op) and not node.op.get_attr("TNonComputational")
+        if isinstance(node, TupleGetItem):
+            tuple_value = node.tuple_value
+            return tuple_value in self.graph and self._group(tuple_value).root.expr is node
+        return False
+
+    def _kernel(self, root: Expr) -> Expr:
+        """A call of a primitive function that computes `root`, whose parameters are what comes from other
+        groups, in the order in which the body meets them.
+        """
+        group = self._group(root)
+        params: dict[int, Var] = {}
+        arguments: list[Expr] = []
+        inner: dict[int, Expr] = {}
+        members = self._members(root, group)
+        for member in members:
+            for part in _operands(member):
+                if id(part) not in inner:
+                    inner[id(part)] = self._argument(part, params, arguments)
+            inner[id(member)] = _within(member, [inner[id(part)] for part in _operands(member)])
+        attrs: dict[str, object] = {"Primitive": 1}
+        if all(isinstance(m, Call) and isinstance(m.op, Op) and m.op.name in _RESHAPES for m in members):
+            attrs["relay.reshape_only"] = 1
+        function = Function(list(params.values()), inner[id(root)], root.checked_type, None, attrs)
+        function.origin = tuple(members)
+        call = Call(function, arguments)
+        call.origin = (root,)
+        tell("A group is one function, which becomes one kernel.", members, call)
+        call.span = root.span
+        return call
+
+    def _members(self, root: Expr, group: Group) -> list[Expr]:
+        """The expressions that a kernel computes, in post-order."""
+        found: dict[int, Expr] = {}
+        pending = [root]
+        while pending:
+            node = pending.pop()
+            if id(node) not in found:
+                found[id(node)] = node
+                pending += [p for p in _operands(node) if p in self.graph and self._group(p) is group]
+        return sorted(found.values(), key=lambda node: self.graph[node].index)
+
+    def _argument(self, node: Expr, params: dict[int, Var], arguments: list[Expr]) -> Expr:
+        """The parameter that stands for a value from outside."""
+        value = self.memo[id(node)]
+        if self.link_params and isinstance(value, Constant):
+            return value
+        if id(value) not in params:
+            params[id(value)] = Var(f"p{len(params)}", node.checked_type)
+            arguments.append(value)
+        return params[id(value)]
+
+
+def _operands(node: Expr) -> tuple[Expr, ...]:
+    """The parts of a member of a kernel that are values."""
+    return node.args if isinstance(node, Call) else children(node)
+
+
+def _within(node: Expr, parts: list[Expr]) -> Expr:
+    """A member of a kernel on its new parts."""
+    if isinstance(node, Call):
+        parts = [node.op, *parts]
+    return rebuild(node, parts) if isinstance(node, (Call, Tuple, TupleGetItem)) else node

@@ -1,0 +1,40 @@
+"""DefuseOps: the kernels that FuseOps made become operators again."""
+
+from __future__ import annotations
+
+from ...analysis.effects import effects
+from ...ir.expr import Call, Expr, Function
+from ...ir.module import IRModule
+from ...ir.rewrites import tell
+from ...ir.walk import children, post_order, rebuild
+from ..infrastructure import PassContext
+from ..infrastructure.function_passes import FunctionPass, rewritten
+from ..tools.inlining import inlined
+
+
+class DefuseOps(FunctionPass):
+    """Puts the body of a function in the place of its call, wherever a function is called where it stands:
+    `fn (%p0) { exp(%p0) }(%x)` becomes `exp(%x)`. What FuseOps fused is taken apart by this.
+
+    A generic function whose type arguments are not written stays a function.
+    """
+
+    name = "DefuseOps"
+    opt_level = 3
+    required = ("InferType",)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        acts = effects(mod)
+        memo: dict[int, Expr] = {}
+        for node in post_order(function):
+            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            if isinstance(node, Call) and isinstance(new, Call) and isinstance(new.op, Function):
+                callee = new.op
+                if len(callee.type_params) == len(new.type_args) and len(callee.params) == len(new.args):
+                    acting = {number for number, arg in enumerate(node.args) if arg in acts}
+                    made = inlined(callee, new.args, node, new.type_args, acting)
+                    tell("A call of a function that is written in its place is its body.", new, made, node)
+                    memo[id(node)] = made
+                    continue
+            memo[id(node)] = new
+        return rewritten(function, memo[id(function)])

@@ -1,0 +1,263 @@
+"""Which operators become one kernel: the grouping of the paper's section 4.4, and what it decided and why.
+
+Every node of the data flow begins as a group of its own. In three phases, each node is looked at in
+post-order, and may be merged into the group of its immediate post-dominator, with all on the ways there:
+
+* phase 1: a convolution or the like takes up the element-wise work that follows it; element-wise and
+  broadcasting work joins what comes next, a reduction too;
+* phase 2: injective work, and tuples, join injective work that follows;
+* phase 3: injective work joins a tuple that has been taken into a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ...analysis.dataflow_graph import DataflowGraph, FlowNode, PostDominators
+from ...ir.op import OpPattern
+
+MOST_FUSED = 256  # nodes of a kernel, unless asked otherwise
+
+RULES = {
+    "out-fusable": (
+        "everything between an out-fusable operator and its post-dominator must be broadcast or simpler"
+    ),
+    "not element-wise": "an out-fusable operator is fused only along element-wise uses",
+    "broadcast": (
+        "element-wise and broadcast operators join what comes next, a reduction or a convolution included"
+    ),
+    "opaque use": "element-wise and broadcast operators join along injective uses and reductions only",
+    "injective": "injective operators join injective ones, once convolutions have what they need",
+    "into a tuple": "injective operators join a tuple that is in a kernel already",
+    "reduction": "a reduction ends a kernel",
+    "tuple": "nothing joins a tuple before the tuple itself is in a kernel",
+    "too deep": "relay.FuseOps.max_depth",
+    "too many arguments": "relay.max_function_args",
+    "held": "a value that is used outside of kernels is the result of one",
+    "no meeting": "only a post-dominator is looked at: where all uses meet",
+}
+
+Allowed = Callable[[int, bool], bool]  # of a group's pattern, and whether it is the one at the end of the way
+
+
+class Decision(NamedTuple):
+    """What was decided about merging a node into its post-dominator, in one phase.
+
+    `rule` names the rule that merged it, or the reason that it was not: see `RULES`. `obstacle` is the node
+    that stood in the way, where one did. `merged` are all nodes that came into the group, the node first.
+    """
+
+    phase: int
+    node: int
+    target: int | None
+    rule: str
+    obstacle: int | None = None
+    merged: tuple[int, ...] = ()
+
+    @property
+    def fused(self) -> bool:
+        return bool(self.merged)
+
+
+class Group:
+    """A set of nodes that become one kernel; `root` is the one that gives its result."""
+
+    __slots__ = ("anchor", "parent", "pattern", "root", "size")
+
+    def __init__(self, node: FlowNode) -> None:
+        self.root = node
+        self.pattern = node.pattern
+        self.anchor = node if node.pattern == OpPattern.OUT_ELEMWISE_FUSABLE else None
+        self.parent: Group | None = None
+        self.size = 1
+
+    def find(self) -> Group:
+        """The group that this one has been merged into, itself where it has not."""
+        root = self
+        while root.parent is not None:
+            root = root.parent
+        group = self
+        while group.parent is not None and group.parent is not root:  # short ways for those who ask next
+            group.parent, group = root, group.parent
+        return root
+
+
+class Limits(NamedTuple):
+    """How far fusion may go: the level (0: not at all), the most nodes of a kernel, the most arguments of one
+    (0: any number).
+    """
+
+    level: int = 1
+    depth: int = MOST_FUSED
+    arguments: int = 0
+
+
+class Partition:
+    """The groups of a data flow, and the decisions that led to them, in order."""
+
+    def __init__(self, graph: DataflowGraph, limits: Limits, record: bool = False) -> None:
+        self.graph = graph
+        self.limits = limits
+        self.groups = [Group(node) for node in graph.nodes]
+        self.decisions: list[Decision] | None = [] if record else None
+        self.dominators: PostDominators | None = None
+        if limits.level > 0:
+            self.dominators = PostDominators(graph)
+            for phase in range(3):
+                for node in graph.nodes:
+                    self.consider(node, phase, self.dominators)
+
+    def group_of(self, node: FlowNode) -> Group:
+        return self.groups[node.index].find()
+
+    def _decide(
+        self, phase: int, node: FlowNode, target: FlowNode | None, rule: str, obstacle: FlowNode | None = None
+    ) -> None:
+        if self.decisions is not None:
+            self.decisions.append(
+                Decision(
+                    phase, node.index, None if target is None else target.index, rule,
+                    None if obstacle is None else obstacle.index,
+                )
+            )  # fmt: skip
+
+    def consider(self, node: FlowNode, phase: int, dominators: PostDominators) -> None:
+        """Merges a node into the group of its post-dominator, if this phase's rule for it allows that."""
+        own = self.groups[node.index]
+        if own.pattern == OpPattern.OPAQUE:
+            return
+        at = dominators.parent[node.index]
+        if at is None:
+            if phase == 0:
+                self._decide(phase, node, None, "held" if node.held else "no meeting")
+            return
+        target = self.graph.nodes[at]
+        if self._too_large(node, target, phase):
+            return
+        into = self.groups[at]
+        if phase == 2:
+            self._into_tuple(node, target)
+            return
+        if own.find() is into.find():
+            return
+        if into.pattern == OpPattern.TUPLE:
+            self._decide(phase, node, target, "tuple")
+            return
+        way = dominators.pattern[node.index]
+        if own.pattern == OpPattern.OUT_ELEMWISE_FUSABLE:
+            if phase == 0:
+                if way == OpPattern.ELEMWISE:
+                    self._merge_if(node, target, phase, "out-fusable", _broadcasts)
+                else:
+                    self._decide(phase, node, target, "not element-wise")
+        elif own.pattern <= OpPattern.BROADCAST:
+            if way <= OpPattern.INJECTIVE or way == OpPattern.COMM_REDUCE:
+                self._merge_if(node, target, phase, "broadcast", _broadcast_sinks)
+            else:
+                self._decide(phase, node, target, "opaque use")
+        elif own.pattern in (OpPattern.INJECTIVE, OpPattern.TUPLE):
+            if phase == 1:  # convolutions come first
+                self._merge_if(node, target, phase, "injective", _injectives)
+        else:
+            self._decide(phase, node, target, "reduction")
+
+    def _into_tuple(self, node: FlowNode, target: FlowNode) -> None:
+        """Phase 3: injective work joins a tuple that is inside a kernel already."""
+        if self.groups[node.index].pattern > OpPattern.INJECTIVE:
+            return
+        into = self.groups[target.index]
+        root = into.find()
+        if into.pattern == OpPattern.TUPLE and root.pattern <= OpPattern.INJECTIVE:
+            self._merge_if(node, target, 2, "into a tuple", _injectives)
+
+    def _merge_if(self, node: FlowNode, target: FlowNode, phase: int, rule: str, allowed: Allowed) -> None:
+        """Merges the node, and all on the ways to `target`, if the groups on all ways are `allowed`."""
+        way, obstacle = self._ways(node, target, allowed)
+        if obstacle is not None:
+            self._decide(phase, node, target, f"{rule}: obstacle", obstacle)
+            return
+        into = self.groups[target.index].find()
+        merged = []
+        for part in way:
+            group = self.groups[part.index].find()
+            if group is not into:
+                _merge(group, into)
+                merged.append(part.index)
+        if self.decisions is not None:
+            self.decisions.append(Decision(phase, node.index, target.index, rule, None, tuple(merged)))
+
+    def _ways(
+        self, node: FlowNode, target: FlowNode, allowed: Allowed
+    ) -> tuple[list[FlowNode], FlowNode | None]:
+        """All nodes on the ways from `node` to `target`, without it; or the first whose group is no good."""
+        found, seen = [node], {node.index}
+        pending = [user for user, _ in reversed(node.uses)]
+        while pending:
+            current = pending.pop()
+            if current.index in seen:
+                continue
+            seen.add(current.index)
+            if not allowed(self.groups[current.index].find().pattern, current is target):
+                return [], current
+            if current is not target:
+                found.append(current)
+                pending.extend(user for user, _ in reversed(current.uses))
+        return found, None
+
+    def _too_large(self, node: FlowNode, target: FlowNode, phase: int) -> bool:
+        """Whether the merged kernel would have too many nodes, or arguments."""
+        depth, arguments = self.limits.depth, self.limits.arguments
+        if depth >= len(self.graph.nodes) and not arguments:
+            return False
+        members = self._between(node, target)
+        size = self.groups[target.index].find().size + sum(self.groups[m.index].size for m in members)
+        if size > depth:
+            self._decide(phase, node, target, "too deep")
+            return True
+        if arguments and self._arguments(node, target, members) > arguments:
+            self._decide(phase, node, target, "too many arguments")
+            return True
+        return False
+
+    def _between(self, node: FlowNode, target: FlowNode) -> list[FlowNode]:
+        found, seen, pending = [], {target.index}, [node]
+        while pending:
+            current = pending.pop()
+            if current.index not in seen:
+                seen.add(current.index)
+                found.append(current)
+                pending.extend(user for user, _ in current.uses)
+        return found
+
+    def _arguments(self, node: FlowNode, target: FlowNode, members: list[FlowNode]) -> int:
+        """How many values from outside the merged kernel would take."""
+        inside = {self.groups[m.index].find() for m in members} | {self.groups[target.index].find()}
+        kept = {n.index for n in self.graph.nodes if self.groups[n.index].find() in inside}
+        kept |= {m.index for m in members}
+        outside = {
+            n.index for n in self.graph.nodes if n.index not in kept
+            and any(user.index in kept for user, _ in n.uses)
+        }  # fmt: skip
+        return len(outside)
+
+
+def _merge(group: Group, into: Group) -> None:
+    group.parent = into
+    into.size += group.size
+    if group.anchor is not None:
+        into.anchor = group.anchor
+        into.pattern = max(group.pattern, into.pattern)
+
+
+def _broadcasts(pattern: int, sink: bool) -> bool:
+    return pattern <= OpPattern.BROADCAST
+
+
+def _injectives(pattern: int, sink: bool) -> bool:
+    return pattern <= OpPattern.INJECTIVE
+
+
+def _broadcast_sinks(pattern: int, sink: bool) -> bool:
+    """On the way, injective work; at its end, a reduction or a convolution's kernel too."""
+    return pattern <= (OpPattern.OUT_ELEMWISE_FUSABLE if sink else OpPattern.INJECTIVE)

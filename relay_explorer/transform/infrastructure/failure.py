@@ -1,0 +1,86 @@
+"""What is said, and kept, when a pass of the package goes wrong: which pass, at which expression, and a file
+with which it can be made to happen again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+from ...ir.errors import PassError
+from ...ir.expr import Expr
+from ...ir.module import IRModule
+from ...ir.walk import post_order
+
+LONGEST = 200  # characters of an expression in a message
+_PACKAGE = str(Path(__file__).parents[2])
+
+
+def is_ours(error: Exception) -> bool:
+    """Whether an error was raised in the package itself, not in code that it was given to call."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and at.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def failed(name: str, mod: IRModule, error: Exception) -> PassError:
+    """The error to raise in the place of `error`, which the pass called `name` ended with on `mod`."""
+    at = _expression(mod, error.__traceback__)
+    shown = "" if at is None else f", at `{_short(at)}`"
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    kept = _kept(name, mod, error)
+    told = "this is a fault of the pass, not of the program"
+    help = [told if kept is None else f"{told}; please report it with the file {kept}"]
+    return PassError(
+        f"the pass {name} failed{shown}: {reason:.500}", None if at is None else at.span, help=help
+    )
+
+
+def _expression(mod: IRModule, traceback: TracebackType | None) -> Expr | None:
+    """The expression of the program that the innermost function on the way to the error had in its hands."""
+    own = {id(node) for f in mod.functions.values() if isinstance(f, Expr) for node in post_order(f)}
+    found: Expr | None = None
+    while traceback is not None:
+        for value in traceback.tb_frame.f_locals.values():
+            if isinstance(value, Expr) and id(value) in own:
+                found = value
+        traceback = traceback.tb_next
+    return found
+
+
+def _short(expr: Expr) -> str:
+    from ...text import astext
+
+    try:
+        text = " ".join(astext(expr, show_meta_data=False).split())
+    except Exception:  # the pass may have broken it; its kind is told at least
+        return type(expr).__name__
+    text = re.sub(r"free_var [^;]*; ", "", text.removeprefix('#[version = "0.0.5"] '))
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:
+    """The file with the program and how to run the pass on it again; None where nothing can be written."""
+    try:
+        text = mod.astext()
+        folder = Path(tempfile.gettempdir()) / f"relay-explorer-{os.getuid() if hasattr(os, 'getuid') else 0}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.relay"
+        version, _, program = text.partition("\n")
+        path.write_text(
+            f"{version}\n"
+            f"// The pass {name} fails on this program: {type(error).__name__}.\n"
+            "// To see it again:\n"
+            "//   from relay_explorer import relay\n"
+            f'//   relay.transform.{name}()(relay.parse(open("{path.name}").read()))\n'
+            f"{program}\n",
+            "utf-8",
+        )
+    except Exception:  # no room, or no text: the message has to do
+        return None
+    return path

@@ -1,0 +1,40 @@
+"""The usual kinds of pass: they rewrite one function at a time."""
+
+from __future__ import annotations
+
+from ...ir.expr import Function
+from ...ir.module import IRModule
+from ...typing import infer_types
+from . import Pass, PassContext
+
+
+class FunctionPass(Pass):
+    """A pass that rewrites each function of a module by itself. Subclasses define `transform_function`;
+    functions that belong to another compiler (attribute `Compiler`) are left alone.
+    """
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        new = mod.copy()
+        for var, function in mod.functions.items():
+            if isinstance(function, Function) and "Compiler" not in function.attrs:
+                new[var] = self.transform_function(function, mod, ctx)
+        return new
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        """The function rewritten; itself where there is nothing to do."""
+        raise NotImplementedError(f"the pass {self.info.name} has no transform_function")
+
+
+class TypedPass(FunctionPass):
+    """A pass that looks at types: what `transform_function` is given has them. What it makes need not."""
+
+    required = ("InferType",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return super().transform_module(infer_types(mod), ctx)
+
+
+def rewritten(function: Function, made: object) -> Function:
+    """What became of a function, which is a function still."""
+    assert isinstance(made, Function), f"{function} became {made}"
+    return made

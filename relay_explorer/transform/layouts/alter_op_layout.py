@@ -1,0 +1,67 @@
+"""AlterOpLayout: operators say themselves which layout suits them better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any as Anything
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr, Function
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...typing import infer_types
+from ..infrastructure import Contract, PassContext
+from ..infrastructure.function_passes import TypedPass, rewritten
+from .convert_layout import tensor_types
+from .rewrite import LayoutRewriter
+
+PROPERTY = "FTVMAlterOpLayout"
+# Of the attributes, the arguments, their types and that of the result: another call, or None.
+Alter = Callable[[Anything, list[Expr], Sequence[Anything], Anything], Anything]
+
+
+class AlterOpLayout(TypedPass):
+    """Asks every operator that has the property `FTVMAlterOpLayout` what it would rather be: a function of
+    its attributes, its arguments, their types, and that of the result gives another call, or None. It may be
+    of another operator, in other layouts, with other attributes:
+
+        @relay.op.register_alter_op_layout("nn.conv2d")
+        def in_blocks(attrs, inputs, tinfos, out_type):
+            return relay.nn.conv2d(*inputs, **{**attrs, "data_layout": "NCHW16c", "kernel_layout": "OIHW16i"})
+
+    What follows is laid alike, as in ConvertLayout. No operator has the property by itself: which layout is
+    fast, a target says. `rules`, such functions by the operators' names, take the place of the properties.
+    """
+
+    name = "AlterOpLayout"
+    opt_level = 3
+    contract = Contract(error=1e-5)
+
+    def __init__(self, rules: Mapping[str, Alter] | None = None) -> None:
+        self.rules = rules
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(mod, ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, LayoutRewriter(self._altered, self._may_alter).run(function))
+
+    def _rule(self, op: Op) -> Alter | None:
+        rule: Alter | None = op.get_attr(PROPERTY) if self.rules is None else self.rules.get(op.name)
+        return rule
+
+    def _may_alter(self, op: Op) -> bool:
+        return self._rule(op) is not None
+
+    def _altered(self, old: Call, new: Call) -> Call | None:
+        op = new.op
+        assert isinstance(op, Op)
+        alter = self._rule(op)
+        assert alter is not None
+        made = alter(new.attrs, list(new.args), tensor_types(old), old.checked_type)
+        if made is not None and not isinstance(made, Call):
+            raise RelayError(
+                f"the layout of `{op.name}` is altered into {made!r:.80}",
+                help=["only a call can take the place of a call"],
+            )
+        return made

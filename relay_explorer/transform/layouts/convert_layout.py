@@ -1,0 +1,68 @@
+"""ConvertLayout: the layers of a network get the layout that is wanted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...ir.errors import RelayError, UnknownOperatorError
+from ...ir.expr import Call, Function
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.types import TupleType, Type
+from ...typing import infer_types
+from ..canonicalize_ops import CanonicalizeOps
+from ..infrastructure import Contract, PassContext
+from ..infrastructure.function_passes import FunctionPass, rewritten
+from .convert import converted
+from .rewrite import LayoutRewriter
+
+
+class ConvertLayout(FunctionPass):
+    """Brings operators to `desired_layouts`, by operator, a layout for each argument:
+
+        ConvertLayout({"nn.conv2d": ["NHWC", "default"], "nn.max_pool2d": ["NHWC"]})
+
+    What lies between them follows, if it can: then a tensor is laid anew (`layout_transform`) at the borders
+    only. Additions of a bias are written as additions first. A layer that cannot be in the layout (16 does
+    not divide its channels, say) stays.
+
+    A `LayoutConfig` leaves layers out.
+    """
+
+    name = "ConvertLayout"
+    opt_level = 3
+    required = ("InferType", "CanonicalizeOps")
+    # Sums may be taken in another order.
+    contract = Contract(error=1e-5)
+
+    def __init__(self, desired_layouts: Mapping[str, Sequence[str]] | None = None) -> None:
+        self.desired_layouts = {
+            str(name): [str(layout) for layout in layouts]
+            for name, layouts in (desired_layouts or {}).items()
+        }
+        for name in self.desired_layouts:
+            try:
+                Op.get(name)
+            except UnknownOperatorError as unknown:
+                raise RelayError(f"ConvertLayout: {unknown.message}", help=unknown.help) from None
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        made = super().transform_module(infer_types(CanonicalizeOps()(mod)), ctx)
+        return infer_types(made)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        rewriter = LayoutRewriter(self._change, lambda op: op.name in self.desired_layouts)
+        return rewritten(function, rewriter.run(function))
+
+    def _change(self, old: Call, new: Call) -> Call | None:
+        assert isinstance(new.op, Op)
+        return converted(new, tensor_types(old), self.desired_layouts[new.op.name])
+
+
+def tensor_types(call: Call) -> list[Type]:
+    """The types of a call's arguments, those of a tuple's fields one by one."""
+    found: list[Type] = []
+    for arg in call.args:
+        type_ = arg.checked_type
+        found += type_.fields if isinstance(type_, TupleType) else [type_]
+    return found

@@ -1,0 +1,3 @@
+"""ToMixedPrecision: compute in a narrower element type where accuracy allows it."""
+
+from __future__ import annotations

@@ -1,0 +1,93 @@
+"""Which operators gain from less precision, which bear it, and which must not have it.
+
+The property `FTVMMixedPrecisionConversionType` of an operator is a function of a call and of the element type
+that is aimed at. It gives the category, the element type in which is accumulated, and that of the result.
+The lists are TVM's, which follow TensorFlow's and lean towards NVIDIA's tensor cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any as Anything
+
+from ...ir.expr import Call
+from ...ops.register import register_mixed_precision_conversion
+
+PROPERTY = "FTVMMixedPrecisionConversionType"
+MIXED_PRECISION_ALWAYS = 0  # pays for the casts that it needs
+MIXED_PRECISION_FOLLOW = 1  # does as its arguments do
+MIXED_PRECISION_NEVER = 2  # would lose too much
+
+Conversion = Callable[[Call, str], list[Anything]]
+
+DEFAULT_ALWAYS_LIST = [
+    "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose",
+    "nn.conv3d_transpose", "nn.dense", "nn.batch_matmul",
+]  # fmt: skip
+DEFAULT_FOLLOW_LIST = [
+    # move elements, or make them
+    "nn.pad", "nn.batch_flatten", "concatenate", "zeros", "split", "squeeze", "transpose", "expand_dims",
+    "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to", "strided_slice", "dyn.strided_slice",
+    "take", "argwhere", "where", "tile", "dyn.tile", "scatter", "scatter_elements", "scatter_nd", "full",
+    "dyn.full", "nn.depth_to_space", "shape_of", "image.resize2d",
+    # give the element type that they are told
+    "copy", "cast", "cast_like",
+    # compare and calculate
+    "less", "greater", "less_equal", "greater_equal", "add", "subtract", "multiply", "divide", "nn.bias_add",
+    "nn.batch_norm", "sqrt", "max", "min", "maximum", "minimum", "argmax", "argmin",
+    # activations
+    "nn.relu", "nn.leaky_relu", "nn.prelu", "nn.dropout", "sigmoid", "tanh", "fast_tanh", "fast_exp",
+    "fast_erf", "clip",
+    # pools
+    "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d",
+    "nn.global_max_pool2d", "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "nn.adaptive_max_pool3d",
+]  # fmt: skip
+DEFAULT_NEVER_LIST = [
+    # give far larger numbers than they get
+    "exp", "power", "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.softmax", "nn.l2_normalize",
+    "erf",
+    # its bounds may not be numbers of a narrow type
+    "arange",
+    # add up many numbers
+    "nn.global_avg_pool2d", "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d",
+    "sum", "mean", "variance", "nn.layer_norm",
+]  # fmt: skip
+
+
+def get_generic_out_dtypes(call_node: Call, mixed_precision_type: str) -> list[str]:
+    """The element types in which most operators accumulate and answer: the one that is aimed at."""
+    return [mixed_precision_type, mixed_precision_type]
+
+
+def generic_always_op(call_node: Call, mixed_precision_type: str) -> list[Anything]:
+    return [MIXED_PRECISION_ALWAYS, *get_generic_out_dtypes(call_node, mixed_precision_type)]
+
+
+def generic_follow_op(call_node: Call, mixed_precision_type: str) -> list[Anything]:
+    return [MIXED_PRECISION_FOLLOW, *get_generic_out_dtypes(call_node, mixed_precision_type)]
+
+
+def generic_never_op(call_node: Call, mixed_precision_type: str) -> list[Anything]:
+    return [MIXED_PRECISION_NEVER, *get_generic_out_dtypes(call_node, mixed_precision_type)]
+
+
+_DEFAULTS: dict[str, Conversion] = {
+    **dict.fromkeys(DEFAULT_ALWAYS_LIST, generic_always_op),
+    **dict.fromkeys(DEFAULT_FOLLOW_LIST, generic_follow_op),
+    **dict.fromkeys(DEFAULT_NEVER_LIST, generic_never_op),
+}
+
+
+def default_conversion(name: str) -> Conversion | None:
+    """The property of the operator `name` as long as nobody sets another; None where it has none."""
+    return _DEFAULTS.get(name)
+
+
+def register_func_to_op_list(list_ops: list[str]) -> Callable[[Conversion], None]:
+    """A decorator that makes a function the property of several operators."""
+
+    def decorator(func: Conversion) -> None:
+        for name in list_ops:
+            register_mixed_precision_conversion(name, func)
+
+    return decorator

@@ -1,0 +1,445 @@
+"""ToMixedPrecision: what gains from a narrower element type is computed in it."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from typing import TypeVar
+
+from ...ir.adt import Clause, Match
+from ...ir.attrs import Attrs
+from ...ir.errors import RelayError
+from ...ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    RefCreate,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.rewrites import tell
+from ...ir.types import FuncType, TensorType, TupleType, Type
+from ...ir.walk import children, post_order, rebuild
+from ...typing import infer_types
+from ..infrastructure import Contract, PassContext
+from ..infrastructure.function_passes import TypedPass, rewritten
+from ..tools.operator_type import operator_type
+from ..tools.typed_rewrite import call
+from .categories import MIXED_PRECISION_ALWAYS, MIXED_PRECISION_FOLLOW, MIXED_PRECISION_NEVER, PROPERTY
+
+_FLOAT = re.compile(r"b?float\d+")
+# The largest finite numbers, for attributes that must be numbers of the type.
+_LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
+_KEYS = (
+    "Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "Conv2DWinograd",
+    "Conv3DWinograd", "DeformableConv2D", "Dense", "BatchMatmul",
+)  # fmt: skip
+_ACCUMULATES = frozenset(f"relay.attrs.{key}Attrs" for key in _KEYS)
+
+
+class ToMixedPrecision(TypedPass):
+    """Computes as much as is sensible in `mixed_precision_type`, "float16" or another floating-point type.
+
+    Every operator has a category (see `mixed_precision`). One that gains (a convolution, a product of
+    matrices) gets its arguments cast; one that loses too much (`exp`, a large sum) gets them in float32; the
+    others follow: they are narrow if all their floating-point arguments are, where variables and constants
+    count as narrow, for they can be cast. A cast and its reverse cancel.
+
+    Parameters keep their types; what `@main` gives becomes narrow where it is computed so, unless the option
+    `relay.ToMixedPrecision.keep_orig_output_dtype` is set. Whatever is handed from one place to another
+    (arguments of functions and constructors, references, the branches of an `if`, functions that are values)
+    keeps its type, so that a program of any shape stays well-typed. An operator that does not take narrow
+    arguments is left in its own types.
+
+    `missing_op_mode` says what an operator without a category is: 0 an error, 1 logged, 2 nothing said; it
+    follows.
+    """
+
+    name = "ToMixedPrecision"
+    opt_level = 0
+    # Of values of moderate size; a comparison of nearly equal numbers may of course turn out otherwise.
+    contract = Contract(types=False, error=2e-2)
+
+    def __init__(self, mixed_precision_type: str = "float16", missing_op_mode: int = 1) -> None:
+        self.mixed_precision_type = str(mixed_precision_type)
+        self.missing_op_mode = missing_op_mode
+        if not _FLOAT.fullmatch(self.mixed_precision_type):
+            raise RelayError(
+                f"{self.mixed_precision_type} is no floating-point type",
+                help=['mixed precision is "float16", "bfloat16", "float32" or "float64"'],
+            )
+        if missing_op_mode not in (0, 1, 2):
+            raise RelayError(
+                f"missing_op_mode is {missing_op_mode}",
+                help=["0: an operator without a category is an error; 1: it is logged; 2: it is not"],
+            )
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(mod, ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        keeps = bool(ctx.config.get("relay.ToMixedPrecision.keep_orig_output_dtype", False))
+        converter = _Converter(function, self.mixed_precision_type, keeps or _is_called(function, mod))
+        made = rewritten(function, converter.run())
+        self._report(converter.missing)
+        return made
+
+    def _report(self, missing: Counter[str]) -> None:
+        if not missing or self.missing_op_mode == 2:
+            return
+        if self.missing_op_mode == 0:
+            raise RelayError(
+                f"ToMixedPrecision knows no category of {', '.join(f'`{name}`' for name in sorted(missing))}",
+                help=[
+                    "say one with relay.op.register_mixed_precision_conversion(…), or give "
+                    "missing_op_mode=1: the operators then do as their arguments do"
+                ],
+            )
+        for name, count in sorted(missing.items()):
+            times = "once" if count == 1 else f"{count} times"
+            logging.getLogger(__name__).warning(
+                "`%s`, which occurs %s, has no category of mixed precision: it does as its arguments do",
+                name, times,
+            )  # fmt: skip
+
+
+def _is_called(function: Function, mod: IRModule) -> bool:
+    """Whether another function of the module, or the function itself, relies on its type."""
+    names = {var.name_hint for var, other in mod.functions.items() if other is function}
+    return any(
+        isinstance(node, GlobalVar) and node.name_hint in names
+        for other in mod.functions.values()
+        for node in post_order(other)
+    )
+
+
+class _Converter:
+    """Rewrites one function from the leaves up. Every new expression knows its type."""
+
+    def __init__(self, root: Function, target: str, keeps: bool) -> None:
+        self.root = root
+        self.target = target
+        self.keeps = keeps  # the type of the result
+        self.missing: Counter[str] = Counter()
+        self.order = post_order(root)
+        self.memo: dict[Expr, Expr] = {}
+        self.values = {node.var: node.value for node in self.order if isinstance(node, Let)}
+        self.pinned: set[Var] = set()  # used in their own value: they keep their type
+        self.escaping = _escaping(self.order)
+        self.casts: dict[tuple[Expr, str], Expr] = {}
+
+    def run(self) -> Expr:
+        for node in self.order:
+            if not isinstance(node, Var):
+                made = self._convert(node)
+                if made is not node and not made.origin:
+                    made.origin = (node,)
+                self.memo[node] = made
+        return self.memo[self.root]
+
+    def made(self, part: Expr) -> Expr:
+        """What became of a part."""
+        if part.__class__ is not Var:
+            return self.memo[part]
+        chain: list[Var] = []  # of variables that are bound to variables
+        at: Expr = part
+        while isinstance(at, Var) and at in self.values and at not in self.memo and at not in self.pinned:
+            chain.append(at)
+            at = self.values[at]
+        for var in reversed(chain):
+            value = self.values[var]
+            if not isinstance(value, Var) and value not in self.memo:
+                self.pinned.add(var)  # a function that calls itself
+                continue
+            new = self.memo.get(value, value)
+            type_ = _type(new, var.checked_type)
+            self.memo[var] = var
+            if type_ != var.checked_type:
+                self.memo[var] = _typed(Var(var.name_hint, type_, var.span), type_, var)
+        return self.memo.get(part, part)
+
+    def _convert(self, node: Expr) -> Expr:
+        match node:
+            case Call(op=Op() as op):
+                return self._operator(node, op)
+            case Call():
+                return self._called(node)
+            case Function():
+                return self._function(node)
+            case Let():
+                new = Let(
+                    self._bound(node), self._kept(node.var, node.value), self.made(node.body), node.span
+                )
+                return _typed(new, _type(new.body, node.checked_type), node)
+            case If():
+                branches = self._alike([node.true_branch, node.false_branch])
+                made_if = rebuild(node, [self.made(node.cond), *branches])
+                return _typed(made_if, _type(branches[0], node.checked_type), node)
+            case Match():
+                results = self._alike([clause.rhs for clause in node.clauses])
+                pairs = zip(node.clauses, results, strict=True)
+                clauses = [Clause(clause.lhs, result, clause.span) for clause, result in pairs]
+                made = Match(self._as_before(node.data), clauses, node.complete, node.span)
+                return _typed(made, _type((results or [node])[0], node.checked_type), node)
+            case Tuple():
+                fields = [self.made(field) for field in node.fields]
+                old = node.checked_type
+                assert isinstance(old, TupleType)
+                types = [_type(new, was) for new, was in zip(fields, old.fields, strict=True)]
+                return _typed(rebuild(node, fields), TupleType(types), node)
+            case TupleGetItem():
+                whole = self.made(node.tuple_value)
+                assert isinstance(whole.checked_type, TupleType)
+                return _typed(rebuild(node, [whole]), whole.checked_type.fields[node.index], node)
+            case RefCreate() | RefWrite():
+                parts = [self._as_before(part) for part in children(node)]
+                return _typed(rebuild(node, parts), node.checked_type, node)
+        parts = [self.made(part) for part in children(node)]
+        return _typed(rebuild(node, parts), node.checked_type, node) if parts else node
+
+    # -- what keeps its type
+
+    def _as_before(self, part: Expr) -> Expr:
+        """What became of a part, in the type that it had."""
+        return (
+            self.made(part) if part._checked_type is None else self.cast(self.made(part), part.checked_type)
+        )
+
+    def _bound(self, node: Let) -> Var:
+        var = self.made(node.var)
+        assert isinstance(var, Var)
+        return var
+
+    def _kept(self, var: Var, value: Expr) -> Expr:
+        return self._as_before(value) if var in self.pinned else self.made(value)
+
+    def _alike(self, parts: list[Expr]) -> list[Expr]:
+        """What became of parts that must be of one type: theirs, if it is one, and else the one they had."""
+        new = [self.made(part) for part in parts]
+        if all(part._checked_type == new[0]._checked_type for part in new):
+            return new
+        return [self._as_before(part) for part in parts]
+
+    def _called(self, node: Call) -> Expr:
+        """A call of a function or constructor: it gets what it is declared to take."""
+        callee = self.made(node.op)
+        made = rebuild(node, [callee, *[self._as_before(arg) for arg in node.args]])
+        type_ = callee._checked_type
+        known = isinstance(type_, FuncType) and not type_.type_params and not isinstance(callee, GlobalVar)
+        return _typed(made, type_.ret_type if known else node.checked_type, node)  # type: ignore[union-attr]  # a function's
+
+    def _function(self, node: Function) -> Expr:
+        old = node.checked_type
+        assert isinstance(old, FuncType)
+        body = self.made(node.body)
+        if self.keeps if node is self.root else self._escapes(node):
+            body = self._result(body, old.ret_type)
+        args, result = old.arg_types, _type(body, old.ret_type)
+        type_ = FuncType(args, result, old.type_params, old.type_constraints)
+        made = Function(node.params, body, type_.ret_type, node.type_params, node.attrs, node.span)
+        return _typed(made, type_, node)
+
+    def _escapes(self, function: Function) -> bool:
+        """Whether a function is more than called where it is written or by the name it is bound to."""
+        return bool(
+            function in self.escaping
+            or function.type_params
+            or any(var in self.escaping or var in self.pinned for var in self._names(function))
+        )
+
+    def _names(self, function: Function) -> list[Var]:
+        if not hasattr(self, "_bound_to"):
+            self._bound_to: dict[Expr, list[Var]] = {}
+            for var, value in self.values.items():
+                self._bound_to.setdefault(value, []).append(var)
+        return self._bound_to.get(function, [])
+
+    def _result(self, body: Expr, wanted: Type) -> Expr:
+        """The body of a function with its result in the wanted type: below the `let`s, not around them."""
+        if body._checked_type in (None, wanted):
+            return body
+        lets: list[Let] = []
+        while isinstance(body, Let):
+            lets.append(body)
+            body = body.body
+        made = self.cast(body, wanted)
+        for let in reversed(lets):
+            made = _typed(Let(let.var, let.value, made, let.span), wanted, let)
+        return made
+
+    # -- operators
+
+    def _operator(self, node: Call, op: Op) -> Expr:
+        category, accumulated, given = self._category(node, op)
+        args = [self.made(arg) for arg in node.args]
+        if category == MIXED_PRECISION_FOLLOW:
+            narrow = all(map(self._can_be_narrow, args))
+            category = MIXED_PRECISION_ALWAYS if narrow else MIXED_PRECISION_NEVER
+        if category == MIXED_PRECISION_ALWAYS and self._fits(node.attrs):
+            attrs = _accumulating(node, accumulated)
+            made = self._typed_call(node, op, [self.cast_all(arg, self.target) for arg in args], attrs)
+            if made is not None:
+                tell("An operator that is quicker in the short type is computed in it.", node, made)
+                return made if accumulated == given else self.cast_all(made, given)
+        wide = [self._widened(new, old) for new, old in zip(args, node.args, strict=True)]
+        made = self._typed_call(node, op, wide, node.attrs)
+        if made is not None:
+            return made
+        before = [self._as_before(arg) for arg in node.args]
+        return _typed(rebuild(node, [op, *before]), node.checked_type, node)
+
+    def _category(self, node: Call, op: Op) -> tuple[int, str, str]:
+        conversion = op.get_attr(PROPERTY)
+        if conversion is None:
+            self.missing[op.name] += 1
+            return MIXED_PRECISION_FOLLOW, self.target, self.target
+        answer = conversion(node, self.target)
+        if len(answer) != 3 or int(answer[0]) not in (0, 1, 2):
+            raise RelayError(
+                f"the category of `{op.name}` is {answer!r:.80}",
+                help=["it must be [0, 1 or 2, the type accumulated in, the type of the result]"],
+            )
+        return int(answer[0]), str(answer[1]), str(answer[2])
+
+    def _can_be_narrow(self, arg: Expr) -> bool:
+        if isinstance(arg, (Var, Constant)):
+            return True
+        return all(t.dtype == self.target or not _is_float(t) for t in _tensors(arg.checked_type))
+
+    def _fits(self, attrs: Attrs | None) -> bool:
+        """Whether the numbers among the attributes are numbers of the narrow type."""
+        largest = _LARGEST.get(self.target)
+        if attrs is None or largest is None or "a_min" not in attrs or "a_max" not in attrs:
+            return True
+        return bool(attrs["a_min"] >= -largest and attrs["a_max"] <= largest)
+
+    def _widened(self, new: Expr, old: Expr) -> Expr:
+        """An argument of an operator that is computed wide: in float32, or float64 if it was float64."""
+        was_double = any(t.dtype == "float64" for t in _tensors(old.checked_type))
+        return self.cast_all(new, "float64" if was_double else "float32")
+
+    def _typed_call(self, node: Call, op: Op, args: list[Expr], attrs: Attrs | None) -> Expr | None:
+        """The call on new arguments; None where the operator does not take them."""
+        types = [arg.checked_type for arg in args]
+        if attrs is node.attrs and all(a is b for a, b in zip(args, node.args)):
+            return node
+        type_ = operator_type(op, attrs, types)
+        return None if type_ is None else _typed(Call(op, args, attrs, types, node.span), type_, node)
+
+    # -- casts
+
+    def cast_all(self, expr: Expr, dtype: str) -> Expr:
+        """A tensor, or tuple of tensors, with its floating-point elements cast."""
+        return self.cast(expr, _with_floats(expr.checked_type, dtype))
+
+    def cast(self, expr: Expr, wanted: Type) -> Expr:
+        """An expression in a type that differs from its own in element types only."""
+        type_ = _type(expr, wanted)
+        if type_ == wanted:
+            return expr
+        if isinstance(type_, TensorType) and isinstance(wanted, TensorType):
+            return self._cast_tensor(expr, type_, wanted.dtype)
+        assert isinstance(type_, TupleType), f"{expr} of type {type_} cannot become {wanted}"
+        assert isinstance(wanted, TupleType), f"{expr} of type {type_} cannot become {wanted}"
+        fields = []
+        for index, (field, target) in enumerate(zip(type_.fields, wanted.fields, strict=True)):
+            part = (
+                expr.fields[index]
+                if isinstance(expr, Tuple)
+                else _typed(TupleGetItem(expr, index), field, expr)
+            )
+            fields.append(self.cast(part, target))
+        return _typed(Tuple(fields), wanted, expr)
+
+    def _cast_tensor(self, expr: Expr, type_: TensorType, dtype: str) -> Expr:
+        """A cast, made once; the reverse of a cast is what was cast."""
+        made = self.casts.get((expr, dtype))
+        if made is None:
+            made = _typed(call("cast", expr, dtype=dtype), TensorType.of(type_.shape, dtype), expr)
+            self.casts[expr, dtype] = made
+            tell("Where two element types meet, the value is cast, once.", expr, made)
+            self.casts[made, type_.dtype] = expr
+        return made
+
+
+E = TypeVar("E", bound=Expr)
+
+
+def _type(new: Expr, old: Type) -> Type:
+    """The type of a new expression. A name of the module has none of its own, and keeps the `old` one."""
+    return old if new._checked_type is None else new._checked_type
+
+
+def _typed(made: E, type_: Type, source: Expr) -> E:
+    """A new expression with its type, and where it came from."""
+    if made is not source:
+        made._checked_type = type_
+        made.origin = made.origin or (source,)
+    return made
+
+
+def _escaping(order: list[Expr]) -> set[Expr]:
+    """The functions and variables that are used for more than being called."""
+    found: set[Expr] = set()
+    for node in order:
+        match node:
+            case Call():
+                found.update(node.args)
+            case Function():
+                found.add(node.body)
+            case Let():
+                found.add(node.body)
+                if not isinstance(node.value, Function):
+                    found.add(node.value)
+            case _:
+                found.update(children(node))
+    return {expr for expr in found if isinstance(expr, (Function, Var))}
+
+
+def _tensors(type_: Type) -> list[TensorType]:
+    """The tensors in a type of tensors and tuples of them."""
+    found: list[TensorType] = []
+    pending = [type_]
+    while pending:
+        at = pending.pop()
+        if isinstance(at, TensorType):
+            found.append(at)
+        elif isinstance(at, TupleType):
+            pending.extend(at.fields)
+    return found
+
+
+def _is_float(type_: TensorType) -> bool:
+    return _FLOAT.fullmatch(type_.dtype) is not None
+
+
+def _with_floats(type_: Type, dtype: str) -> Type:
+    """The type with other floating-point elements."""
+    if isinstance(type_, TensorType):
+        return TensorType.of(type_.shape, dtype) if _is_float(type_) else type_
+    if isinstance(type_, TupleType):
+        return TupleType([_with_floats(field, dtype) for field in type_.fields])
+    return type_
+
+
+def _accumulating(node: Call, dtype: str) -> Attrs | None:
+    """The attributes of a call, with the element type that it accumulates in or makes. Those of a call that
+    gives integers stay.
+    """
+    attrs, type_ = node.attrs, node.checked_type
+    if attrs is None or not isinstance(type_, TensorType) or not _is_float(type_):
+        return attrs
+    name = "out_dtype" if attrs._key in _ACCUMULATES else "dtype"
+    if attrs._key not in _ACCUMULATES and attrs._key != "relay.attrs.InitOpAttrs":
+        return attrs
+    changed: Attrs = attrs.replace(**{name: dtype})
+    return changed

@@ -1,0 +1,3 @@
+"""Conversions between normal forms: A-normal form, basic-block form, graph form, and trees."""
+
+from __future__ import annotations

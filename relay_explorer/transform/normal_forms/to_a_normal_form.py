@@ -1,0 +1,164 @@
+"""ToANormalForm: every value gets a `let`.
+
+The form is that of Flanagan, Sabry, Duba and Felleisen, The Essence of Compiling with Continuations, 1993.
+Where a binding stands is the rule of Relay's documentation (Introduction to Relay IR).
+"""
+
+from __future__ import annotations
+
+from ...analysis.basic_block import blocks_of, evaluated_parts
+from ...ir.adt import Constructor
+from ...ir.expr import Constant, Expr, Function, GlobalVar, Let, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.rewrites import tell
+from ...ir.scopes import LEAVES, Layout, NoNames, Scope, common
+from ...ir.walk import rebuild
+from ..infrastructure import Contract, Pass, PassContext
+
+_ATOMS = frozenset((Var, GlobalVar, Op, Constructor))
+KEPT = ("Primitive", "Compiler")  # attributes of functions that belong to a backend: their bodies stay
+
+
+class ToANormalForm(Pass):
+    """Binds whatever is computed, and every constant, to a variable; what is used is then always a name.
+
+    A shared expression becomes one variable, so that sharing is seen, and the order of evaluation is the
+    order of the `let`s. A binding stands in the innermost scope that covers its uses: in a function's body or
+    a branch, but before an `if` whose branches share it. The variables of the program keep their names; the
+    value of a `let` itself has a variable too, as it had in TVM.
+    """
+
+    name = "ToANormalForm"
+    opt_level = 1
+    contract = Contract(gives="A-normal")
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        new = mod.copy()
+        for var, function in mod.functions.items():
+            if isinstance(function, Function) and "Compiler" not in function.attrs:
+                new[var] = to_a_normal_form(function)
+        return new
+
+
+def to_a_normal_form(expr: Expr) -> Expr:
+    """The A-normal form of an expression; a function stays a function, with a body in that form."""
+    return Normalizer(expr).result()
+
+
+def ToANormalFormExpr(expr: Expr) -> Expr:  # noqa: N802 - TVM's name
+    """`to_a_normal_form`."""
+    return to_a_normal_form(expr)
+
+
+class Normalizer:
+    """Visits what is evaluated in its order, and puts each value's binding at the end of its scope's list.
+    With `across_blocks`, only what is used in another block than its own gets a binding.
+    """
+
+    def __init__(self, root: Expr, across_blocks: bool = False) -> None:
+        self.root = root
+        self.layout = Layout(root, NoNames())
+        self.scopes = blocks_of(self.layout)
+        self.homes = self._homes()
+        self.bound: set[int] | None = self._crossing() if across_blocks else None
+        self.bindings: dict[Scope, list[tuple[Var, Expr]]] = {}
+        self.atoms: dict[Expr, Expr] = {}  # what stands for an expression that has been visited
+
+    def result(self) -> Expr:
+        function = self.root if isinstance(self.root, Function) else None
+        if function is not None and _is_kept(function):
+            return function
+        body = function.body if function is not None else self.root
+        scope = self.layout.inner[id(function), 0] if function is not None else self.layout.root
+        self._visit_all(body)
+        normal = self._block(scope, body)
+        return rebuild(function, [*function.params, normal]) if function is not None else normal
+
+    def _visit_all(self, body: Expr) -> None:
+        """`pending` holds what is still to be done, the next last: an expression to be visited, the variable
+        that is to be bound to it, if it is the value of a `let`, and whether its parts are visited already.
+        """
+        pending: list[tuple[Expr, Let | None, bool]] = [(body, None, False)]
+        while pending:
+            expr, let, visited = pending.pop()
+            if visited:
+                self._bind(expr, let)
+            elif expr.__class__ in _ATOMS or expr in self.atoms:
+                self.atoms.setdefault(expr, expr)
+                if let is not None:
+                    self._push(let, let.var, self.atoms[expr])
+            else:
+                pending.append((expr, let, True))
+                pending += reversed(self._parts(expr))
+
+    def _parts(self, expr: Expr) -> list[tuple[Expr, Let | None, bool]]:
+        if isinstance(expr, Function) and _is_kept(expr):
+            return []
+        if isinstance(expr, Let):
+            return [(expr.value, expr, False), (expr.body, None, False)]
+        return [(part, None, False) for part in evaluated_parts(expr)]
+
+    def _bind(self, expr: Expr, let: Let | None) -> None:
+        """Gives a computed value its variable: that of the `let` it is the value of, or a new one."""
+        if let is None and self.bound is not None and id(expr) not in self.bound:
+            self.atoms[expr] = self._normal(expr)
+            return
+        var = let.var if let is not None else Var("x", None, expr.span)
+        if let is None:
+            var.origin = (expr,)
+        self._push(expr, var, self._normal(expr))
+        if let is None and not isinstance(expr, Let):
+            tell("What is computed gets a variable; whoever uses it says its name.", expr, var)
+        self.atoms[expr] = var
+
+    def _push(self, place: Expr, var: Var, value: Expr) -> None:
+        self.bindings.setdefault(self.scopes[self.homes[id(place)]], []).append((var, value))
+
+    def _homes(self) -> dict[int, Scope]:
+        """The innermost scope that covers all uses of an expression, by its id; of a constant too."""
+        found = dict(self.layout.scope_of)
+        for node in self.layout.order:
+            here = found[id(node)]
+            for number, part in enumerate(evaluated_parts(node)):
+                if isinstance(part, Constant):
+                    scope = self.layout.inner.get((id(node), number), here)
+                    before = found.get(id(part))
+                    found[id(part)] = scope if before is None else common(before, scope)
+        return found
+
+    def _crossing(self) -> set[int]:
+        """What is used in another block than the one where it is computed, by its id."""
+        found = set()
+        for node in self.layout.order:
+            for number, part in enumerate(evaluated_parts(node)):
+                if part.__class__ not in LEAVES:
+                    used = self.layout.inner.get((id(node), number), self.homes[id(node)])
+                    if self.scopes[used] is not self.scopes[self.homes[id(part)]]:
+                        found.add(id(part))
+        return found
+
+    def _normal(self, expr: Expr) -> Expr:
+        """The expression, with atoms for its parts and normal blocks for its bodies."""
+        if isinstance(expr, Let):
+            return self.atoms[expr.body]
+        if isinstance(expr, Constant) or (isinstance(expr, Function) and _is_kept(expr)):
+            return expr
+        inner = self.layout.inner
+        parts = [
+            self._block(inner[id(expr), number], part) if (id(expr), number) in inner else self.atoms[part]
+            for number, part in enumerate(evaluated_parts(expr))
+        ]
+        return rebuild(expr, [*expr.params, *parts] if isinstance(expr, Function) else parts)
+
+    def _block(self, scope: Scope, body: Expr) -> Expr:
+        """All that is bound in a scope, around the name of its result."""
+        result = self.atoms[body]
+        for var, value in reversed(self.bindings.pop(self.scopes[scope], [])):
+            result = Let(var, value, result, value.span)
+            result.origin = (*value.origin, value)
+        return result
+
+
+def _is_kept(function: Function) -> bool:
+    return any(name in function.attrs for name in KEPT)

@@ -1,0 +1,89 @@
+"""ToGraphNormalForm: sharing without `let`, as graphs of computations have it (Introduction to Relay IR, in
+Relay's documentation).
+"""
+
+from __future__ import annotations
+
+from ...analysis.effects import effects
+from ...ir.expr import Expr, Function, Let, Var
+from ...ir.module import IRModule
+from ...ir.rewrites import tell
+from ...ir.walk import children, free_vars, post_order, rebuild
+from ..infrastructure import Contract, Pass, PassContext
+
+
+class ToGraphNormalForm(Pass):
+    """Puts the value of each `let` in the place of its variable: one node, used wherever the variable was.
+
+    A value that nobody uses is gone. A `let` stays where its value has an effect, as a graph has no order to
+    keep effects in (TVM's pass lost writes whose results were not used); and around a function that calls
+    itself by its name. What only a function's body uses is evaluated in it from then on, every time.
+    """
+
+    name = "ToGraphNormalForm"
+    opt_level = 1
+    contract = Contract(gives="graph")
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        new = mod.copy()
+        acting = effects(mod)
+        for var, function in mod.functions.items():
+            if isinstance(function, Function):
+                new[var] = _Graph(function, acting).result()
+        return new
+
+
+def to_graph_normal_form(expr: Expr) -> Expr:
+    """The graph normal form of an expression. Functions that it calls count as if they had effects, where it
+    has references itself.
+    """
+    return _Graph(expr, effects(expr)).result()
+
+
+class _Graph:
+    def __init__(self, root: Expr, acting: set[Expr]) -> None:
+        self.root = root
+        self.acting = acting
+        self.done: dict[Expr, Expr] = {}
+        self.values: dict[Var, Expr] = {}  # of the variables that go: what they stand for
+        self.loops: dict[Var, Expr] = {}  # of those whose value is a function that uses its own name
+
+    def result(self) -> Expr:
+        order = post_order(self.root)
+        for node in order:
+            if isinstance(node, Let) and node.value not in self.acting:
+                self.values[node.var] = node.value
+                tell("The value stands wherever its variable stood.", node.var, node.value)
+        for node in order:
+            if isinstance(node, Var):
+                continue  # it is looked up where it is used: its value may come later
+            if isinstance(node, Let) and node.var in self.values:
+                self.done[node] = self._now(node.body)
+            else:
+                self.done[node] = rebuild(node, [self._now(part) for part in children(node)])
+        return self._now(self.root)
+
+    def _now(self, expr: Expr) -> Expr:
+        """What stands for an expression; a variable is itself within its own value."""
+        seen = expr
+        while isinstance(seen, Var):
+            value = self.values.get(seen)
+            if value is None:
+                return seen
+            if isinstance(value, Var):
+                seen = value
+                continue
+            if value not in self.done:
+                return seen
+            return self._around(seen, value)
+        return self.done[seen]
+
+    def _around(self, var: Var, value: Expr) -> Expr:
+        """The value of a variable; with its name, where it uses that."""
+        found = self.loops.get(var)
+        if found is None:
+            found = self.done[value]
+            if isinstance(value, Function) and var in free_vars(found):
+                found = Let(var, found, var, value.span)
+            self.loops[var] = found
+        return found

@@ -1,0 +1,134 @@
+"""A program with nothing shared: every use of an expression gets a copy of its own."""
+
+from __future__ import annotations
+
+import copy
+
+from ...analysis.effects import effects
+from ...ir.adt import Clause, Match, pattern_vars
+from ...ir.errors import RelayError
+from ...ir.expr import Expr, Function, Let, Var
+from ...ir.module import IRModule
+from ...ir.scopes import LEAVES
+from ...ir.trampoline import Steps, run
+from ...ir.visitor import ExprMutator
+from ...ir.walk import children, post_order, rebuild
+from ..infrastructure import Pass, PassContext
+
+LARGEST = 100_000  # expressions; there can be 2 to the power of what is shared
+
+
+class ToTree(Pass):
+    """Copies what is shared: what a program would be without graph bindings and `let`. For looking at, not
+    for running fast.
+
+    It is a graph's tree that is made, so ToGraphNormalForm goes before it. What has an effect stays one, as
+    it would happen more often; a `let` stays. A program that would have more than `largest` expressions is a
+    RelayError.
+    """
+
+    name = "ToTree"
+    opt_level = 0
+
+    def __init__(self, largest: int = LARGEST) -> None:
+        self.largest = largest
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        new = mod.copy()
+        acting = effects(mod)
+        for var, function in mod.functions.items():
+            if isinstance(function, Function):
+                if (size := tree_size(function, acting)) > self.largest:
+                    raise RelayError(
+                        f"written out, `@{var.name_hint}` has {size:,} expressions",
+                        function.span,
+                        help=[f"at most {self.largest:,} are written out: share fewer"],
+                    )
+                new[var] = _Copier(acting).root(function)
+        return new
+
+
+def tree_size(expr: Expr, acting: set[Expr]) -> int:
+    """How many expressions the tree of `expr` has, names and constants not counted."""
+    sizes: dict[Expr, int] = {}
+    once: set[Expr] = set()
+    for node in post_order(expr):
+        total = 0 if node.__class__ in LEAVES else 1
+        for part in children(node):
+            if part not in acting or part not in once:
+                total += sizes[part]
+                once.add(part)
+        sizes[node] = total
+    return sizes[expr]
+
+
+class _Copier:
+    """Copies from the top. Variables that a copy binds are new, unless it is the first copy."""
+
+    def __init__(self, acting: set[Expr]) -> None:
+        self.acting = acting
+        self.single: dict[Expr, Expr] = {}  # what has an effect: its one copy
+        self.bound: set[Var] = set()
+
+    def root(self, function: Function) -> Expr:
+        return run(self._copy(function, {}))
+
+    def _copy(self, node: Expr, names: dict[Var, Var]) -> Steps[Expr]:
+        if isinstance(node, Var):
+            return names.get(node, node)
+        if node.__class__ in LEAVES:
+            return node
+        if node in self.single:
+            return self.single[node]
+        new: Expr
+        match node:
+            case Function():
+                names = self._rename(node.params, names)
+                body = yield self._copy(node.body, names)
+                new = self._made(node, [*(names[p] for p in node.params), body])
+            case Let():
+                names = self._rename([node.var], names)
+                value = yield self._copy(node.value, names)
+                body = yield self._copy(node.body, names)
+                new = self._made(node, [names[node.var], value, body])
+            case Match():
+                data = yield self._copy(node.data, names)
+                clauses = []
+                for clause in node.clauses:
+                    inner = self._rename(pattern_vars(clause.lhs), names)
+                    rhs = yield self._copy(clause.rhs, inner)
+                    clauses.append(Clause(_Renamer(inner).visit_pattern(clause.lhs), rhs, clause.span))
+                new = Match(data, clauses, node.complete, node.span)
+                new.origin = (node,)
+            case _:
+                parts = []
+                for part in children(node):
+                    parts.append((yield self._copy(part, names)))
+                new = self._made(node, parts)
+        if node in self.acting:
+            self.single[node] = new
+        return new
+
+    def _rename(self, variables: tuple[Var, ...] | list[Var], names: dict[Var, Var]) -> dict[Var, Var]:
+        found = dict(names)
+        for var in variables:
+            found[var] = Var(var.name_hint, var.type_annotation, var.span) if var in self.bound else var
+            self.bound.add(var)
+        return found
+
+    def _made(self, node: Expr, parts: list[Expr]) -> Expr:
+        """A new node, even where all its parts are the old ones."""
+        new = rebuild(node, parts)
+        if new is node:
+            new = copy.copy(node)
+            new.origin = (node,)
+        return new
+
+
+class _Renamer(ExprMutator):
+    def __init__(self, names: dict[Var, Var]) -> None:
+        super().__init__()
+        self.names = names
+
+    def visit_var(self, var: Var) -> Expr:
+        return self.names.get(var, var)

@@ -1,0 +1,258 @@
+"""Recording a partial evaluation: what the pass did with each expression, in order, and why.
+
+The evaluator that makes the residual program is the one that is observed. A recording is bounded: the first
+`limit` events are kept, the rest is counted; the last one is there in any case.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any as Anything
+
+from ...ir.adt import Match
+from ...ir.expr import Call, Expr, Function, If, Var
+from .values import Known, Measure, StaticFunction, StaticRef, Store, progress
+
+LIMIT = 2_000
+MOST_CELLS = 60  # whose contents are kept with an event
+Cells = tuple[tuple[StaticRef, Known], ...]
+
+
+@dataclass(eq=False)
+class Frame:
+    """A function being evaluated on what is known of its arguments. `call` is where it was called: None for
+    the function of the module, and for one that is written into the residual program for whoever calls it.
+    `turn` counts how many calls of it are being inlined around this one.
+    """
+
+    number: int
+    static: StaticFunction
+    itself: Known
+    args: tuple[Known, ...]
+    call: Call | None
+    caller: Frame | None
+    turn: int
+    first: int
+    last: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something the evaluator did with `at`, an expression of the program in A-normal form. `known` is what
+    it has for its value, `made` are the variables of the residual program that were bound since the event
+    before, and `cells` what cells are known to hold, where that changed.
+    """
+
+    frame: Frame
+    at: Expr
+    known: Known | None
+    made: tuple[Var, ...]
+    cells: Cells | None
+
+
+@dataclass(frozen=True, slots=True)
+class Computed(Event):
+    """An operator whose arguments are all known."""
+
+    args: tuple[Known, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Built(Event):
+    """Data, a tuple, a function or a cell: of what kind it is, is known, whatever it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken(Event):
+    """The field of a known tuple, or what a known cell holds: nothing is left to be done at run time."""
+
+    source: Known
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Event):
+    """Left to the residual program. `reason` says why: see the methods of Observer."""
+
+    args: tuple[Known, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided(Event):
+    """An `if` or `match` on something known goes on with its branch `number`; `bound` are the variables of
+    the pattern.
+    """
+
+    data: Known
+    number: int
+    bound: tuple[tuple[Var, Known], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided(Event):
+    """An `if` or `match` on something unknown. `left` are the branches that may be taken."""
+
+    data: Known
+    left: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Event):
+    """A branch of the residual program begins."""
+
+    number: int
+    bound: tuple[tuple[Var, Known], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entered(Event):
+    """A function is evaluated in the place of its call, or written into the residual program, as `asked`. Of
+    the arguments in `smaller` there is less than in the call around it; -1 is the function itself.
+    """
+
+    smaller: tuple[int, ...]
+    asked: Var | None
+
+
+@dataclass(frozen=True, slots=True)
+class Returned(Event):
+    """A function that was entered has its value; `left` is its frame."""
+
+    left: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Event):
+    """The residual program is complete."""
+
+
+class Observer:
+    """What the evaluator tells. This one does not listen."""
+
+    def watch(self, store: Store) -> None:
+        """Cells' contents stand in `store`."""
+
+    def pushed(self, var: Var) -> None:
+        """The residual program binds `var`."""
+
+    def computed(self, at: Expr, known: Known, args: Sequence[Known]) -> None: ...
+
+    def built(self, at: Expr, known: Known) -> None: ...
+
+    def taken(self, at: Expr, known: Known, source: Known) -> None: ...
+
+    def kept(self, at: Expr, known: Known, args: Sequence[Known], reason: str) -> None:
+        """`reason` is "operator" (an argument is not known, or it cannot be computed beforehand), "field",
+        "cell", "write", "read", "function" (not known which), "endless" (no argument gets smaller), "size"
+        (the residual program is long enough), "branches" or "kernel".
+        """
+
+    def decided(self, at: If | Match, data: Known, number: int, bound: dict[Var, Known]) -> None: ...
+
+    def undecided(self, at: If | Match, data: Known, left: Sequence[int]) -> None: ...
+
+    def branch(self, at: If | Match, number: int, bound: dict[Var, Known]) -> None: ...
+
+    def entered(
+        self, static: StaticFunction, itself: Known, args: Sequence[Known], call: Call | None,
+        before: Measure, now: Measure,
+    ) -> None: ...  # fmt: skip
+
+    def returned(self, known: Known) -> None: ...
+
+
+@dataclass
+class Recorder(Observer):
+    """Keeps what happens in the first `limit` events, and counts all; `inlined` are calls done in place."""
+
+    limit: int = LIMIT
+    events: list[Event] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    total: int = 0
+    counts: Counter[type[Event]] = field(default_factory=Counter)
+    inlined: int = 0
+
+    def __post_init__(self) -> None:
+        self.now: Frame | None = None
+        self.made: list[Var] = []
+        self.turns: dict[int, int] = {}
+        self.store = Store()
+        self.version = 0
+
+    def watch(self, store: Store) -> None:
+        self.store = store
+
+    def pushed(self, var: Var) -> None:
+        self.made.append(var)
+
+    def _add(self, kind: type[Event], at: Expr, known: Known | None, *rest: Anything) -> None:
+        self.total += 1
+        self.counts[kind] += 1
+        if self.total > self.limit:
+            return
+        assert self.now is not None
+        cells: Cells | None = None
+        if self.version != self.store.version:
+            self.version = self.store.version
+            cells = self.store.contents(MOST_CELLS)
+        self.events.append(kind(self.now, at, known, tuple(self.made), cells, *rest))
+        self.made.clear()
+
+    def computed(self, at: Expr, known: Known, args: Sequence[Known]) -> None:
+        self._add(Computed, at, known, tuple(args))
+
+    def built(self, at: Expr, known: Known) -> None:
+        self._add(Built, at, known)
+
+    def taken(self, at: Expr, known: Known, source: Known) -> None:
+        self._add(Taken, at, known, source)
+
+    def kept(self, at: Expr, known: Known, args: Sequence[Known], reason: str) -> None:
+        self._add(Kept, at, known, tuple(args), reason)
+
+    def decided(self, at: If | Match, data: Known, number: int, bound: dict[Var, Known]) -> None:
+        self._add(Decided, at, None, data, number, tuple(bound.items()))
+
+    def undecided(self, at: If | Match, data: Known, left: Sequence[int]) -> None:
+        self._add(Undecided, at, None, data, tuple(left))
+
+    def branch(self, at: If | Match, number: int, bound: dict[Var, Known]) -> None:
+        self._add(Branch, at, None, number, tuple(bound.items()))
+
+    def entered(
+        self, static: StaticFunction, itself: Known, args: Sequence[Known], call: Call | None,
+        before: Measure, now: Measure,
+    ) -> None:  # fmt: skip
+        function: Function = static.function
+        self.inlined += call is not None
+        turn = self.turns.get(id(function), 0)
+        self.turns[id(function)] = turn + 1
+        frame = Frame(len(self.frames), static, itself, tuple(args), call, self.now, turn, self.total)
+        self.now = frame
+        if self.total < self.limit:
+            self.frames.append(frame)
+        smaller: tuple[int, ...] = ()
+        if before is not None and before[0] == now[0] == "fields":
+            smaller = tuple(k - 1 for k, (b, n) in enumerate(zip(before[1:], now[1:])) if progress(b, n)[1])
+        asked = itself.dynamic if call is None and isinstance(itself.dynamic, Var) else None
+        self._add(Entered, call if call is not None else function, None, smaller, asked)
+
+    def returned(self, known: Known) -> None:
+        left = self.now
+        assert left is not None
+        self.turns[id(left.static.function)] -= 1
+        left.last = self.total
+        self.now = left.caller if left.caller is not None else left
+        self._add(Returned, left.call or left.static.function, known, left)
+
+    def finished(self, function: Expr) -> None:
+        """The last event, which is kept in any case."""
+        assert self.now is not None
+        self.total += 1
+        cells = self.store.contents(MOST_CELLS) if self.version != self.store.version else None
+        self.events.append(Finished(self.now, function, None, tuple(self.made), cells))
+
+
+SILENT = Observer()

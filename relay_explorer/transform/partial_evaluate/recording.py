@@ -1,0 +1,58 @@
+"""A recorded partial evaluation: the pass runs, and what it decided is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...ir.errors import RelayError
+from ...ir.expr import Function, GlobalVar
+from ...ir.module import IRModule
+from ...typing import infer_types
+from ..infrastructure import PassContext
+from ..normal_forms.to_a_normal_form import ToANormalForm
+from . import MOST_BINDINGS, Evaluator
+from .record import LIMIT, Event, Frame, Recorder
+
+
+@dataclass(frozen=True)
+class PartialEvaluation:
+    """A recorded partial evaluation of `@{entry}` of `module`. `normal` is the program in A-normal form that
+    was evaluated, `residual` the function that remains. `events` are the first of `total`, and the last;
+    `counts` how many there were of each kind, and `inlined` how many calls were done in place.
+    """
+
+    module: IRModule
+    normal: IRModule
+    entry: GlobalVar
+    residual: Function
+    events: tuple[Event, ...]
+    frames: tuple[Frame, ...]
+    total: int
+    counts: Mapping[type[Event], int]
+    inlined: int
+
+    @property
+    def left_out(self) -> int:
+        return self.total - len(self.events)
+
+
+def record_partial_evaluation(mod: IRModule, entry: str = "main", limit: int = LIMIT) -> PartialEvaluation:
+    """Evaluates one function as PartialEvaluate does, and keeps what happened, the first `limit` events. A
+    RelayError where there is no such function, or it is not well typed.
+    """
+    if limit < 1:
+        raise RelayError(f"a recording of {limit} events shows nothing", help=["ask for at least 1"])
+    normal = infer_types(ToANormalForm()(mod))
+    var = normal.get_global_var(entry)
+    function = normal.functions[var]
+    if not isinstance(function, Function):
+        raise RelayError(f"@{entry} is no function that could be evaluated")
+    recorder = Recorder(limit)
+    most = int(PassContext.current().config.get("relay.PartialEvaluate.max_bindings", MOST_BINDINGS))
+    residual = Evaluator(normal, most, recorder).residual(var, function)
+    recorder.finished(residual)
+    events, frames = tuple(recorder.events), tuple(recorder.frames)
+    return PartialEvaluation(
+        mod, normal, var, residual, events, frames, recorder.total, recorder.counts, recorder.inlined
+    )

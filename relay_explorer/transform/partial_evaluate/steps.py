@@ -1,0 +1,90 @@
+"""Small steps of the partial evaluator: whether a value fits a pattern, what of it is a known array, copies
+of variables and patterns.
+"""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+
+from ...ir.adt import Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
+from ...ir.expr import Call, Expr, Function, If, Var
+from ...ir.substitute import substitute_type
+from ...ir.walk import children
+from .values import Env, Known, StaticData, StaticTensor, StaticTuple
+
+
+def call_of(callee: Expr, args: list[Known], like: Call) -> Call:
+    return Call(callee, [a.dynamic for a in args], like.attrs, like.type_args, like.span)
+
+
+def copied(var: Var, env: Env) -> Var:
+    """A variable of the residual program in the place of one of the program."""
+    type_ = var.type_annotation
+    copy = Var(var.name_hint, None if type_ is None else substitute_type(type_, env.types), var.span)
+    copy.origin = (var,)
+    return copy
+
+
+def atoms(value: Expr) -> tuple[Expr, ...]:
+    """The variables that a bound value uses itself; those inside its blocks were asked for there."""
+    match value:
+        case If():
+            return (value.cond,)
+        case Match():
+            return (value.data,)
+        case Function():
+            return ()
+    return children(value)
+
+
+def array(value: Known) -> Anything:
+    """The NumPy value of what is wholly known: an array, or a tuple of them; None otherwise."""
+    match value.static:
+        case StaticTensor() as tensor:
+            return tensor.array
+        case StaticTuple(fields=fields):
+            parts = tuple(map(array, fields))
+            return None if any(part is None for part in parts) else parts
+    return None
+
+
+def fits(pattern: Pattern, value: Known, scope: Env) -> bool | None:
+    """Whether a value fits a pattern: None where that is not known. What its variables stand for is put into
+    the scope.
+    """
+    pending = [(pattern, value)]
+    sure = True
+    while pending:
+        part, known = pending.pop()
+        match part:
+            case PatternWildcard():
+                continue
+            case PatternVar():
+                scope.values[part.var] = known
+                continue
+            case PatternConstructor():
+                if isinstance(known.static, StaticData):
+                    if known.static.constructor is not part.constructor:
+                        return False
+                    pending += zip(part.patterns, known.static.fields)
+                    continue
+            case PatternTuple():
+                if isinstance(known.static, StaticTuple):
+                    pending += zip(part.patterns, known.static.fields)
+                    continue
+        sure = False
+    return True if sure else None
+
+
+def renamed(pattern: Pattern, new: dict[Var, Var]) -> Pattern:
+    """The pattern with other variables."""
+    match pattern:
+        case PatternVar():
+            return PatternVar(new[pattern.var], pattern.span)
+        case PatternConstructor():
+            return PatternConstructor(
+                pattern.constructor, [renamed(p, new) for p in pattern.patterns], pattern.span
+            )
+        case PatternTuple():
+            return PatternTuple([renamed(p, new) for p in pattern.patterns], pattern.span)
+    return pattern

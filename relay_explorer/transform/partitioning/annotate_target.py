@@ -1,0 +1,183 @@
+"""AnnotateTarget: marks the parts of a program that other compilers can take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.adt import Match
+from ...ir.expr import Call, Expr, Function, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.walk import children, post_order, rebuild
+from ...ops.annotation import compiler_begin, compiler_end
+from ...typing import infer_types
+from ..infrastructure import PassContext
+from ..infrastructure.function_passes import TypedPass, rewritten
+
+DEFAULT = "default"  # the compiler that takes what no other does
+BEGIN, END = "annotation.compiler_begin", "annotation.compiler_end"
+
+
+class AnnotateTarget(TypedPass):
+    """Puts `compiler_begin` around the arguments, and `compiler_end` around the result, of each call that one
+    of `targets` supports: an operator whose attribute `target.NAME` says so of the call, or a function that
+    MergeComposite made (`Composite="NAME.…"`). The first target that supports a call gets it, and
+    "default" where none does.
+
+    With `include_non_call_ops` tuples, their fields and references are marked too, for the target of what
+    goes into them. What a target was given before stays with it.
+    """
+
+    name = "AnnotateTarget"
+    opt_level = 0
+
+    def __init__(self, targets: str | Sequence[str], include_non_call_ops: bool = True) -> None:
+        self.targets = [targets] if isinstance(targets, str) else [str(target) for target in targets]
+        self.include_non_call_ops = include_non_call_ops
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return infer_types(super().transform_module(mod, ctx))
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, _Marks(self.targets, self.include_non_call_ops).put_into(function))
+
+
+class _Marks:
+    """Puts the marks into a function whose types are known. `target_of` says who computes an expression."""
+
+    def __init__(self, targets: Sequence[str], everything: bool) -> None:
+        self.targets = targets
+        self.everything = everything
+        self.target_of: dict[Expr, str] = {}
+
+    def put_into(self, function: Function) -> Expr:
+        order = post_order(function)
+        composites = [
+            n for n in order if isinstance(n, Function) and "Composite" in n.attrs and n is not function
+        ]
+        whole = {inner for composite in composites for inner in post_order(composite)}
+        memo: dict[int, Expr] = {}
+        for node in order:
+            if node in whole and not (isinstance(node, Function) and node in composites):
+                memo[id(node)] = node
+                continue
+            parts = [memo[id(part)] for part in children(node)]
+            memo[id(node)] = node if node in whole else self._marked(node, parts)
+        return memo[id(function)]
+
+    def _marked(self, node: Expr, parts: list[Expr]) -> Expr:
+        match node:
+            case Call():
+                return self._marked_call(node, parts)
+            case Tuple() | TupleGetItem() | RefCreate() | RefRead() | RefWrite():
+                if not self.everything:
+                    return rebuild(node, [self._ended(part) for part in parts])
+                target, begun = self._begun(parts)
+                new = rebuild(node, begun)
+                self.target_of[new] = target
+                return new
+            case Function():
+                return rebuild(node, [*parts[:-1], self._ended(parts[-1])])
+            case Let():
+                return rebuild(node, [parts[0], self._ended(parts[1]), self._ended(parts[2])])
+            case If() | Match():
+                return rebuild(node, [self._ended(part) for part in parts])
+        return rebuild(node, parts)
+
+    def _marked_call(self, node: Call, parts: list[Expr]) -> Expr:
+        new = rebuild(node, parts)
+        name = node.op.name if isinstance(node.op, Op) else ""
+        if name == BEGIN:
+            return new
+        if name == END:
+            assert isinstance(new, Call)
+            self.target_of.setdefault(new.args[0], compiler_of(new))
+            return new
+        if node.args and is_mark(node.args[0], BEGIN) and compiler_of(node.args[0]) != DEFAULT:
+            return new  # it has its target
+        if isinstance(node.op, Var) and not self.everything:
+            return rebuild(node, [parts[0], *[self._ended(part) for part in parts[1:]]])
+        target = self._supporting(node)
+        _, begun = self._begun(parts[1:], target)
+        new = rebuild(node, [parts[0], *begun])
+        self.target_of[new] = target
+        return new
+
+    def _supporting(self, call: Call) -> str:
+        """The first target that supports a call."""
+        for target in self.targets:
+            if isinstance(call.op, Op):
+                supports = call.op.get_attr(f"target.{target}")
+                if supports is not None and supports(call):
+                    return target
+            elif isinstance(call.op, Function):
+                name = dict(call.op.attrs.items()).get("Composite", "")
+                if str(name).startswith(f"{target}."):
+                    return target
+        return DEFAULT
+
+    def _begun(self, parts: Sequence[Expr], target: str | None = None) -> tuple[str, list[Expr]]:
+        """Arguments as they enter the region of `target`; where that is not given, of the one that all of
+        them come from.
+        """
+        sources: set[str] = set()
+        ends: list[Expr] = []
+        done: set[int] = set()  # the numbers of those that have begun
+        for number, part in enumerate(parts):
+            source = DEFAULT
+            if is_mark(part, BEGIN):  # of an earlier run
+                assert isinstance(part, Call)
+                inner = part.args[0]
+                source = compiler_of(inner) if is_mark(inner, END) else DEFAULT
+                if compiler_of(part) != DEFAULT:
+                    done.add(number)
+                    inner = part
+                ends.append(inner)
+            elif part in self.target_of:
+                source = self.target_of[part]
+                ends.append(compiler_end(part, source) if _is_computed(part) else part)
+            else:
+                ends.append(part)
+            sources.add(source)
+        if target is None:
+            target = sources.pop() if len(sources) == 1 else DEFAULT
+        return target, [
+            end if number in done else compiler_begin(end, target) for number, end in enumerate(ends)
+        ]
+
+    def _ended(self, part: Expr) -> Expr:
+        """A value as it leaves its region."""
+        if part in self.target_of:
+            return self._end(part) if _is_computed(part) else part
+        if is_mark(part, END) and compiler_of(part) == DEFAULT:
+            assert isinstance(part, Call)
+            return self._end(part.args[0])
+        return part
+
+    def _end(self, part: Expr) -> Expr:
+        target = self.target_of[part]
+        end = compiler_end(part, target)
+        self.target_of[end] = target
+        return end
+
+
+def is_mark(expr: Expr, name: str) -> bool:
+    """Whether an expression is a call of `compiler_begin` or `compiler_end`."""
+    return isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name == name
+
+
+def compiler_of(mark: Expr) -> str:
+    """The compiler that a mark names."""
+    assert isinstance(mark, Call)
+    assert mark.attrs is not None
+    return str(mark.attrs["compiler"])
+
+
+def _is_computed(part: Expr) -> bool:
+    """Whether it takes something: `zeros()` and `()` are no results of a region, since nothing enters it."""
+    match part:
+        case Call():
+            return bool(part.args)
+        case Tuple():
+            return bool(part.fields)
+    return isinstance(part, (TupleGetItem, RefCreate, RefRead, RefWrite))

@@ -1,0 +1,61 @@
+"""MergeComposite: what a backend computes in one step becomes one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...dataflow_pattern import DFPattern, partition
+from ...ir.expr import Expr, Function
+from ...ir.module import IRModule
+from ...typing import infer_types
+from ..infrastructure import Pass, PassContext
+from ..infrastructure.function_passes import rewritten
+
+Check = Callable[[Expr], bool]
+Entry = tuple[str, DFPattern] | tuple[str, DFPattern, Check]
+
+
+class MergeComposite(Pass):
+    """Moves every match of a pattern into a function with the attribute `Composite="name"`, called in
+    its place: `("dsp.conv_relu", is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard())))`.
+
+    `pattern_table` lists names and patterns, the most wanted first; a third item, if there is one, is asked
+    about each match (its types are known), and says whether to take it. What follows the dot in a name is the
+    backend's own; before it stands the compiler that AnnotateTarget hands the function to.
+    """
+
+    name = "MergeComposite"
+    opt_level = 0
+    required = ("InferType",)
+
+    def __init__(self, pattern_table: Sequence[Entry]) -> None:
+        self.pattern_table = [_entry(entry) for entry in pattern_table]
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        new = infer_types(mod)
+        for name, pattern, check in self.pattern_table:
+            changed = False
+            for var, function in new.functions.items():
+                if isinstance(function, Function) and "Compiler" not in function.attrs:
+                    made = partition(pattern, function, {"Composite": name}, check)
+                    if made is not function:
+                        new[var] = rewritten(function, made)
+                        changed = True
+            if changed:
+                new = infer_types(new)
+        return new
+
+
+def _entry(entry: Sequence[object]) -> tuple[str, DFPattern, Check]:
+    """A row of the table, with its check."""
+    name, pattern, *rest = entry
+    check = rest[0] if rest else _any
+    if not (isinstance(name, str) and isinstance(pattern, DFPattern) and callable(check) and len(rest) <= 1):
+        raise TypeError(
+            f"a row of a pattern table is (name, pattern) or (name, pattern, check), not {entry!r:.80}"
+        )
+    return str(name), pattern, check
+
+
+def _any(match: Expr) -> bool:
+    return True

@@ -1,0 +1,221 @@
+"""PartitionGraph: regions for other compilers become functions of the module."""
+
+from __future__ import annotations
+
+import re
+
+from ...analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
+from ...ir.module import IRModule
+from ...ir.types import TypeVar
+from ...ir.walk import children, post_order, rebuild, type_vars_in
+from ...ops.annotation import compiler_end
+from ...typing import infer_types
+from ..infrastructure import Pass, PassContext
+from ..infrastructure.function_passes import rewritten
+from ..tools.inlining import substituted
+from .annotate_target import BEGIN, DEFAULT, END, compiler_of, is_mark
+
+
+class PartitionGraph(Pass):
+    """Moves each region between `compiler_begin` and `compiler_end` into a function of the module, with the
+    attributes `Compiler` (who compiles it), `global_symbol`, `Primitive` and `Inline`; what is left calls it.
+    Marks for "default" are dropped: what is between them stays.
+
+    The function is called `tvmgen_<mod_name>_<compiler>_<function>_<number>`. With `bind_constants`,
+    constants that enter a region stand inside of it. A function registered as
+    `relay.ext.<compiler>.optimize` is given each region as a module, and gives back what takes its place.
+    """
+
+    name = "PartitionGraph"
+    opt_level = 0
+
+    def __init__(self, mod_name: str = "default", bind_constants: bool = True) -> None:
+        self.mod_name = mod_name
+        self.bind_constants = bind_constants
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        prepared = mod.copy()
+        for var, function in mod.functions.items():
+            if isinstance(function, Function) and "Compiler" not in function.attrs:
+                prepared[var] = rewritten(function, _without_default(_with_flat_results(function)))
+        new = infer_types(prepared)
+        for var, function in new.functions.items():
+            if isinstance(function, Function) and "Compiler" not in function.attrs:
+                new[var] = _Partitioner(self, new, var.name_hint, function).result
+        return infer_types(new)
+
+    def symbol(self, target: str, function: str, number: int) -> str:
+        """The name of a region's function."""
+        names = [name for name in ("tvmgen", self.mod_name, target, function, str(number)) if name]
+        return re.sub(r"[^0-9A-Za-z_]", "_", "_".join(names))
+
+
+def _with_flat_results(function: Expr) -> Expr:
+    """A tuple that is written at the end of a region leaves it field by field: not as a tuple in a tuple."""
+    memo: dict[int, Expr] = {}
+    for node in post_order(function):
+        new = rebuild(node, [memo[id(part)] for part in children(node)])
+        if is_mark(node, END) and isinstance(new, Call) and isinstance(new.args[0], Tuple):
+            fields = new.args[0].fields
+            new = Tuple([compiler_end(field, compiler_of(node)) for field in fields], new.span)
+            new.origin = (node,)
+        memo[id(node)] = new
+    return memo[id(function)]
+
+
+def _without_default(function: Expr) -> Expr:
+    """A program without marks for the default compiler."""
+    memo: dict[int, Expr] = {}
+    for node in post_order(function):
+        if (is_mark(node, BEGIN) or is_mark(node, END)) and compiler_of(node) == DEFAULT:
+            assert isinstance(node, Call)
+            memo[id(node)] = memo[id(node.args[0])]
+        else:
+            memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
+    return memo[id(function)]
+
+
+class _Partitioner:
+    """Takes the regions out of a function of `mod`, whose types are known; adds theirs to it."""
+
+    def __init__(self, step: PartitionGraph, mod: IRModule, name: str, function: Function) -> None:
+        self.step = step
+        self.mod = mod
+        self.name = name
+        self.regions = AnnotatedRegionSet(function)
+        self.memo: dict[Expr, Expr] = {}
+        # Of each region: its parameters with the arguments, by what enters; and its results in the caller.
+        self.inputs: dict[AnnotatedRegion, dict[Expr, tuple[Var, Expr]]] = {r: {} for r in self.regions}
+        self.outputs: dict[AnnotatedRegion, dict[Expr, Expr]] = {}
+        self.result = function if not len(self.regions) else rewritten(function, self._rewritten(function))
+
+    def _rewritten(self, root: Function) -> Expr:
+        for node in self._order(root):
+            if is_mark(node, BEGIN):
+                self.memo[node] = self._entered(node)
+            elif is_mark(node, END):
+                self.memo[node] = self._left(node)
+            else:
+                self.memo[node] = rebuild(node, [self.memo[part] for part in children(node)])
+        return self.memo[root]
+
+    def _region(self, mark: Expr) -> AnnotatedRegion:
+        region = self.regions.get_region(mark)
+        assert region is not None
+        return region
+
+    def _parts(self, node: Expr) -> tuple[Expr, ...]:
+        """What must be rewritten before a node: for a result of a region, all of the region."""
+        if is_mark(node, END):
+            return (*children(node), *(end.args[0] for end in self._region(node).rets))
+        return children(node)
+
+    def _order(self, root: Expr) -> list[Expr]:
+        done: dict[Expr, None] = {}
+        open_: set[Expr] = {root}
+        stack = [(root, iter(self._parts(root)))]
+        while stack:
+            node, rest = stack[-1]
+            part = next((p for p in rest if p not in done), None)
+            if part is None:
+                done[node] = None
+                stack.pop()
+            elif part in open_:
+                raise RelayError(
+                    f'a region for the compiler "{self._circular(part)}" needs a value that is computed from '
+                    "its own results",
+                    part.span,
+                    help=["make two regions of it, as MergeCompilerRegions would"],
+                )
+            else:
+                open_.add(part)
+                stack.append((part, iter(self._parts(part))))
+        return list(done)
+
+    def _circular(self, node: Expr) -> str:
+        region = self.regions.get_region(node)
+        return "" if region is None else region.target
+
+    def _entered(self, begin: Expr) -> Expr:
+        """The parameter of the region's function for what enters: one for each value."""
+        assert isinstance(begin, Call)
+        region = self._region(begin)
+        source = begin.args[0]
+        while is_mark(source, BEGIN) or is_mark(source, END):
+            assert isinstance(source, Call)
+            source = source.args[0]
+        known = self.inputs[region].get(source)
+        if known is None:
+            number = region.args.index(begin)
+            var = Var(f"{region.target}_{region.id}_i{number}", begin.checked_type)
+            var.origin = (begin,)
+            known = self.inputs[region][source] = (var, self.memo[begin.args[0]])
+        return known[0]
+
+    def _left(self, end: Expr) -> Expr:
+        """What stands for a result of a region: a call of its function, or a field of that."""
+        assert isinstance(end, Call)
+        region = self._region(end)
+        if region not in self.outputs:
+            self.outputs[region] = self._make(region)
+        return self.outputs[region][end.args[0]]
+
+    def _make(self, region: AnnotatedRegion) -> dict[Expr, Expr]:
+        """Makes the function of a region; what stands for each result in the caller."""
+        results = list(dict.fromkeys(end.args[0] for end in region.rets))
+        fields = [self.memo[result] for result in results]
+        body = fields[0] if len(fields) == 1 else Tuple(fields)
+        params, args = [], []
+        bound: dict[Var, Expr] = {}
+        for var, arg in self.inputs[region].values():
+            if self.step.bind_constants and _is_constant(arg):
+                bound[var] = arg
+            else:
+                params.append(var)
+                args.append(arg)
+        types: dict[TypeVar, None] = {}
+        for typed in [*params, *results]:
+            types.update(dict.fromkeys(type_vars_in(typed.checked_type)[0]))
+        function = Function(params, substituted(body, bound), None, list(types))
+        function.origin = tuple(region.nodes)
+        target = self._define(region, function)
+        call = Call(target, args)
+        call.origin = tuple(results)
+        if len(results) == 1:
+            return {results[0]: call}
+        fields = [TupleGetItem(call, number) for number in range(len(results))]
+        for field, result in zip(fields, results):
+            field.origin = (result,)
+        return dict(zip(results, fields))
+
+    def _define(self, region: AnnotatedRegion, function: Function) -> GlobalVar:
+        """Adds a region's function to the module."""
+        function = _optimized(region.target, function)
+        symbol = self.step.symbol(region.target, self.name, region.id)
+        while symbol in self.mod:
+            symbol += "_"
+        target = GlobalVar(symbol)
+        self.mod[target] = function.with_attr(
+            {"global_symbol": symbol, "Primitive": 1, "Compiler": region.target, "Inline": 1}
+        )
+        return target
+
+
+def _optimized(target: str, function: Function) -> Function:
+    """The function as a compiler wants it, if it has said how."""
+    from ...compat.nodes import get_global_func  # where old code registers functions
+
+    optimize = get_global_func(f"relay.ext.{target}.optimize", allow_missing=True)
+    if optimize is None:
+        return function
+    made = optimize(infer_types(IRModule.from_expr(function)))["main"]
+    return rewritten(function, made)
+
+
+def _is_constant(expr: Expr) -> bool:
+    """A constant, or a tuple of constants."""
+    if isinstance(expr, Tuple):
+        return bool(expr.fields) and all(isinstance(field, Constant) for field in expr.fields)
+    return isinstance(expr, Constant)

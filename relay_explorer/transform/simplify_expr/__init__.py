@@ -1,0 +1,132 @@
+"""SimplifyExpr: patterns of calls that come to something simpler, one rule each.
+
+The rules are in `shapes` (what is made like another tensor; reshapes; transposes), `casts`
+and `arithmetic`. Each looks at a call whose arguments are as simple as they get.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ...ir.expr import Call, Expr, Function, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.rewrites import tell
+from ...ir.types import TensorType, Type
+from ...ir.walk import children, post_order, rebuild
+from ...typing import infer_types
+from ..infrastructure import Contract, PassContext
+from ..infrastructure.function_passes import TypedPass, rewritten
+from ..tools.typed_rewrite import call as untyped
+from . import arithmetic
+from . import casts as casts
+from . import shapes as shapes
+
+Rule = Callable[["Simplifier", Call], Expr | None]
+
+
+class SimplifyExpr(TypedPass):
+    """Replaces calls by simpler ones of the same value: `zeros_like` by `zeros` where the shape is known;
+    `x + 0` and `x * 1` by `x`; a tensor of one number by the number; reshapes, transposes and casts in a row
+    by one or none; `(x + 1) * 2` by `x * 2 + 2`; constants added or multiplied in a row by one;
+    `x / sqrt(y)` by `x * rsqrt(y)`; `x * x + 2 * x * y + y * y` by `(x + y) * (x + y)`.
+
+    Real numbers are rounded at other places than before.
+    """
+
+    name = "SimplifyExpr"
+    opt_level = 0
+    contract = Contract(error=1e-4)
+    rules: Mapping[str, Sequence[Rule]] = {}
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewritten(function, Simplifier(self.rules).run(function))
+
+
+class SimplifyExprPostAlterOp(SimplifyExpr):
+    """The rules of SimplifyExpr for what a change of layouts leaves behind: identities, reshapes, casts and
+    clips.
+    """
+
+    name = "SimplifyExprPostAlterOp"
+    contract = Contract()
+
+
+class Simplifier:
+    """Applies rules from the leaves up, each call until no rule applies. It knows the type of all that it
+    makes.
+    """
+
+    def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
+        self.rules = rules
+        self._types: dict[Expr, Type] = {}
+        self._at: Expr | None = None  # of the program: the call that is looked at
+
+    def run(self, root: Expr) -> Expr:
+        memo: dict[Expr, Expr] = {}
+        for node in post_order(root):
+            new = rebuild(node, [memo[part] for part in children(node)])
+            if isinstance(node, Call) and isinstance(node.op, Op) and isinstance(new, Call):
+                if new is not node:
+                    self._types[new] = node.checked_type
+                self._at = node
+                made = self.simplified(new)
+                if made is not new and not made.origin and made not in memo:
+                    made.origin = (node,)
+                new = made
+            if new is not node and new not in self._types and node._checked_type is not None:
+                self._types[new] = node._checked_type
+            memo[node] = new
+        return memo[root]
+
+    def simplified(self, call: Call) -> Expr:
+        """What the rules make of a call."""
+        current: Expr = call
+        while isinstance(current, Call) and isinstance(current.op, Op):
+            type_ = self.type(current)
+            for rule in self.rules.get(current.op.name, ()):
+                made = rule(self, current)
+                if made is not None:
+                    tell(rule, current, made, self._at or current)
+                    if made._checked_type is None:
+                        self._types.setdefault(made, type_)
+                    current = made
+                    break
+            else:
+                break
+        return current
+
+    def type(self, expr: Expr) -> Type:
+        """The type of an expression of the program, or of one that a rule made."""
+        known = self._types.get(expr)
+        return expr.checked_type if known is None else known
+
+    def tensor(self, expr: Expr) -> TensorType:
+        """The type of an expression that is a tensor."""
+        type_ = self.type(expr)
+        assert isinstance(type_, TensorType), f"{expr} is no tensor but {type_}"
+        return type_
+
+    def call(self, name: str, *args: Expr, **attrs: object) -> Expr:
+        """A call, as simple as the rules make it."""
+        new = untyped(name, *args, **attrs)
+        params = [Var(f"x{number}", self.type(arg)) for number, arg in enumerate(args)]
+        alone = Function(params, Call(new.op, params, new.attrs))
+        inferred = infer_types(IRModule.from_expr(alone))["main"]
+        assert isinstance(inferred, Function)
+        self._types[new] = inferred.body.checked_type
+        return self.simplified(new)
+
+
+def _together(*tables: Mapping[str, Sequence[Rule]]) -> dict[str, list[Rule]]:
+    found: dict[str, list[Rule]] = {}
+    for table in tables:
+        for name, rules in table.items():
+            found.setdefault(name, []).extend(rules)
+    return found
+
+
+SimplifyExpr.rules = _together(shapes.RULES, casts.RULES, arithmetic.IDENTITIES, arithmetic.RULES)
+SimplifyExprPostAlterOp.rules = _together(
+    {"reshape": shapes.RULES["reshape"]}, casts.EXACT, arithmetic.IDENTITIES
+)

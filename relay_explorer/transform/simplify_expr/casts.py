@@ -1,0 +1,138 @@
+"""Rules of SimplifyExpr for casts and clips.
+
+TVM 0.14 also leaves out casts that change values, such as the first of
+`cast(cast(x, dtype="uint8"), dtype="int32")` for an `x` of int8, and all after `clip(x, a_min=0f,
+a_max=255f)` of `cast(cast(clip(x), dtype="uint8"), dtype="float32")` for an `x` of float32, which cut off
+what stands after the point. Here a cast goes only if no value can tell.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...ir.expr import Call, Expr
+from ..fold_scale_axis.axes import operator_of
+
+if TYPE_CHECKING:
+    from . import Simplifier
+
+# How many bits of a whole number a floating-point type holds.
+_EXACT_BITS = {"float16": 11, "float32": 24, "float64": 53, "bfloat16": 8}
+_GREATEST = {"float16": 65504.0, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
+
+
+class _Number(NamedTuple):
+    """An element type: "float", "bfloat", "int" or "uint", and its bits."""
+
+    kind: str
+    bits: int
+
+    @property
+    def whole(self) -> bool:
+        return self.kind in ("int", "uint")
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The least and the greatest whole number."""
+        low = -(2 ** (self.bits - 1)) if self.kind == "int" else 0
+        return low, low + 2**self.bits - 1
+
+
+def _number(dtype: str) -> _Number:
+    found = re.fullmatch(r"([a-z]+)(\d*)", dtype)
+    assert found is not None
+    return _Number("uint", 1) if dtype == "bool" else _Number(found[1], int(found[2] or 32))
+
+
+def holds(dtype: str, low: float, high: float) -> bool:
+    """Whether an element type has every whole number from `low` to `high`."""
+    number = _number(dtype)
+    if number.whole:
+        least, most = number.range
+        return least <= low and high <= most and dtype != "bool"
+    limit: int = 2 ** _EXACT_BITS.get(dtype, 0)
+    return -limit <= low and high <= limit
+
+
+def widens(before: str, after: str) -> bool:
+    """Whether a cast from one type to the other keeps every value."""
+    a, b = _number(before), _number(after)
+    if a.whole:
+        return holds(after, *a.range)
+    return a.kind == b.kind and a.bits <= b.bits
+
+
+def cast_like(s: Simplifier, call: Call) -> Expr | None:
+    return s.call("cast", call.args[0], dtype=s.tensor(call).dtype)
+
+
+def same_cast(s: Simplifier, call: Call) -> Expr | None:
+    """A cast to the type that is there already."""
+    return call.args[0] if s.tensor(call.args[0]).dtype == s.tensor(call).dtype else None
+
+
+def cast_of_cast(s: Simplifier, call: Call) -> Expr | None:
+    """A cast of a cast that kept every value is a cast of what was there before."""
+    inner = call.args[0]
+    if not isinstance(inner, Call) or operator_of(inner) not in ("cast", "cast_like"):
+        return None
+    data = inner.args[0]
+    if not widens(s.tensor(data).dtype, s.tensor(inner).dtype):
+        return None
+    return s.call("cast", data, dtype=s.tensor(call).dtype)
+
+
+def casts_of_clip(s: Simplifier, call: Call) -> Expr | None:
+    """Of the casts after a clip, those whose type holds all that the clip lets through are not needed; the
+    last stays if its type is another.
+    """
+    casts: list[Call] = []
+    clip: Expr = call
+    while isinstance(clip, Call) and operator_of(clip) == "cast":
+        casts.insert(0, clip)
+        clip = clip.args[0]
+    if not isinstance(clip, Call) or operator_of(clip) != "clip":
+        return None
+    assert clip.attrs is not None
+    low, high = clip.attrs["a_min"], clip.attrs["a_max"]
+    dtypes = [s.tensor(cast).dtype for cast in casts]
+    start, last = s.tensor(clip).dtype, dtypes[-1]
+    kept: list[str] = []
+    whole = _number(start).whole
+    for dtype in dtypes:
+        if not whole and _number(dtype).whole and holds(dtype, low, high):
+            # What is after the point is cut off here: it can be later, if the end is a whole number.
+            whole = True
+            if not _number(last).whole:
+                kept.append(dtype)
+        elif not whole or not holds(dtype, low, high):
+            kept.append(dtype)
+            whole = whole or _number(dtype).whole
+            low, high = _number(dtype).range if _number(dtype).whole else (float("-inf"), float("inf"))
+    if (kept[-1] if kept else start) != last:
+        kept.append(last)
+    if len(kept) >= len(dtypes):
+        return None
+    made: Expr = clip
+    for dtype in kept:
+        made = s.call("cast", made, dtype=dtype)
+    return made
+
+
+def needless_clip(s: Simplifier, call: Call) -> Expr | None:
+    """A clip to more than the element type holds."""
+    dtype, attrs = s.tensor(call).dtype, call.attrs
+    assert attrs is not None
+    number = _number(dtype)
+    if number.whole:
+        low, high = number.range
+    elif dtype in _GREATEST:
+        low, high = -_GREATEST[dtype], _GREATEST[dtype]  # type: ignore[assignment]  # numbers, both
+    else:
+        return None
+    return call.args[0] if attrs["a_min"] <= low and attrs["a_max"] >= high else None
+
+
+EXACT = {"cast": [same_cast, cast_of_cast, casts_of_clip], "clip": [needless_clip]}
+RULES = {**EXACT, "cast_like": [cast_like]}

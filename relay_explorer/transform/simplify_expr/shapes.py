@@ -1,0 +1,113 @@
+"""Rules of SimplifyExpr for tensors that are made like others, for reshapes and for transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...ir.expr import Call, Expr
+from ...ops.nn.layout import parse_layout
+from ..fold_scale_axis.axes import operator_of
+
+if TYPE_CHECKING:
+    from . import Simplifier
+
+Tokens = tuple[str, ...]  # the axes of a layout as they are written: ("N", "C", "H", "W", "4c")
+
+
+def made_like(s: Simplifier, call: Call) -> Expr | None:
+    """`zeros_like(x)` is `zeros(shape=…)`, where the shape is known; and so on."""
+    type_ = s.tensor(call)
+    if not type_.is_static:
+        return None
+    name, shape, dtype = operator_of(call), type_.concrete_shape, type_.dtype
+    if name in ("zeros_like", "ones_like"):
+        return s.call(name.removesuffix("_like"), shape=shape, dtype=dtype)
+    if name == "full_like":
+        return s.call("full", call.args[1], shape=shape, dtype=dtype)
+    if name == "reshape_like":
+        return s.call("reshape", call.args[0], newshape=shape) if 0 not in shape else None
+    if name == "broadcast_to_like":
+        return s.call("broadcast_to", call.args[0], shape=shape)
+    from ...ops.broadcast import collapse_sum_to
+
+    return collapse_sum_to(call.args[0], shape)
+
+
+def reshape_of_reshape(s: Simplifier, call: Call) -> Expr | None:
+    """Of reshapes in a row only the last shape counts."""
+    inner, type_ = call.args[0], s.tensor(call)
+    if operator_of(inner) not in ("reshape", "contrib_reverse_reshape"):
+        return None
+    if not type_.is_static or 0 in type_.concrete_shape:
+        return None
+    assert isinstance(inner, Call)
+    return s.call("reshape", inner.args[0], newshape=type_.concrete_shape)
+
+
+def moved_axes(s: Simplifier, call: Call) -> Expr | None:
+    """A transpose, or change of layout, that does nothing goes; two in a row become one."""
+    rank = len(s.tensor(call).shape)
+    if _order(call, rank) == list(range(rank)):
+        return call.args[0]
+    inner = call.args[0]
+    if operator_of(inner) not in ("transpose", "layout_transform"):
+        return None
+    assert isinstance(inner, Call)
+    data = inner.args[0]
+    first, second = _order(inner, len(s.tensor(inner).shape)), _order(call, rank)
+    if first is not None and second is not None:
+        axes = [first[axis] for axis in second]
+        return data if axes == list(range(rank)) else s.call("transpose", data, axes=axes)
+    layouts = _both_layouts(inner, call, first, second)
+    if layouts is None:
+        return None
+    source, target = ("".join(tokens) for tokens in layouts)
+    return (
+        data if source == target else s.call("layout_transform", data, src_layout=source, dst_layout=target)
+    )
+
+
+def _both_layouts(
+    inner: Call, outer: Call, first: Sequence[int] | None, second: Sequence[int] | None
+) -> tuple[Tokens, Tokens] | None:
+    """The layouts from and to which two moves lead together, of which at least one splits or joins axes."""
+    if first is None:
+        source, middle = _layouts(inner)
+        if second is not None:
+            return source, tuple(middle[axis] for axis in second)
+        again, target = _layouts(outer)
+        return (source, target) if again == middle else None
+    middle, target = _layouts(outer)
+    return tuple(middle[list(first).index(axis)] for axis in range(len(middle))), target
+
+
+def _order(call: Call, rank: int) -> list[int] | None:
+    """The axes of the argument in the order of the result; None where axes are split or joined."""
+    assert call.attrs is not None
+    if operator_of(call) == "transpose":
+        axes = call.attrs["axes"]
+        return [axis % rank for axis in axes] if axes else list(reversed(range(rank)))
+    source, target = _layouts(call)
+    return [source.index(axis) for axis in target] if sorted(source) == sorted(target) else None
+
+
+def _layouts(call: Call) -> tuple[Tokens, Tokens]:
+    assert call.attrs is not None
+    source, target = (
+        tuple(letter if letter.isupper() else f"{factor}{letter}" for letter, factor in parse_layout(layout))
+        for layout in (call.attrs["src_layout"], call.attrs["dst_layout"])
+    )
+    return source, target
+
+
+RULES = {
+    **{
+        f"{name}_like": [made_like]
+        for name in ("zeros", "ones", "full", "reshape", "collapse_sum", "broadcast_to")
+    },
+    "reshape": [reshape_of_reshape],
+    "contrib_reverse_reshape": [reshape_of_reshape],
+    "transpose": [moved_axes],
+    "layout_transform": [moved_axes],
+}

@@ -1,0 +1,75 @@
+"""The type that an expression must have where it stands."""
+
+from __future__ import annotations
+
+from ...ir.adt import Constructor, Match
+from ...ir.expr import Call, Expr, Function, GlobalVar, If, Let, RefCreate, RefWrite, Tuple
+from ...ir.module import IRModule
+from ...ir.substitute import substitute_type
+from ...ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar
+from ...ir.walk import type_children
+
+
+def expected_type(parent: Expr, place: int, mod: IRModule) -> Type | None:
+    """The type that number `place` of `children(parent)` must have; types are known. None where the parent
+    takes any.
+    """
+    match parent:
+        case Call(op=callee) if place > 0:
+            found = _callee_type(parent, callee, mod)
+            return found.arg_types[place - 1] if found is not None else None
+        case Let():
+            return parent.var.checked_type if place == 1 else parent.checked_type
+        case If() | Match() if place > 0:
+            return parent.checked_type
+        case Tuple():
+            type_ = parent.checked_type
+            return type_.fields[place] if isinstance(type_, TupleType) else None
+        case RefCreate():
+            type_ = parent.checked_type
+            return type_.value if isinstance(type_, RefType) else None
+        case RefWrite() if place == 1:
+            type_ = parent.ref.checked_type
+            return type_.value if isinstance(type_, RefType) else None
+        case Function():
+            return parent.ret_type
+    return None
+
+
+def _callee_type(call: Call, callee: Expr, mod: IRModule) -> FuncType | None:
+    """The type of what is called, with the type arguments of the call."""
+    if isinstance(callee, Constructor):
+        made = call.checked_type
+        data = mod.type_definitions[callee.belong_to]
+        given = dict(zip(data.type_vars, made.args)) if isinstance(made, TypeCall) else {}
+        return FuncType([substitute_type(t, given) for t in callee.inputs], made)
+    type_ = mod[callee].checked_type if isinstance(callee, GlobalVar) else callee._checked_type
+    if not isinstance(type_, FuncType) or len(call.type_args) != len(type_.type_params):
+        return None
+    given = dict(zip(type_.type_params, call.type_args))
+    return FuncType(
+        [substitute_type(t, given) for t in type_.arg_types], substitute_type(type_.ret_type, given)
+    )
+
+
+def matched(generic: FuncType, wanted: Type) -> tuple[Type, ...] | None:
+    """The types by which the type parameters of `generic` must be replaced to make it `wanted`; None where
+    nothing does.
+    """
+    found: dict[TypeVar, Type] = {}
+    if not isinstance(wanted, FuncType) or len(generic.arg_types) != len(wanted.arg_types):
+        return None
+    pending = [*zip(generic.arg_types, wanted.arg_types), (generic.ret_type, wanted.ret_type)]
+    while pending:
+        pattern, type_ = pending.pop()
+        if isinstance(pattern, TypeVar) and pattern in generic.type_params:
+            if found.setdefault(pattern, type_) != type_:
+                return None
+            continue
+        parts, others = type_children(pattern), type_children(type_)
+        if pattern.__class__ is not type_.__class__ or len(parts) != len(others):
+            return None
+        pending += zip(parts, others)
+    if len(found) != len(generic.type_params):
+        return None
+    return tuple([found[param] for param in generic.type_params])

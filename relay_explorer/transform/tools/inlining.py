@@ -1,0 +1,119 @@
+"""A function's body in the place of its call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ...ir.adt import Clause, Constructor, Match, Pattern
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, RefCreate, RefRead, RefWrite, Var
+from ...ir.op import Op
+from ...ir.substitute import substitute_type
+from ...ir.types import Type, TypeVar
+from ...ir.walk import bound_vars, children, post_order, rebuild
+from ..partial_evaluate.steps import renamed
+
+_LEAVES = (Var, Constant, GlobalVar, Op, Constructor)
+
+
+def inlined(
+    function: Function,
+    args: Sequence[Expr],
+    call: Call,
+    types: Sequence[Type] = (),
+    acting: Collection[int] = (),
+) -> Expr:
+    """The body of `function` on `args`, in the place of `call`. It is an expression of its own: variables
+    that it binds are new ones, so that it may stand beside another copy, and type parameters become `types`.
+
+    An argument stands wherever its parameter was used. Those whose numbers are in `acting`, which do more
+    than have a value, are bound by `let` before the body: they are evaluated once, first and in order, as a
+    call would.
+    """
+    values: dict[Expr, Expr] = dict(zip(function.params, args))
+    given = dict(zip(function.type_params, types))
+    bound = [k for k in sorted(acting) if not isinstance(args[k], _LEAVES)]
+    for number in bound:
+        param = function.params[number]
+        values[param] = Var(param.name_hint, _retyped(param.type_annotation, given))
+    body = _Copy(values, given).of(function.body)
+    for number in reversed(bound):
+        var = values[function.params[number]]
+        assert isinstance(var, Var)
+        body = Let(var, args[number], body)
+        body.origin = (function.params[number],)
+    if not isinstance(body, _LEAVES) and all(body is not arg for arg in args):  # it is new
+        body.origin = (*body.origin, call)
+    return body
+
+
+def copied(expr: Expr) -> Expr:
+    """A copy of an expression that binds variables of its own."""
+    return _Copy({}, {}).of(expr)
+
+
+def substituted(expr: Expr, values: Mapping[Var, Expr]) -> Expr:
+    """`expr` with variables replaced; what does not use them stays the same object."""
+    memo: dict[int, Expr] = {id(var): value for var, value in values.items()}
+    for node in post_order(expr):
+        if id(node) not in memo:
+            memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
+    return memo[id(expr)]
+
+
+class _Copy:
+    """A copy of an expression. What may act is a new node even where nothing in it differs, since two
+    evaluations are not one; what is shared within the expression stays shared.
+    """
+
+    def __init__(self, values: Mapping[Expr, Expr], types: dict[TypeVar, Type]) -> None:
+        self.values = values
+        self.types = types
+
+    def of(self, root: Expr) -> Expr:
+        self.names = {var: self._new(var) for var in bound_vars(root)}
+        memo: dict[int, Expr] = {id(var): new for var, new in self.names.items()}
+        memo.update({id(var): value for var, value in self.values.items()})
+        for node in post_order(root):
+            if id(node) not in memo:
+                memo[id(node)] = self._copy(node, [memo[id(part)] for part in children(node)])
+        return memo[id(root)]
+
+    def _new(self, var: Var) -> Var:
+        new = Var(var.name_hint, _retyped(var.type_annotation, self.types), var.span)
+        new.origin = (var,)
+        return new
+
+    def _pattern(self, pattern: Pattern) -> Pattern:
+        return renamed(pattern, self.names)
+
+    def _copy(self, node: Expr, parts: list[Expr]) -> Expr:
+        new: Expr
+        match node:
+            case Var() | Constant() | GlobalVar() | Op() | Constructor():
+                return node
+            case Call():
+                types = [substitute_type(t, self.types) for t in node.type_args]
+                new = Call(parts[0], parts[1:], node.attrs, types, node.span)
+            case Function():
+                result = _retyped(node.ret_type, self.types)
+                params = [p for p in parts[:-1] if isinstance(p, Var)]
+                new = Function(params, parts[-1], result, node.type_params, node.attrs, node.span)
+            case Match():
+                clauses = [
+                    Clause(self._pattern(c.lhs), rhs, c.span) for c, rhs in zip(node.clauses, parts[1:])
+                ]
+                new = Match(parts[0], clauses, node.complete, node.span)
+            case RefCreate():
+                new = RefCreate(parts[0], node.span)
+            case RefRead():
+                new = RefRead(parts[0], node.span)
+            case RefWrite():
+                new = RefWrite(parts[0], parts[1], node.span)
+            case _:
+                return rebuild(node, parts)
+        new.origin = (node,)
+        return new
+
+
+def _retyped(type_: Type | None, types: dict[TypeVar, Type]) -> Type | None:
+    return None if type_ is None else substitute_type(type_, types)
