@@ -17,7 +17,8 @@ from benchmarks.common import alternate, median, report, table
 from relay_explorer import models, relay
 from relay_explorer import transform as passes
 from relay_explorer.ir import Expr, IRModule, Var
-from relay_explorer.ir.rewrites import recorded
+from relay_explorer.ir.recorder import Recorder
+from relay_explorer.ir.rewrites import Rewrite
 from relay_explorer.typing import infer_types
 
 Run = Callable[[], object]
@@ -139,7 +140,7 @@ def against_size() -> str:
 
 def observed(step: passes.Pass, module: IRModule) -> None:
     """The pass, with every rewrite kept."""
-    with recorded(most=10**9):
+    with Recorder(Rewrite):
         step(module)
 
 

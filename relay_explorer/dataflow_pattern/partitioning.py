@@ -8,7 +8,7 @@ from typing import Any as Anything
 
 from ..ir.adt import Match
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Var, unwrapped
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.walk import bound_vars, children, free_vars, post_order
 from .groups import INSIDE, PARTITIONED, Group, find_groups
 from .patterns import DFPattern, FunctionPattern
@@ -43,7 +43,12 @@ def partition(
         group = groups.get(node)
         if group is not None and _movable(group) and check(node):
             memo[node] = _called(group, attrs or {}, memo)
-            tell("What matches the pattern is a function of its own, called in its place.", node, memo[node])
+            emit_rewrite(
+                partition,
+                node,
+                memo[node],
+                sentence="What matches the pattern is a function of its own, called in its place.",
+            )
         else:
             memo[node] = renewed(node, memo)
     return memo.get(expr, expr)

@@ -10,7 +10,8 @@ from ..ir.errors import RelayError
 from ..ir.expr import Constant, Expr, Function, GlobalVar, Let, Var, unwrapped
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.rewrites import first_sentence, listening, tell
+from ..ir.recorder import active
+from ..ir.rewrites import Rewrite, emit_rewrite, first_sentence
 from ..ir.walk import children, post_order, rebuild
 from .groups import Group, find_groups
 from .matching import NodeMap
@@ -136,9 +137,9 @@ def _replaced(
             f"{type(callback).__name__}.callback must return an expression, not {new!r:.60}: "
             "return `post` to leave the match as it is"
         )
-    if new is not post and listening():
+    if new is not post and active(Rewrite) is not None:
         said = first_sentence(callback.callback.__doc__) or first_sentence(type(callback).__doc__)
-        tell(callback.callback, post, new, group.root, words=said)
+        emit_rewrite(callback.callback, post, new, group.root, sentence=said)
     pending = [new]
     while pending:
         node = pending.pop()

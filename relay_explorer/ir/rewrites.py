@@ -1,39 +1,38 @@
-"""What a pass rewrites, one rewrite after the other, as the rules tell it while somebody listens.
+"""The event of a rewriting pass: one rewrite, with the rule that made it.
 
-    with recorded() as told:
-        made = SimplifyExpr()(module)
-    for rewrite in told.rewrites:
+    with Recorder(Rewrite) as recorder:
+        simpler = SimplifyExpr()(module)
+    for rewrite in recorder.events:
         print(rewrite.rule, rewrite.before, rewrite.after)
 
-Nobody listens by default, and then `tell` returns at once. The mutators of `visitor`, `walk.rewrite` and the
-rewriting of patterns tell what is changed through them, so that a reader's own pass is followed too.
+The mutators of `visitor`, `walk.rewrite` and the rewriting of patterns emit what is changed through them, so
+that a reader's own pass is recorded too.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import CodeType
 from typing import Any as Anything
-from typing import NamedTuple
 
 from .expr import Expr
+from .recorder import Event, active
 
-MOST = 2_000  # rewrites that are kept of one recording; the others are counted
 _PACKAGE = Path(__file__).parents[1]
+Rule = Callable[..., Anything]
 
 
-class Rewrite(NamedTuple):
-    """One rewrite: what the rule says, its name, and where it stands (the file in the package, or "" for a
-    rule of a reader's own; its line, or 0 if that is not known).
+@dataclass(frozen=True, slots=True)
+class Rewrite(Event):
+    """One rewrite: the rule in a sentence, the name of the function that applied it, and where that stands
+    (the file in the package, or "" for a rule outside it; its line, or 0 if that is not known).
 
-    `before` are the expressions that the rule found, as they were at that moment, `after` what it put in
-    their place, None for nothing. `at` are the expressions of the program that the pass was looking at.
-    `how` is "" for a rewrite, and otherwise says what `before` is to `after`: "joins the kernel of".
+    `before` are the expressions that the rule matched, as they were at that moment, `after` what replaced
+    them, None for nothing. `at` are the expressions of the input program that the pass was looking at. `how`
+    is "" for a rewrite, and otherwise relates `before` to `after`: "joins the kernel of".
     """
 
     rule: str
@@ -46,81 +45,46 @@ class Rewrite(NamedTuple):
     how: str = ""
 
 
-class Recording:
-    """What has been told: the first rewrites, and how many there were."""
-
-    def __init__(self, most: int = MOST) -> None:
-        self.most = most
-        self.rewrites: list[Rewrite] = []
-        self.total = 0
-
-
-class _State(threading.local):
-    recording: Recording | None = None
-
-
-_STATE = _State()
-Rule = Callable[..., Anything]
-
-
-@contextmanager
-def recorded(most: int = MOST) -> Iterator[Recording]:
-    """Listens, in this thread, to what is rewritten in the `with` statement."""
-    outer, _STATE.recording = _STATE.recording, Recording(most)
-    try:
-        yield _STATE.recording
-    finally:
-        _STATE.recording = outer
-
-
-def listening() -> bool:
-    """Whether somebody wants to know."""
-    return _STATE.recording is not None
-
-
-def tell(
-    rule: Rule | str,
+def emit_rewrite(
+    rule: Rule,
     before: Expr | Sequence[Expr],
     after: Expr | None,
     at: Expr | Sequence[Expr] = (),
-    words: str = "",
+    sentence: str = "",
     how: str = "",
 ) -> None:
-    """Tells a rewrite. A rule that is a function is called by its name and says the first sentence of its
-    docstring, or `words`; a rule that is a sentence stands where `tell` is called.
+    """Emit a rewrite, if rewrites are recorded.
+
+    `rule` is the function that applies the rule, which gives the event its name, file and line. `sentence`
+    states the rule; without it, the first sentence of the function's docstring does.
     """
-    recording = _STATE.recording
-    if recording is None:
+    recorder = active(Rewrite)
+    if recorder is None:
         return
-    recording.total += 1
-    if len(recording.rewrites) >= recording.most:
+    if recorder.full:
+        recorder.count(Rewrite)
         return
-    if isinstance(rule, str):
-        frame = sys._getframe(1)
-        code: CodeType | None = frame.f_code
-        line, said, name = frame.f_lineno, rule, frame.f_code.co_qualname
-    else:
-        while isinstance(rule, partial):
-            rule = rule.func
-        function = getattr(rule, "__func__", rule)
-        code = getattr(function, "__code__", None)
-        line = code.co_firstlineno if code is not None else 0
-        name = getattr(function, "__qualname__", type(rule).__name__)
-        said = words or first_sentence(getattr(function, "__doc__", None))
-    found = (before,) if isinstance(before, Expr) else tuple(before)
-    place = (at,) if isinstance(at, Expr) else tuple(at)
+    while isinstance(rule, partial):
+        rule = rule.func
+    function = getattr(rule, "__func__", rule)
+    code: CodeType | None = getattr(function, "__code__", None)
+    line = code.co_firstlineno if code is not None else 0
+    name = getattr(function, "__qualname__", type(rule).__name__)
     name = ".".join(part.lstrip("_") for part in name.replace("<locals>.", "").split("."))
-    recording.rewrites.append(Rewrite(said, name, _path(code), line, found, after, place or found, how))
+    stated = sentence or first_sentence(getattr(function, "__doc__", None))
+    matched = (before,) if isinstance(before, Expr) else tuple(before)
+    place = (at,) if isinstance(at, Expr) else tuple(at)
+    recorder.emit(Rewrite(stated, name, _path(code), line, matched, after, place or matched, how))
 
 
 def first_sentence(text: str | None) -> str:
-    """The first sentence of a docstring."""
+    """Return the first sentence of a docstring."""
     words = " ".join((text or "").split())
     return words.partition(". ")[0].rstrip(".:") + "." if words else ""
 
 
 def _path(code: CodeType | None) -> str:
-    """Where code stands in the package: `relay_explorer/…`; "" for what does not."""
+    """Return where code stands in the package, `relay_explorer/…`; "" for code outside it."""
     if code is None:
         return ""
     try:

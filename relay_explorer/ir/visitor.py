@@ -39,7 +39,8 @@ from .expr import (
     Var,
 )
 from .op import Op
-from .rewrites import first_sentence, listening, tell
+from .recorder import active
+from .rewrites import Rewrite, emit_rewrite, first_sentence
 from .walk import children, is_same, post_order, rebuild
 
 _METHODS: dict[type, str] = {
@@ -200,12 +201,12 @@ class ExprMutator(ExprFunctor):
             result.origin = (expr,)
             if result.span is None:
                 result.span = expr.span
-        if not known and result is not expr and listening():
-            self._tell(expr, result)
+        if not known and result is not expr and active(Rewrite) is not None:
+            self._emit_rewrite(expr, result)
         return result
 
-    def _tell(self, expr: Expr, result: Anything) -> None:
-        """Tells a rewrite of the author's: one that is more than the expression on its mutated parts."""
+    def _emit_rewrite(self, expr: Expr, result: Anything) -> None:
+        """Emit a rewrite of the author's: one that is more than the expression on its mutated parts."""
         if not isinstance(result, Expr):
             return
         parts = [self.memo_map.get(part, part) for part in children(expr)]
@@ -214,7 +215,7 @@ class ExprMutator(ExprFunctor):
             return
         method = getattr(type(self), _METHODS[type(expr)])
         own = first_sentence(method.__doc__) or first_sentence(type(self).__doc__)
-        tell(method, expr, result, words=own)
+        emit_rewrite(method, expr, result, sentence=own)
 
     def visit_function(self, fn: Function) -> Expr:
         params = [self.visit(p) for p in fn.params]

@@ -26,7 +26,7 @@ from .expr import (
     Var,
 )
 from .op import Op
-from .rewrites import tell
+from .rewrites import emit_rewrite
 from .types import FuncType, RefType, TensorType, TupleType, Type, TypeCall, TypeRelation, TypeVar
 
 _LEAVES = (Constant, Var, GlobalVar, Op, Constructor)
@@ -161,7 +161,7 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
         changed = change(rebuilt)
         memo[id(node)] = rebuilt if changed is None else changed  # an empty tuple is falsy
         if changed is not None and changed is not rebuilt:
-            tell(change, rebuilt, changed, node)
+            emit_rewrite(change, rebuilt, changed, node)
         if (
             changed is not None
             and not changed.origin

@@ -7,7 +7,7 @@ import re
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.types import TensorType
 from ..ir.walk import children, post_order, rebuild
 from .infrastructure import PassContext
@@ -59,5 +59,5 @@ def _copy(made: Expr, old: Expr) -> Expr:
     assert isinstance(made, Call)
     new = Call(made.op, made.args, made.attrs, made.type_args, made.span)
     new.origin = (old,)
-    tell("Each reader of a cast to a wider type has a cast of its own.", old, new)
+    emit_rewrite(_copy, old, new, sentence="Each reader of a cast to a wider type has a cast of its own.")
     return new

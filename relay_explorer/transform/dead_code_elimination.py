@@ -9,7 +9,7 @@ from ..ir.adt import Constructor
 from ..ir.expr import Call, Constant, Expr, Function, Let, RefCreate, RefRead, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, free_vars, post_order, rebuild
 from .infrastructure import PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
@@ -86,7 +86,13 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool) -> Expr:
             continue  # in what is left out
         if isinstance(node, Let) and id(node) not in live:
             memo[id(node)] = memo[id(node.body)]
-            tell("Nobody uses it, and computing it has no effect.", node.value, None, (node.var, node.value))
+            emit_rewrite(
+                _without_dead,
+                node.value,
+                None,
+                (node.var, node.value),
+                sentence="Nobody uses it, and computing it has no effect.",
+            )
         else:
             memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
     return memo[id(root)]
@@ -116,7 +122,9 @@ def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
             reads = references and any(isinstance(n, (RefRead, RefCreate)) for n in post_order(value))
             if value not in effects and not reads and (cheap or node.var not in captured):
                 once[node.var] = value
-                tell("A variable that is used once is its value.", node.var, value)
+                emit_rewrite(
+                    _inlined_once, node.var, value, sentence="A variable that is used once is its value."
+                )
     memo: dict[int, Expr] = {}
 
     def put(part: Expr) -> Expr:

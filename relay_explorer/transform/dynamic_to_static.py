@@ -8,7 +8,7 @@ from ..ir.errors import RelayError, TypeInferenceError
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
@@ -103,7 +103,7 @@ class _Static:
                 new.origin = (node,)
             made = self._known(node, new)
             if made is not new:
-                tell(self._known, new, made, node)
+                emit_rewrite(self._known, new, made, node)
             if made is not new and not made.origin and made not in self.memo:
                 made.origin = (node,)
             self.memo[node] = made

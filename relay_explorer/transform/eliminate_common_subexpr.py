@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from .infrastructure import PassContext
@@ -39,7 +39,13 @@ class EliminateCommonSubexpr(FunctionPass):
             if key is not None and not (self.fskip is not None and self.fskip(new)):
                 known = first.setdefault(key, new)
                 if known is not new:
-                    tell("What is computed already is not computed again.", new, known, node)
+                    emit_rewrite(
+                        self.transform_function,
+                        new,
+                        known,
+                        node,
+                        sentence="What is computed already is not computed again.",
+                    )
                 new = known
                 became.setdefault(id(new), []).append(node)
             memo[id(node)] = new

@@ -6,7 +6,7 @@ from ..ir.adt import Constructor
 from ..ir.expr import Call, Expr, Function, GlobalVar, Var, is_complete
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.substitute import substitute_type
 from ..ir.types import FuncType, Type, TypeCall, TypeVar
 from ..ir.walk import children, free_type_vars, post_order, rebuild
@@ -67,7 +67,12 @@ class EtaExpand(TypedPass):
         params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
         made = Function(params, Call(callee, params), type_.ret_type, type_.type_params)
         made.origin = (callee,)
-        tell("What can be called, and is used as a value, is a function that calls it.", callee, made)
+        emit_rewrite(
+            self._value,
+            callee,
+            made,
+            sentence="What can be called, and is used as a value, is a function that calls it.",
+        )
         return made
 
 
@@ -79,7 +84,9 @@ def _operator(op: Op, type_: Type | None) -> Expr:
     attrs = op.attrs_class() if op.attrs_class is not None else None
     made = Function(params, Call(op, params, attrs), type_.ret_type)
     made.origin = (op,)
-    tell("An operator that is used as a value is a function that calls it.", op, made)
+    emit_rewrite(
+        _operator, op, made, sentence="An operator that is used as a value is a function that calls it."
+    )
     return made
 
 

@@ -10,7 +10,7 @@ from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetIt
 from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
 from ..ir.op import Op
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.types import TensorType, TupleType
 from ..ir.walk import children, post_order, rebuild
 from .infrastructure import PassContext
@@ -63,7 +63,9 @@ def fold(expr: Expr) -> Expr:
             value, body = known(node.value), known(node.body)
             memo[id(node)] = body if isinstance(value, Constant) else rebuild(node, [node.var, value, body])
             if isinstance(value, Constant):
-                tell("A variable that is bound to a constant is that constant.", node.var, value)
+                emit_rewrite(
+                    fold, node.var, value, sentence="A variable that is bound to a constant is that constant."
+                )
         else:
             new = rebuild(node, [known(part) for part in children(node)])
             made = _folded(node, new)
@@ -79,21 +81,35 @@ def _folded(old: Expr, new: Expr) -> Expr:
         case Call(op=Op() as op) if new.args:
             made = _of_the_type(op.name, old) if isinstance(old, Call) else None
             if made is not None:
-                tell(_of_the_type, new, made, old)
+                emit_rewrite(_of_the_type, new, made, old)
             if made is None and all(map(_is_constant, new.args)) and is_pure(op) and is_static(old):
                 made = evaluate(new, op)
                 if made is not None:
-                    tell("A call whose arguments are all constants is computed now.", new, made, old)
+                    emit_rewrite(
+                        _folded,
+                        new,
+                        made,
+                        old,
+                        sentence="A call whose arguments are all constants is computed now.",
+                    )
             return new if made is None else made
         case TupleGetItem(tuple_value=Tuple() as fields):
             field = fields.fields[new.index]
             if not _is_constant(field):
                 return new
-            tell("A field of a tuple of constants is that constant.", new, field, old)
+            emit_rewrite(
+                _folded, new, field, old, sentence="A field of a tuple of constants is that constant."
+            )
             return field
         case If(cond=Constant() as condition):
             taken = new.true_branch if condition.data.item() else new.false_branch
-            tell("An `if` whose condition is known is the branch that is taken.", new, taken, old)
+            emit_rewrite(
+                _folded,
+                new,
+                taken,
+                old,
+                sentence="An `if` whose condition is known is the branch that is taken.",
+            )
             return taken
     return new
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ..analysis.effects import effects
 from ..ir.expr import Call, Expr, Function, GlobalVar
 from ..ir.module import IRModule
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, post_order, rebuild
 from ..typing import infer_types
 from .infrastructure import Pass, PassContext
@@ -92,10 +92,11 @@ def _with(function: Function, leaves: Mapping[str, Function], acts: set[Expr]) -
         match node:
             case Call(op=GlobalVar(name_hint=name)) if name in leaves:
                 made = _called(node, leaves[name], [memo[id(arg)] for arg in node.args], acts)
-                tell(
-                    "A call of a function that is marked `Inline` is its body, on these arguments.",
+                emit_rewrite(
+                    _with,
                     node,
                     made,
+                    sentence="A call of a function that is marked `Inline` is its body, on these arguments.",
                 )
                 memo[id(node)] = made
             case GlobalVar(name_hint=name) if name in leaves:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..analysis.effects import effects
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from ..ir.module import IRModule
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.types import Type, TypeVar
 from ..ir.walk import children, free_type_vars, free_vars, post_order, rebuild, type_vars_in
 from ..typing import infer_types
@@ -104,8 +104,11 @@ class _Lifter:
         closure = _made(target, captured, types)
         if closure is not target:
             closure.origin = (old,)
-        tell("A function inside moves to the module; what it used from outside becomes its parameters.", old,
-             closure)  # fmt: skip
+        emit_rewrite(
+            self._closure, old, closure,
+            sentence="A function inside moves to the module; "
+            "what it used from outside becomes its parameters.",
+        )  # fmt: skip
         return closure
 
     def _fresh_name(self) -> GlobalVar:

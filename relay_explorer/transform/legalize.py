@@ -6,7 +6,7 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, unwrapped
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, post_order, rebuild
 from .infrastructure import Contract, PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
@@ -37,7 +37,7 @@ class Legalize(TypedPass):
                 if made is not None:
                     if not made.origin and made not in memo:
                         made.origin = (node,)
-                    tell(node.op.get_attr(self.legalize_map_attr_name), new, made, node)
+                    emit_rewrite(node.op.get_attr(self.legalize_map_attr_name), new, made, node)
                     new = made
             memo[node] = new
         return rewritten(function, memo[function])

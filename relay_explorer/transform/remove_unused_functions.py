@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..ir.expr import Expr, GlobalVar
 from ..ir.module import IRModule
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.walk import post_order
 from .infrastructure import Pass, PassContext
 
@@ -34,5 +34,11 @@ class RemoveUnusedFunctions(Pass):
         kept = {var: f for var, f in mod.functions.items() if var.name_hint in used}
         for var, function in mod.functions.items():
             if var.name_hint not in used and isinstance(function, Expr):
-                tell("No entry point needs it, directly or not.", var, None, function)
+                emit_rewrite(
+                    self.transform_module,
+                    var,
+                    None,
+                    function,
+                    sentence="No entry point needs it, directly or not.",
+                )
         return IRModule(kept, mod.type_definitions, mod.attrs)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..ir.expr import Call, Expr, Function, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
-from ..ir.rewrites import tell
+from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, post_order, rebuild
 from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
@@ -41,16 +41,22 @@ def _simpler(old: Expr, new: Expr) -> Expr | None:
             name = was.op.name  # type: ignore[attr-defined]  # an operator
             if name == "nn.batch_norm" and _is_usual(was):
                 made = _batch_norm(was, now)
-                tell(_batch_norm, new, made, old)
+                emit_rewrite(_batch_norm, new, made, old)
                 return made
             if name == "nn.dropout":
-                tell("`nn.dropout` leaves nothing out when a network is used.", new, now.args[0], old)
+                emit_rewrite(
+                    _simpler,
+                    new,
+                    now.args[0],
+                    old,
+                    sentence="`nn.dropout` leaves nothing out when a network is used.",
+                )
                 return now.args[0]
         case Call(op=Op()) as was, Call() as now:
             rule = _RULES.get(was.op.name)  # type: ignore[attr-defined]  # an operator
             if rule is not None and _is_usual(was):
                 made = rule(was, now)
-                tell(rule, now, made, was)
+                emit_rewrite(rule, now, made, was)
                 return made
     return None
 

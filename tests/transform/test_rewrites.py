@@ -12,7 +12,8 @@ from relay_explorer import transform as passes
 from relay_explorer.dataflow_pattern import is_op, wildcard
 from relay_explorer.ir.expr import Call, Constant, Expr
 from relay_explorer.ir.op import Op
-from relay_explorer.ir.rewrites import Recording, listening, recorded, tell
+from relay_explorer.ir.recorder import Recorder, active
+from relay_explorer.ir.rewrites import Rewrite, emit_rewrite
 from relay_explorer.ir.visitor import ExprMutator
 from relay_explorer.text import parse
 from relay_explorer.transform import FoldConstant, Pass, SimplifyInference
@@ -180,9 +181,9 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
 ]
 
 
-def recording(step: Pass, text: str) -> Recording:
+def recording(step: Pass, text: str) -> Recorder[Rewrite]:
     module = parse(text)
-    with recorded() as found:
+    with Recorder(Rewrite) as found:
         step(module)
     return found
 
@@ -190,15 +191,15 @@ def recording(step: Pass, text: str) -> Recording:
 @pytest.mark.parametrize(("step", "text", "rules"), GOLDEN, ids=[step.info.name for step, _, _ in GOLDEN])
 def test_the_rules_of_a_pass(step: Pass, text: str, rules: list[str]) -> None:
     found = recording(step, text)
-    assert [rewrite.rule for rewrite in found.rewrites] == rules
-    for rewrite in found.rewrites:
-        # The line is one of the rule's own: where it is defined, or where it is told.
+    assert [rewrite.rule for rewrite in found.events] == rules
+    for rewrite in found.events:
+        # The line is where the function that applies the rule is defined.
         line = linecache.getline(str(ROOT / rewrite.path), rewrite.line)
-        assert "def " in line or "tell(" in line, (rewrite.path, rewrite.line)
+        assert f"def {rewrite.name.rpartition('.')[2]}" in line.replace("def _", "def "), rewrite
 
 
 def test_a_rewrite_has_what_was_found_and_what_was_made() -> None:
-    inner, outer = recording(passes.FoldConstant(), "def @main() { add(add(1f, 2f), 4f) }").rewrites
+    inner, outer = recording(passes.FoldConstant(), "def @main() { add(add(1f, 2f), 4f) }").events
     assert [isinstance(r.after, Constant) and r.after.data.item() for r in (inner, outer)] == [3, 7]
     (found,) = outer.before
     assert isinstance(found, Call)
@@ -217,9 +218,9 @@ class PlusZero(ExprMutator):
 
 
 def test_a_mutator_of_a_readers_own_is_followed() -> None:
-    with recorded() as found:
+    with Recorder(Rewrite) as found:
         PlusZero().visit(parse("def @main(%x: float32) { exp(add(tanh(%x), 0f)) }")["main"])
-    (rewrite,) = found.rewrites  # `exp` on its new argument is no rewrite
+    (rewrite,) = found.events  # `exp` on its new argument is no rewrite
     assert (rewrite.rule, rewrite.name) == ("Adding 0 is doing nothing.", "PlusZero.visit_call")
     assert rewrite.path == ""
     assert "def visit_call" in linecache.getline(__file__, rewrite.line)
@@ -237,27 +238,31 @@ class NoDoubleNegation(dfp.DFPatternCallback):
 
 
 def test_a_rewriting_of_patterns_is_followed() -> None:
-    with recorded() as found:
+    with Recorder(Rewrite) as found:
         dfp.rewrite(NoDoubleNegation(), parse("def @main(%x: float32) { negative(negative(%x)) }")["main"])
-    (rewrite,) = found.rewrites
+    (rewrite,) = found.events
     assert (rewrite.rule, rewrite.name) == ("Two negations are none.", "NoDoubleNegation.callback")
 
 
-def test_nobody_listens_by_default() -> None:
-    assert not listening()
-    with recorded() as outer:
-        with recorded() as inner:
-            tell("A rule.", Constant.__new__(Constant), None)
-        assert listening()
-    assert not listening()
+def a_rule() -> None:
+    """A rule."""
+
+
+def test_nothing_is_recorded_by_default() -> None:
+    assert active(Rewrite) is None
+    with Recorder(Rewrite) as outer:
+        with Recorder(Rewrite) as inner:
+            emit_rewrite(a_rule, Constant.__new__(Constant), None)
+        assert active(Rewrite) is outer
+    assert active(Rewrite) is None
     assert (outer.total, inner.total) == (0, 1)
 
 
 def test_no_more_is_kept_than_asked_for() -> None:
-    with recorded(most=2) as found:
+    with Recorder(Rewrite, limit=2) as found:
         for _ in range(5):
-            tell("A rule.", call("zeros", shape=[2], dtype="float32"), None)
-    assert (len(found.rewrites), found.total) == (2, 5)
+            emit_rewrite(a_rule, call("zeros", shape=[2], dtype="float32"), None)
+    assert (len(found.events), found.total) == (2, 5)
 
 
 def test_a_dropout_of_a_constant_stays() -> None:

@@ -9,7 +9,8 @@ import pytest
 from relay_explorer import explore, models
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.ir.rewrites import recorded
+from relay_explorer.ir.recorder import Recorder
+from relay_explorer.ir.rewrites import Rewrite
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import (
@@ -220,7 +221,7 @@ def test_recording_changes_nothing() -> None:
     """The same pass, told or not, makes the same program."""
     module = models.load("lenet")
     for step in (SimplifyInference(), FoldConstant(), EliminateCommonSubexpr(), FuseOps(2)):
-        with recorded():
+        with Recorder(Rewrite):
             told = step(module)
         assert structural_equal(told, step(module))
         module = told

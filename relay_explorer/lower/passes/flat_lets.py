@@ -7,7 +7,7 @@ from __future__ import annotations
 from ...ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import FunctionPass, rewritten
@@ -30,7 +30,12 @@ class FlatLets(FunctionPass):
         memo: dict[int, Expr] = {}
         for node in order:
             if isinstance(node, Let) and node.var in values:
-                tell("The value of operators stands wherever its variable stood.", node.var, node.value)
+                emit_rewrite(
+                    self.transform_function,
+                    node.var,
+                    node.value,
+                    sentence="The value of operators stands wherever its variable stood.",
+                )
                 memo[id(node)] = memo[id(_meant(node.body, values))]
                 continue
             parts = [memo[id(_meant(part, values))] for part in children(node)]

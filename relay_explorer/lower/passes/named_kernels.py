@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...ir.expr import Expr, Function, Let
 from ...ir.module import IRModule
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import FunctionPass, rewritten
@@ -30,7 +30,12 @@ class NamedKernels(FunctionPass):
         memo: dict[int, Expr] = {}
         for node in order:
             if isinstance(node, Let) and node.var in kernels:
-                tell("A kernel stands wherever its variable stood.", node.var, node.value)
+                emit_rewrite(
+                    self.transform_function,
+                    node.var,
+                    node.value,
+                    sentence="A kernel stands wherever its variable stood.",
+                )
                 memo[id(node)] = memo[id(node.body)]
                 continue
             parts = [memo[id(kernels.get(part, part))] for part in children(node)]  # type: ignore[call-overload]

@@ -10,7 +10,7 @@ from ...analysis.pieces import slice_piece, split_piece
 from ...ir.expr import Call, Expr, Function, TupleGetItem
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order, rebuild
 from ...transform.infrastructure import PassContext
@@ -40,7 +40,9 @@ class RowsApart(TypedPass):
             if node in sources and slices[sources[node]] >= FEWEST:
                 new = call("annotation.stop_fusion", new)
                 new.origin = (node,)
-                tell("Rows of a product are read where they lie.", node, new)
+                emit_rewrite(
+                    self.transform_function, node, new, sentence="Rows of a product are read where they lie."
+                )
             memo[id(node)] = new
         return rewritten(function, memo[id(function)])
 

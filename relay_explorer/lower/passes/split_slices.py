@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...ir.expr import Call, Expr, Function, TupleGetItem
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order, rebuild
 from ...transform.infrastructure import PassContext
@@ -27,7 +27,7 @@ class SplitSlices(TypedPass):
             new = rebuild(node, [memo[id(part)] for part in children(node)])
             if isinstance(node, TupleGetItem) and (made := _slice(node, memo)) is not None:
                 made.origin = (node,)
-                tell("A part of a split is a slice.", node, made)
+                emit_rewrite(self.transform_function, node, made, sentence="A part of a split is a slice.")
                 new = made
             memo[id(node)] = new
         return rewritten(function, memo[id(function)])

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from ...ir.expr import Call, Expr, Function, Tuple
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.scopes import Layout, NoNames
 from ...ir.substitute import substitute
 from ...ir.types import TensorType
@@ -124,7 +124,7 @@ class _Combiner:
 
     def _combine(self, calls: list[Call]) -> None:
         group = self.step.group(calls)
-        tell(self.step.rule, calls, group.value)
+        emit_rewrite(self._combine, calls, group.value, sentence=self.step.rule)
         while (users := self._next(group)) is not None:
             place = users[0].args.index(group.outputs[0])
             outputs = set(group.outputs)
@@ -132,13 +132,20 @@ class _Combiner:
             value = group.followed(users, place) if not self._needs(others, users) else None
             if value is None:
                 break
-            tell("What follows each of them element by element is done for all at once.", users, value)
+            emit_rewrite(
+                self._combine,
+                users,
+                value,
+                sentence="What follows each of them element by element is done for all at once.",
+            )
             value.origin = users
             group.outputs, group.value = users, value
             group.inputs += others
         for output, part in zip(group.outputs, group.parts(), strict=True):
             part.origin = (output,)
-            tell("Each branch takes its part of the combined result.", output, part)
+            emit_rewrite(
+                self._combine, output, part, sentence="Each branch takes its part of the combined result."
+            )
             self.replacements[output] = part
             self.inputs[output] = group.inputs
         self._span([self.position[output] for output in group.outputs])

@@ -6,7 +6,7 @@ from collections import Counter
 
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild
 from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
@@ -66,7 +66,12 @@ class _Backward:
             made = self._product(node) if operator_of(node) == "multiply" else None
             if made is not None:
                 made.origin += (node,)
-                tell("A product is what it multiplies, with the scale in the weights.", node, made)
+                emit_rewrite(
+                    self.run,
+                    node,
+                    made,
+                    sentence="A product is what it multiplies, with the scale in the weights.",
+                )
             self.memo[node] = made or rebuild(node, [self.memo[part] for part in children(node)])
         return self.memo[self.root]
 
@@ -125,12 +130,18 @@ class _Backward:
             made[node] = self._with_scale(node, made, scale, axes)
             made[node].origin = (node,)
             if self._takes_itself(node):
-                tell("A layer gives scaled channels if its weight is scaled.", node, made[node])
-            else:
-                tell(
-                    "On its way back to a layer, the scale passes what works channel by channel.",
+                emit_rewrite(
+                    self._scaled,
                     node,
                     made[node],
+                    sentence="A layer gives scaled channels if its weight is scaled.",
+                )
+            else:
+                emit_rewrite(
+                    self._scaled,
+                    node,
+                    made[node],
+                    sentence="On its way back to a layer, the scale passes what works channel by channel.",
                 )
         return made[root]
 

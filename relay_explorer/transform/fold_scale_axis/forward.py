@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild
 from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
@@ -120,7 +120,12 @@ class _Forward:
         assert takes is not None, f"{name} has not asked for a scale"
         layer = with_scaled_weight(node, value, self.memo[node.args[1]], scale, takes)
         layer.origin = (node,)
-        tell("A layer that reads scaled channels has the scale in its weight instead.", node, layer)
+        emit_rewrite(
+            self._moved,
+            node,
+            layer,
+            sentence="A layer that reads scaled channels has the scale in its weight instead.",
+        )
         return layer
 
     def _product(self, node: Call, ask: Ask) -> _Scaled | None:
@@ -130,10 +135,11 @@ class _Forward:
         for data, other in ((0, 1), (1, 0)):
             scale = scale_of(types[data], values[other], types[other], ask.axes)
             if scale is not None and allows(ask, scale):
-                tell(
-                    "The scale goes on to those who read the product; what it scaled stays.",
+                emit_rewrite(
+                    self._product,
                     node,
                     values[data],
+                    sentence="The scale goes on to those who read the product; what it scaled stays.",
                 )
                 return _Scaled(values[data], scale, ask.axes)
         return None

@@ -8,11 +8,11 @@ from ...analysis.dataflow_graph import DataflowGraph
 from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import listening, tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild
 from ...typing import infer_types
 from ..infrastructure import Pass, PassContext
-from .groups import MOST_FUSED, RULES, Decision, Group, Limits, Partition
+from .groups import MOST_FUSED, Group, Limits, Partition
 
 _RESHAPES = frozenset(
     ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape", "dyn.reshape")
@@ -62,22 +62,10 @@ def fuse(
     """The function, whose types are known, with its operators fused."""
     if "Primitive" in function.attrs:
         return function
-    partition = Partition(DataflowGraph(function, patterns), limits, record=listening())
-    for decision in partition.decisions or ():
-        _tell(partition, decision)
+    partition = Partition(DataflowGraph(function, patterns), limits)
     made = _Kernels(partition, link_params).rewritten(function)
     assert isinstance(made, Function)
     return made
-
-
-def _tell(partition: Partition, decision: Decision) -> None:
-    """Tells a merge: the rule, what came together, and the post-dominator that it joined."""
-    nodes = partition.graph.nodes
-    merged = [nodes[n].expr for n in decision.merged if not isinstance(nodes[n].expr, Constant)]
-    if merged and decision.target is not None:
-        said = RULES[decision.rule]
-        words = f"{said[0].upper()}{said[1:]}."
-        tell(Partition.consider, merged, nodes[decision.target].expr, words=words, how="joins the kernel of")
 
 
 class _Kernels:
@@ -138,7 +126,9 @@ class _Kernels:
         function.origin = tuple(members)
         call = Call(function, arguments)
         call.origin = (root,)
-        tell("A group is one function, which becomes one kernel.", members, call)
+        emit_rewrite(
+            self._kernel, members, call, sentence="A group is one function, which becomes one kernel."
+        )
         call.span = root.span
         return call
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...analysis.effects import effects
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild
 from ..infrastructure import PassContext
 from ..infrastructure.function_passes import FunctionPass, rewritten
@@ -33,7 +33,13 @@ class DefuseOps(FunctionPass):
                 if len(callee.type_params) == len(new.type_args) and len(callee.params) == len(new.args):
                     acting = {number for number, arg in enumerate(node.args) if arg in acts}
                     made = inlined(callee, new.args, node, new.type_args, acting)
-                    tell("A call of a function that is written in its place is its body.", new, made, node)
+                    emit_rewrite(
+                        self.transform_function,
+                        new,
+                        made,
+                        node,
+                        sentence="A call of a function that is written in its place is its body.",
+                    )
                     memo[id(node)] = made
                     continue
             memo[id(node)] = new

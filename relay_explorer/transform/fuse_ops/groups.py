@@ -12,10 +12,14 @@ post-order, and may be merged into the group of its immediate post-dominator, wi
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...analysis.dataflow_graph import DataflowGraph, FlowNode, PostDominators
+from ...ir.expr import Constant
 from ...ir.op import OpPattern
+from ...ir.recorder import Event, active
+from ...ir.rewrites import Rewrite, emit_rewrite
 
 MOST_FUSED = 256  # nodes of a kernel, unless asked otherwise
 
@@ -41,7 +45,8 @@ RULES = {
 Allowed = Callable[[int, bool], bool]  # of a group's pattern, and whether it is the one at the end of the way
 
 
-class Decision(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Decision(Event):
     """What was decided about merging a node into its post-dominator, in one phase.
 
     `rule` names the rule that merged it, or the reason that it was not: see `RULES`. `obstacle` is the node
@@ -94,13 +99,14 @@ class Limits(NamedTuple):
 
 
 class Partition:
-    """The groups of a data flow, and the decisions that led to them, in order."""
+    """The groups of a data flow. Each decision that leads to them is emitted as an event."""
 
-    def __init__(self, graph: DataflowGraph, limits: Limits, record: bool = False) -> None:
+    def __init__(self, graph: DataflowGraph, limits: Limits) -> None:
         self.graph = graph
         self.limits = limits
         self.groups = [Group(node) for node in graph.nodes]
-        self.decisions: list[Decision] | None = [] if record else None
+        self._decisions = active(Decision)
+        self._rewrites = active(Rewrite)
         self.dominators: PostDominators | None = None
         if limits.level > 0:
             self.dominators = PostDominators(graph)
@@ -114,8 +120,8 @@ class Partition:
     def _decide(
         self, phase: int, node: FlowNode, target: FlowNode | None, rule: str, obstacle: FlowNode | None = None
     ) -> None:
-        if self.decisions is not None:
-            self.decisions.append(
+        if self._decisions is not None:
+            self._decisions.emit(
                 Decision(
                     phase, node.index, None if target is None else target.index, rule,
                     None if obstacle is None else obstacle.index,
@@ -184,8 +190,18 @@ class Partition:
             if group is not into:
                 _merge(group, into)
                 merged.append(part.index)
-        if self.decisions is not None:
-            self.decisions.append(Decision(phase, node.index, target.index, rule, None, tuple(merged)))
+        if self._decisions is not None:
+            self._decisions.emit(Decision(phase, node.index, target.index, rule, None, tuple(merged)))
+        if self._rewrites is not None:
+            self._emit_merge(merged, target, rule)
+
+    def _emit_merge(self, merged: list[int], target: FlowNode, rule: str) -> None:
+        """Emit a merge as a rewrite: what came together, and the post-dominator that it joined."""
+        members = [self.graph.nodes[index].expr for index in merged]
+        members = [expr for expr in members if not isinstance(expr, Constant)]
+        if members:
+            sentence = f"{RULES[rule][0].upper()}{RULES[rule][1:]}."
+            emit_rewrite(self.consider, members, target.expr, sentence=sentence, how="joins the kernel of")
 
     def _ways(
         self, node: FlowNode, target: FlowNode, allowed: Allowed

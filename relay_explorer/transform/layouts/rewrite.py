@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, Tuple, TupleGetItem
 from ...ir.op import Op, RelationError
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
 from ..tools.operator_type import operator_type
@@ -99,7 +99,9 @@ class LayoutRewriter:
         if key not in self.transforms:
             self.transforms[key] = made = self._transform(expr, source, target)
             if made is not None and made is not expr:
-                tell("Where two layouts meet, the tensor is laid anew.", expr, made)
+                emit_rewrite(
+                    self.transform, expr, made, sentence="Where two layouts meet, the tensor is laid anew."
+                )
         return self.transforms[key]
 
     def _transform(self, expr: Expr, source: Layout, target: Layout) -> Expr | None:
@@ -226,9 +228,13 @@ class LayoutRewriter:
                 return None
         made._checked_type = type_
         if changed:
-            tell("The operator gets the layout that is wanted of it.", node, made)
+            emit_rewrite(
+                self._results, node, made, sentence="The operator gets the layout that is wanted of it."
+            )
         else:
-            tell("The operator follows its arguments into their layout.", node, made)
+            emit_rewrite(
+                self._results, node, made, sentence="The operator follows its arguments into their layout."
+            )
         if not isinstance(type_, TupleType):
             return Laid(made, old[0], new[0])
         fields = []

@@ -26,7 +26,7 @@ from ...ir.expr import (
 )
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.types import FuncType, TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
 from ...typing import infer_types
@@ -288,7 +288,12 @@ class _Converter:
             attrs = _accumulating(node, accumulated)
             made = self._typed_call(node, op, [self.cast_all(arg, self.target) for arg in args], attrs)
             if made is not None:
-                tell("An operator that is quicker in the short type is computed in it.", node, made)
+                emit_rewrite(
+                    self._operator,
+                    node,
+                    made,
+                    sentence="An operator that is quicker in the short type is computed in it.",
+                )
                 return made if accumulated == given else self.cast_all(made, given)
         wide = [self._widened(new, old) for new, old in zip(args, node.args, strict=True)]
         made = self._typed_call(node, op, wide, node.attrs)
@@ -366,7 +371,12 @@ class _Converter:
         if made is None:
             made = _typed(call("cast", expr, dtype=dtype), TensorType.of(type_.shape, dtype), expr)
             self.casts[expr, dtype] = made
-            tell("Where two element types meet, the value is cast, once.", expr, made)
+            emit_rewrite(
+                self._cast_tensor,
+                expr,
+                made,
+                sentence="Where two element types meet, the value is cast, once.",
+            )
             self.casts[made, type_.dtype] = expr
         return made
 

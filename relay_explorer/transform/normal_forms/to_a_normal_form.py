@@ -11,7 +11,7 @@ from ...ir.adt import Constructor
 from ...ir.expr import Constant, Expr, Function, GlobalVar, Let, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.scopes import LEAVES, Layout, NoNames, Scope, common
 from ...ir.walk import rebuild
 from ..infrastructure import Contract, Pass, PassContext
@@ -109,7 +109,12 @@ class Normalizer:
             var.origin = (expr,)
         self._push(expr, var, self._normal(expr))
         if let is None and not isinstance(expr, Let):
-            tell("What is computed gets a variable; whoever uses it says its name.", expr, var)
+            emit_rewrite(
+                self._bind,
+                expr,
+                var,
+                sentence="What is computed gets a variable; whoever uses it says its name.",
+            )
         self.atoms[expr] = var
 
     def _push(self, place: Expr, var: Var, value: Expr) -> None:

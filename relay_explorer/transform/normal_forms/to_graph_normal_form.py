@@ -7,7 +7,7 @@ from __future__ import annotations
 from ...analysis.effects import effects
 from ...ir.expr import Expr, Function, Let, Var
 from ...ir.module import IRModule
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, free_vars, post_order, rebuild
 from ..infrastructure import Contract, Pass, PassContext
 
@@ -53,7 +53,12 @@ class _Graph:
         for node in order:
             if isinstance(node, Let) and node.value not in self.acting:
                 self.values[node.var] = node.value
-                tell("The value stands wherever its variable stood.", node.var, node.value)
+                emit_rewrite(
+                    self.result,
+                    node.var,
+                    node.value,
+                    sentence="The value stands wherever its variable stood.",
+                )
         for node in order:
             if isinstance(node, Var):
                 continue  # it is looked up where it is used: its value may come later

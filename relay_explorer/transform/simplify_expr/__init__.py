@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ...ir.expr import Call, Expr, Function, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.types import TensorType, Type
 from ...ir.walk import children, post_order, rebuild
 from ...typing import infer_types
@@ -87,7 +87,7 @@ class Simplifier:
             for rule in self.rules.get(current.op.name, ()):
                 made = rule(self, current)
                 if made is not None:
-                    tell(rule, current, made, self._at or current)
+                    emit_rewrite(rule, current, made, self._at or current)
                     if made._checked_type is None:
                         self._types.setdefault(made, type_)
                     current = made

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ...ir.expr import Call, Constant, Expr, const
 from ...ir.op import Op
-from ...ir.rewrites import tell
+from ...ir.rewrites import emit_rewrite
 from ...ir.types import TensorType, Type
 from ...ir.walk import children, post_order, rebuild
 
@@ -28,7 +28,7 @@ def rewrite_calls(expr: Expr, rules: Mapping[str, Rule]) -> Expr:
             if made is not None:
                 made.origin = made.origin or (node,)
                 assert rule is not None
-                tell(rule, new, made, node)
+                emit_rewrite(rule, new, made, node)
                 new = made
         memo[id(node)] = new
     return memo[id(expr)]

@@ -15,6 +15,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
+from ...ir.recorder import Recorder
 from ...ir.show import short_type
 from ...ir.walk import post_order
 from ...transform.fuse_ops.groups import Decision, Limits, Partition
@@ -148,9 +149,10 @@ class _Builder:
 
     def _variant(self, scenario: _Scenario, asked: bool = False) -> Variant:
         graph = DataflowGraph(self.function, scenario.patterns) if scenario.patterns else self.graph
-        partition = Partition(graph, scenario.limits, record=True)
+        with Recorder(Decision) as recorder:
+            partition = Partition(graph, scenario.limits)
         dominators = partition.dominators
-        steps = self._steps(partition)
+        steps = self._steps(partition, recorder.events)
         kernels = self._kernels(partition)
         before = [n for n, node in enumerate(graph.nodes) if _computes(node.expr)]
         moved = sum(sum(self._traffic([n])) for n in before)
@@ -172,7 +174,7 @@ class _Builder:
         ]
         return self.regrouping.order({row: k for row, k in rows if row >= 0})
 
-    def _steps(self, partition: Partition) -> list[FusionStep]:
+    def _steps(self, partition: Partition, decisions: Sequence[Decision]) -> list[FusionStep]:
         total = counted(sum(map(_computes, (n.expr for n in partition.graph.nodes))), "operator")
         begin = (
             f"Every operator is a group of its own: **{total}**. Each may join the kernel of its "
@@ -184,9 +186,8 @@ class _Builder:
         speaker = say.Speaker(
             self.name, patterns.__getitem__, lambda n: _most_opaque_user(partition, n), partition.limits
         )
-        assert partition.decisions is not None
         refused: set[tuple[int, str]] = set()
-        for made in partition.decisions:
+        for made in decisions:
             expr = partition.graph.nodes[made.node].expr
             if not made.fused:
                 again = (made.node, made.rule) in refused  # for the same reason as in an earlier phase

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from ...ir.adt import Constructor
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
 from ...ir.op import Op
-from ...ir.rewrites import Recording, Rewrite
+from ...ir.recorder import Recorder
+from ...ir.rewrites import Rewrite
 from ...text.literals import scalar_text
 from .format import RewriteStep
 from .origins import Origins
@@ -21,17 +22,17 @@ _CUT = "…"
 
 
 def rewrite_steps(
-    told: Recording,
+    recorder: Recorder[Rewrite],
     before: Origins,
     after: Origins,
     name: Callable[[Expr], str | None],
     new_name: Callable[[Expr], str | None],
 ) -> tuple[RewriteStep, ...]:
-    """What a pass told, for the view. `name(expr)` is what the program before calls a value, `new_name(expr)`
-    what that after it does.
+    """Describe the rewrites of a pass for the view. `name(expr)` is what the program before calls a value,
+    `new_name(expr)` what that after it does.
     """
     writer = _Writer(before, name, new_name)
-    return tuple(_step(rewrite, before, after, writer) for rewrite in told.rewrites)
+    return tuple(_step(rewrite, before, after, writer) for rewrite in recorder.events)
 
 
 def _step(rewrite: Rewrite, before: Origins, after: Origins, writer: _Writer) -> RewriteStep:

@@ -16,7 +16,8 @@ from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import Recording, recorded
+from ...ir.recorder import Recorder
+from ...ir.rewrites import Rewrite
 from ...ir.walk import post_order
 from ...transform.infrastructure import Pass, Sequential
 from ...typing import infer_types
@@ -110,42 +111,44 @@ class _Builder:
         if self.given is None:
             self.given = self._written(module, None)
             say = ("The program as it is given: {0}.", counted(len(self.given.items), "expression"))
-            self._stage(self.given, GIVEN, "", "", None, say, (), (), None, Recording(), ())
+            self._stage(self.given, GIVEN, "", "", None, say, (), (), None, Recorder(Rewrite), ())
         shown, current, found = self.given, module, [0]
         for step in passes:
             started = time.perf_counter()
-            with recorded(MOST) as told:
+            with Recorder(Rewrite, limit=MOST) as recorder:
                 current = step(current)
             ms = round(1000 * (time.perf_counter() - started), 3) if self.times else None
-            shown = self._after(step, shown, current, ms, told)
+            shown = self._after(step, shown, current, ms, recorder)
             found.append(shown.stage)
         return found
 
     # -- one stage
 
     def _after(
-        self, step: Pass, before: _Written, module: IRModule, ms: float | None, told: Recording
+        self, step: Pass, before: _Written, module: IRModule, ms: float | None, recorder: Recorder[Rewrite]
     ) -> _Written:
         name, what, source = step.info.name, _what(step), _source(step)
         if structural_equal(before.module, module):
             same = before._replace(stage=len(self.stages))
             say: Sentence = ("{0} changed nothing.", name)
-            self._stage(same, name, what, source, before, say, (), (), ms, Recording(), ())
+            self._stage(same, name, what, source, before, say, (), (), ms, Recorder(Rewrite), ())
             return same
         after = self._written(module, before)
         own = [self.items[n] for n in after.items.values()]
         used = {source for item in own for source in item.came_from}
         gone = tuple(n for n in before.items.values() if n not in used)
         pairs = self._aligned(before, after)
-        steps = rewrite_steps(told, before.origins, after.origins, before.program.name, after.program.name)
+        steps = rewrite_steps(
+            recorder, before.origins, after.origins, before.program.name, after.program.name
+        )
         told_in_words = self._say(name, own, gone, pairs)
-        self._stage(after, name, what, source, before, told_in_words, pairs, gone, ms, told, steps)
+        self._stage(after, name, what, source, before, told_in_words, pairs, gone, ms, recorder, steps)
         return after
 
     def _stage(
         self, written: _Written, name: str, what: str, source: str, before: _Written | None, say: Sentence,
-        align: tuple[tuple[int, int, Fate], ...], gone: tuple[int, ...], ms: float | None, told: Recording,
-        rewrites: tuple[RewriteStep, ...],
+        align: tuple[tuple[int, int, Fate], ...], gone: tuple[int, ...], ms: float | None, recorder:
+        Recorder[Rewrite], rewrites: tuple[RewriteStep, ...],
     ) -> None:  # fmt: skip
         first = written.offset
         last = first + len(written.program.source) - 1
@@ -154,7 +157,7 @@ class _Builder:
         self.stages.append(
             Stage(
                 name, what, source, -1 if before is None else before.stage, first, last, same, say, align,
-                gone, totals, ms, rewrites, told.total,
+                gone, totals, ms, rewrites, recorder.total,
             )
         )  # fmt: skip
         self.written.append(written)

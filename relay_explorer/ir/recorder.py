@@ -1,0 +1,116 @@
+"""One recorder for everything that the compiler and the executors do.
+
+An algorithm emits *events*: frozen dataclasses, one class per kind of step. A `Recorder` keeps the events of
+the kinds that it was made for, in the order in which they were emitted, while its `with` block runs:
+
+    with Recorder(Rewrite) as recorder:
+        simpler = SimplifyExpr()(module)
+    for rewrite in recorder.events:
+        print(rewrite.name, rewrite.rule)
+
+Without a recorder nothing is recorded, and no event is made. An algorithm asks once, where it starts, and
+tests for None afterwards:
+
+    recorder = active(Rewrite)
+    ...
+    if recorder is not None:
+        recorder.emit(Rewrite(...))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Generic, TypeVar
+
+
+class Event:
+    """One step of an algorithm. Subclasses are dataclasses, frozen and with slots.
+
+    Each algorithm has a base class of its own (`InferenceEvent`, `EvaluationEvent`, …), which stands for all
+    of its events where a recorder is made.
+    """
+
+    __slots__ = ()
+
+
+E = TypeVar("E", bound=Event)
+
+
+class Recorder(Generic[E]):
+    """Keep the events of some kinds that are emitted in the `with` block, in this thread or task.
+
+    A kind is a class of events and stands for its subclasses too. `events` are the first `limit` of them
+    (all, where it is None); `counts` and `total` include those that are not kept. Of recorders inside one
+    another, the innermost one of a kind receives the events.
+
+    A subclass may override `record`, to make something else of each event than a list of them, or `emit`, to
+    receive every event without its being counted.
+    """
+
+    def __init__(self, *kinds: type[E], limit: int | None = None) -> None:
+        self.kinds = kinds
+        self.limit = limit
+        self.events: list[E] = []
+        self.counts: dict[type[E], int] = {}
+        self._tokens: list[Token[tuple[_Entry, ...]]] = []
+
+    def __enter__(self) -> Recorder[E]:
+        self._tokens.append(_ENTRIES.set(((self.kinds, self), *_ENTRIES.get())))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _ENTRIES.reset(self._tokens.pop())
+
+    @property
+    def total(self) -> int:
+        """How many events were emitted."""
+        return sum(self.counts.values())
+
+    @property
+    def full(self) -> bool:
+        """Whether the next event is only counted. What is costly to find out for an event need not be."""
+        return self.limit is not None and len(self.events) >= self.limit
+
+    def count(self, kind: type[E]) -> None:
+        """Count an event that was not made because the recorder is full."""
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+
+    def emit(self, event: E) -> None:
+        """Receive an event: count it, and record it unless the recorder is full."""
+        kind = event.__class__
+        if isinstance(event, self.kinds):
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+            if self.limit is None or len(self.events) < self.limit:
+                self.record(event)
+
+    def record(self, event: E) -> None:
+        """Keep an event."""
+        self.events.append(event)
+
+
+_Entry = tuple[tuple[type[Event], ...], "Recorder[Event] | None"]
+_ENTRIES: ContextVar[tuple[_Entry, ...]] = ContextVar("recorders", default=())  # the innermost first
+
+
+def active(kind: type[E]) -> Recorder[E] | None:
+    """Return the innermost recorder that takes events of a kind or of a subclass of it, if there is one."""
+    for kinds, recorder in _ENTRIES.get():
+        for wanted in kinds:
+            if issubclass(kind, wanted) or issubclass(wanted, kind):
+                return recorder  # type: ignore[return-value]  # a recorder of one of its kinds
+    return None
+
+
+@contextmanager
+def unrecorded(*kinds: type[Event]) -> Iterator[None]:
+    """Hide the recorders of some kinds in the `with` block: for an algorithm that uses itself inside."""
+    token = _ENTRIES.set(((kinds, None), *_ENTRIES.get()))
+    try:
+        yield
+    finally:
+        _ENTRIES.reset(token)
