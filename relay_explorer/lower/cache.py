@@ -57,8 +57,11 @@ def _sources() -> str:
     here = Path(__file__).parent
     names = ("compose.py", "lowering.py", "compiling.py", "exact.py", "on_stack.py", "shapes.py")
     files = [here / name for name in names]
-    for path in [*files, *sorted(here.glob("computes/*.py")), *sorted(here.glob("schedules/*.py"))]:
-        digest.update(path.relative_to(here).as_posix().encode())
+    package = here.parent
+    files += [here / "vector_math.py", here / "vector_waves.py"]
+    files += [*sorted((package / "ops").rglob("*.py")), *sorted(here.glob("schedules/*.py"))]
+    for path in files:
+        digest.update(path.relative_to(package).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

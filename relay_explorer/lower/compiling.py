@@ -40,7 +40,7 @@ def scheduled(function: Function, name: str, target: Target, choice: Choice | No
 
 def generated(made: Scheduled) -> Any:
     """TVM's executable of a scheduled kernel."""
-    from .computes import vector_math  # imports TVM
+    from . import vector_math  # imports TVM
 
     vector_math.use()
     target = made.composed.target

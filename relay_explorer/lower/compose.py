@@ -14,8 +14,9 @@ from ..ir.nest import leaves, nested
 from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType, Type
 from ..ir.walk import post_order
+from ..ops.te.lowered import Lowered, Sizes, Tensors
 from ..typing import infer_types
-from .lowering import Lowered, Sizes, Tensors, lowering_of, tensor_types
+from .lowering import lowering_of, tensor_types
 from .require import tvm
 from .target import Target
 

@@ -1,148 +1,14 @@
-"""How an operator becomes tensor expressions.
-
-An operator names its lowering, "file.function" of `relay_explorer.lower.computes`: a function of a `Lowered`,
-which gives the tensors of the result, one for a tensor, several for a tuple, of exactly the shapes and
-element types that the operator's relation says, with the operator's NumPy meaning:
-
-    def dense(call: Lowered) -> list[te.Tensor]: ...
-
-"host" in place of a name says that no tensor expression can say what the operator does (its result's size
-depends on data, say). Its kernel is its NumPy meaning, run by Python.
-"""
+"""Where the lowering of an operator is found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
-from math import prod
-from typing import Any as Anything
 
 from ..ir.errors import RelayError
-from ..ir.expr import Call
 from ..ir.nest import leaf_types
 from ..ir.op import Op
-from ..ir.size import Any, Applied, Size, SizeVar
-from ..ir.types import Dim, TensorType, Type
-from .require import tvm
-from .target import Target
-
-HOST = "host"
-KEPT = "relay_explorer.kept"  # what schedules are told of a stage that stays one of its own
-
-Tensors = Anything  # a te.Tensor, or a tuple of Tensors, as Relay nests them
-Lowering = Callable[["Lowered"], Sequence[Anything]]
-
-LONGEST = 2**31 - 1  # elements along an axis
-MOST = 2**48  # elements of a tensor; with more, the numbers of bytes would not be numbers of 64 bits
-
-
-class Sizes:
-    """TVM's variables for the sizes of a kernel that are known only when it runs: one for each named size,
-    and a new one for each `?`.
-    """
-
-    def __init__(self) -> None:
-        self.vars: dict[SizeVar, Anything] = {}
-        self.unknown = 0
-
-    def dim(self, dim: Dim) -> Anything:
-        """A dimension as an integer or TVM expression."""
-        if isinstance(dim, Any):
-            self.unknown += 1
-            return tvm().te.var(f"any{self.unknown}", "int64")
-        if isinstance(dim, Size):
-            return self._size(dim)
-        if dim > LONGEST:
-            raise RelayError(f"an axis of {dim:,} elements is too long: kernels count up to {LONGEST:,}")
-        return int(dim)
-
-    def shape(self, type_: TensorType) -> tuple[Anything, ...]:
-        count = prod(extent for extent in type_.shape if isinstance(extent, int))
-        if count > MOST:
-            raise RelayError(f"there is no memory for a tensor of {count:,} elements: `{type_}`")
-        return tuple([self.dim(d) for d in type_.shape])
-
-    def _size(self, size: Anything) -> Anything:
-        """A named size, or a sum of products of them. Sizes nest a few levels at most (`ir.size.DEEPEST`)."""
-        if not isinstance(size, Size):
-            return size
-        if isinstance(size, SizeVar):
-            if size not in self.vars:
-                self.vars[size] = tvm().te.var(size.name, "int64")
-            return self.vars[size]
-        if isinstance(size, Applied):
-            return self._applied(size)
-        total: Anything = 0
-        for factors, factor in size.terms().items():
-            product: Anything = factor
-            for atom, power in factors:
-                for _ in range(power):
-                    product = product * self._size(atom)
-            total = total + product
-        return total
-
-    def _applied(self, size: Applied) -> Anything:
-        te = tvm().te
-        known = {
-            "floordiv": te.floordiv, "floormod": te.floormod,
-            "min": tvm().tirx.min, "max": tvm().tirx.max,
-        }  # fmt: skip
-        if size.name not in known:
-            raise RelayError(
-                f"a kernel cannot compute the size `{size}`",
-                help=["give the tensors of this program sizes that are known"],
-            )
-        return known[size.name](*[self._size(arg) for arg in size.args])
-
-
-@dataclass(frozen=True)
-class Lowered:
-    """A call of an operator, and the tensors that it is applied to: what a lowering is given.
-
-    `inputs` are te.Tensors, a tuple of them for an argument that is a tuple; `types` the arguments' Relay
-    types, `out_type` the result's; `attrs` the call's attributes.
-    """
-
-    call: Call
-    inputs: Sequence[Tensors]
-    target: Target
-    sizes: Sizes = field(default_factory=Sizes)
-
-    @property
-    def op(self) -> Op:
-        assert isinstance(self.call.op, Op)
-        return self.call.op
-
-    @property
-    def name(self) -> str:
-        """The operator's name as one word, for the names of its stages: `nn_conv2d`."""
-        return self.op.name.replace(".", "_")
-
-    @property
-    def attrs(self) -> Anything:
-        return self.call.attrs
-
-    @property
-    def types(self) -> tuple[Type, ...]:
-        return tuple([arg.checked_type for arg in self.call.args])
-
-    @property
-    def out_type(self) -> Type:
-        return self.call.checked_type
-
-    @property
-    def out(self) -> TensorType:
-        """The result's type, where it is one tensor."""
-        assert isinstance(self.out_type, TensorType)
-        return self.out_type
-
-    @property
-    def out_shape(self) -> tuple[Anything, ...]:
-        """The shape of a result that is one tensor, as integers and TVM's expressions of the named sizes; a
-        `?` in it is a variable that nothing says the value of, and a lowering derives it from the inputs.
-        """
-        return self.sizes.shape(self.out)
+from ..ir.types import TensorType, Type
+from ..ops.te.lowered import HOST, Lowering
 
 
 def lowering_of(op: Op) -> Lowering | None:
@@ -154,7 +20,7 @@ def lowering_of(op: Op) -> Lowering | None:
         return given
     if op.lowering and op.lowering != HOST:
         file, _, function = op.lowering.partition(".")
-        found: Lowering = getattr(import_module(f"{__package__}.computes.{file}"), function)
+        found: Lowering = getattr(import_module(f"relay_explorer.ops.te.{file}"), function)
         return found
     if op.compute is None:
         raise RelayError(

@@ -33,7 +33,7 @@ def declare(
     makes the result's array, or a tuple of them, of the shape and element type that `relation` says.
     `gradient` says where its gradient is found: "file.function" of `relay_explorer.transform.gradients`,
     which is imported when the first program is differentiated. `lowering` says in the same way where a
-    kernel's computation is found: "file.function" of `relay_explorer.lower.computes`, or "host" where the
+    kernel's computation is found: "file.function" of `relay_explorer.ops.te`, or "host" where the
     kernel is `compute` itself.
     """
     if family not in FAMILIES:

@@ -12,24 +12,12 @@ from functools import lru_cache, wraps
 from typing import Any as Anything
 
 from ..ir.op import Compute, RelationError
+from .lazy import LazyModule
 
 Array = Anything  # numpy.ndarray, a name that would import NumPy
 
 
-class _Lazy:
-    """Stands for the module `numpy`."""
-
-    def __getattr__(self, name: str) -> Anything:
-        try:
-            import numpy
-        except ImportError:
-            raise ImportError("values need NumPy: pip install numpy") from None
-        value = getattr(numpy, name)
-        setattr(self, name, value)
-        return value
-
-
-np: Anything = _Lazy()
+np: Anything = LazyModule("numpy", "values need NumPy: pip install numpy")
 
 
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
+from ..ir.typed import tensor_type
 from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
-from .tools.typed_rewrite import along_axis, call, rewrite_calls, tensor_type
+from .tools.typed_rewrite import along_axis, call, rewrite_calls
 
 
 class CanonicalizeOps(TypedPass):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ..ir.attrs import Attrs
 from ..ir.expr import Call, Constant, Expr, Function
 from ..ir.module import IRModule
+from ..ir.typed import tensor_type
 from ..ops.nn.layout import parse_layout
 from .fold_scale_axis.axes import operator_of
 from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
-from .tools.typed_rewrite import rewrite_calls, tensor_type
+from .tools.typed_rewrite import rewrite_calls
 
 
 class FoldExplicitPadding(TypedPass):

@@ -8,10 +8,11 @@ from ..ir.expr import Call, Expr, Function, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite
+from ..ir.typed import tensor_type
 from ..ir.walk import children, post_order, rebuild
 from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
-from .tools.typed_rewrite import along_axis, call, scalar, tensor_type
+from .tools.typed_rewrite import along_axis, call, scalar
 
 
 class SimplifyInference(TypedPass):

@@ -11,7 +11,8 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Function
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
-from relay_explorer.lower.lowering import HOST, lowering_of
+from relay_explorer.lower.lowering import lowering_of
+from relay_explorer.ops.te.lowered import HOST
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types
 from tests.lower.kernels import Case, agree, case, compiled, without_constants

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from relay_explorer import relay
-from relay_explorer.lower.computes import sort
+from relay_explorer.ops.te import sort
 from tests.lower.kernels import agree, case
 
 

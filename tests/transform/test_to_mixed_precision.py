@@ -21,12 +21,12 @@ from relay_explorer import models, relay
 from relay_explorer.execute import create_executor
 from relay_explorer.ir import Function, IRModule
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.typed import tensor_type
 from relay_explorer.ir.types import FuncType, TensorType, Type
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import LambdaLift, PassContext, ToMixedPrecision
 from relay_explorer.transform.mixed_precision.categories import MIXED_PRECISION_ALWAYS, PROPERTY
-from relay_explorer.transform.tools.typed_rewrite import tensor_type
 from relay_explorer.typing import infer_types
 from tests.property.test_evaluation import value_of
 from tests.transform.golden import check

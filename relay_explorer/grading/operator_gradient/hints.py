@@ -140,7 +140,7 @@ def _share(divisor: Callable[[Call], int]) -> Rule:
     def rule(call: Call, grad: Expr) -> list[Expr]:
         from ...ir.expr import const
         from ...ops.broadcast import broadcast_to_like
-        from ...transform.gradients.reduce import unfolded
+        from ...ops.gradients.reduce import unfolded
 
         (x,) = call.args
         count = const(float(divisor(call)), x.checked_type.dtype)  # type: ignore[attr-defined]  # a tensor

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from ...ir.expr import Call, Constant, Expr, Function, const
 from ...ir.module import IRModule
+from ...ir.typed import tensor_type
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import rewritten
-from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls, tensor_type
+from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls
 from .layouts import block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 

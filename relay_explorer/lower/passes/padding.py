@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...ir.expr import Call, Expr
+from ...ir.typed import tensor_type
 from ...transform.infrastructure.function_passes import TypedPass
-from ...transform.tools.typed_rewrite import call, tensor_type
+from ...transform.tools.typed_rewrite import call
 from ..target import Target
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...ir.op import OpPattern
+from ...ops.te.lowered import KEPT
 from ..compose import Composed, block_names
-from ..lowering import KEPT
 from ..require import tvm
 from ..target import Target
 from .access import Access, access_of

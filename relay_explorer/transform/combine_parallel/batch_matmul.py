@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from ...ir.expr import Call
+from ...ir.typed import tensor_type
 from ..tools.typed_rewrite import call as operator
-from ..tools.typed_rewrite import tensor_type
 from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated
 
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 
 from ...ir.expr import Call, Expr, TupleGetItem
 from ...ir.op import Op
+from ...ir.typed import tensor_type
 from ..tools.typed_rewrite import call as operator
-from ..tools.typed_rewrite import tensor_type
 from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated, differ_along, stacked
 
 

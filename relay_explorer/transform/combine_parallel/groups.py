@@ -17,11 +17,12 @@ from ...ir.op import Op, OpPattern
 from ...ir.rewrites import emit_rewrite
 from ...ir.scopes import Layout, NoNames
 from ...ir.substitute import substitute
+from ...ir.typed import tensor_type
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order
 from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
-from ..tools.typed_rewrite import call, tensor_type
+from ..tools.typed_rewrite import call
 
 # Of these, an element of the result is not made of the elements at its own place.
 _MOVING = frozenset(

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Sequence
 from ...analysis.pieces import piece_of
 from ...ir.expr import Call, Expr, TupleGetItem
 from ...ir.op import Op
+from ...ir.typed import tensor_type
 from ...ir.walk import children
 from ..tools.typed_rewrite import call as operator
-from ..tools.typed_rewrite import tensor_type
 from .groups import CombineParallel, Group, concatenated
 
 MOST_TOGETHER = 512  # rows: more would use the weight no better, and take memory at one time

@@ -11,7 +11,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, GlobalVar, RefCreate, RefRead, Tuple, TupleGetItem, Var
 from ...ir.substitute import substitute_type
 from ...ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
-from ..gradients.build import zeros_of
+from ...ops.gradient_tools import zeros_of
 from .lifting import Lifting
 
 WITH, DERIVATIVES, VALUES = "with_cells", "derivatives", "values"

@@ -8,9 +8,9 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, Function, Let, Tuple, Var
 from ...ir.module import IRModule
 from ...ir.walk import children, post_order, rebuild
+from ...ops.gradient_tools import zeros_of
 from ...text.names import Names
 from ...typing import infer_types
-from ..gradients.build import zeros_of
 from ..infrastructure import Contract, Pass, PassContext
 from ..normal_forms.to_a_normal_form import to_a_normal_form
 from ..tools.new_variables import with_new_variables

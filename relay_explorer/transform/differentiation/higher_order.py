@@ -15,7 +15,7 @@ from ...ir.module import IRModule
 from ...ir.trampoline import run
 from ...ir.types import FuncType, RefType, TensorType, TupleType, Type
 from ...ops.binary import add
-from ..gradients.build import ones_of
+from ...ops.gradient_tools import ones_of
 from .data_with_cells import DataWithCells
 from .lifting import Block, Lifting, normal_module
 from .reverse_mode import by_arguments, moves

@@ -12,8 +12,8 @@ from ...ir.op import Op
 from ...ir.trampoline import run
 from ...ir.types import FuncType, GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from ...ops.create import ones, zeros
+from ...ops.gradient_tools import is_static
 from ...typing import infer_types
-from ..gradients.build import is_static
 from ..infrastructure import Contract, Pass, PassContext
 from .lifting import Block, Lifting, normal_module
 

@@ -15,8 +15,9 @@ from ...ir.op import Op
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
 from ...ops.binary import add
+from ...ops.gradient_tools import field_of, ones_of, zeros_of
+from ...ops.gradients.composed import differentiate_by
 from ..gradients import gradient_of
-from ..gradients.build import field_of, ones_of, zeros_of
 
 # What is done with a derivative when it is whole: of the expression that it is by, and of the derivative, it
 # makes an expression that stands for the derivative.
@@ -332,6 +333,7 @@ def _first_one(value: Expr, type_: Type) -> Expr:
     return Tuple([_first_one(field_of(value, 0), first), *rest])
 
 
+@differentiate_by
 def derivatives_of(arguments: Sequence[Expr], build: Callable[..., Expr], grad: Expr) -> list[Expr | None]:
     """The derivatives of `build(*arguments)`, typed arguments, by each of them: what an operator's gradient
     is that says what the operator is composed of.

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from ...ir.expr import Call, Constant, Expr
 from ...ir.op import Op
+from ...ir.typed import tensor_type
 from ...ir.types import TensorType
 from ...ops.nn.layout import parse_layout
 from ..infrastructure import PassContext
-from ..tools.typed_rewrite import call, tensor_type
+from ..tools.typed_rewrite import call
 
 Axes = tuple[int, ...]
 RELUS = ("nn.relu", "nn.leaky_relu")

@@ -7,10 +7,11 @@ from collections import Counter
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
 from ...ir.rewrites import emit_rewrite
+from ...ir.typed import tensor_type
 from ...ir.walk import children, post_order, rebuild
 from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
-from ..tools.typed_rewrite import call, tensor_type
+from ..tools.typed_rewrite import call
 from .axes import (
     CONVOLUTIONS,
     RELUS,

@@ -27,7 +27,7 @@ Gradient = Callable[[Call, Expr], Sequence[Expr | None]]
 def named(path: str) -> Gradient:
     """The gradient of that name: the file, a dot, the function."""
     family, _, name = path.partition(".")
-    found: Gradient = getattr(import_module(f"{__name__}.{family}"), name)
+    found: Gradient = getattr(import_module(f"relay_explorer.ops.gradients.{family}"), name)
     return found
 
 

@@ -10,7 +10,7 @@ from ...ir.attrs import Attrs
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr
 from ...ir.op import Op
-from .layout import Layout, is_layout
+from ...ops.layouts.layout import Layout, is_layout
 
 PROPERTY = "FTVMConvertOpLayout"
 # Of the attributes, the new arguments, the types of the old ones, and the wanted layouts of the arguments.

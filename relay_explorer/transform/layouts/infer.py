@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir.op import Op
-from . import axes, images, same
-from .layout import Answer, Question
+from ...ops.layouts import axes, images, same
+from ...ops.layouts.layout import Answer, Question
 
 Rule = Callable[[Question], Answer]
 PROPERTY = "FInferCorrectLayout"

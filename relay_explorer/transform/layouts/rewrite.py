@@ -16,10 +16,10 @@ from ...ir.op import Op, RelationError
 from ...ir.rewrites import emit_rewrite
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
+from ...ops.layouts.layout import Layout, Question
 from ..tools.operator_type import operator_type
 from ..tools.typed_rewrite import call
 from .infer import has_rule, infer
-from .layout import Layout, Question
 
 
 class Laid(NamedTuple):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from ...ir.expr import Call, Constant, Expr, const
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
-from ...ir.types import TensorType, Type
 from ...ir.walk import children, post_order, rebuild
 
 # Of the call as it was, with its type and those of its parts, and as it is on its new parts: what takes its
@@ -38,13 +37,6 @@ def call(name: str, *args: Expr, **attrs: object) -> Call:
     """A call of the operator `name`, with attributes by name."""
     op = Op.get(name)
     return Call(op, list(args), op.attrs_class(**attrs) if op.attrs_class is not None else None)
-
-
-def tensor_type(expr: Expr) -> TensorType:
-    """The type of an expression that is a tensor."""
-    type_: Type = expr.checked_type
-    assert isinstance(type_, TensorType), f"{expr} is no tensor but {type_}"
-    return type_
 
 
 def scalar(value: float, dtype: str) -> Constant:

@@ -9,7 +9,7 @@ from ...ir.op import Op
 from ..format import Sentence
 from ..words import count, counted
 
-_SOURCE = "relay_explorer/transform/gradients"
+_SOURCE = "relay_explorer/ops/gradients"
 _LAW = "relay_explorer/transform/differentiation/reverse_mode.py"
 
 # By the name of a rule: how the derivatives by the arguments follow from `dy`, that by the result `y`.

@@ -1,0 +1,55 @@
+"""What an operator answers besides what it computes, and the traits that passes ask for.
+
+`relay_explorer.ops.operator` collects the answers, and `relay_explorer.ir.op.Op` holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .expr import Call, Expr
+
+GradientRule = Callable[["Call", "Expr"], "Sequence[Expr | None]"]
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """How derivatives go back through an operator.
+
+    `formula` says it in one line: `dy` is the derivative with respect to the result `y`, `dx` with respect to
+    the operand `x`. `rule` builds it: a function of `call`, a call of the operator that has its type, as have
+    its operands (as an expression it is the value that the operator computed, which a gradient may use
+    again), and of `grad`, the derivative with respect to the call's value, of that value's type. It returns
+    the derivative with respect to each operand, of the operand's type; for a tuple, an expression that is a
+    tuple. None stands for zero, where the value does not depend smoothly on an operand: an index, a
+    condition, a shape.
+    """
+
+    formula: str
+    rule: GradientRule
+
+
+@dataclass(frozen=True)
+class NotApplicable:
+    """An answer of an operator for which a question has no answer, and why."""
+
+    reason: str
+
+
+class Precision(Enum):
+    """What mixed precision makes of an operator, by TVM's lists."""
+
+    ALWAYS = "always"  # pays for the casts that it needs
+    FOLLOW = "follow"  # takes the precision of its operands
+    NEVER = "never"  # loses too much in a narrow type
+    UNLISTED = "unlisted"  # in none of TVM's lists: treated like NEVER, unless its operands are narrow anyway
+
+
+class Trait(Enum):
+    """A property that passes ask for (`op.has(Trait.RESHAPE)`), so that none lists operators by name."""
+
+    RESHAPE = "the elements stay in their order; only the shape changes"

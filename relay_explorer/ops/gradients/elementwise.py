@@ -1,0 +1,186 @@
+"""The gradients of operators that work on each element by itself, or on two that stand at one place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any as Anything
+
+from ...ir.declaration import GradientRule
+from ...ir.expr import Call, Expr
+from ...ir.typed import tensor_type
+from .. import binary, logical, unary
+from ..broadcast import broadcast_to_like, collapse_sum_like
+from ..create import zeros_like
+from ..gradient_tools import along, axis_count, number
+from ..reduce import sum as sum_of
+from ..transform import cast as converted
+
+
+def none(call: Call, grad: Expr) -> list[Expr | None]:
+    """The value is constant between its jumps, or depends on no number: all derivatives are zero."""
+    return [None] * len(call.args)
+
+
+def same(call: Call, grad: Expr) -> list[Expr]:
+    """The value is the argument."""
+    return [grad]
+
+
+def _slope(slope: Callable[[Expr, Expr], Expr]) -> GradientRule:
+    """The gradient of a function of each element, by its derivative, made of the data and of the value."""
+    return lambda call, grad: [grad * slope(call.args[0], call)]
+
+
+def _one_less(x: Expr) -> Expr:
+    return number(1, x) - x * x
+
+
+exp = _slope(lambda x, y: y)
+log = _slope(lambda x, y: number(1, x) / x)
+log2 = _slope(lambda x, y: number(1 / math.log(2), x) / x)
+log10 = _slope(lambda x, y: number(1 / math.log(10), x) / x)
+sqrt = _slope(lambda x, y: number(0.5, x) / y)
+rsqrt = _slope(lambda x, y: number(-0.5, x) * y / x)
+erf = _slope(lambda x, y: number(2 / math.sqrt(math.pi), x) * unary.exp(unary.negative(x * x)))
+sigmoid = _slope(lambda x, y: y * (number(1, x) - y))
+tanh = _slope(lambda x, y: number(1, x) - y * y)
+sin = _slope(lambda x, y: unary.cos(x))
+cos = _slope(lambda x, y: unary.negative(unary.sin(x)))
+tan = _slope(lambda x, y: number(1, x) + y * y)
+sinh = _slope(lambda x, y: unary.cosh(x))
+cosh = _slope(lambda x, y: unary.sinh(x))
+asin = _slope(lambda x, y: unary.rsqrt(_one_less(x)))
+acos = _slope(lambda x, y: unary.negative(unary.rsqrt(_one_less(x))))
+atan = _slope(lambda x, y: number(1, x) / (number(1, x) + x * x))
+asinh = _slope(lambda x, y: unary.rsqrt(x * x + number(1, x)))
+acosh = _slope(lambda x, y: unary.rsqrt(x * x - number(1, x)))
+atanh = _slope(lambda x, y: number(1, x) / _one_less(x))
+
+
+def negative(call: Call, grad: Expr) -> list[Expr]:
+    return [unary.negative(grad)]
+
+
+def _where(condition: Expr, grad: Expr) -> Expr:
+    """`grad` where the condition holds, else zero."""
+    return logical.where(condition, grad, zeros_like(grad))
+
+
+def abs(call: Call, grad: Expr) -> list[Expr]:
+    """At 0, where there is a corner, the slope is 1, as in the reference."""
+    (x,) = call.args
+    return [logical.where(logical.less(x, number(0, x)), unary.negative(grad), grad)]
+
+
+def relu(call: Call, grad: Expr) -> list[Expr]:
+    """At 0 the slope is 1, as in the reference."""
+    (x,) = call.args
+    return [_where(logical.greater_equal(x, number(0, x)), grad)]
+
+
+def leaky_relu(call: Call, grad: Expr) -> list[Expr]:
+    (x,) = call.args
+    return [logical.where(logical.greater(x, number(0, x)), grad, grad * number(_attrs(call).alpha, x))]
+
+
+def prelu(call: Call, grad: Expr) -> list[Expr]:
+    x, alpha = call.args
+    axis = _attrs(call).axis
+    positive = logical.greater(x, number(0, x))
+    sloped = grad * along(alpha, axis_count(x), axis)
+    by_alpha = logical.where(positive, zeros_like(grad), grad * x)
+    return [logical.where(positive, grad, sloped), sum_of(by_alpha, axis, exclude=True)]
+
+
+def clip(call: Call, grad: Expr) -> list[Expr]:
+    """At the bounds the slope is 1."""
+    (x,) = call.args
+    low, high = number(_attrs(call).a_min, x), number(_attrs(call).a_max, x)
+    inside = logical.logical_and(logical.greater_equal(x, low), logical.less_equal(x, high))
+    return [_where(inside, grad)]
+
+
+def cast(call: Call, grad: Expr) -> list[Expr | None]:
+    """Only floating-point numbers move smoothly."""
+    x = call.args[0]
+    by_data = converted(grad, tensor_type(x).dtype) if "float" in tensor_type(x).dtype else None
+    return [by_data, *[None] * (len(call.args) - 1)]
+
+
+# -- two tensors, which are broadcast to one shape
+
+
+def _back(grad: Expr, call: Call, number: int) -> Expr:
+    """`grad`, of the shape of the result, summed to the shape of an argument."""
+    argument = call.args[number]
+    if tensor_type(argument).shape == tensor_type(call).shape:
+        return grad
+    return collapse_sum_like(grad, argument)
+
+
+def add(call: Call, grad: Expr) -> list[Expr]:
+    return [_back(grad, call, 0), _back(grad, call, 1)]
+
+
+def subtract(call: Call, grad: Expr) -> list[Expr]:
+    return [_back(grad, call, 0), _back(unary.negative(grad), call, 1)]
+
+
+def multiply(call: Call, grad: Expr) -> list[Expr]:
+    x, y = call.args
+    return [_back(grad * y, call, 0), _back(grad * x, call, 1)]
+
+
+def divide(call: Call, grad: Expr) -> list[Expr]:
+    _, y = call.args
+    return [_back(grad / y, call, 0), _back(unary.negative(grad * call / y), call, 1)]
+
+
+def power(call: Call, grad: Expr) -> list[Expr]:
+    """By the exponent it is y · ln x, and 0 where x is 0: there 0 to the power of anything positive is 0."""
+    x, y = call.args
+    by_base = grad * y * binary.power(x, y - number(1, y))
+    positive = logical.greater(x, number(0, x))
+    logarithm = unary.log(logical.where(positive, x, broadcast_to_like(number(1, x), x)))
+    return [_back(by_base, call, 0), _back(grad * call * logarithm, call, 1)]
+
+
+def _chosen(first: Callable[[Expr, Expr], Expr]) -> GradientRule:
+    """The gradient goes to the element that is chosen; of equal ones, to the first tensor's."""
+
+    def rule(call: Call, grad: Expr) -> list[Expr]:
+        takes_first = first(*call.args)
+        rest = logical.where(takes_first, zeros_like(grad), grad)
+        return [_back(_where(takes_first, grad), call, 0), _back(rest, call, 1)]
+
+    return rule
+
+
+maximum = _chosen(logical.greater_equal)
+minimum = _chosen(logical.less_equal)
+
+
+def floor_mod(call: Call, grad: Expr) -> list[Expr]:
+    """x - y ⌊x / y⌋, whose ⌊x / y⌋ is constant between its jumps."""
+    x, y = call.args
+    return [_back(grad, call, 0), _back(unary.negative(grad * binary.floor_divide(x, y)), call, 1)]
+
+
+def trunc_mod(call: Call, grad: Expr) -> list[Expr]:
+    x, y = call.args
+    return [_back(grad, call, 0), _back(unary.negative(grad * binary.trunc_divide(x, y)), call, 1)]
+
+
+def where(call: Call, grad: Expr) -> list[Expr | None]:
+    condition = call.args[0]
+    rest = logical.where(condition, zeros_like(grad), grad)
+    return [None, _back(logical.where(condition, grad, zeros_like(grad)), call, 1), _back(rest, call, 2)]
+
+
+def bias_add(call: Call, grad: Expr) -> list[Expr]:
+    return [grad, sum_of(grad, _attrs(call).axis, exclude=True)]
+
+
+def _attrs(call: Call) -> Anything:
+    return call.attrs

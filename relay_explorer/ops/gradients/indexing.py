@@ -1,0 +1,139 @@
+"""The gradients of operators that look elements up, put them in, or sort them."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Expr, const
+from ...ir.typed import tensor_type
+from ..create import ones_like, zeros_like
+from ..gradient_tools import extents, field_of, gathered, numbers_of, zeros_of
+from ..index import gather as looked_up
+from ..index import gather_nd as looked_up_nd
+from ..index import scatter_elements as put
+from ..index import scatter_nd as put_nd
+from ..reduce import sum as sum_of
+from ..scan import cumsum
+from ..scan import sequence_mask as masked
+from ..scan import trilu as triangle
+from ..slice import strided_set as set_in
+from ..slice import strided_slice
+from ..sort import argsort
+from ..transform import cast, cast_like
+from .shape import moved
+
+
+def gather(call: Call, grad: Expr) -> list[Expr | None]:
+    data, indices = call.args
+    assert call.attrs is not None
+    dims, taken = extents(data), tensor_type(indices).shape
+    axis = call.attrs["axis"] % len(dims)
+    if all(dim == dims[a] for a, dim in enumerate(taken) if a != axis):
+        return [put(zeros_of(data), indices, grad, axis, "add"), None]
+    return moved(call, grad)
+
+
+def gather_nd(call: Call, grad: Expr) -> list[Expr | None]:
+    assert call.attrs is not None
+    data, indices = call.args
+    if call.attrs["batch_dims"]:
+        return moved(call, grad)
+    return [put_nd(zeros_of(data), indices, grad, "add"), None]
+
+
+def scatter_elements(call: Call, grad: Expr) -> list[Expr | None]:
+    """What is put in takes the place of what was there; of several at one place, the last one counts, which
+    only the program's run can tell: indices must differ.
+    """
+    _, indices, updates = call.args
+    assert call.attrs is not None
+    axis, how = call.attrs["axis"], call.attrs["reduction"]
+    if how not in ("update", "add"):
+        raise _unknown(call, "reduction", how)
+    by_data = grad if how == "add" else put(grad, indices, zeros_of(updates), axis, "update")
+    return [by_data, None, looked_up(grad, axis, indices)]
+
+
+def scatter_nd(call: Call, grad: Expr) -> list[Expr | None]:
+    _, indices, updates = call.args
+    assert call.attrs is not None
+    how = call.attrs["mode"]
+    if how not in ("update", "add"):
+        raise _unknown(call, "mode", how)
+    by_data = grad if how == "add" else put_nd(grad, indices, zeros_of(updates), "update")
+    return [by_data, None, looked_up_nd(grad, indices)]
+
+
+def strided_set(call: Call, grad: Expr) -> list[Expr | None]:
+    _, value, begin, end, strides = call.args
+    by_data = set_in(grad, zeros_of(value), begin, end, strides)
+    return [by_data, strided_slice(grad, begin, end, strides), None, None, None]
+
+
+def one_hot(call: Call, grad: Expr) -> list[Expr | None]:
+    """The two values, each summed over the places where it stands."""
+    indices, on, off, *rest = call.args
+    assert call.attrs is not None
+    dtype = tensor_type(call).dtype
+    chosen = Call(call.op, [indices, const(1, dtype), const(0, dtype), *rest], call.attrs)
+    by_on = sum_of(grad * chosen)
+    return [None, cast_like(by_on, on), cast_like(sum_of(grad) - by_on, off), *[None] * len(rest)]
+
+
+def sort(call: Call, grad: Expr) -> list[Expr]:
+    """Each derivative goes back to where its element stood."""
+    (x,) = call.args
+    assert call.attrs is not None
+    axis = call.attrs["axis"] % len(tensor_type(x).shape)
+    places = argsort(x, axis, call.attrs["is_ascend"], "int32")
+    return [put(zeros_of(x), places, grad, axis, "update")]
+
+
+def topk(call: Call, grad: Expr) -> list[Expr | None]:
+    x, *rest = call.args
+    assert call.attrs is not None
+    if call.attrs["ret_type"] == "indices":
+        return [None] * len(call.args)
+    both = type(call.attrs)(**{**dict(call.attrs.items()), "ret_type": "indices"})
+    places = Call(call.op, call.args, both)
+    axis = call.attrs["axis"] % len(tensor_type(x).shape)
+    by_values = field_of(grad, 0) if call.attrs["ret_type"] == "both" else grad
+    return [put(zeros_of(x), places, by_values, axis, "update"), *[None] * len(rest)]
+
+
+def sequence_mask(call: Call, grad: Expr) -> list[Expr | None]:
+    """What follows the end of a sequence is not of the data."""
+    assert call.attrs is not None
+    return [masked(grad, call.args[1], 0, call.attrs["axis"]), None]
+
+
+def trilu(call: Call, grad: Expr) -> list[Expr | None]:
+    assert call.attrs is not None
+    return [triangle(grad, call.args[1], call.attrs["upper"]), None]
+
+
+def matrix_set_diag(call: Call, grad: Expr) -> list[Expr]:
+    """The diagonals come from the second argument: their elements' numbers say from where in it."""
+    data, diagonal = call.args
+    assert call.attrs is not None
+    by_data = Call(call.op, [grad, zeros_of(diagonal)], call.attrs)
+    # a padded place of the diagonals is never read; the data stands for nowhere
+    spare = prod(extents(diagonal))
+    nowhere = zeros_like(cast(data, "int32")) + const(spare, "int32")
+    numbered = Call(call.op, [nowhere, numbers_of(diagonal, call)], call.attrs)
+    return [by_data, gathered(call, grad, diagonal, numbered, spare=True)]
+
+
+def arange(call: Call, grad: Expr) -> list[Expr | None]:
+    """Element number i is start + i · step."""
+    start, _, step = call.args
+    places = cumsum(ones_like(grad), 0, exclusive=True)
+    return [cast_like(sum_of(grad), start), None, cast_like(sum_of(grad * places), step)]
+
+
+def _unknown(call: Call, name: str, value: str) -> RelayError:
+    return RelayError(
+        f'the gradient of `{call.op}` is known for {name}="update" and "add", not for "{value:.20}"',
+        call.span,
+    )

@@ -1,0 +1,174 @@
+"""The gradients of operators that move elements: reshapes, transpositions, joins, cuts and copies."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from math import prod
+
+from ...ir.expr import Call, Expr, Tuple, const
+from ...ir.types import TupleType
+from .. import join
+from ..broadcast import broadcast_to_like, collapse_sum_like
+from ..gradient_tools import axis_count, extent, extents, field_of, gathered, numbers_of, zeros_of
+from ..reduce import sum as sum_of
+from ..reshape import reshape, reshape_like
+from ..slice import strided_slice
+from ..transform import cast_like, squeeze
+from ..transform import reverse as reversed_
+from ..transform import transpose as transposed
+
+
+def reshaped(call: Call, grad: Expr) -> list[Expr | None]:
+    """Of everything that keeps the elements in their order; other arguments only say a shape."""
+    return [reshape_like(grad, call.args[0]), *[None] * (len(call.args) - 1)]
+
+
+def broadcast(call: Call, grad: Expr) -> list[Expr | None]:
+    return [collapse_sum_like(grad, call.args[0]), *[None] * (len(call.args) - 1)]
+
+
+def collapsed(call: Call, grad: Expr) -> list[Expr | None]:
+    return [broadcast_to_like(grad, call.args[0]), None]
+
+
+def filled(call: Call, grad: Expr) -> list[Expr | None]:
+    """Of full: every element is the one that it was given."""
+    return [cast_like(sum_of(grad), call.args[0]), *[None] * (len(call.args) - 1)]
+
+
+def filled_like(call: Call, grad: Expr) -> list[Expr | None]:
+    return [None, cast_like(sum_of(grad), call.args[1])]
+
+
+def transpose(call: Call, grad: Expr) -> list[Expr]:
+    assert call.attrs is not None
+    rank = axis_count(call.args[0])
+    axes = [axis % rank for axis in call.attrs["axes"] or ()]
+    back = sorted(range(rank), key=axes.__getitem__) if axes else None
+    return [transposed(grad, back)]
+
+
+def reverse(call: Call, grad: Expr) -> list[Expr]:
+    assert call.attrs is not None
+    return [reversed_(grad, call.attrs["axis"])]
+
+
+def moved(call: Call, grad: Expr) -> list[Expr | None]:
+    """Of any operator that moves the elements of its first argument, and whose other arguments say where to.
+
+    Run on the elements' numbers, the operator itself says where each element of its result comes from.
+    """
+    data, *others = call.args
+    numbered = Call(call.op, [numbers_of(data, call), *others], call.attrs)
+    return [gathered(call, grad, data, numbered), *[None] * len(others)]
+
+
+def moved_field(call: Call, grad: Expr) -> list[Expr]:
+    """As `moved`, for an operator of one tuple whose first field is the data."""
+    (tuple_,) = call.args
+    assert isinstance(tuple_.checked_type, TupleType)
+    data, *others = [typed_field(tuple_, k) for k in range(len(tuple_.checked_type.fields))]
+    numbered = Call(call.op, [Tuple([numbers_of(data, call), *others])], call.attrs)
+    return [Tuple([gathered(call, grad, data, numbered), *[zeros_of(other) for other in others]])]
+
+
+def typed_field(tuple_: Expr, index: int) -> Expr:
+    """A field of a tuple, with its type."""
+    assert isinstance(tuple_.checked_type, TupleType)
+    field = field_of(tuple_, index)
+    if field._checked_type is None:
+        field._checked_type = tuple_.checked_type.fields[index]
+    return field
+
+
+def concatenate(call: Call, grad: Expr) -> list[Expr]:
+    """Cut where the tensors were joined."""
+    (fields,) = call.args
+    assert call.attrs is not None
+    assert isinstance(fields.checked_type, TupleType)
+    parts = [typed_field(fields, k) for k in range(len(fields.checked_type.fields))]
+    axis = call.attrs["axis"] % axis_count(call)
+    ends = list(accumulate(extent(part, axis, "the gradient of `concatenate`") for part in parts))
+    return [join.split(grad, ends[:-1], axis).tuple_value]
+
+
+def stack(call: Call, grad: Expr) -> list[Expr]:
+    (fields,) = call.args
+    assert call.attrs is not None
+    assert isinstance(fields.checked_type, TupleType)
+    axis = call.attrs["axis"] % axis_count(call)
+    parts = join.split(grad, len(fields.checked_type.fields), axis)
+    return [Tuple([squeeze(part, [axis]) for part in parts])]
+
+
+def split(call: Call, grad: Expr) -> list[Expr]:
+    assert call.attrs is not None
+    return [join.concatenate(grad, call.attrs["axis"])]
+
+
+def meshgrid(call: Call, grad: Expr) -> list[Expr]:
+    """Each vector is repeated along the axes of the others."""
+    (fields,) = call.args
+    assert call.attrs is not None
+    assert isinstance(fields.checked_type, TupleType)
+    count = len(fields.checked_type.fields)
+    places = list(range(count))
+    if call.attrs["indexing"] == "xy" and count > 1:
+        places[:2] = [1, 0]
+    found = []
+    for number, place in enumerate(places):
+        by_field = sum_of(field_of(grad, number), [axis for axis in range(count) if axis != place])
+        found.append(reshape_like(by_field, typed_field(fields, number)))
+    if count == 1:
+        return [Tuple([reshape_like(field_of(grad, 0), typed_field(fields, 0))])]
+    return [Tuple(found)]
+
+
+def repeat(call: Call, grad: Expr) -> list[Expr]:
+    """The repetitions stand side by side: an axis of their own, which is summed."""
+    (x,) = call.args
+    assert call.attrs is not None
+    shape = extents(x, "the gradient of `repeat`")
+    axis = call.attrs["axis"] % len(shape)
+    apart = [*shape[: axis + 1], call.attrs["repeats"], *shape[axis + 1 :]]
+    return [sum_of(reshape(grad, apart), axis + 1)]
+
+
+def pad(call: Call, grad: Expr) -> list[Expr | None]:
+    """What was put around is cut off; in the modes that repeat elements, it is added where it came from."""
+    data, value = call.args
+    assert call.attrs is not None
+    if call.attrs["pad_mode"] != "constant":
+        numbered = Call(call.op, [numbers_of(data, call), const(0, "int32")], call.attrs)
+        return [gathered(call, grad, data, numbered), None]
+    pairs = _pairs(call.attrs["pad_width"])
+    inner = _cut(grad, data, pairs)
+    return [inner, reshape_like(sum_of(grad) - sum_of(inner), value)]
+
+
+def dilate(call: Call, grad: Expr) -> list[Expr]:
+    """Every element but the first of an axis stands `strides` after the one before."""
+    (x,) = call.args
+    assert call.attrs is not None
+    rank = axis_count(x)
+    return [strided_slice(grad, [0] * rank, list(extents(call)), list(call.attrs["strides"]))]
+
+
+def space_to_batch(call: Call, grad: Expr) -> list[Expr]:
+    """The operator on the elements' numbers, where padding has the number after the last."""
+    (data,) = call.args
+    assert call.attrs is not None
+    spare = {**dict(call.attrs.items()), "pad_value": float(prod(extents(data)))}
+    assert call.attrs is not None
+    numbered = Call(call.op, [numbers_of(data, call)], type(call.attrs)(**spare))
+    return [gathered(call, grad, data, numbered, spare=True)]
+
+
+def _pairs(widths: object) -> list[tuple[int, int]]:
+    return [(int(before), int(after)) for before, after in widths]  # type: ignore[attr-defined]  # rows of two
+
+
+def _cut(grad: Expr, data: Expr, pairs: list[tuple[int, int]]) -> Expr:
+    shape = extents(data, "the gradient of `nn.pad`")
+    begin = [before for before, _ in pairs]
+    return strided_slice(grad, begin, [b + dim for b, dim in zip(begin, shape, strict=True)])

@@ -1,0 +1,128 @@
+"""A layout as passes handle it: a name, and the axes in it. The one without axes is that of a scalar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...ir.attrs import Attrs
+from ...ir.op import RelationError
+from ...ir.types import Type
+from ..nn.layout import parse_layout
+
+Axis = tuple[str, int]  # ("C", 1): an axis, or its count of blocks; ("c", 16): the place in a block of 16
+
+
+class Layout:
+    """The layout called `name`; a RelationError where that names none. An empty one is `False`."""
+
+    __slots__ = ("axes", "name")
+
+    def __init__(self, name: str = "") -> None:
+        self.name = str(name)
+        self.axes: tuple[Axis, ...] = parse_layout(self.name) if name else ()
+
+    @staticmethod
+    def of(axes: Sequence[Axis]) -> Layout:
+        """The layout with these axes."""
+        return Layout("".join(letter if letter.isupper() else f"{size}{letter}" for letter, size in axes))
+
+    @property
+    def letters(self) -> list[str]:
+        return [letter for letter, _ in self.axes]
+
+    @property
+    def primal(self) -> list[str]:
+        """The axes that are not places in blocks."""
+        return [letter for letter in self.letters if letter.isupper()]
+
+    def index_of(self, letter: str) -> int:
+        """The place of an axis; -1 where it is not there."""
+        return self.letters.index(letter) if letter in self.letters else -1
+
+    def splits(self, letter: str) -> bool:
+        """Whether an axis lies in blocks."""
+        return letter.lower() in self.letters
+
+    def factor_of(self, letter: str) -> int:
+        """The size of the blocks of an axis, blocks in blocks included; -1 where there are none."""
+        sizes = [size for other, size in self.axes if other == letter.lower()]
+        return math.prod(sizes) if sizes else -1
+
+    def without(self, letters: Sequence[str]) -> Layout:
+        """This layout without some axes, blocks included."""
+        return Layout.of([axis for axis in self.axes if axis[0].upper() not in letters])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __len__(self) -> int:
+        return len(self.axes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.letters)
+
+    def __getitem__(self, place: int) -> str:
+        return self.letters[place]
+
+    def __contains__(self, letter: str) -> bool:
+        return letter in self.letters
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Layout({self.name})"
+
+
+def layout(name: object) -> Layout:
+    """A layout by name; layouts are themselves."""
+    return name if isinstance(name, Layout) else Layout(str(name))
+
+
+class InferCorrectLayoutOutput(NamedTuple):
+    """The answer of a rule: the layouts of the arguments (fields of tuples one by one) and of the results,
+    and the attributes that the call then has. A None among the layouts: the rule does not know.
+    """
+
+    input_layouts: Sequence[Layout | None]
+    output_layouts: Sequence[Layout | None]
+    new_attrs: Attrs | None
+
+
+class Question(NamedTuple):
+    """What a rule is asked: the attributes of a call, the layouts that its arguments had (None: nothing is
+    known) and their types, and the layouts that they have got since (None: first the old ones are asked for).
+    """
+
+    attrs: Attrs | None
+    new: Sequence[Layout] | None
+    old: Sequence[Layout | None]
+    types: Sequence[Type]
+
+
+Answer = InferCorrectLayoutOutput | None  # None: the operator works in the old layout only
+
+
+def moved(axis: int, old: Layout, new: Layout) -> int | None:
+    """Where an axis of the old layout lies in the new one; None where it lies in blocks, or is not there."""
+    if not -len(old) <= axis < len(old):
+        return None
+    letter = old[axis]
+    if letter.islower() or new.splits(letter) != old.splits(letter) or letter not in new:
+        return None
+    if new.factor_of(letter) != old.factor_of(letter):
+        return None
+    return new.index_of(letter)
+
+
+def is_layout(name: str) -> bool:
+    try:
+        Layout(name)
+    except RelationError:
+        return False
+    return True

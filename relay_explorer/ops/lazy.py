@@ -1,0 +1,27 @@
+"""Modules that are imported when the first name of them is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class LazyModule:
+    """Stands for the module `path`. Without it, an ImportError says `help`."""
+
+    def __init__(self, path: str, help: str = "") -> None:
+        self.__dict__.update(_path=path, _help=help)
+
+    def __getattr__(self, name: str) -> Any:
+        path, help = self.__dict__["_path"], self.__dict__["_help"]
+        if name == "__wrapped__":  # what inspect looks for in everything
+            raise AttributeError(name)
+        try:
+            module = import_module(path)
+        except ImportError:
+            if not help:
+                raise
+            raise ImportError(help) from None
+        value = getattr(module, name)
+        self.__dict__[name] = value  # found without this method from now on
+        return value

@@ -1,0 +1,360 @@
+"""Operators on images: resizing, cutting out, sampling at computed places.
+
+As in Relay's meaning, places and weights are float64: in float32 a place that lies between two elements, or
+on one, may come to lie elsewhere, and another neighbour is read.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import product as choices
+from types import SimpleNamespace
+from typing import Any
+
+from ..interpolate import SLACK
+from ..nn.layout import layout_map
+from ..nn.sliding import sides
+from .binary import plus
+from .convolution import places as window_places
+from .convolution import surrounded
+from .index import inside
+from .lowered import Lowered, Lowering
+from .reduce import greatest
+from .tensors import (
+    Tensor,
+    Value,
+    View,
+    cast,
+    clamp,
+    dims,
+    every,
+    is_float,
+    known,
+    laid_out,
+    number,
+    reduce_axes,
+    select,
+    some,
+    stage,
+    te,
+)
+
+REAL = "float64"
+Weighted = tuple[Value, Value]  # an element of an axis, and how much it counts
+
+
+def real(value: Any) -> Value:
+    return number(value, REAL) if isinstance(value, (int, float)) else value.astype(REAL)
+
+
+def resized(
+    view: View,
+    size: Sequence[Any],
+    how: Any,
+    read: Callable[..., Value],
+    span: Callable[[int], Any],
+    dtype: str,
+) -> Callable[..., Value]:
+    """The interpolated value at an index (n, c, space …) of the result, as a function of it.
+
+    `how` are the attributes of a resizing; `read` the element of the data; `span(axis)` the part of the axis
+    that `tf_crop_and_resize` shows, from its first place to its last.
+    """
+    extents = view.shape[2:]
+    cropping = how.coordinate_transformation_mode == "tf_crop_and_resize"
+
+    def value(n: Value, c: Value, *i: Value) -> Value:
+        outside, axes = [], []
+        for axis, (at, extent, count) in enumerate(zip(i, extents, size, strict=True)):
+            place = _place(how.coordinate_transformation_mode, at, extent, count, span(axis))
+            axes.append(_neighbours(how, place, extent))
+            if cropping:
+                outside += [place < real(0), place > real(extent - 1)]
+        total: Any = None
+        for corner in choices(*axes):
+            weight: Any = None
+            for _, share in corner:
+                weight = share if weight is None or share is None else weight * share
+            element = read(n, c, *[at for at, _ in corner]).astype(REAL)
+            term = element if weight is None else element * weight
+            total = term if total is None else total + term
+        if outside:
+            total = select(some(outside), real(how.extrapolation_value), total)
+        return cast(total, dtype)
+
+    return value
+
+
+def _place(mode: str, at: Value, extent: Any, count: Any, span: Any) -> Value:
+    """Where on an axis of `extent` elements the one at `at` of the `count` of the result lies."""
+    i, scale = at.astype(REAL), real(extent) / real(count)
+    half = real(0.5)
+    if mode == "half_pixel" or (mode == "pytorch_half_pixel" and known(count) != 1):
+        return (i + half) * scale - half
+    if mode == "pytorch_half_pixel":
+        return i
+    if mode == "align_corners":
+        return i * (real(extent - 1) / te.max(real(count - 1), real(1)))
+    if mode == "asymmetric":
+        return i * scale
+    if mode == "tf_half_pixel_for_nn":
+        return (i + half) * scale
+    first, last = (real(part) * real(extent - 1) for part in span)
+    if known(count) == 1:
+        return i + (first + last) * half
+    return first + i * ((last - first) / real(count - 1))
+
+
+def _neighbours(how: Any, place: Value, extent: Any) -> list[Weighted]:
+    """The elements of an axis that count at a place, each with its share; None is the whole."""
+    if how.method == "nearest_neighbor":
+        return [(clamp(_nearest(how, place).astype("int32"), 0, extent - 1), None)]
+    low = te.floor(place)
+    part, first = place - low, low.astype("int32")
+    if how.method == "linear":
+        shares, first_of = [real(1) - part, part], first
+    else:
+        shares, first_of = cubic(part, how.cubic_alpha), first - 1
+    found = [(first_of + n, share) for n, share in enumerate(shares)]
+    if how.method == "cubic" and how.cubic_exclude:
+        found = [(at, select(some([at < 0, at >= extent]), real(0), share)) for at, share in found]
+        total = found[0][1] + found[1][1] + found[2][1] + found[3][1]
+        found = [(at, share / total) for at, share in found]
+    return [(clamp(at, 0, extent - 1), share) for at, share in found]
+
+
+def _nearest(how: Any, place: Value) -> Value:
+    method = how.rounding_method or (
+        "round" if how.coordinate_transformation_mode == "align_corners" else "floor"
+    )
+    return {
+        "round": lambda: te.round(place),
+        "round_prefer_floor": lambda: te.ceil(place - real(0.5)),
+        "round_prefer_ceil": lambda: te.floor(place + real(0.5)),
+        "floor": lambda: te.floor(place + real(SLACK)),
+        "ceil": lambda: te.ceil(place - real(SLACK)),
+    }[method]()
+
+
+def cubic(part: Value, alpha: float) -> list[Value]:
+    """The weights of the four elements around a place that lies `part` after the second (Keys, 1981)."""
+    a, one = real(alpha), real(1)
+
+    def near(d: Value) -> Value:
+        return ((a + real(2)) * d - (a + real(3))) * d * d + one
+
+    def far(d: Value) -> Value:
+        return a * (((d - real(5)) * d + real(8)) * d - real(4))
+
+    return [far(one + part), near(part), near(one - part), far(real(2) - part)]
+
+
+def _resize(axes: str) -> Lowering:
+    def lower(call: Lowered) -> list[Tensor]:
+        attrs, count = call.attrs, len(axes)
+        roi = attrs.roi or (0.0,) * count + (1.0,) * count
+        return [_whole(call, attrs, attrs.size, lambda axis: (roi[axis], roi[axis + count]), "NC" + axes)]
+
+    return lower
+
+
+def _whole(call: Lowered, how: Any, size: Sequence[Any], span: Callable[[int], Any], axes: str) -> Tensor:
+    """The data resized."""
+    layout = layout_map(call.attrs.layout, axes)
+    view, dtype = View(call.inputs[0], layout), call.out.dtype
+    if _apart(call, view, how, size):
+        return _by_axis(view, how, size, dtype, call.name)
+    value = resized(view, size, how, view, span, dtype)
+    return laid_out((*view.shape[:2], *size), layout, value, call.name)
+
+
+def _apart(call: Lowered, view: View, how: Any, size: Sequence[Any]) -> bool:
+    """Whether one axis can be resized after another: then a place of two axes is two sums of two elements,
+    not one of four. Integers would be rounded otherwise, and what lies outside is not a sum.
+    """
+    sized = all(known(dim) is not None for dim in (*view.shape[2:], *size))
+    plain = how.method != "nearest_neighbor" and how.coordinate_transformation_mode != "tf_crop_and_resize"
+    return sized and plain and len(size) > 1 and is_float(call.out.dtype) and call.target.kind != "cuda"
+
+
+def _by_axis(view: View, how: Any, size: Sequence[int], dtype: str, name: str) -> Tensor:
+    """What becomes shorter goes first, what becomes longer last, and between them the axis whose elements lie
+    one after another: its neighbours must be gathered.
+    """
+    within, shape = view.layout.axes[-1][0].upper(), list(view.shape)
+    axes = range(2, len(shape))
+    order = sorted(
+        axes, key=lambda a: 1 if view.layout.canonical[a] == within else 2 * (size[a - 2] >= shape[a])
+    )
+    mode = how.coordinate_transformation_mode
+    for axis in order:
+        extent, count = shape[axis], size[axis - 2]
+        shape[axis] = count
+
+        def value(*i: Value, view: View = view, axis: int = axis, sizes: Any = (extent, count)) -> Value:
+            place = _place(mode, i[axis], sizes[0], sizes[1], None)
+            found = [
+                view(*i[:axis], at, *i[axis + 1 :]).astype(REAL) * share
+                for at, share in _neighbours(how, place, sizes[0])
+            ]
+            return cast(reduce(operator.add, found), REAL if axis != order[-1] else dtype)
+
+        last = axis == order[-1]
+        made = laid_out(shape, view.layout, value, name if last else f"{name}_axis{axis}", kept=not last)
+        view = View(made, view.layout)
+    return view.x
+
+
+resize1d, resize2d, resize3d = _resize("W"), _resize("HW"), _resize("DHW")
+
+
+def _upsample(axes: str, factors: Sequence[str]) -> Lowering:
+    """Resizing by factors, in the words of resizing to a size."""
+    methods = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+
+    def lower(call: Lowered) -> list[Tensor]:
+        attrs = call.attrs
+        shape = View(call.inputs[0], layout_map(attrs.layout, "NC" + axes)).shape
+        if len(axes) == 2:
+            mode = "align_corners" if attrs.align_corners else "asymmetric"
+        else:
+            mode = attrs.coordinate_transformation_mode
+        how = SimpleNamespace(
+            method=methods.get(attrs.method, attrs.method), coordinate_transformation_mode=mode,
+            rounding_method="", cubic_alpha=-0.5, cubic_exclude=0, extrapolation_value=0.0,
+        )  # fmt: skip
+        size = [_times(dim, attrs[name]) for dim, name in zip(shape[2:], factors, strict=True)]
+        return [_whole(call, how, size, lambda axis: (0, 1), "NC" + axes)]
+
+    return lower
+
+
+def _times(dim: Any, factor: float) -> Any:
+    if isinstance(dim, int):
+        return round(dim * factor)
+    return dim * int(factor) if factor == int(factor) else te.round(real(dim) * real(factor)).astype("int64")
+
+
+upsampling = _upsample("HW", ("scale_h", "scale_w"))
+upsampling3d = _upsample("DHW", ("scale_d", "scale_h", "scale_w"))
+
+
+def crop_and_resize(call: Lowered) -> list[Tensor]:
+    data, boxes, indices = call.inputs
+    attrs, layout = call.attrs, layout_map(call.attrs.layout, "NCHW")
+    view = View(data, layout)
+    how = SimpleNamespace(
+        method="linear" if attrs.method == "bilinear" else attrs.method,
+        coordinate_transformation_mode="tf_crop_and_resize", rounding_method="round",
+        extrapolation_value=attrs.extrapolation_value, cubic_alpha=-0.5, cubic_exclude=0,
+    )  # fmt: skip
+
+    def value(b: Value, c: Value, i: Value, j: Value) -> Value:
+        def read(n: Value, channel: Value, *at: Value) -> Value:
+            return view(inside(indices(b), view.shape[0]), channel, *at)
+
+        def span(axis: int) -> tuple[Value, Value]:
+            return boxes(b, axis), boxes(b, axis + 2)
+
+        return resized(view, attrs.crop_size, how, read, span, call.out.dtype)(b, c, i, j)
+
+    shape = (dims(boxes)[0], view.shape[1], *attrs.crop_size)
+    return [laid_out(shape, layout, value, call.name)]
+
+
+def affine_grid(call: Lowered) -> list[Tensor]:
+    matrices, (rows, columns) = call.inputs[0], call.attrs.target_shape
+
+    def spread(at: Value, count: int) -> Value:
+        step = 2 / (count - 1) if count > 1 else 0.0
+        return at.astype(REAL) * real(step) - real(1)
+
+    def value(n: Value, k: Value, i: Value, j: Value) -> Value:
+        x, y = spread(j, columns), spread(i, rows)
+        total = matrices(n, k, 0).astype(REAL) * x + matrices(n, k, 1).astype(REAL) * y
+        return cast(total + matrices(n, k, 2).astype(REAL), call.out.dtype)
+
+    return [stage((dims(matrices)[0], 2, rows, columns), value, call.name)]
+
+
+def grid_sample(call: Lowered) -> list[Tensor]:
+    (data, grid), attrs = call.inputs, call.attrs
+    layout = layout_map(attrs.layout, {4: "NCHW", 5: "NCDHW"}[len(attrs.layout)])
+    view = View(data, layout)
+    extents = view.shape[2:]
+
+    def value(n: Value, c: Value, *i: Value) -> Value:
+        axes = []
+        for axis, extent in enumerate(extents):
+            coordinate = grid(n, len(extents) - 1 - axis, *i).astype(REAL)
+            place = _unscaled(coordinate, extent, attrs.align_corners)
+            if attrs.method != "bicubic":
+                place = _brought_in(place, extent, attrs)
+            around = _around(place, attrs.method)
+            axes.append([(_brought_in(at, extent, attrs), share) for at, share in around])
+        total: Any = real(0)
+        for corner in choices(*axes):
+            held, weight, place = [], real(1), []
+            for (at, share), extent in zip(corner, extents, strict=True):
+                held += [at >= real(0), at < real(extent)]
+                weight = weight * share
+                place.append(clamp(at, real(0), real(extent - 1)).astype("int32"))
+            term = view(n, c, *place).astype(REAL) * weight
+            total = total + select(every(held), term, real(0))
+        return cast(total, view.dtype)
+
+    return [laid_out((*view.shape[:2], *dims(grid)[2:]), layout, value, call.name)]
+
+
+def _unscaled(coordinate: Value, extent: Any, align_corners: bool) -> Value:
+    """The place on an axis that a coordinate from -1 to 1 names."""
+    one, half = real(1), real(0.5)
+    if align_corners:
+        return (coordinate + one) * half * real(extent - 1)
+    return ((coordinate + one) * real(extent) - one) * half
+
+
+def _around(place: Value, method: str) -> list[Weighted]:
+    """The elements around a place, and how much each counts."""
+    if method == "nearest":
+        return [(te.round(place), real(1))]
+    low = te.floor(place)
+    if method == "bilinear":
+        return [(low, real(1) - (place - low)), (low + real(1), place - low)]
+    return [(low + real(n - 1), share) for n, share in enumerate(cubic(place - low, -0.75))]
+
+
+def _brought_in(place: Value, extent: Any, attrs: Any) -> Value:
+    """`place` brought into the axis as the padding mode says; zeros leave it where it is."""
+    if attrs.padding_mode == "zeros":
+        return place
+    last = real(extent - 1)
+    if attrs.padding_mode == "reflection":
+        low, span = (real(0), last) if attrs.align_corners else (real(-0.5), real(extent))
+        if attrs.align_corners and known(extent) == 1:
+            return real(0)
+        away, turn = te.abs(place - low), span * real(2)
+        within = away - te.floor(away / turn) * turn
+        place = te.min(within, turn - within) + low
+    return clamp(place, real(0), last)
+
+
+def dilation2d(call: Lowered) -> list[Tensor]:
+    """The greatest sum of the image and a window under it. Padding counts as 0."""
+    attrs, dtype = call.attrs, call.out.dtype
+    layout = layout_map(attrs.data_layout, "NCHW")
+    image, window = View(call.inputs[0], layout), View(call.inputs[1], layout_map(attrs.kernel_layout, "IHW"))
+    pairs = sides(attrs.padding, 2)
+    padded = surrounded(image, pairs, number(0, image.dtype), f"{call.name}_pad")
+    (down, across), (rows, columns) = attrs.strides[:2], attrs.dilations[:2]
+    k = reduce_axes(window.shape[1:])
+
+    def value(n: Value, c: Value, i: Value, j: Value) -> Value:
+        seen = padded(n, c, i * down + k[0] * rows, j * across + k[1] * columns)
+        return greatest(plus(cast(seen, dtype), cast(window(c, *k), dtype)), k)
+
+    high = window_places(padded.shape[2], window.shape[1], down, rows, (0, 0))
+    wide = window_places(padded.shape[3], window.shape[2], across, columns, (0, 0))
+    return [laid_out((*image.shape[:2], high, wide), layout, value, call.name)]

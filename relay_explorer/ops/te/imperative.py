@@ -1,0 +1,100 @@
+"""Kernels written as loops, for what no tensor expression says: where one step needs what an earlier one
+left, or writes at a place that is data. They are one thread's work, apart from the loops that are `together`.
+
+They are TVM's opaque blocks: schedules leave them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..lazy import LazyModule
+from .lowered import Target
+from .tensors import Shape, Tensor, Value, te, tirx
+
+builder: Any = LazyModule("tvm.script.ir_builder")
+T: Any = LazyModule("tvm.script.ir_builder.tirx")
+
+Buffers = list[Any]  # read and written by index
+
+
+def loops(
+    results: Sequence[tuple[Shape, str]],
+    inputs: Sequence[Tensor],
+    body: Callable[[Buffers, Buffers], None],
+    name: str,
+    given: slice = slice(None),
+    target: Target | None = None,
+) -> list[Tensor]:
+    """Tensors of these shapes and element types, which `body`, a function of the buffers of `inputs` and of
+    results, fills. Only those of the slice `given` are given back, the others are the loops' own: on a GPU
+    they are memory of the thread that runs the loops, since a kernel can have no other there.
+    """
+    outside = [True] * len(results)
+    if target is not None and target.kind == "cuda":
+        outside = [n in range(*given.indices(len(results))) for n in range(len(results))]
+
+    def written(ins: Sequence[Any], outs: Sequence[Any]) -> Any:
+        with builder.IRBuilder() as made:
+            with T.serial(0, 1):  # the builder wants one statement; what counts is its body
+                rest = iter(outs)
+                buffers = [
+                    next(rest) if outer else T.decl_buffer(list(shape), dtype, scope="local")
+                    for outer, (shape, dtype) in zip(outside, results)
+                ]
+                body([T.buffer_proxy(b) for b in ins], [T.buffer_proxy(b) for b in buffers])
+            return made.get().body
+
+    kinds = [kind for outer, kind in zip(outside, results) if outer]
+    shapes, dtypes = [tuple(shape) for shape, _ in kinds], [dtype for _, dtype in kinds]
+    made = te.extern(shapes, list(inputs), written, dtype=dtypes, name=name)
+    found = list(made) if isinstance(made, (list, tuple)) or len(kinds) > 1 else [made]
+    return found[given] if len(found) == len(results) else found
+
+
+def local(size: int, dtype: str) -> Any:
+    """A few numbers that the loops keep and change."""
+    return T.buffer_proxy(T.decl_buffer([size], dtype, scope="local"))
+
+
+def each(size: Any) -> Any:
+    """A loop: `with each(n) as i`."""
+    return T.serial(0, size)
+
+
+def together(size: Any) -> Any:
+    """A loop whose turns do not depend on each other, and are shared among the cores."""
+    return T.parallel(0, size)
+
+
+def when(condition: Value) -> Any:
+    """`with when(condition):` what is done where it holds."""
+    return _If(condition)
+
+
+class _If:
+    """TVM's builder wants an If, and a Then inside it."""
+
+    def __init__(self, condition: Value) -> None:
+        self.parts = (T.If(condition), T.Then())
+
+    def __enter__(self) -> None:
+        for part in self.parts:
+            part.__enter__()
+
+    def __exit__(self, *problem: Any) -> None:
+        for part in reversed(self.parts):
+            part.__exit__(*problem)
+
+
+def repeat_while(condition: Value) -> Any:
+    return T.While(condition)
+
+
+def int32(value: Any) -> Value:
+    return tirx.const(value, "int32") if isinstance(value, int) else value.astype("int32")
+
+
+def int64(value: Any) -> Value:
+    return tirx.const(value, "int64") if isinstance(value, int) else value.astype("int64")

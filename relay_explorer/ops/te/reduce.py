@@ -1,0 +1,283 @@
+"""Reductions: operators that fold whole axes of a tensor into one number each.
+
+Where TOPI differs from Relay:
+
+* its `max` and `min` lose NaN, and its `argmax` does not find it, where NumPy's do;
+* its `argmax` of a row of -∞ is -1, no position at all;
+* it adds half-precision numbers up in half precision: the sum of 70,000 ones is 2,048, after which adding 1
+  changes nothing. Here such sums are kept in float32.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from .binary import whole_quotient
+from .library import tvm
+from .lowered import Lowered, Lowering
+from .tensors import (
+    NARROW,
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    every,
+    greater_of,
+    is_float,
+    is_nan,
+    is_signed,
+    known,
+    least,
+    lesser_of,
+    most,
+    number,
+    over_nothing,
+    plain,
+    product,
+    ravel,
+    select,
+    some,
+    stage,
+    summed,
+    te,
+    tirx,
+)
+
+
+class Folded:
+    """The axes that a call folds: how an index of the result, and the folded places, become one of the
+    data.
+    """
+
+    def __init__(self, call: Lowered) -> None:
+        x, attrs = call.inputs[0], call.attrs
+        self.rank, self.keep, sizes = len(x.shape), attrs.keepdims, dims(x)
+        named = {axis % self.rank for axis in attrs.axis or ()}
+        folded = [axis for axis in range(self.rank) if not attrs.axis or (axis in named) != attrs.exclude]
+        self.axes = {axis: te.reduce_axis((0, sizes[axis]), name=f"k{axis}") for axis in folded}
+        self.count = product([sizes[axis] for axis in folded])
+        self.place = ravel(list(self.axes.values()), [sizes[axis] for axis in folded])
+        self.shape = [
+            1 if axis in self.axes else dim
+            for axis, dim in enumerate(sizes)
+            if self.keep or axis not in self.axes
+        ]
+
+    def index(self, i: Sequence[Value]) -> list[Value]:
+        """The index into the data, where the result is at `i`."""
+        return self._with(self.axes, i)
+
+    def kept(self, i: Sequence[Value]) -> list[Value]:
+        """The index into a tensor like the data with its folded axes as 1."""
+        return self._with(dict.fromkeys(self.axes, 0), i)
+
+    def _with(self, folded: dict[int, Any], i: Sequence[Value]) -> list[Value]:
+        rest = iter(i)
+        found = []
+        for axis in range(self.rank):
+            if axis in folded:
+                found.append(folded[axis])
+                if self.keep:
+                    next(rest)
+            else:
+                found.append(next(rest))
+        return found
+
+    def over(self) -> list[Any]:
+        return list(self.axes.values())
+
+
+_COMBINED: dict[str, Any] = {
+    "prod": lambda a, b: a * b,
+    "max": greater_of,
+    "min": lesser_of,
+}
+_IDENTITIES: dict[str, Any] = {
+    "prod": lambda dtype: number(1, dtype),
+    "max": least,
+    "min": most,
+}
+
+
+@cache
+def _reducer(name: str) -> Any:
+    """The reduction of that name, with the value that changes nothing."""
+    _register(name)
+    return te.comm_reducer(_COMBINED[name], _IDENTITIES[name], name=name)
+
+
+def _register(name: str) -> None:
+    """Tells TVM's schedules that the reduction may be taken apart: that the order does not matter.
+
+    TVM's register outlives Python, where what it calls must not be freed any more: so it never is.
+    """
+    combine, identity = _COMBINED[name], _IDENTITIES[name]
+    told = (
+        tvm.runtime.convert(lambda a, b: [combine(a[0], b[0])]),
+        tvm.runtime.convert(lambda values: [identity(dtype_of(values[0]))]),
+    )
+    for function in told:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(function))
+    tvm.get_global_func("s_tir.schedule.RegisterReducer")(1, *told)
+
+
+def _folded(name: str, value: Value, axes: Sequence[Any]) -> Value:
+    """A reduction over axes; over an empty one what changes nothing."""
+    if over_nothing(axes):
+        return _IDENTITIES[name](dtype_of(value))
+    return _reducer(name)(value, axis=list(axes))
+
+
+def greatest(value: Value, axes: Sequence[Any]) -> Value:
+    """The greatest of all values over `axes`; NaN where one is NaN."""
+    return _folded("max", value, axes)
+
+
+def products_from(extent: Callable[[Value], Value], count: Any, name: str) -> Tensor:
+    """The products of the extents (int64) of `count` axes from each on, and behind them 1: one more."""
+    k = te.reduce_axis((0, count), name="k")
+    one = number(1, "int64")
+    return stage((count + 1,), lambda axis: _folded("prod", select(k >= axis, extent(k), one), [k]), name)
+
+
+def _fold(name: str, of_truths: str) -> Lowering:
+    """A reduction; of truth values it is the one called `of_truths`."""
+
+    def lower(call: Lowered) -> list[Tensor]:
+        x, fold = call.inputs[0], Folded(call)
+        if not fold.axes:
+            return [stage(fold.shape, lambda *i: x(*fold.index(i)), call.name)]
+        if dtype_of(x) == "bool":
+            return [_of_truths(of_truths, fold, call)]
+        return [stage(fold.shape, lambda *i: _folded(name, x(*fold.index(i)), fold.over()), call.name)]
+
+    return lower
+
+
+def _of_truths(name: str, fold: Folded, call: Lowered) -> Tensor:
+    """Whether all are true, or any: the least or the greatest of 0s and 1s, which TVM can put in vectors; for
+    a GPU in numbers that threads can exchange.
+    """
+    kind = {"all": "min", "any": "max"}[name]
+    x, dtype = call.inputs[0], "int32" if call.target.kind == "cuda" else "int8"
+    found = stage(
+        fold.shape,
+        lambda *i: _folded(kind, x(*fold.index(i)).astype(dtype), fold.over()),
+        f"{call.name}_number",
+    )
+    return stage(fold.shape, lambda *i: found(*i) > number(0, dtype), call.name)
+
+
+max = _fold("max", "any")
+min = _fold("min", "all")
+all = _fold("all", "all")
+any = _fold("any", "any")
+
+
+def sum(call: Lowered) -> list[Tensor]:
+    return [_total(call, Folded(call), dtype_of(call.inputs[0]), call.name)]
+
+
+def _total(call: Lowered, fold: Folded, dtype: str, name: str) -> Tensor:
+    x = call.inputs[0]
+    if dtype_of(x) == "bool":
+        return _fold("any", "any")(call)[0]
+    return summed(fold.shape, lambda *i: x(*fold.index(i)), fold.over(), dtype, name)
+
+
+def prod(call: Lowered) -> list[Tensor]:
+    """Half-precision numbers are multiplied in float32."""
+    x, fold = call.inputs[0], Folded(call)
+    dtype = dtype_of(x)
+    if dtype == "bool" or dtype not in NARROW or not fold.axes:
+        return list(_fold("prod", "all")(call))
+    wide = stage(
+        fold.shape,
+        lambda *i: _folded("prod", x(*fold.index(i)).astype("float32"), fold.over()),
+        f"{call.name}_wide",
+    )
+    return [stage(fold.shape, lambda *i: wide(*i).astype(dtype), call.name)]
+
+
+def per(total: Value, count: Any) -> Value:
+    """`total` of so many elements, divided by their number; of integers the whole part."""
+    dtype = dtype_of(total)
+    if is_float(dtype):
+        if known(count) == 0:
+            return number(math.nan, dtype)
+        return total / (number(count, dtype) if isinstance(count, int) else count.astype(dtype))
+    wide = "int64" if is_signed(dtype) else "uint64"
+    whole = number(count, wide) if isinstance(count, int) else count.astype(wide)
+    return cast(whole_quotient(cast(total, wide), whole), dtype)
+
+
+def _wide(dtype: str) -> str:
+    return "float32" if dtype in NARROW or dtype == "bool" else dtype
+
+
+def mean(call: Lowered) -> list[Tensor]:
+    fold, dtype = Folded(call), dtype_of(call.inputs[0])
+    total = _total(call, fold, _wide(dtype), f"{call.name}_sum")
+    return [stage(fold.shape, lambda *i: cast(per(total(*i), fold.count), dtype), call.name)]
+
+
+def variance(call: Lowered) -> list[Tensor]:
+    (x, middle), fold = call.inputs, Folded(call)
+    dtype = dtype_of(x)
+    wide = _wide(dtype)
+
+    def square(*i: Value) -> Value:
+        apart = cast(x(*fold.index(i)), wide) - cast(middle(*fold.kept(i)), wide)
+        return apart * apart
+
+    total = summed(fold.shape, square, fold.over(), wide, f"{call.name}_sum")
+    count = fold.count - int(call.attrs.unbiased)
+    return [stage(fold.shape, lambda *i: cast(per(total(*i), count), dtype), call.name)]
+
+
+# -- positions
+
+
+def place_of(value: Value, best: Value, place: Value, axes: Sequence[Any], last: bool) -> Value:
+    """The first place over `axes`, or the last, whose value is the best, which a stage before has found.
+
+    One reduction could keep both, the best and its place; but TVM makes wrong code of such a pair when the
+    loop around it is one of vectors.
+    """
+    if is_float(dtype_of(value)):
+        here = some([tirx.EQ(value, best), every([is_nan(value), is_nan(best)])])
+    else:
+        here = tirx.EQ(value, best)
+    nowhere = number(-1, "int32") if last else tirx.max_value("int32")
+    return (te.max if last else te.min)(select(here, place.astype("int32"), nowhere), axis=list(axes))
+
+
+def _position(greater: bool) -> Lowering:
+    def lower(call: Lowered) -> list[Tensor]:
+        x, last = call.inputs[0], call.attrs.select_last_index
+        first, second = Folded(call), Folded(call)
+        if not first.axes:
+            return [stage(first.shape, lambda *i: number(0, "int32"), call.name)]
+        kind = "max" if greater else "min"
+        best = stage(
+            first.shape,
+            lambda *i: _folded(kind, plain(x(*first.index(i))), first.over()),
+            f"{call.name}_best",
+        )
+
+        def value(*i: Value) -> Value:
+            here = plain(x(*second.index(i)))
+            return place_of(here, best(*i), second.place, second.over(), last)
+
+        return [stage(first.shape, value, call.name)]
+
+    return lower
+
+
+argmax = _position(True)
+argmin = _position(False)

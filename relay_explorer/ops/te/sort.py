@@ -1,0 +1,335 @@
+"""Sorting and searching.
+
+TOPI calls the runtime's `tvm.contrib.sort`, which a program without TVM's runtime does not have. Here a
+merge sort is written out: equal elements keep their order, and NaN is the greatest number, as in NumPy.
+The few first elements of a long row are found without sorting it.
+
+An element of 32 bits or less becomes a whole number that stands in the same order, and its place in the row
+is written behind it: so no two are equal, and what is compared is what is moved, without a jump that the
+processor would have to guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .imperative import Buffers, each, int32, local, loops, repeat_while, together, when
+from .lowered import Lowered
+from .tensors import (
+    Index,
+    Shape,
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    every,
+    is_float,
+    is_nan,
+    known,
+    number,
+    product,
+    ravel,
+    select,
+    some,
+    stage,
+    te,
+    tirx,
+    unravel,
+)
+
+FEW_OF = 4  # of so many times as many, the first of a row are found without putting all in order:
+FEW, FEW_KEYS = 256, 16  # up to so many one by one; where elements have keys, more of them in batches
+
+
+def comes_before(a: Value, b: Value, ascending: bool = True) -> Value:
+    """Whether `a` must stand before `b`. NaN counts as the greatest."""
+    if dtype_of(a) == "bool":
+        a, b = a.astype("int8"), b.astype("int8")
+    first = a < b if ascending else a > b
+    if not is_float(dtype_of(a)):
+        return first
+    nan, other = (b, a) if ascending else (a, b)
+    return some([first, every([is_nan(nan), tirx.Not(is_nan(other))])])
+
+
+def order(x: Tensor, axis: int, ascending: bool, name: str) -> Tensor:
+    """The positions (rows, places) that put the rows of `x` along `axis` in order: a merge sort."""
+    shape = dims(x)
+    others = (*shape[:axis], *shape[axis + 1 :])
+    size, rows = shape[axis], product(others)
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (data,), (places, *work) = ins, outs
+        with together(rows) as row:
+
+            def at(place: Value) -> Value:
+                rest = unravel(row, others)
+                return data[(*rest[:axis], place, *rest[axis:])]
+
+            if len(work) == 1:
+                merge_sort(row, int32(size), at, places, work[0], ascending)
+            else:
+                _sort_keys(row, int32(size), at, places, work, ascending)
+
+    kinds = ["int32", "int64", "int64"] if has_key(dtype_of(x)) else ["int32"] * 2
+    return loops([((rows, size), kind) for kind in kinds], [x], body, name)[0]
+
+
+def has_key(dtype: str) -> bool:
+    """Whether elements of a type have numbers of 32 bits that stand in their order."""
+    return not dtype.endswith("64")
+
+
+def _key(value: Value, place: Value, ascending: bool) -> Value:
+    """A number of 64 bits that stands where the element must, behind all that are equal and come before."""
+    dtype = dtype_of(value)
+    if is_float(dtype):
+        real = value.astype("float32")
+        bits = tirx.reinterpret("int32", real)
+        below = tirx.bitwise_and(bits >> number(31, "int32"), number(2**31 - 1, "int32"))
+        bits = select(tirx.EQ(real, number(0, "float32")), number(0, "int32"), tirx.bitwise_xor(bits, below))
+        whole = select(is_nan(value), number(2**31 - 1, "int32"), bits).astype("int64")
+    else:
+        wide = (value.astype("int8") if dtype == "bool" else value).astype("int64")
+        whole = wide - number(2**31, "int64") if dtype == "uint32" else wide
+    whole = whole if ascending else tirx.bitwise_not(whole)
+    return tirx.bitwise_or(whole << number(32, "int64"), place.astype("int64"))
+
+
+def _sort_keys(
+    row: Value, size: Value, at: Callable[[Value], Value], places: Any, work: Buffers, ascending: bool
+) -> None:
+    """Fills `places[row]` with 0 to `size` - 1 in the order of the elements `at` them, by their keys."""
+    keys, spare = work
+    with each(size) as i:
+        keys[row, i] = _key(at(i), i, ascending)
+    _merge_keys(row, int32(0), size, keys, spare)
+    with each(size) as i:
+        places[row, i] = keys[row, i].astype("int32")
+
+
+def _merge_keys(row: Value, first: Value, size: Value, keys: Any, spare: Any) -> None:
+    """Puts `keys[row]` in order, from the place `first` to before `size`."""
+    width = local(1, "int32")
+    width[0] = number(1, "int32")
+    with repeat_while(width[0] < size - first):
+        with each(te.floordiv(size - first + width[0] * 2 - 1, width[0] * 2)) as pair:
+            start = first + pair * width[0] * 2
+            middle = tirx.min(start + width[0], size)
+            _merge_two(row, start, middle, tirx.min(start + width[0] * 2, size), keys, spare)
+        with each(size - first) as i:
+            keys[row, first + i] = spare[row, first + i]
+        width[0] = width[0] * 2
+
+
+def _merge_two(row: Value, start: Value, middle: Value, end: Value, keys: Any, spare: Any) -> None:
+    """Two neighbouring runs of keys become one in `spare`. Which of two is taken decides no jump."""
+    following = local(2, "int32")  # the next of either run
+    following[0], following[1] = start, middle
+    with repeat_while(every([following[0] < middle, following[1] < end])):
+        left, right = keys[row, following[0]], keys[row, following[1]]
+        spare[row, following[0] + following[1] - middle] = tirx.min(left, right)
+        taken = local(1, "int32")
+        taken[0] = (right < left).astype("int32")
+        following[0] = following[0] + 1 - taken[0]
+        following[1] = following[1] + taken[0]
+    with each(middle - following[0]) as n:  # of one run nothing is left
+        spare[row, following[0] + n + end - middle] = keys[row, following[0] + n]
+    with each(end - following[1]) as n:
+        spare[row, following[1] + n] = keys[row, following[1] + n]
+
+
+def first_places(x: Tensor, axis: int, count: int, ascending: bool, name: str) -> Tensor:
+    """The positions (rows, places) of the first `count` elements of each row in order. They are kept sorted
+    while the row is read: most elements lose against the last of them, and are done.
+    """
+    shape = dims(x)
+    others = (*shape[:axis], *shape[axis + 1 :])
+    size, rows = shape[axis], product(others)
+    batches = count > FEW_KEYS and has_key(dtype_of(x))
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (data,), (places, *work) = ins, outs
+        with together(rows) as row:
+
+            def at(place: Value) -> Value:
+                rest = unravel(row, others)
+                return data[(*rest[:axis], place, *rest[axis:])]
+
+            if batches:
+                _first_keys(row, (int32(size), count), at, places, work, ascending)
+                return
+            with each(count) as i:
+                places[row, i] = int32(0)
+            with each(size) as i:
+                _enter(row, int32(i), count, at, places, ascending)
+
+    kinds = [((rows, count), "int32")] + [((rows, 2 * count), "int64")] * (2 if batches else 0)
+    return loops(kinds, [x], body, name)[0]
+
+
+def _first_keys(
+    row: Value, sizes: tuple[Value, int], at: Callable[[Value], Value], places: Any, work: Buffers, up: bool
+) -> None:
+    """Keeps what is before the last of the `count` that are in order, until there are as many again; then
+    these are put in order too, and the first `count` of all stay.
+    """
+    (size, count), (keys, spare) = sizes, work
+    held, ready, limit = local(1, "int32"), local(1, "int32"), local(1, "int64")
+    held[0], ready[0], limit[0] = int32(0), int32(0), tirx.max_value("int64")
+
+    def shorten() -> None:
+        _merge_keys(row, ready[0], held[0], keys, spare)
+        _merge_two(row, int32(0), ready[0], held[0], keys, spare)
+        with each(count) as i:
+            keys[row, i] = spare[row, i]
+        held[0], ready[0], limit[0] = int32(count), int32(count), spare[row, count - 1]
+
+    with each(size) as i:
+        key = local(1, "int64")
+        key[0] = _key(at(i), i, up)
+        with when(key[0] < limit[0]):
+            keys[row, held[0]] = key[0]
+            held[0] = held[0] + 1
+            with when(held[0] >= 2 * count):
+                shorten()
+    shorten()
+    with each(count) as i:
+        places[row, i] = keys[row, i].astype("int32")
+
+
+def _enter(
+    row: Value, place: Value, count: int, at: Callable[[Value], Value], places: Any, ascending: bool
+) -> None:
+    """Puts `place` among those that are kept, behind all that it must not stand before; those behind it move,
+    and the last of them is lost.
+    """
+    enters, free = local(1, "bool"), local(1, "int32")
+    enters[0] = comes_before(at(place), at(places[row, count - 1]), ascending)
+    with when(some([place < count, enters[0]])):
+        free[0] = tirx.min(place, int32(count - 1))
+        enters[0] = tirx.const(True, "bool")
+        with repeat_while(every([free[0] > 0, enters[0]])):
+            before = places[row, tirx.max(free[0] - 1, int32(0))]
+            enters[0] = comes_before(at(place), at(before), ascending)
+            with when(enters[0]):
+                places[row, free[0]] = before
+                free[0] = free[0] - 1
+        places[row, free[0]] = place
+
+
+def merge_sort(
+    row: Value, size: Value, at: Callable[[Value], Value], places: Any, spare: Any, ascending: bool
+) -> None:
+    """Fills `places[row]` with 0 to `size` - 1 in the order of the elements `at` them."""
+    with each(size) as i:
+        places[row, i] = int32(i)
+    width = local(1, "int32")
+    width[0] = number(1, "int32")
+    with repeat_while(width[0] < size):
+        with each(te.floordiv(size + width[0] * 2 - 1, width[0] * 2)) as pair:
+            start = pair * width[0] * 2
+            middle = tirx.min(start + width[0], size)
+            end = tirx.min(start + width[0] * 2, size)
+            _merge(row, (start, middle, end), at, places, spare, ascending)
+        with each(size) as i:
+            places[row, i] = spare[row, i]
+        width[0] = width[0] * 2
+
+
+def _merge(
+    row: Value,
+    runs: tuple[Value, Value, Value],
+    at: Callable[[Value], Value],
+    places: Any,
+    spare: Any,
+    ascending: bool,
+) -> None:
+    """Two neighbouring runs, from `start` to `middle` and from there to `end`, become one in `spare`."""
+    start, middle, end = runs
+    following, right_first = local(2, "int32"), local(1, "bool")  # the next of either run
+    following[0], following[1] = start, middle
+    with each(end - start) as n:
+        right_first[0] = following[0] >= middle
+        with when(every([following[0] < middle, following[1] < end])):
+            right, left = at(places[row, following[1]]), at(places[row, following[0]])
+            right_first[0] = comes_before(right, left, ascending)
+        chosen = tirx.Cast("int32", right_first[0])
+        spare[row, start + n] = places[row, following[chosen]]
+        following[chosen] = following[chosen] + 1
+
+
+def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
+    """The first `count` elements in the order that the call asks for, and their positions."""
+    x, attrs = call.inputs[0], call.attrs
+    axis = attrs.axis % len(x.shape)
+    shape = dims(x)
+    out = shape if count is None else (*shape[:axis], count, *shape[axis + 1 :])
+    dtype = attrs.dtype or "int32"
+    if any(known(dim) == 0 for dim in out):
+        values = stage(out, lambda *i: number(0, dtype_of(x)), call.name)
+        return values, stage(out, lambda *i: number(0, dtype), call.name)
+    stage_name = f"{call.name}_order"
+    few = count is not None and (count <= FEW or has_key(dtype_of(x)))
+    if few and count is not None and (known(shape[axis]) or 0) >= FEW_OF * count:
+        places = first_places(x, axis, count, attrs.is_ascend, stage_name)
+    else:
+        places = order(x, axis, attrs.is_ascend, stage_name)
+
+    def position(*i: Value) -> Value:
+        return places(row_of(i, shape, axis), i[axis])
+
+    values = stage(out, lambda *i: x(*i[:axis], position(*i), *i[axis + 1 :]), f"{call.name}_values")
+    return values, stage(out, lambda *i: cast(position(*i), dtype), f"{call.name}_indices")
+
+
+def row_of(index: Index, shape: Shape, axis: int) -> Value:
+    """The number of the row along `axis` that an index lies in."""
+    return ravel([*index[:axis], *index[axis + 1 :]], [*shape[:axis], *shape[axis + 1 :]])
+
+
+def sort(call: Lowered) -> list[Tensor]:
+    return [_ordered(call, None)[0]]
+
+
+def argsort(call: Lowered) -> list[Tensor]:
+    return [_ordered(call, None)[1]]
+
+
+def topk(call: Lowered) -> list[Tensor]:
+    """A few are found as they come; of many, all are sorted, and the first kept. k below 1 is all."""
+    k = call.attrs.k
+    values, indices = _ordered(call, k if k is not None and k >= 1 else None)
+    return {"both": [values, indices], "values": [values], "indices": [indices]}[call.attrs.ret_type]
+
+
+def searchsorted(call: Lowered) -> list[Tensor]:
+    """By halving what is left of the sequence."""
+    row, values = call.inputs
+    dtype, shape = call.attrs.dtype or "int32", dims(values)
+    size, right = dims(row)[-1], call.attrs.right
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (sequence, asked), (found,) = ins, outs
+        with together(product(shape)) as place:
+            index = unravel(place, shape)
+            value = asked[tuple(index)]
+            lead = index[:-1] if len(row.shape) > 1 else []
+            low, high = local(1, "int32"), local(1, "int32")
+            low[0], high[0] = number(0, "int32"), int32(size)
+            with repeat_while(low[0] < high[0]):
+                middle = local(1, "int32")
+                middle[0] = te.floordiv(low[0] + high[0], 2)
+                here = sequence[(*lead, middle[0])]
+                goes_on = tirx.Not(comes_before(value, here)) if right else comes_before(here, value)
+                beyond = local(1, "bool")
+                beyond[0] = goes_on
+                with when(beyond[0]):
+                    low[0] = middle[0] + 1
+                with when(tirx.Not(beyond[0])):
+                    high[0] = middle[0]
+            found[tuple(index)] = cast(low[0], dtype)
+
+    return loops([(shape, dtype)], [row, values], body, call.name)

@@ -1,0 +1,378 @@
+"""What lowerings share: numbers, shapes, stages, and tensors read in another shape or layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..nn.layout import LayoutMap
+from .library import te, tirx
+from .lowered import KEPT
+
+Tensor = Any  # te.Tensor
+Value = Any  # an expression of TVM that is one number
+Index = Sequence[Value]
+Shape = Sequence[Any]  # integers, and TVM's expressions of sizes that are known only when the kernel runs
+
+NARROW = ("float16", "bfloat16")  # too narrow to add many numbers up in
+
+
+def dtype_of(x: Any) -> str:
+    """The element type of a tensor, or the type of a value."""
+    if isinstance(x, te.Tensor):
+        return str(x.dtype)
+    return str(x.ty) if hasattr(x, "ty") else "bool"  # TVM's `==` and `!=` are made only where they are used
+
+
+def is_float(dtype: str) -> bool:
+    return dtype.startswith(("float", "bfloat"))
+
+
+def is_signed(dtype: str) -> bool:
+    return dtype.startswith("int")
+
+
+def number(value: float, dtype: str) -> Value:
+    """A constant."""
+    return tirx.const(value, dtype)
+
+
+def converted(value: float, dtype: str) -> Value:
+    """A number of an attribute in another type, as NumPy's astype converts it."""
+    if is_float(dtype):
+        return number(value, dtype)
+    if dtype == "bool":
+        return number(bool(value), dtype)
+    whole = int(value) if abs(value) < 2**63 else 0
+    return number(whole if is_signed(dtype) else whole % 2 ** int(dtype[4:]), dtype)
+
+
+def known(dim: Any) -> int | None:
+    """A size as an integer, or None where it is known only when the kernel runs."""
+    if isinstance(dim, int):
+        return dim
+    return int(dim) if isinstance(dim, tirx.IntImm) else None
+
+
+def dims(x: Tensor) -> tuple[Any, ...]:
+    """The shape of a tensor, as integers where they are known."""
+    found = [known(dim) for dim in x.shape]
+    return tuple([dim if size is None else size for dim, size in zip(x.shape, found, strict=True)])
+
+
+def product(sizes: Iterable[Any]) -> Any:
+    total: Any = 1
+    for size in sizes:
+        total = size if known(total) == 1 else total if known(size) == 1 else total * size
+    return total
+
+
+def quotient(size: Any, by: int) -> Any:
+    """A size divided, rounded down."""
+    if by == 1:
+        return size
+    return size // by if isinstance(size, int) else te.floordiv(size, by)
+
+
+def shorter(a: Any, b: Any) -> Any:
+    """The lesser of two sizes."""
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else te.min(a, b)
+
+
+def longer(a: Any, b: Any) -> Any:
+    """The greater of two sizes."""
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else te.max(a, b)
+
+
+def remainder(size: Any, by: Any) -> Any:
+    return size % by if isinstance(size, int) and isinstance(by, int) else te.floormod(size, by)
+
+
+def stage(shape: Shape, body: Callable[..., Any], name: str, kept: bool = False) -> Tensor:
+    """The tensor of `shape` whose element at an index is `body(*index)`. One that is `kept` is computed
+    before what reads it, which would compute its elements again and again.
+    """
+    return te.compute(tuple(shape), body, name=name, attrs={KEPT: True} if kept else None)
+
+
+def cast(value: Value, dtype: str) -> Value:
+    """A value converted, as NumPy's astype does it: a number is true where it is not 0."""
+    before = dtype_of(value)
+    if before == dtype:
+        return value
+    if dtype == "bool":
+        return differs(value, number(0, before))
+    if before == "bool" and dtype in NARROW:
+        return value.astype("float32").astype(dtype)
+    if is_float(before) and dtype in _SMALL:  # so that what is beyond the type wraps, as in NumPy
+        return value.astype(_SMALL[dtype]).astype(dtype)
+    return value.astype(dtype)
+
+
+_SMALL = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
+
+
+def differs(a: Value, b: Value) -> Value:
+    """Whether two values differ. NaN differs from everything, which TVM's `!=` denies."""
+    apart = tirx.NE(a, b)
+    return some([apart, is_nan(a), is_nan(b)]) if is_float(dtype_of(a)) else apart
+
+
+def select(condition: Value, yes: Value, no: Value) -> Value:
+    """One of two values, both of which are computed."""
+    return tirx.Select(condition, yes, no)
+
+
+def guarded(condition: Value, yes: Value, no: Value) -> Value:
+    """One of two values, of which only that one is computed: a read that lies outside does not happen."""
+    return tirx.if_then_else(condition, yes, no)
+
+
+def every(conditions: Sequence[Value]) -> Value:
+    """Whether all conditions hold."""
+    if not conditions:
+        return tirx.const(True, "bool")
+    return tirx.all(*conditions) if len(conditions) > 1 else conditions[0]
+
+
+def some(conditions: Sequence[Value]) -> Value:
+    """Whether one of the conditions holds."""
+    if not conditions:
+        return tirx.const(False, "bool")
+    return tirx.any(*conditions) if len(conditions) > 1 else conditions[0]
+
+
+def is_nan(value: Value) -> Value:
+    wide = value.astype("float32") if dtype_of(value) == "bfloat16" else value  # TVM asks no narrower one
+    return te.isnan(wide)  # TVM takes `x != x` for false
+
+
+def plain(value: Value) -> Value:
+    """A value that can be compared: truth values as the integers 0 and 1."""
+    return value.astype("int8") if dtype_of(value) == "bool" else value
+
+
+def greater_of(a: Value, b: Value) -> Value:
+    """The greater; NaN where one is NaN, as in NumPy. TVM's `max` gives either."""
+    if dtype_of(a) == "bool":
+        return some([a, b])
+    if not is_float(dtype_of(a)):
+        return te.max(a, b)
+    return select(some([a >= b, is_nan(a)]), a, b)
+
+
+def lesser_of(a: Value, b: Value) -> Value:
+    """The lesser; NaN where one is NaN."""
+    if dtype_of(a) == "bool":
+        return every([a, b])
+    if not is_float(dtype_of(a)):
+        return te.min(a, b)
+    return select(some([a <= b, is_nan(a)]), a, b)
+
+
+def clamp(value: Value, low: Any, high: Any) -> Value:
+    """An index brought into a range."""
+    return te.max(te.min(value, high), low)
+
+
+def least(dtype: str) -> Value:
+    """The least number of a type, minus infinity where there is one."""
+    if dtype == "bool":
+        return number(False, "bool")
+    return -_infinity(dtype) if is_float(dtype) else tirx.min_value(dtype)
+
+
+def most(dtype: str) -> Value:
+    """The greatest number of a type, infinity where there is one."""
+    if dtype == "bool":
+        return number(True, "bool")
+    return _infinity(dtype) if is_float(dtype) else tirx.max_value(dtype)
+
+
+def _infinity(dtype: str) -> Value:
+    if dtype == "bfloat16":
+        return tirx.infinity("float32").astype(dtype)  # TVM has none of its own
+    return tirx.infinity(dtype)
+
+
+# -- broadcasting
+
+
+def broadcast_shape(*shapes: Shape) -> tuple[Any, ...]:
+    """The shape that all broadcast to, as in NumPy. A size that is not known yields to one that is."""
+    rank = max(len(shape) for shape in shapes)
+    out: list[Any] = [1] * rank
+    for shape in shapes:
+        for axis, dim in enumerate(shape, rank - len(shape)):
+            out[axis] = _wider(out[axis], dim)
+    return tuple(out)
+
+
+def _wider(a: Any, b: Any) -> Any:
+    if known(a) == 1:
+        return b
+    if known(b) == 1 or known(a) is not None:
+        return a
+    if known(b) is not None or a is b:
+        return b
+    return te.max(a, b)  # one of them may turn out to be 1
+
+
+def element(x: Tensor, index: Index, shape: Shape) -> Value:
+    """The element of `x` at `index` of a tensor of `shape`, to which `x` is broadcast."""
+    lead = len(shape) - len(x.shape)
+    return x(*[_within(i, dim, out) for i, dim, out in zip(index[lead:], x.shape, shape[lead:], strict=True)])
+
+
+def _within(i: Value, dim: Any, out: Any) -> Value:
+    if known(dim) == 1:
+        return 0
+    if known(dim) is not None or dim is out:
+        return i
+    return select(dim == 1, number(0, dtype_of(i)), i)
+
+
+def along(vector: Tensor, axis: int) -> Callable[..., Value]:
+    """Reads a vector along `axis` of an index."""
+    return lambda *index: vector(index[axis])
+
+
+# -- the same elements in another order
+
+
+def ravel(index: Index, shape: Shape) -> Value:
+    """The place of an index in row-major order."""
+    place: Any = 0
+    for i, dim in zip(index, shape, strict=True):
+        place = place * dim + i
+    return place
+
+
+def unravel(place: Value, shape: Shape) -> list[Value]:
+    """The index of a place in row-major order. (Where an extent is 0 there is no place.)"""
+    index: list[Value] = []
+    for dim in [1 if known(dim) == 0 else dim for dim in reversed(shape[1:])]:
+        index.insert(0, te.indexmod(place, dim))
+        place = te.indexdiv(place, dim)
+    return [place, *index] if shape else []
+
+
+def reshape(x: Tensor, shape: Shape, name: str) -> Tensor:
+    """The same elements in row-major order under another shape."""
+    source = dims(x)
+    if _ones_apart(source, shape):
+        return stage(shape, lambda *i: x(*_moved_past_ones(i, shape, source)), name)
+    if not all(known(dim) != 0 for dim in source):
+        return stage(shape, lambda *i: number(0, dtype_of(x)), name)  # there are no elements
+    return stage(shape, lambda *i: x(*unravel(ravel(i, shape), source)), name)
+
+
+def _ones_apart(a: Shape, b: Shape) -> bool:
+    """Whether two shapes differ only by axes of extent 1."""
+    first, second = ([dim for dim in shape if known(dim) != 1] for shape in (a, b))
+    return len(first) == len(second) and all(
+        one is other or (known(one) is not None and known(one) == known(other))
+        for one, other in zip(first, second, strict=True)
+    )
+
+
+def _moved_past_ones(index: Index, shape: Shape, source: Shape) -> list[Value]:
+    rest = iter([i for i, dim in zip(index, shape, strict=True) if known(dim) != 1])
+    return [0 if known(dim) == 1 else next(rest) for dim in source]
+
+
+class View:
+    """A tensor that lies in `layout`, read by an index in the layout's canonical order."""
+
+    def __init__(self, x: Tensor, layout: LayoutMap) -> None:
+        self.x, self.layout = x, layout
+        self.shape: Shape = layout.forward(dims(x), 0, "the data")
+        self.dtype = dtype_of(x)
+
+    def __call__(self, *index: Value) -> Value:
+        return self.x(*packed(index, self.layout))
+
+
+def packed(index: Index, layout: LayoutMap) -> list[Value]:
+    """An index in canonical order as one of the layout."""
+    whole = dict(zip(layout.canonical, index, strict=True))
+    places = [
+        quotient(whole[letter.upper()], step)
+        for (letter, _), step in zip(layout.axes, layout.steps, strict=True)
+    ]
+    return [
+        remainder(place, factor) if letter.islower() else place
+        for place, (letter, factor) in zip(places, layout.axes, strict=True)
+    ]
+
+
+def unpacked(index: Index, layout: LayoutMap) -> list[Value]:
+    """An index of the layout as one in canonical order."""
+    at: dict[str, Value] = {}
+    for (letter, size), step, i in sorted(zip(layout.axes, layout.steps, index, strict=True), key=_outermost):
+        part, whole = i if step == 1 else i * step, letter.upper()
+        if letter.isupper() or size != 1:
+            at[whole] = at[whole] + part if whole in at else part
+    return [at[letter] for letter in layout.canonical]
+
+
+def _outermost(axis: tuple[tuple[str, int], int, Value]) -> tuple[bool, int]:
+    return axis[0][0].islower(), -axis[1]
+
+
+def laid_out(
+    shape: Shape, layout: LayoutMap, body: Callable[..., Any], name: str, kept: bool = False
+) -> Tensor:
+    """A tensor in `layout`, by its `shape` in canonical order and `body`, a function of such an index."""
+    blocks = dict(zip(layout.canonical, layout.factors, strict=True))
+    whole = dict(zip(layout.canonical, shape, strict=True))
+    extents = [
+        factor if letter.islower() else quotient(whole[letter], blocks[letter])
+        for letter, factor in layout.axes
+    ]
+    return stage(extents, lambda *i: body(*unpacked(i, layout)), name, kept)
+
+
+# -- sums
+
+
+def reduce_axes(extents: Shape, name: str = "k") -> list[Any]:
+    """An axis that is summed over for each extent."""
+    return [te.reduce_axis((0, dim), name=f"{name}{n}") for n, dim in enumerate(extents)]
+
+
+def sum_type(dtype: str) -> str:
+    """The type that sums of `dtype` are kept in while they are added up; of truth values they are counted."""
+    return "float32" if dtype in NARROW else "int32" if dtype == "bool" else dtype
+
+
+def real_type(dtype: str) -> str:
+    """The type in which functions of real numbers are computed for elements of `dtype`."""
+    return "float32" if dtype in NARROW else dtype if is_float(dtype) else "float64"
+
+
+def narrowed(total: Tensor, dtype: str, name: str) -> Tensor:
+    """A sum in its own type again."""
+    if dtype_of(total) == dtype:
+        return total
+    return stage(total.shape, lambda *i: cast(total(*i), dtype), f"{name}_narrowed")
+
+
+def sum_over(value: Value, axes: Sequence[Any]) -> Value:
+    """The sum of `value` over axes; over none it is `value` itself, and over an empty one 0."""
+    if not axes:
+        return value
+    return number(0, dtype_of(value)) if over_nothing(axes) else te.sum(value, axis=list(axes))
+
+
+def over_nothing(axes: Sequence[Any]) -> bool:
+    """Whether one of the axes is empty. TVM's loops would then leave the result as it was in memory."""
+    return any(known(axis.dom.extent) == 0 for axis in axes)
+
+
+def summed(shape: Shape, body: Callable[..., Value], axes: Sequence[Any], dtype: str, name: str) -> Tensor:
+    """The sum over `axes` of `body`, of `dtype`; of truth values, whether one is true."""
+    wide = sum_type(dtype)
+    if not axes:
+        return stage(shape, lambda *i: cast(body(*i), dtype), name)
+    return narrowed(stage(shape, lambda *i: sum_over(cast(body(*i), wide), axes), name), dtype, name)
