@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks.common import report, table
 from benchmarks.networks import MODELS, prepare, weights_of
+from relay_explorer.ir.narrow import as_tensor_type
 
 PROGRAMS = ("ours", "compile", "onnx")
 CACHES = {"ours": "RELAY_EXPLORER_CACHE", "compile": "TORCHINDUCTOR_CACHE_DIR"}
@@ -31,7 +32,7 @@ def measure(name: str, program: str) -> dict[str, float]:
 
     module = infer_types(models.load(name))
     weights = weights_of(module)
-    shape = module["main"].params[0].checked_type.concrete_shape
+    shape = as_tensor_type(module["main"].params[0]).concrete_shape
     data = np.random.default_rng(1).normal(size=shape).astype("float32")
     imported(program)
     start = time.perf_counter()

@@ -25,6 +25,7 @@ from benchmarks.common import report, table
 from relay_explorer import models, relay
 from relay_explorer.execute import make_list
 from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.lower.emulated import emulated_gpu
 from relay_explorer.models import sentiment
 from relay_explorer.models.char_rnn import char_rnn, encode
@@ -97,7 +98,7 @@ def numbers(*shape: int) -> Any:
 def weights(module: IRModule) -> dict[str, Any]:
     """A value for every parameter but the first."""
     params = relay.transform.InferType()(module)["main"].params[1:]
-    return {p.name_hint: numbers(*p.checked_type.concrete_shape) for p in params}
+    return {p.name_hint: numbers(*as_tensor_type(p).concrete_shape) for p in params}
 
 
 def tensor(array: Any) -> bytes:

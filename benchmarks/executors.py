@@ -20,6 +20,7 @@ from benchmarks.common import alternate, machine, report, table
 from relay_explorer import relay
 from relay_explorer.execute import make_list
 from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
 
 DATA = Path(__file__).with_suffix(".json")
@@ -77,7 +78,7 @@ def tree() -> Case:
         sentence = (sentence, sentence)
     flat = phrase(module, _copied(sentence))
     params = relay.transform.InferType()(module)["main"].params[1:]
-    args = (flat, *[numbers(*p.checked_type.concrete_shape) for p in params])
+    args = (flat, *[numbers(*as_tensor_type(p).concrete_shape) for p in params])
     return Case(module, args, 127, ("interpreter", "vm", "aot"))
 
 

@@ -20,6 +20,7 @@ from torch.nn import functional
 from benchmarks.common import report, table
 from relay_explorer import models
 from relay_explorer.ir import Call, Function, IRModule, Op, TensorType, TupleType
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.compiling import generated, scheduled
 from relay_explorer.lower.limits import limits
@@ -55,7 +56,7 @@ def kernels_of(name: str, target: Target) -> Counter[Function]:
     """The kernels of a model for `target`, all weights known, and how often each is called."""
     module = infer_types(models.load(name))
     params = {
-        p.name_hint: np.ones(p.checked_type.concrete_shape, "float32") for p in module["main"].params[1:]
+        p.name_hint: np.ones(as_tensor_type(p).concrete_shape, "float32") for p in module["main"].params[1:]
     }
     module, _ = optimize(module, params=params, level=3, layouts=blocked_layouts(target))
     found: Counter[str] = Counter()

@@ -22,6 +22,7 @@ import numpy as np
 import relay_explorer
 from benchmarks.common import machine, report, table
 from relay_explorer import models
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.lower.executable import Executable
 from relay_explorer.transform import PassContext
 from relay_explorer.typing import infer_types
@@ -53,7 +54,7 @@ def built(name: str, layer: Layer, target: str) -> Executable:
     module = infer_types(models.load(name))
     random = np.random.default_rng(0)
     params = {
-        p.name_hint: random.normal(0, 0.05, p.checked_type.concrete_shape).astype("float32")
+        p.name_hint: random.normal(0, 0.05, as_tensor_type(p).concrete_shape).astype("float32")
         for p in module["main"].params[1:]
     }
     for key, value in params.items():
@@ -66,7 +67,7 @@ def built(name: str, layer: Layer, target: str) -> Executable:
 def measured(name: str, target: str) -> list[float]:
     """Best seconds of a run of the network with each layer, in turns."""
     programs = [built(name, layer, target) for layer in LAYERS]
-    shape = infer_types(models.load(name))["main"].params[0].checked_type.concrete_shape
+    shape = as_tensor_type(infer_types(models.load(name))["main"].params[0]).concrete_shape
     x = np.random.default_rng(1).normal(size=shape).astype("float32")
     wanted = programs[0](x)
     for program in programs[1:]:

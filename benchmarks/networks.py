@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import report, table
+from relay_explorer.ir.narrow import as_tensor_type
 
 MODELS = ("dqn", "mobilenet", "resnet18", "resnet50", "vgg16")
 PROGRAMS = ("ours", "eager", "compile", "onnx")
@@ -32,7 +33,7 @@ def weights_of(module: Any) -> dict[str, np.ndarray]:
     random = np.random.default_rng(0)
     found = {}
     for p in module["main"].params[1:]:
-        shape = p.checked_type.concrete_shape
+        shape = as_tensor_type(p).concrete_shape
         name = p.name_hint
         if name.endswith(("gamma", "var")):
             found[name] = random.uniform(0.5, 1.5, shape).astype("float32")
@@ -52,7 +53,7 @@ def measure(name: str, program: str, threads: int, expected: str) -> dict[str, f
 
     module = infer_types(models.load(name))
     weights = weights_of(module)
-    shape = module["main"].params[0].checked_type.concrete_shape
+    shape = as_tensor_type(module["main"].params[0]).concrete_shape
     data = np.random.default_rng(1).normal(size=shape).astype("float32")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -15,6 +15,7 @@ import numpy as np
 
 from benchmarks.networks import weights_of
 from relay_explorer import build, models
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.lower import measurement
 from relay_explorer.typing import infer_types
 
@@ -25,7 +26,7 @@ def measured(name: str) -> measurement.Measurement:
     """The model with random weights as constants, built for this machine, and run."""
     module = infer_types(models.load(name))
     exe = build(module, params=weights_of(module))
-    shape = module["main"].params[0].checked_type.concrete_shape
+    shape = as_tensor_type(module["main"].params[0]).concrete_shape
     data = np.random.default_rng(1).normal(size=shape).astype("float32")
     return measurement.measure(exe, [data], program=name)
 

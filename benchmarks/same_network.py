@@ -15,6 +15,7 @@ from torch import fx, nn
 from torch.nn import functional as F  # its usual name
 
 from relay_explorer.ir import Call, Constant, Expr, IRModule, Op, TupleGetItem, Var
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.walk import post_order
 
 Weights = Mapping[str, np.ndarray]
@@ -113,8 +114,8 @@ def _batch_norm(
 def as_onnx(module: IRModule, weights: Weights) -> bytes:
     """The network as a file that ONNX Runtime reads."""
     data = module["main"].params[0]
-    shape = [int(n) for n in data.type_annotation.shape]
-    out = list(module["main"].body.checked_type.concrete_shape)
+    shape = [int(n) for n in as_tensor_type(data.type_annotation).shape]
+    out = list(as_tensor_type(module["main"].body).concrete_shape)
     nodes = [_onnx_node(step) for step in steps(module)]
     result = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, out)
     graph = helper.make_graph(
@@ -123,8 +124,8 @@ def as_onnx(module: IRModule, weights: Weights) -> bytes:
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     onnx.checker.check_model(model)
-    out: bytes = model.SerializeToString()
-    return out
+    serialized: bytes = model.SerializeToString()
+    return serialized
 
 
 def _onnx_node(step: Step) -> onnx.NodeProto:

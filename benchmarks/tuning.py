@@ -20,6 +20,7 @@ import relay_explorer
 from benchmarks.common import machine, report, table
 from relay_explorer import models, relay
 from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.lower.compiling import generated, scheduled
 from relay_explorer.lower.kernel import Kernel
 from relay_explorer.lower.search import measured
@@ -77,7 +78,7 @@ def network() -> tuple[IRModule, dict[str, Any]]:
     module = infer_types(models.load(NETWORK))
     random = np.random.default_rng(0)
     params = {
-        p.name_hint: np.abs(random.normal(0, 0.05, p.checked_type.concrete_shape)).astype("float32")
+        p.name_hint: np.abs(random.normal(0, 0.05, as_tensor_type(p).concrete_shape)).astype("float32")
         for p in module["main"].params[1:]
     }
     return module, params

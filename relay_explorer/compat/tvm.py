@@ -10,6 +10,8 @@ place.
 from __future__ import annotations
 
 import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import below as _below
 from . import namespace as _namespace
@@ -191,3 +193,7 @@ _here.__class__ = _namespace.Namespace
 _here.__dict__.update(_namespace.Namespace("tvm", _ROOT).__dict__ | {"__doc__": __doc__})
 _namespace.build(_PLACES, _here)
 _typed_numbers.enable()
+
+if _TYPE_CHECKING:  # old code is not typed: what stands in these modules is put there when this one is loaded
+
+    def __getattr__(name: str) -> _Any: ...

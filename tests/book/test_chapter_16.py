@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from relay_explorer import models, relay
+from relay_explorer.ir.narrow import as_op
 from relay_explorer.views.fusion.format import FusionMark, FusionView
 from relay_explorer.views.memory.format import MemoryView
 from tests.book.chapters import cells, explorers, names, output, shown, source
@@ -236,7 +237,7 @@ def calls_of(name: str) -> list[str]:
     """The operators of a model, in the order of the program."""
     typed = relay.transform.InferType()(models.load(name))["main"]
     steps = relay.analysis.plan_memory(typed).steps
-    return [step.expr.op.name for step in steps if isinstance(step.expr, relay.Call)]
+    return [as_op(step.expr.op).name for step in steps if isinstance(step.expr, relay.Call)]
 
 
 def test_what_is_known_is_folded() -> None:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from relay_explorer import models, relay
+from relay_explorer.ir.narrow import as_call, as_op
 from relay_explorer.typing import record
 from relay_explorer.typing.events import Ended, Queued
 from relay_explorer.widgets.page import element
@@ -185,12 +186,12 @@ class TestOperators:
     def test_all_arithmetic_of_the_attention_broadcasts(self) -> None:
         typed = relay.transform.InferType()(names(self.page)["attention"])
         for call in relay.analysis.costs(typed):
-            if len(call.args) == 2:
-                assert len({str(argument.checked_type) for argument in call.args}) == 2
+            if len(as_call(call).args) == 2:
+                assert len({str(argument.checked_type) for argument in as_call(call).args}) == 2
 
     def test_grouped_kernels_see_one_channel(self) -> None:
         typed = relay.transform.InferType()(models.load("mobilenet"))
-        convolutions = [c for c in relay.analysis.costs(typed) if c.op.name == "nn.conv2d"]
+        convolutions = [c for c in relay.analysis.costs(typed) if as_op(as_call(c).op).name == "nn.conv2d"]
         grouped = [c.args[1].checked_type.shape[1] for c in convolutions if c.attrs.groups > 1]
         assert grouped == [1] * 13
         assert len(convolutions) == 2 * 13 + 1

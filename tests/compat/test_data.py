@@ -10,7 +10,8 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.compat import tvm
-from relay_explorer.ir import structural_equal
+from relay_explorer.ir import Attrs, structural_equal
+from relay_explorer.ir.narrow import as_a, as_tensor_type
 
 DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64"]
 
@@ -177,8 +178,8 @@ def test_the_networks_of_old_code(name: str, options: dict[str, object], result:
     net = getattr(tvm.relay.testing, name).get_net(**options)
     assert isinstance(net, relay.Function)
     typed = relay.transform.InferType()(tvm.IRModule.from_expr(net))["main"]
-    assert tuple(typed.ret_type.shape) == result
-    assert typed.ret_type.dtype == options.get("dtype", "float32")
+    assert tuple(as_tensor_type(typed.ret_type).shape) == result
+    assert as_tensor_type(typed.ret_type).dtype == options.get("dtype", "float32")
 
 
 def test_the_steps_of_an_lstm_have_the_names_that_old_code_gives() -> None:
@@ -258,7 +259,7 @@ def test_programs_are_equal_whether_or_not_their_numbers_know_their_type() -> No
 
 def attrs_of(call: relay.Call, **values: object) -> relay.Call:
     """The same call with values put into its attributes as they are."""
-    attrs = call.attrs.replace()
+    attrs = as_a(Attrs, call.attrs).replace()
     attrs.__dict__.update(values)
     return relay.Call(call.op, call.args, attrs)
 

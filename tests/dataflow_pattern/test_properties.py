@@ -15,6 +15,7 @@ from relay_explorer.analysis import well_formed
 from relay_explorer.dataflow_pattern import DFPatternCallback, is_op, rewrite, wildcard
 from relay_explorer.dataflow_pattern.matching import Matcher
 from relay_explorer.ir import Expr, IRModule, Op, RefWrite, children, structural_equal
+from relay_explorer.ir.narrow import as_call, as_function, as_op
 from relay_explorer.ir.walk import post_order
 from relay_explorer.testing import Generated, generate
 from relay_explorer.text import astext
@@ -149,7 +150,8 @@ def test_inlining_what_was_partitioned_gives_the_program_back() -> None:
             self.pattern = made
 
         def callback(self, pre: Expr, post: Expr, node_map: dfp.matching.NodeMap) -> Expr:
-            return relay.bind(post.op.body, dict(zip(post.op.params, post.args)))
+            function = as_function(as_call(post).op)
+            return relay.bind(function.body, dict(zip(function.params, as_call(post).args)))
 
     for module in pure(range(50_000, 50_000 + COUNT // 3)):
         for body in bodies(module):
@@ -176,7 +178,7 @@ def test_dominator_patterns_are_what_their_definition_says(steps: list[tuple[str
 
     def ends(expr: Expr) -> set[Expr]:
         """Where the ways up from an addition end."""
-        if isinstance(expr, relay.Call) and expr.op.name != "nn.dense":
+        if isinstance(expr, relay.Call) and as_op(expr.op).name != "nn.dense":
             return {end for arg in expr.args for end in ends(arg)}
         return {expr}
 

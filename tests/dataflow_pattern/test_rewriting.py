@@ -11,6 +11,7 @@ from relay_explorer import dataflow_pattern as dfp
 from relay_explorer import relay
 from relay_explorer.dataflow_pattern import DFPatternCallback, is_constant, is_op, is_var, rewrite, wildcard
 from relay_explorer.ir import Clause, Match, PatternVar, RelayError, structural_equal
+from relay_explorer.ir.narrow import as_call, as_function, as_let, as_op
 from relay_explorer.ir.walk import post_order
 
 X = relay.var("x", shape=(2, 3))
@@ -30,7 +31,9 @@ class Replace(DFPatternCallback):
 
 
 def relu_to_tanh(**options: bool) -> Replace:
-    return Replace(is_op("nn.relu")(wildcard()), lambda pre, post, found: relay.tanh(post.args[0]), **options)
+    return Replace(
+        is_op("nn.relu")(wildcard()), lambda pre, post, found: relay.tanh(as_call(post).args[0]), **options
+    )
 
 
 def same(a: relay.Expr, b: relay.Expr) -> bool:
@@ -63,7 +66,7 @@ class TestWhatIsReplaced:
     def test_sharing_stays(self) -> None:
         shared = relay.nn.relu(X)
         out = rewrite(relu_to_tanh(), shared + shared)
-        assert out.args[0] is out.args[1]
+        assert as_call(out).args[0] is as_call(out).args[1]
 
     def test_what_does_not_match_is_the_same_object(self) -> None:
         expr = relay.exp(X) + Y
@@ -72,7 +75,9 @@ class TestWhatIsReplaced:
     def test_of_two_that_overlap_the_lower_one_wins(self) -> None:
         twice = is_op("nn.relu")(is_op("nn.relu")(wildcard()))
         out = rewrite(
-            Replace(twice, lambda pre, post, found: relay.exp(post.args[0].args[0]), rewrite_once=True),
+            Replace(
+                twice, lambda pre, post, found: relay.exp(as_call(post).args[0].args[0]), rewrite_once=True
+            ),
             relay.nn.relu(relay.nn.relu(relay.nn.relu(X))),
         )
         assert same(out, relay.exp(relay.nn.relu(X)))
@@ -96,17 +101,17 @@ class TestWhatIsReplaced:
     def test_parameters_take_variables_only(self) -> None:
         function = relay.Function([X], relay.exp(X))
         renamed = rewrite(Replace(is_var("x"), lambda pre, post, found: Y), function)
-        assert renamed.params == (Y,)
+        assert as_function(renamed).params == (Y,)
         fixed = rewrite(Replace(is_var("x"), lambda pre, post, found: relay.const(1.0)), function)
-        assert fixed.params == (X,)
-        assert same(fixed.body, relay.exp(relay.const(1.0)))
+        assert as_function(fixed).params == (X,)
+        assert same(as_function(fixed).body, relay.exp(relay.const(1.0)))
 
     def test_variables_of_let_and_match(self) -> None:
         new = relay.var("new")
         rename = Replace(is_var("old"), lambda pre, post, found: new)
         old = relay.var("old")
         let = rewrite(rename, relay.Let(old, X, relay.exp(old)))
-        assert (let.var, let.body.args[0]) == (new, new)
+        assert (as_let(let).var, as_call(as_let(let).body).args[0]) == (new, new)
         match = rewrite(rename, Match(X, [Clause(PatternVar(old), relay.exp(old))]))
         assert (match.clauses[0].lhs.var, match.clauses[0].rhs.args[0]) == (new, new)
 
@@ -117,7 +122,7 @@ class TestCallback:
 
         def note(pre: relay.Expr, post: relay.Expr, found: dfp.matching.NodeMap) -> relay.Expr:
             seen.append((pre, post))
-            return relay.tanh(post.args[0])
+            return relay.tanh(as_call(post).args[0])
 
         inner = relay.nn.relu(X)
         outer = relay.nn.relu(inner)
@@ -149,12 +154,14 @@ class TestCallback:
             Replace(pattern, lambda pre, post, found: maps.append(found) or post),
             relay.tanh(relay.exp(top)) + relay.sqrt(top),
         )
-        assert [e.op.name for e in maps[0][step]] == ["tanh", "exp", "sqrt"]
+        assert [as_op(e.op).name for e in maps[0][step]] == ["tanh", "exp", "sqrt"]
         assert maps[0][pattern.parent] == [top]
 
     def test_may_give_a_wrapped_tuple(self) -> None:
-        split = Replace(is_op("exp")(is_var()), lambda pre, post, found: relay.split(post.args[0], 2))
-        assert rewrite(split, relay.exp(X)).op.name == "split"
+        split = Replace(
+            is_op("exp")(is_var()), lambda pre, post, found: relay.split(as_call(post).args[0], 2)
+        )
+        assert as_op(as_call(rewrite(split, relay.exp(X))).op).name == "split"
 
     def test_must_give_an_expression(self) -> None:
         with pytest.raises(TypeError, match="must return an expression, not None: return `post` to leave"):
@@ -169,7 +176,9 @@ class TestCallback:
             bare.rewrite(X)
 
     def test_pattern_rewrites_with_a_function(self) -> None:
-        out = is_op("exp")(wildcard()).rewrite(lambda pre, post, found: post.args[0], relay.exp(relay.exp(X)))
+        out = is_op("exp")(wildcard()).rewrite(
+            lambda pre, post, found: as_call(post).args[0], relay.exp(relay.exp(X))
+        )
         assert out is X
 
     def test_new_expressions_know_where_they_come_from(self) -> None:
@@ -177,7 +186,7 @@ class TestCallback:
         old = module["main"].body
         gelu = Replace(
             is_op("nn.relu")(wildcard()),
-            lambda pre, post, found: post.args[0] * relay.sigmoid(post.args[0]),
+            lambda pre, post, found: as_call(post).args[0] * relay.sigmoid(as_call(post).args[0]),
         )
         new = rewrite(gelu, old)
         for node in post_order(new):
@@ -189,7 +198,7 @@ class TestCallback:
 class TestRounds:
     def test_until_nothing_changes(self) -> None:
         """Each round takes one level off, since what is left of a match is looked at in the next only."""
-        pair = Replace(is_op("exp")(is_op("exp")(wildcard())), lambda pre, post, found: post.args[0])
+        pair = Replace(is_op("exp")(is_op("exp")(wildcard())), lambda pre, post, found: as_call(post).args[0])
         expr = X
         for _ in range(9):
             expr = relay.exp(expr)
@@ -201,7 +210,7 @@ class TestRounds:
         assert same(rewrite(more, relay.exp(X)), relay.exp(relay.exp(X)))
 
     def test_once_is_when_it_changes_something(self) -> None:
-        to_exp = Replace(is_op("tanh")(wildcard()), lambda pre, post, found: relay.exp(post.args[0]))
+        to_exp = Replace(is_op("tanh")(wildcard()), lambda pre, post, found: relay.exp(as_call(post).args[0]))
         more = Replace(is_op("exp")(wildcard()), lambda pre, post, found: relay.sqrt(post), rewrite_once=True)
         out = rewrite([more, to_exp, relu_to_tanh()], relay.nn.relu(X))
         assert same(out, relay.sqrt(relay.exp(X)))
@@ -220,7 +229,9 @@ class TestRounds:
         assert "rewrite_once=True" in error.value.help[0]
 
     def test_callbacks_that_undo_one_another_are_done_after_one_round(self) -> None:
-        back = Replace(is_op("tanh")(wildcard()), lambda pre, post, found: relay.nn.relu(post.args[0]))
+        back = Replace(
+            is_op("tanh")(wildcard()), lambda pre, post, found: relay.nn.relu(as_call(post).args[0])
+        )
         expr = relay.nn.relu(X)
         assert same(rewrite([relu_to_tanh(), back], expr), expr)
 
@@ -250,7 +261,7 @@ class TestTypes:
         """)
         pattern = is_op("nn.relu")(wildcard().has_shape((2,)))
         out = rewrite(
-            Replace(pattern, lambda pre, post, found: relay.tanh(post.args[0]), require_type=True),
+            Replace(pattern, lambda pre, post, found: relay.tanh(as_call(post).args[0]), require_type=True),
             module["main"],
             module,
         )
@@ -261,7 +272,7 @@ class TestTypes:
         free, bound = relay.var("free"), relay.var("bound")
         out = rewrite(add, relay.Let(bound, relay.exp(X), bound + Y))
         assert set(relay.analysis.free_vars(out)) == {X, Y}
-        assert out.var.type_annotation == X.checked_type
+        assert as_let(out).var.type_annotation == X.checked_type
         typed = rewrite(add, relay.If(relay.const(True), free, X + Y))
         assert set(relay.analysis.free_vars(typed)) == {free, X, Y}
         assert typed.checked_type == X.checked_type
@@ -272,7 +283,7 @@ def test_a_deep_program() -> None:
     for _ in range(20_000):
         expr = relay.nn.relu(expr)
     out = rewrite(relu_to_tanh(), expr)
-    assert {e.op.name for e in post_order(out) if isinstance(e, relay.Call)} == {"tanh"}
+    assert {as_op(e.op).name for e in post_order(out) if isinstance(e, relay.Call)} == {"tanh"}
 
 
 def test_what_is_no_expression() -> None:

@@ -8,6 +8,7 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.execute import list_items, make_list
 from relay_explorer.ir import ModuleError, RelayError
+from relay_explorer.ir.narrow import as_constructor
 
 MODULE = relay.prelude.Prelude().mod
 run = relay.create_executor(mod=MODULE)
@@ -35,7 +36,9 @@ def test_a_hundred_thousand_elements() -> None:
 
 def test_what_is_no_list() -> None:
     _, rose = MODULE.get_type("Tree")
-    tree = relay.backend.interpreter.ConstructorValue(rose.tag, [1, make_list(MODULE, [])], rose)
+    tree = relay.backend.interpreter.ConstructorValue(
+        as_constructor(rose).tag, [1, make_list(MODULE, [])], as_constructor(rose)
+    )
     with pytest.raises(RelayError, match=r"Rose\(1, Nil\) is no list\nhelp: a list is"):
         list_items(tree)
     with pytest.raises(ModuleError, match="List"):

@@ -14,6 +14,7 @@ from relay_explorer import relay, transform
 from relay_explorer.execute import Interpreter, create_executor
 from relay_explorer.ir import Function, IRModule, structural_hash
 from relay_explorer.ir.expr import Let
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.passes.flat_lets import FlatLets
 from relay_explorer.lower.passes.padded_units import PadDense, padded_units
@@ -57,8 +58,10 @@ def test_padding_changes_nothing(rows: int, features: int, units: int, tail: str
         f" %b: Tensor[({units}), float32], %r: Tensor[({rows}, {units}), float32])"
         f" {{ let %y = nn.dense(%x, %w); {tail} }}"
     )
-    args = {p.name_hint: random.normal(size=p.type_annotation.concrete_shape).astype("float32")  # type: ignore[union-attr]
-            for p in module["main"].params}  # fmt: skip
+    args = {
+        p.name_hint: np.float32(random.normal(size=as_tensor_type(p.type_annotation).concrete_shape))
+        for p in module["main"].params
+    }
     weights = {name: relay.const(args.pop(name)) for name in "wb"}
     module["main"] = relay.build_module.bind_params_by_name(module["main"], weights)
     made = FoldConstant()(PadDense(TARGET)(FlatLets()(module)))
@@ -130,7 +133,8 @@ def test_a_cell_of_an_lstm_is_three_kernels() -> None:
     )
     module = relay.parse(text)
     args = [
-        random.normal(size=p.type_annotation.concrete_shape).astype("float32") for p in module["main"].params
+        random.normal(size=as_tensor_type(p.type_annotation).concrete_shape).astype("float32")
+        for p in module["main"].params
     ]
     exe = relay_explorer.build(module, params={"w": args[2], "b": args[3]}, quiet=True)
     assert len(exe.kernels) == 3
@@ -160,7 +164,8 @@ def gru(steps: int, order: range) -> IRModule:
 def test_what_the_steps_of_a_network_compute_of_their_inputs_is_one_product(order: range) -> None:
     module = gru(6, order)
     args = [
-        random.normal(size=p.type_annotation.concrete_shape).astype("float32") for p in module["main"].params
+        random.normal(size=as_tensor_type(p.type_annotation).concrete_shape).astype("float32")
+        for p in module["main"].params
     ]
     exe = relay_explorer.build(module, params=dict(zip("vwb", args[1:])), quiet=True)
     products = [kernel for kernel in exe.kernels if "dense" in kernel.name]
@@ -179,7 +184,8 @@ def test_what_the_steps_of_a_network_compute_of_their_inputs_is_one_product(orde
 def test_a_gpu_has_one_kernel_for_all_steps_too() -> None:
     module = gru(6, range(6))
     weights = {
-        p.name_hint: np.zeros(p.type_annotation.concrete_shape, "float32") for p in module["main"].params[1:]
+        p.name_hint: np.zeros(as_tensor_type(p.type_annotation).concrete_shape, "float32")
+        for p in module["main"].params[1:]
     }
     made = prepared(with_params(module, weights), Target.of({"kind": "cuda", "arch": "sm_80"}), 3)
     kernels = [f for f in post_order(made["main"].body) if isinstance(f, Function)]

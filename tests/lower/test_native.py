@@ -14,6 +14,7 @@ from relay_explorer.execute import Interpreter, create_executor
 from relay_explorer.execute.results import ConstructorValue, to_value
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.narrow import as_constructor
 from relay_explorer.ir.op import Op
 from relay_explorer.lower.native import NativeExecutable, build_native
 from relay_explorer.lower.passes.invariant import with_constants_in
@@ -145,7 +146,7 @@ def test_a_match_without_a_clause() -> None:
     nil = module.get_type("List")[1]
     exe = build_native(module)
     with pytest.raises(RelayError) as caught:
-        exe(ConstructorValue(nil.tag, [], nil))
+        exe(ConstructorValue(as_constructor(nil).tag, [], as_constructor(nil)))
     assert "no clause of the match fits" in str(caught.value)
     assert exe.library.live == 0
 
@@ -392,7 +393,7 @@ def test_names_that_mean_something_in_c(tmp_path: Path) -> None:
     )
     exe = build_native(module)
     new = module.get_type("T")[2]
-    total, same = exe(1.0, 2.0, ConstructorValue(new.tag, [], new))
+    total, same = exe(1.0, 2.0, ConstructorValue(as_constructor(new).tag, [], as_constructor(new)))
     assert (total, repr(same)) == (3, "new")
     (tmp_path / "program.h").write_text(exe.header)
     for compiler, standard in (("gcc", "c99"), ("g++", "c++11")):

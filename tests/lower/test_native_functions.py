@@ -14,6 +14,7 @@ from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, create_executor
 from relay_explorer.execute.results import ConstructorValue, RefValue
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.narrow import as_constructor
 from relay_explorer.lower.native import NativeExecutable, build_native
 
 TWICE = "def @main(%f: fn(float32) -> float32, %x: float32) { (%f(%f(%x)), %f) }"
@@ -155,7 +156,7 @@ def test_circles_go_in_and_out() -> None:
         )
     )
     end, node = exe.mod.get_type("Node")[1:]
-    value: Any = ConstructorValue(end.tag, [], end)
+    value: Any = ConstructorValue(as_constructor(end).tag, [], as_constructor(end))
     for turn in range(3):
         made, same, cell = exe(turn, value)
         assert made.fields[1].value.inner is made.inner
@@ -166,7 +167,7 @@ def test_circles_go_in_and_out() -> None:
         value = made
         assert live(exe) == 0
     cell = RefValue(np.array(0))
-    ring = ConstructorValue(node.tag, [np.array(7, "int32"), cell], node)
+    ring = ConstructorValue(as_constructor(node).tag, [np.array(7, "int32"), cell], as_constructor(node))
     cell.value = ring
     assert exe(0, ring)[1].fields[0].numpy() == 7
 

@@ -17,6 +17,7 @@ from relay_explorer import relay
 from relay_explorer.execute.results import ConstructorValue, RefValue
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.narrow import as_constructor
 from relay_explorer.lower.native import NativeExecutable, build_native
 from relay_explorer.lower.saved_native import _END
 from relay_explorer.lower.threads import VARIABLE
@@ -29,9 +30,9 @@ type Many { Many(Box[int32], Box[Tensor[(3), float64]], (bool, Tensor[(40, 40), 
 
 def boxed(module: IRModule, items: list[Any], empty: Any = None) -> Any:
     _, nil, cons = module.get_type("Box")
-    made = empty or ConstructorValue(nil.tag, [], nil)
+    made = empty or ConstructorValue(as_constructor(nil).tag, [], as_constructor(nil))
     for item in reversed(items):
-        made = ConstructorValue(cons.tag, [item, made], cons)
+        made = ConstructorValue(as_constructor(cons).tag, [item, made], as_constructor(cons))
     return made
 
 
@@ -87,7 +88,7 @@ def test_an_argument_of_the_wrong_type_goes_nowhere(echo: NativeExecutable) -> N
     ]
     for place, part, message in wrong:
         parts = [part if k == place else field for k, field in enumerate(fields)]
-        given = ConstructorValue(made.tag, parts, made)
+        given = ConstructorValue(as_constructor(made).tag, parts, as_constructor(made))
         with pytest.raises(RelayError, match=message.replace("(bool", r"\(bool")):
             echo(given, (value, value), rows)
     with pytest.raises(RelayError, match="`%m` must be `Many`, and is `Tensor"):
@@ -138,9 +139,11 @@ SUM = (
 
 def items(module: IRModule) -> Any:
     nil, cons = module.get_type("List")[1:]
-    made = ConstructorValue(nil.tag, [], nil)
+    made = ConstructorValue(as_constructor(nil).tag, [], as_constructor(nil))
     for k in range(3):
-        made = ConstructorValue(cons.tag, [np.array([k, 1], "float32"), made], cons)
+        made = ConstructorValue(
+            as_constructor(cons).tag, [np.array([k, 1], "float32"), made], as_constructor(cons)
+        )
     return made
 
 

@@ -14,6 +14,7 @@ import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir import Call, Expr, Function, IRModule, Op, Var
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.compiling import generated, scheduled
 from relay_explorer.lower.lowering import tensor_types
@@ -49,7 +50,7 @@ def laid_out(body: Expr, target: str = "cpu") -> list[Function]:
     """The kernels of a program whose first parameter is its input, the others known."""
     main = function(body)
     params = {
-        p.name_hint: values(p.checked_type.concrete_shape, p.checked_type.dtype, n)
+        p.name_hint: values(as_tensor_type(p).concrete_shape, as_tensor_type(p).dtype, n)
         for n, p in enumerate(main.params)
         if n
     }
@@ -66,7 +67,7 @@ def check(kernel: Function, error: float = 1e-4) -> Scheduled:
     plain = function(Function(kernel.params, kernel.body).body)
     order = {p.name_hint: p for p in plain.params}
     given = {
-        p.name_hint: values(p.checked_type.concrete_shape, p.checked_type.dtype, n)
+        p.name_hint: values(as_tensor_type(p).concrete_shape, as_tensor_type(p).dtype, n)
         for n, p in enumerate(kernel.params)
     }
     module = IRModule.from_expr(plain)
@@ -215,7 +216,7 @@ def test_every_candidate_gives_the_same() -> None:
     first = scheduled(kernel, "kernel", target)
     assert first.choice == first.candidates[0].choice
     assert len(first.candidates) > 1
-    x, w = (values(p.checked_type.concrete_shape, "float32", n) for n, p in enumerate(kernel.params))
+    x, w = (values(as_tensor_type(p).concrete_shape, "float32", n) for n, p in enumerate(kernel.params))
     shape = tuple([int(d) for d in first.composed.outputs[0].shape])
     found = []
     for candidate in first.candidates:

@@ -13,6 +13,7 @@ import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute import Interpreter
 from relay_explorer.ir import IRModule
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.lower.prepare import prepared
 from relay_explorer.lower.target import Target
 from relay_explorer.typing import infer_types
@@ -254,6 +255,8 @@ def test_blocks_of_channels_that_are_joined_and_blocked_anew(resized: bool) -> N
     made = relay.layout_transform(relay.concatenate(joined, axis=1), "NCHW8c", "NCHW16c")
     module = infer_types(IRModule.from_expr(relay.Function(parts, made)))
     random = np.random.default_rng(0)
-    args = [random.normal(size=p.type_annotation.concrete_shape).astype("float32") for p in parts]
+    args = [
+        random.normal(size=as_tensor_type(p.type_annotation).concrete_shape).astype("float32") for p in parts
+    ]
     wanted = Interpreter(module).call("main", args)
     np.testing.assert_allclose(relay_explorer.build(module)(*args), wanted, rtol=1e-5, atol=1e-6)

@@ -8,6 +8,7 @@ from math import prod
 import pytest
 
 from relay_explorer.ir import IRModule, TensorType
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.models import dcgan, densenet, dqn, mlp, mobilenet, resnet, resnet3d, squeezenet, vgg
 from relay_explorer.models.layers import Builder
 from relay_explorer.typing import infer_types
@@ -16,7 +17,7 @@ from relay_explorer.typing import infer_types
 def trained(module: IRModule) -> int:
     """Scalars of the weights; the input and batch norm's statistics are left out."""
     params = [p for p in module["main"].params if p.name_hint != "data"]
-    shapes = [p.checked_type.concrete_shape for p in params if not p.name_hint.endswith(("_mean", "_var"))]
+    shapes = [as_tensor_type(p).concrete_shape for p in params if not p.name_hint.endswith(("_mean", "_var"))]
     return sum(map(prod, shapes))
 
 

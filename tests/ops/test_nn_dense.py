@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay_explorer.ir.expr import Call, var
+from relay_explorer.ir.narrow import as_op
 from relay_explorer.ir.types import Any, SizeVar, TensorType
 from relay_explorer.ops.nn import dense
 from tests.ops.nn_programs import first_types, operands
@@ -164,7 +165,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
 @pytest.mark.parametrize(("call", "message", "help"), REFUSED, ids=[message for _, message, _ in REFUSED])
 def test_refusals(call: Call, message: str, help: tuple[str, ...]) -> None:
     error = refused(operands(call))
-    assert error.message == f"`{call.op.name}`: {message}"
+    assert error.message == f"`{as_op(call.op).name}`: {message}"
     assert error.help == help
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from relay_explorer.ir import Attrs
 from relay_explorer.ir.expr import Call, TupleGetItem, var
+from relay_explorer.ir.narrow import as_a, as_op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any, TensorType
 from relay_explorer.ops.nn import activation, norm, norm_other
@@ -127,7 +129,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
 @pytest.mark.parametrize(("call", "message", "help"), REFUSED, ids=[message for _, message, _ in REFUSED])
 def test_refusals(call: Call, message: str, help: tuple[str, ...]) -> None:
     error = refused(operands(call))
-    assert error.message == f"`{call.op.name}`: {message}"
+    assert error.message == f"`{as_op(call.op).name}`: {message}"
     assert error.help == help
 
 
@@ -137,5 +139,5 @@ def test_refusals(call: Call, message: str, help: tuple[str, ...]) -> None:
 def test_axes_that_are_not_there(call: Call) -> None:
     error = refused(call)
     assert error.message.startswith(
-        f"`{call.op.name}`: axis {call.attrs.axis} is out of range: the tensor has 2 axes"
+        f"`{as_op(call.op).name}`: axis {as_a(Attrs, call.attrs).axis} is out of range: the tensor has 2 axes"
     )

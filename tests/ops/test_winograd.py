@@ -10,6 +10,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.ir import IRModule, TensorType, TypeInferenceError
+from relay_explorer.ir.narrow import as_call
 from relay_explorer.ir.op import Op
 from relay_explorer.ops.nn.winograd_matrices import MOST, matrices
 from relay_explorer.typing import infer_types
@@ -80,5 +81,5 @@ def test_products_are_counted() -> None:
     call = relay.nn.contrib_conv2d_winograd_without_weight_transform(x, u, 4, padding=1, kernel_size=3)
     made = infer_types(IRModule.from_expr(relay.Function([x, u], call)))["main"].body
     op = Op.get("nn.contrib_conv2d_winograd_without_weight_transform")
-    types = [arg.checked_type for arg in made.args]
-    assert op.flops(made.attrs, types, made.checked_type) == 2 * 36 * 4 * 8 * 4
+    types = [arg.checked_type for arg in as_call(made).args]
+    assert op.flops(as_call(made).attrs, types, made.checked_type) == 2 * 36 * 4 * 8 * 4

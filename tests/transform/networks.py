@@ -12,6 +12,7 @@ from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.grading.fragments import snapshot
 from relay_explorer.ir import Call, Expr, Function, IRModule, TupleType, Var, structural_equal
+from relay_explorer.ir.narrow import as_func_type, as_tensor_type
 from relay_explorer.transform import Pass
 from relay_explorer.typing import infer_types
 
@@ -39,7 +40,9 @@ class Network:
         """A network over images of 5 by 5."""
         x = relay.var("x", shape=self.shape(self.rng.choice(self.channels)))
         self.params.append(x)
-        values: list[tuple[Expr, int]] = [(x, int(x.type_annotation.shape[self.layout.index("C")]))]
+        values: list[tuple[Expr, int]] = [
+            (x, int(as_tensor_type(x.type_annotation).shape[self.layout.index("C")]))
+        ]
         for _ in range(layers):
             values.append(self.image_layer(*self.rng.choice(values[-4:]), values))
         return self.module([value for value, _ in values[-3:]])
@@ -185,7 +188,7 @@ def broken(module: IRModule, steps: Sequence[Pass], error: float = 1e-4) -> str 
         return f"the type {wanted} became {found}\n{made}"
     args = arguments(module)
     first, second = value_of(module, args), value_of(made, args)
-    assert isinstance(module["main"].checked_type.ret_type, TupleType)
+    assert isinstance(as_func_type(module["main"].checked_type).ret_type, TupleType)
     for a, b in zip(first, second, strict=True):
         scale = max(1.0, float(np.abs(a).max()))
         if not np.allclose(a, b, rtol=error, atol=error * scale, equal_nan=True):

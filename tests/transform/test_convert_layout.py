@@ -20,8 +20,9 @@ from typing import Any as Anything
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.ir import Call, Expr, Function, IRModule, Op, post_order
+from relay_explorer.ir import Attrs, Call, Expr, Function, IRModule, Op, post_order
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.narrow import as_a
 from relay_explorer.text import parse
 from relay_explorer.transform import AlterOpLayout, ConvertLayout, LayoutConfig, Pass, PassContext
 from relay_explorer.typing import infer_types
@@ -188,7 +189,11 @@ def test_layers_that_stay() -> None:
     module = IRModule.from_expr(Function(relay.analysis.free_vars(y), y))
     with LayoutConfig(skip_layers=[1]) as config:
         made = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(module)
-    assert [call.attrs["data_layout"] for call in calls(made, "nn.conv2d")] == ["NHWC", "NCHW", "NHWC"]
+    assert [as_a(Attrs, call.attrs)["data_layout"] for call in calls(made, "nn.conv2d")] == [
+        "NHWC",
+        "NCHW",
+        "NHWC",
+    ]
     assert config.skip_counter == 3
     assert LayoutConfig.current is None
 
@@ -203,7 +208,7 @@ def test_depthwise_convolutions() -> None:
     y = relay.nn.conv2d(x, w, groups=4, channels=4, kernel_size=(3, 3))
     module = infer_types(IRModule.from_expr(Function([x, w], relay.Tuple([y]))))
     step = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})
-    assert calls(step(module), "nn.conv2d")[0].attrs["kernel_layout"] == "HWOI"
+    assert as_a(Attrs, calls(step(module), "nn.conv2d")[0].attrs)["kernel_layout"] == "HWOI"
     assert broken(module, [step]) is None
 
 
@@ -268,7 +273,7 @@ def test_an_operator_says_what_it_would_rather_be(altered: Anything) -> None:
         module = Network(8500 + seed, "NCHW", channels=(2, 4)).images(3 + seed % 12)
         assert broken(module, [AlterOpLayout()]) is None, seed
     made = AlterOpLayout()(followed(relay.nn.relu))
-    assert [call.attrs["dst_layout"] for call in calls(made, "layout_transform")] == [
+    assert [as_a(Attrs, call.attrs)["dst_layout"] for call in calls(made, "layout_transform")] == [
         "NCHW2c",
         "OIHW2i",
         "NCHW",

@@ -9,6 +9,7 @@ from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir import Call, IRModule, Op, post_order
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.narrow import as_func_type
 from relay_explorer.text import parse
 from relay_explorer.transform import DynamicToStatic, FoldConstant, FuseOps, Pass, SplitArgs
 from relay_explorer.typing import infer_types
@@ -80,7 +81,7 @@ def test_a_rank_that_only_folding_tells() -> None:
         infer_types(module)
     made = DynamicToStatic()(module)
     assert names(made) == ["full"]
-    assert str(made["main"].checked_type.ret_type) == "Tensor[(2, 3), float32]"
+    assert str(as_func_type(made["main"].checked_type).ret_type) == "Tensor[(2, 3), float32]"
 
 
 def test_a_program_that_is_wrong_is_refused_as_always() -> None:
@@ -97,7 +98,7 @@ def test_shapes_keep_their_element_type(step: Pass) -> None:
     }
     """
     wanted = "(Tensor[(2), int64], int64, Tensor[(2), int32])"
-    assert str(infer_types(step(parse(text)))["main"].checked_type.ret_type) == wanted
+    assert str(as_func_type(infer_types(step(parse(text)))["main"].checked_type).ret_type) == wanted
 
 
 def test_what_only_the_run_knows_stays() -> None:
