@@ -4,7 +4,7 @@ python -m benchmarks.everywhere        (needs apache-tvm, g++, gcc for AArch64, 
 
 Nothing is timed. Each answer is compared with the interpreter's, wherever it was computed: by this processor,
 by an ARM processor that qemu emulates, by a GPU in software. Writes the table, and
-`relay_explorer/lower/measured/everywhere.json`, which chapter 25 shows.
+`relay_explorer/lower/profiling/measured/everywhere.json`, which chapter 25 shows.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from relay_explorer import models, relay
 from relay_explorer.execute import make_list
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.narrow import as_tensor_type
-from relay_explorer.lower.emulated import emulated_gpu
 from relay_explorer.models import sentiment
 from relay_explorer.models.char_rnn import char_rnn, encode
 from relay_explorer.models.tree_lstm import phrase
+from relay_explorer.testing.emulated_gpu import emulated_gpu
 
 DATA = Path(relay_explorer.__file__).parent / "lower" / "measured" / "everywhere.json"
 EXECUTORS = ("interpreter", "graph", "vm", "aot")

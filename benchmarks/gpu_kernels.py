@@ -19,12 +19,12 @@ import numpy as np
 
 from benchmarks.common import report, table
 from relay_explorer import relay
-from relay_explorer.lower import exact
-from relay_explorer.lower.compiling import scheduled
-from relay_explorer.lower.device import usage
-from relay_explorer.lower.emulated import emulated_gpu
+from relay_explorer.lower.codegen import exact_doubles as exact
+from relay_explorer.lower.codegen.compile_kernel import scheduled
 from relay_explorer.lower.require import tvm
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.device import usage
+from relay_explorer.lower.targets.target import Target
+from relay_explorer.testing.emulated_gpu import emulated_gpu
 from relay_explorer.typing import infer_types
 
 PAGE = Path(__file__).parents[1] / "book" / "ch23_gpu.md"

@@ -22,11 +22,11 @@ from relay_explorer import models
 from relay_explorer.ir import Call, Function, IRModule, Op, TensorType, TupleType
 from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.walk import post_order
-from relay_explorer.lower.compiling import generated, scheduled
-from relay_explorer.lower.limits import limits
+from relay_explorer.lower.codegen.compile_kernel import generated, scheduled
 from relay_explorer.lower.passes.layouts import blocked_layouts
+from relay_explorer.lower.profiling.peak import limits
 from relay_explorer.lower.require import tvm
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.ops.nn.layout import layout_map
 from relay_explorer.transform.optimize import optimize
 from relay_explorer.typing import infer_types

@@ -23,7 +23,7 @@ import relay_explorer
 from benchmarks.common import machine, report, table
 from relay_explorer import models
 from relay_explorer.ir.narrow import as_tensor_type
-from relay_explorer.lower.executable import Executable
+from relay_explorer.lower.runtime.executable import Executable
 from relay_explorer.transform import PassContext
 from relay_explorer.typing import infer_types
 
@@ -84,9 +84,9 @@ def measured(name: str, target: str) -> list[float]:
 
 def targets() -> list[str]:
     """The processor, and the GPU if there is one that can be used."""
-    from relay_explorer.lower.device import lacks
     from relay_explorer.lower.require import tvm
-    from relay_explorer.lower.target import Target
+    from relay_explorer.lower.targets.device import lacks
+    from relay_explorer.lower.targets.target import Target
 
     return ["cpu", "cuda"] if tvm().cuda(0).exist and not lacks(Target.of("cuda")) else ["cpu"]
 

@@ -134,8 +134,8 @@ def best_of(name: str, threads: int) -> dict[str, dict[str, float]]:
 def work(module: Any) -> dict[str, float]:
     """The arithmetic and the bytes of the weights, and what this machine can do at most."""
     from relay_explorer.analysis.cost import nbytes, total_cost
-    from relay_explorer.lower.limits import limits
-    from relay_explorer.lower.target import Target
+    from relay_explorer.lower.profiling.peak import limits
+    from relay_explorer.lower.targets.target import Target
 
     most = limits(Target.of("cpu"))
     return {

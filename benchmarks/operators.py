@@ -21,7 +21,7 @@ import relay_explorer
 from benchmarks.common import report, table
 from benchmarks.operator_cases import Case, cases
 from relay_explorer.ir.expr import Function
-from relay_explorer.lower.executable import GraphExecutable
+from relay_explorer.lower.runtime.executable import GraphExecutable
 from relay_explorer.relay import const, var
 
 SECONDS = 0.4  # of runs of each operator, ours and PyTorch's in turns

@@ -2,7 +2,7 @@
 
     python -m benchmarks.run_of_a_model [resnet18 mobilenet …]
 
-Writes `relay_explorer/lower/measured/MODEL.json`, with the machine's name in it. Run it where
+Writes `relay_explorer/lower/profiling/measured/MODEL.json`, with the machine's name in it. Run it where
 nothing else runs.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.networks import weights_of
 from relay_explorer import build, models
 from relay_explorer.ir.narrow import as_tensor_type
-from relay_explorer.lower import measurement
+from relay_explorer.lower.profiling import measurement
 from relay_explorer.typing import infer_types
 
 FOLDER = Path(measurement.__file__).parent / "measured"

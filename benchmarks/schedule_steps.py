@@ -4,9 +4,9 @@ run here as they stand in the page.
 python -m benchmarks.schedule_steps [--page]
 
 Each is compiled for this machine, with a tile for its registers, and the shortest of several runs counts;
-the peak and the bandwidth are measured in the same process (`relay_explorer.lower.limits`). The measurement
-is kept in `schedule_steps.json`, from which the chapter's figure is drawn; `--page` writes the page of it
-again. Beside what a step was worth stands what the lowering explorer estimates.
+the peak and the bandwidth are measured in the same process (`relay_explorer.lower.profiling.peak`). The
+measurement is kept in `schedule_steps.json`, from which the chapter's figure is drawn; `--page` writes the
+page of it again. Beside what a step was worth stands what the lowering explorer estimates.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import machine, report, table
-from relay_explorer.lower.limits import Limits, limits
+from relay_explorer.lower.inspect.estimate import estimate
+from relay_explorer.lower.profiling.peak import Limits, limits
 from relay_explorer.lower.require import tvm
-from relay_explorer.lower.target import Target
-from relay_explorer.lower.watch.estimate import estimate
+from relay_explorer.lower.targets.target import Target
 
 PAGE = Path(__file__).parents[1] / "book" / "ch22_cpu.md"
 DATA = Path(__file__).with_suffix(".json")
@@ -90,7 +90,7 @@ def page(made: dict[str, Any]) -> None:
     tail = (
         f"\nMost that it can do, measured: {most}. Matrices of {made['size']} × {made['size']}, a tile of "
         f"{rows} × {vectors} vectors of {lanes}. The estimate is that of the lowering explorer "
-        "(`relay_explorer/lower/watch/estimate.py`), which runs nothing.\n"
+        "(`relay_explorer/lower/inspect/estimate.py`), which runs nothing.\n"
     )
     report("schedule_steps.md", table(head, lines), tail, made["machine"])
 

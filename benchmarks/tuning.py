@@ -3,8 +3,8 @@ and how one measurement differs from the next.
 
 python -m benchmarks.tuning        (needs apache-tvm and a C compiler; takes about two minutes)
 
-Writes the table, and `relay_explorer/lower/measured/tuning.json`, from which chapter 26 and its figures are
-made.
+Writes the table, and `relay_explorer/lower/profiling/measured/tuning.json`, from which chapter 26 and its
+figures are made.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from benchmarks.common import machine, report, table
 from relay_explorer import models, relay
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.narrow import as_tensor_type
-from relay_explorer.lower.compiling import generated, scheduled
-from relay_explorer.lower.kernel import Kernel
-from relay_explorer.lower.search import measured
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.codegen.compile_kernel import generated, scheduled
+from relay_explorer.lower.codegen.search import measured
+from relay_explorer.lower.runtime.kernel import Kernel
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.typing import infer_types
 
 DATA = Path(relay_explorer.__file__).parent / "lower" / "measured" / "tuning.json"

@@ -138,7 +138,7 @@ def _explore(given: argparse.Namespace) -> int:
     elif given.kernel or given.measure or given.target:
         raise RelayError("--target, --kernel and --measure are for --view lowering")
     if kept:
-        from .lower.measurement import Measurement
+        from .lower.profiling.measurement import Measurement
 
         x: Any = Measurement.load(given.program)
         stem = Path(given.program).stem

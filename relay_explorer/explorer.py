@@ -175,7 +175,7 @@ def explore(
     `relay_explorer.build` gave, or of a module that is built for it, beside each other as Relay, as tensor
     expressions, as the loops after each primitive of its schedule, and as machine code; without `kernel`, the
     one that computes most; with `measure`, timed on this machine after each primitive). With `measure` and
-    without `kernel`, or of a measurement that was kept (`lower.measurement.Measurement`), "lowering" is a
+    without `kernel`, or of a measurement that was kept (a `Measurement`), "lowering" is a
     whole run for `args`: every kernel under the limits of the machine (a roofline), every launch in time,
     and those kernels at every level that `kernel` lists (without it, the three that take most of the time; a
     `live` one makes the others when they are asked for).
@@ -307,9 +307,9 @@ def _memory(module: IRModule, title: str) -> View:
 def _compiled(
     x: object, kernel: Any, title: str, measure: bool, args: Sequence[object]
 ) -> tuple[View, Opened | None]:
-    from .lower.executable import Executable
-    from .lower.kernel import Kernel
-    from .lower.measurement import Measurement
+    from .lower.profiling.measurement import Measurement
+    from .lower.runtime.executable import Executable
+    from .lower.runtime.kernel import Kernel
     from .views.lowering.compiled import compiled_view
 
     if not isinstance(x, (Executable, Kernel, Measurement)):
@@ -320,7 +320,7 @@ def _compiled(
 
 
 def _machine(x: object, args: Sequence[object], title: str, limit: int | None) -> View:
-    from .lower.executable import Executable
+    from .lower.runtime.executable import Executable
     from .views.machine.view import machine_view
 
     if isinstance(x, Executable):

@@ -27,7 +27,7 @@ from .graph_module import GraphModule, create
 from .libraries import Library, digests, save
 
 if TYPE_CHECKING:
-    from ..lower.executable import Executable
+    from ..lower.runtime.executable import Executable
 
 
 class Factory:

@@ -18,7 +18,7 @@ from ..transform.infrastructure import PassContext
 from .devices import Device, Target
 
 if TYPE_CHECKING:
-    from ..lower.executable import Executable
+    from ..lower.runtime.executable import Executable
 
 _said: set[str] = set()
 
@@ -71,8 +71,8 @@ def built(
     module = typed_module(ir_mod, params)
     if not compiler_is_here():
         from ..lower.require import INSTALL
-        from ..lower.target import Target as Lowered
-        from ..lower.virtual import InterpretedExecutable
+        from ..lower.runtime.virtual import InterpretedExecutable
+        from ..lower.targets.target import Target as Lowered
 
         say_once(
             name,
@@ -90,7 +90,7 @@ def chosen_target(target: object) -> object:
     by device, or none, which is the one of the innermost `with`. A GPU that is not here, or one of a kind
     that this package has no schedules for, becomes this machine, and a warning says so once.
     """
-    from ..lower.target import Target as Lowered
+    from ..lower.targets.target import Target as Lowered
 
     if isinstance(target, Mapping) and "kind" not in target:
         target = next(iter(target.values()), None)

@@ -25,8 +25,8 @@ from .libraries import Library
 from .virtual_machine import Executable, VirtualMachine
 
 if TYPE_CHECKING:
-    from ..lower.executable import GraphExecutable
-    from ..lower.profile import Profile
+    from ..lower.profiling.profile import Profile
+    from ..lower.runtime.executable import GraphExecutable
 
 
 class AotModule(GraphModule):
@@ -119,7 +119,7 @@ class GraphModuleDebug(GraphModule):
 
     def _graph(self) -> GraphExecutable:
         """The program, whose graph has no branches."""
-        from ..lower.executable import GraphExecutable
+        from ..lower.runtime.executable import GraphExecutable
 
         found = self._program
         if isinstance(found, GraphExecutable) and all(isinstance(s, Launch) for s in found.program.steps):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..execute.graph import GraphProgram, Launch
 
 if TYPE_CHECKING:
-    from ..lower.executable import Executable
+    from ..lower.runtime.executable import Executable
 
 
 def graph_json(exe: Executable) -> str:

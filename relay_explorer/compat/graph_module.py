@@ -17,7 +17,7 @@ from .libraries import Library, digest
 from .parameters import load_param_dict
 
 if TYPE_CHECKING:
-    from ..lower.executable import Executable
+    from ..lower.runtime.executable import Executable
     from .build import Factory
 
 
@@ -183,8 +183,8 @@ class GraphModule:
 
 def parameter_types(program: Executable) -> list[Type | None]:
     """The types of a compiled program's parameters, as far as they are known: those of tensors are."""
-    from ..lower.executable import GraphExecutable
-    from ..lower.virtual import parsed_type
+    from ..lower.runtime.executable import GraphExecutable
+    from ..lower.runtime.virtual import parsed_type
 
     if isinstance(program, GraphExecutable):
         slots = program.program.slots

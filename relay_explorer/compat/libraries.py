@@ -12,7 +12,7 @@ from ..ir.errors import RelayError
 from .arrays import DeviceArray, array
 
 if TYPE_CHECKING:
-    from ..lower.executable import Executable
+    from ..lower.runtime.executable import Executable
     from .build import Factory
 
 ENTRY = "old_code.json"  # in the saved program: what only old code asks for
@@ -78,7 +78,7 @@ def load_module(path: object, fmt: str = "") -> Factory:
     """A program that `export_library` wrote, whatever its file is called. It holds machine code: load only
     what you trust.
     """
-    from ..lower.executable import load
+    from ..lower.runtime.executable import load
     from .build import Factory
 
     program = load(str(path))

@@ -27,7 +27,7 @@ from .graph_module import flat
 from .libraries import Library
 
 if TYPE_CHECKING:
-    from ..lower.executable import Executable as Built
+    from ..lower.runtime.executable import Executable as Built
 
 
 class Executable:
@@ -105,7 +105,7 @@ class Executable:
     @staticmethod
     def load_exec(bytecode: bytes | bytearray, lib: object = None) -> Executable:
         """The program that `save` gave as bytes. They hold machine code: load only what you trust."""
-        from ..lower.executable import load
+        from ..lower.runtime.executable import load
 
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "program"

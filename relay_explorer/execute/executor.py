@@ -1,7 +1,7 @@
 """`create_executor`: evaluating expressions and calling a module's functions, from Python.
 
 Programs run in the interpreter ("debug"), or are compiled as `relay_explorer.build` does, where TVM is
-installed (see `lower.evaluate`).
+installed (see `lower.runtime.evaluate`).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Executor:
 def _interpreter(kind: str, module: IRModule, target: object) -> Interpreter:
     """What runs programs for an executor."""
     if kind != "debug" and not _missing_compiler():
-        from ..lower.evaluate import CompiledInterpreter
+        from ..lower.runtime.evaluate import CompiledInterpreter
 
         return CompiledInterpreter(module, kind, target)
     if kind != "vm":

@@ -7,9 +7,9 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ..lower.compiling import generated
-from ..lower.kernel import Kernel
+from ..lower.codegen.compile_kernel import generated
 from ..lower.require import runtime
+from ..lower.runtime.kernel import Kernel
 from ..lower.schedules import Scheduled
 
 KEPT = 128  # kernels; most have a few kilobytes

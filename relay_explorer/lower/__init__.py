@@ -1,3 +1,18 @@
-"""From optimized Relay to machine code: kernels, their schedules, and targets. TVM makes the code."""
+"""From optimized Relay to machine code, which TVM generates.
+
+`build` is the pipeline: prepare the program for the target, lower its operators to kernels, link kernels and
+program into an executable. The rooms, each of which imports only those above it:
+
+    targets/    processors, GPUs and boards; toolchains
+    passes/     program transformations that only compiled code needs
+    schedules/  how the loops of a kernel are tiled, vectorized and run in parallel
+    codegen/    from a primitive function to a library
+    cache/      compiled kernels on disk
+    runtime/    kernels, their memory, and executables
+    profiling/  timed runs and recorded measurements
+    saving/     the file formats of executables
+    link/       from kernels and a program to an executable
+    inspect/    traces, operation counts and a cost model of compiled kernels
+"""
 
 from __future__ import annotations

@@ -21,19 +21,19 @@ from ..ir.size import Size
 from ..ir.walk import post_order
 from ..text import astext
 from ..typing import infer_types
-from . import cache
-from .arrays import aligned_copy
-from .compiling import SEARCH
-from .executable import Executable, GraphExecutable
-from .host import needs_host
-from .kernel import Kernel
-from .levels import kernel_name
+from .cache import store as cache
+from .codegen.compile_kernel import SEARCH
+from .codegen.levels import kernel_name
+from .codegen.process_pool import POOL, Request, compiled_here
 from .lowering import tensor_types
 from .passes.invariant import with_constants_in
-from .pool import POOL, Request, compiled_here
 from .prepare import kernel_calls, planned, prepared, with_params
-from .target import Target
-from .toolchain import c_compiler
+from .runtime.arrays import aligned_copy
+from .runtime.executable import Executable, GraphExecutable
+from .runtime.host_kernel import needs_host
+from .runtime.kernel import Kernel
+from .targets.target import Target
+from .targets.toolchain import c_compiler
 
 QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
 EXECUTORS = ("graph", "vm", "aot", "interpreter")
@@ -77,12 +77,12 @@ def build(
             f"there is no executor {executor!r:.40}", help=[f"there are {', '.join(map(repr, EXECUTORS))}"]
         )
     if executor == "aot":
-        from .native import build_native
+        from .link.native import build_native
 
         return build_native(mod, where, params, opt_level, name=name, quiet=quiet, search=search)
     checked = with_params(mod, params)
     if executor == "interpreter":
-        from .virtual import InterpretedExecutable
+        from .runtime.virtual import InterpretedExecutable
 
         return InterpretedExecutable(infer_types(checked), where)
     module = prepared(with_constants_in(checked), where, opt_level)
@@ -131,7 +131,7 @@ def _for_machine(
     module: IRModule, target: Target, progress: Progress, choice: dict[str, Any] | None
 ) -> Executable:
     """A program for the virtual machine."""
-    from .virtual import VMExecutable
+    from .runtime.virtual import VMExecutable
 
     program = compile_module(module)
     return VMExecutable(program, machine_kernels(program, target, progress, choice), target, module)
@@ -141,7 +141,7 @@ def machine_kernels(
     program: VMProgram, target: Target, progress: Progress, choice: dict[str, Any] | None = None
 ) -> list[Kernel | None]:
     """The kernels of bytecode, by number; None for one that only NumPy can compute."""
-    from .virtual import can_be_compiled
+    from .runtime.virtual import can_be_compiled
 
     compiled = [number for number, code in enumerate(program.kernels) if can_be_compiled(code, target)]
     functions = [program.kernels[number].function for number in compiled]

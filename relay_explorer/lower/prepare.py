@@ -41,7 +41,7 @@ from .passes.padded_units import PadDense
 from .passes.rows_apart import RowsApart
 from .passes.split_slices import SplitSlices
 from .passes.transposed import PlainTransposed
-from .target import Target
+from .targets.target import Target
 
 WRITTEN_OUT = 5000  # expressions of a function that is written out where it is called
 # Operators in a kernel, at most: TVM needs up to half a second for each, and what a longer kernel saves, one

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..ir.errors import RelayError
-from .threads import use_all_cores
+from .targets.threads import use_all_cores
 
 _importing = threading.RLock()  # of two threads that hide a module, the second would miss it
 INSTALL = 'pip install "relay_explorer[compile]"'

@@ -25,7 +25,7 @@ from .tree_lstm import tree_lstm
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
-    from ..lower.native import NativeExecutable
+    from ..lower.link.native import NativeExecutable
 
 WORDS = {
     "great": 2, "wonderful": 2, "brilliant": 2, "good": 1, "nice": 1, "fun": 1, "clever": 1, "warm": 1,
@@ -143,7 +143,7 @@ def parse(text: str) -> Tree:
 
 def build(target: object = "cpu", *, quiet: bool = False) -> NativeExecutable:
     """The program with its weights, compiled ahead of time."""
-    from ..lower.native import build_native
+    from ..lower.link.native import build_native
 
     return build_native(module(), target, weights(), name="sentiment", quiet=quiet)
 

@@ -63,7 +63,7 @@ def test_instructions_of_the_innermost_loops() -> None:
 
 
 def test_what_is_said_of_the_roofline() -> None:
-    from relay_explorer.lower.measurement import stored
+    from relay_explorer.lower.profiling.measurement import stored
 
     run = stored("resnet18")
     intensity = {k.name: k.flops / k.traffic for k in run.kernels if k.flops}
@@ -88,7 +88,7 @@ def test_every_step_is_right() -> None:
 
 
 def test_the_nest_at_the_end() -> None:
-    printed = output(PAGE, "from relay_explorer.lower.watch.replay")
+    printed = output(PAGE, "from relay_explorer.lower.inspect.replay")
     assert printed.count("# parallel") == 1
     assert printed.count("# vectorized") == 4
     assert "for i_1 < 6:  # unrolled\n        for j_0_1 < 2:  # unrolled" in printed
@@ -115,7 +115,7 @@ def test_what_the_text_says_of_the_measurement() -> None:
 
 def test_the_estimate_of_the_nests() -> None:
     rows = [
-        line.split() for line in output(PAGE, "from relay_explorer.lower.watch.estimate").splitlines()[1:]
+        line.split() for line in output(PAGE, "from relay_explorer.lower.inspect.estimate").splitlines()[1:]
     ]
     packed = next(row for row in rows if row[:3] == ["b", "is", "packed"])
     before = rows[rows.index(packed) - 1]

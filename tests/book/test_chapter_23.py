@@ -128,7 +128,7 @@ def test_what_convolutions_ask_of_memory() -> None:
 
 
 def test_occupancy() -> None:
-    printed = output(PAGE, "from relay_explorer.lower.device import resident")
+    printed = output(PAGE, "from relay_explorer.lower.targets.device import resident")
     assert re.findall(r"(\d+)% of", printed) == ["100", "100", "100", "50"]
 
 

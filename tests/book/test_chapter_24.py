@@ -99,7 +99,7 @@ def test_one_input_loads_a_vector_for_each_multiply_add() -> None:
 def test_processors_that_run_it() -> None:
     lines = output(PAGE, "for processor in").splitlines()
     assert [line.split()[1] for line in lines] == ["positive:"] * 3
-    more = output(PAGE, "from relay_explorer.lower.target import needed_features").splitlines()
+    more = output(PAGE, "from relay_explorer.lower.targets.target import needed_features").splitlines()
     assert [line.split(":")[1].split() for line in more] == [["dotprod"], [], []]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 
-from relay_explorer.lower.emulated.gpu import stand_ins
+from relay_explorer.testing.emulated_gpu.gpu import stand_ins
 from tests.lower.conftest import kernels_of_their_own
 
 __all__ = ["kernels_of_their_own"]

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from relay_explorer.lower.emulated import Launch, emulated_gpu
 from relay_explorer.lower.schedules.gpu_convolution import MOST_SHARED
 from relay_explorer.lower.schedules.gpu_tiles import SUMS, THREADS, Window, best, ragged, shared
+from relay_explorer.testing.emulated_gpu import Launch, emulated_gpu
 from tests.emulated.test_kernels import agree, case
 
 

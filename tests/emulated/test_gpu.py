@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relay_explorer.lower.device_code import in_place_of_tvm
-from relay_explorer.lower.emulated import emulated_gpu
-from relay_explorer.lower.emulated.gpu import machine_code
+from relay_explorer.lower.codegen.device_code import in_place_of_tvm
 from relay_explorer.lower.require import tvm
+from relay_explorer.testing.emulated_gpu import emulated_gpu
+from relay_explorer.testing.emulated_gpu.gpu import machine_code
 from tests.emulated.test_kernels import ARCH, there
 
 THREADS = 64

@@ -13,15 +13,15 @@ import pytest
 import relay_explorer
 from relay_explorer.execute import Interpreter
 from relay_explorer.ir.module import IRModule
-from relay_explorer.lower import exact
-from relay_explorer.lower.compiling import scheduled
-from relay_explorer.lower.device_memory import DeviceMemory
-from relay_explorer.lower.emulated import EmulatedGPU, emulated_gpu
+from relay_explorer.lower.codegen import exact_doubles as exact
+from relay_explorer.lower.codegen.compile_kernel import scheduled
 from relay_explorer.lower.require import tvm
+from relay_explorer.lower.runtime.device_memory import DeviceMemory
 from relay_explorer.lower.schedules import Choice, Scheduled
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.models.mlp import mlp
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
+from relay_explorer.testing.emulated_gpu import EmulatedGPU, emulated_gpu
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
 from tests.lower.kernels import DIGITS, Case, flat

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from relay_explorer import grading
-from relay_explorer.lower.watch.traced import traced
+from relay_explorer.lower.inspect.traced import traced
 from tests.views.lowerings import LAYER, SOFTMAX, kernel
 
 FILE = Path(grading.__file__).parent / "read_assembly_kernels.json"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from relay_explorer.lower import native
+from relay_explorer.lower.link import native
 
 
 @pytest.fixture(autouse=True, scope="session")

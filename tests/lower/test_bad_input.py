@@ -19,7 +19,8 @@ from relay_explorer import relay
 from relay_explorer.execute.aot.agreement import agreements
 from relay_explorer.ir import Function
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower import cache, pruning
+from relay_explorer.lower.cache import pruning
+from relay_explorer.lower.cache import store as cache
 from relay_explorer.typing import infer_types
 
 EXECUTORS = ("graph", "vm", "aot", "interpreter")

@@ -21,7 +21,7 @@ from relay_explorer.lower.passes.padded_units import PadDense, padded_units
 from relay_explorer.lower.passes.rows_apart import RowsApart
 from relay_explorer.lower.passes.split_slices import SplitSlices
 from relay_explorer.lower.prepare import prepared, with_params
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.testing import generate
 from relay_explorer.transform.fold_constant import FoldConstant
 from relay_explorer.typing import infer_types

@@ -19,11 +19,11 @@ from relay_explorer.ir import Function, IRModule, TensorType, TupleType
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.size import SizeVar
-from relay_explorer.lower import cache
 from relay_explorer.lower.build import Progress, make_kernels
-from relay_explorer.lower.executable import Executable
-from relay_explorer.lower.pool import Pool, Request
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.cache import store as cache
+from relay_explorer.lower.codegen.process_pool import Pool, Request
+from relay_explorer.lower.runtime.executable import Executable
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.typing import infer_types
 
 X = np.arange(-3, 3, dtype="float32").reshape(2, 3)
@@ -77,7 +77,7 @@ def test_arguments_by_name_and_results_of_their_own(exe: Executable) -> None:
 
 def test_large_arguments_are_read_where_they_are() -> None:
     """One that is aligned is not copied, and what changes in it is seen; others are copied each time."""
-    from relay_explorer.lower.arrays import aligned
+    from relay_explorer.lower.runtime.arrays import aligned
 
     n = 1 << 13
     x = relay.var("x", shape=(n,))

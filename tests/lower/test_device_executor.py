@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import relay_explorer
-from relay_explorer.lower.device_executor import DeviceExecutor
 from relay_explorer.lower.require import tvm
+from relay_explorer.lower.runtime.device_executor import DeviceExecutor
 from relay_explorer.models import load
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from benchmarks import schedule_steps
-from relay_explorer.lower.measurement import stored
+from relay_explorer.lower.inspect.estimate import estimate
+from relay_explorer.lower.inspect.footprint import Touch, fetched
+from relay_explorer.lower.inspect.operations import counted
+from relay_explorer.lower.profiling.measurement import stored
 from relay_explorer.lower.require import tvm
-from relay_explorer.lower.watch.estimate import estimate
-from relay_explorer.lower.watch.footprint import Touch, fetched
-from relay_explorer.lower.watch.operations import counted
 from relay_explorer.views.lowering.view import lowering_view
 from tests.views.lowerings import DENSE, GPU, LAYER, kernel
 

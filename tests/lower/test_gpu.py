@@ -20,11 +20,11 @@ import relay_explorer
 from relay_explorer.execute import Interpreter
 from relay_explorer.ir import Call
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower import device
-from relay_explorer.lower.compiling import generated, scheduled
+from relay_explorer.lower.codegen.compile_kernel import generated, scheduled
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.schedules import Scheduled
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets import device
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
 from tests.lower.kernels import DIGITS, Case, flat

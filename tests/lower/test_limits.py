@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower.limits import Limits, limits
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.profiling.peak import Limits, limits
+from relay_explorer.lower.targets.target import Target
 
 
 def test_the_longer_of_two_times_is_the_limit() -> None:
@@ -21,7 +21,7 @@ def test_the_longer_of_two_times_is_the_limit() -> None:
 
 def test_this_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """On one thread: where the others' cores are busy, each run of several waits for them."""
-    monkeypatch.setattr("relay_explorer.lower.limits.threads", lambda: 1)
+    monkeypatch.setattr("relay_explorer.lower.profiling.peak.threads", lambda: 1)
     limits.cache_clear()
     most = limits(Target.of("cpu"))
     # A multiply-add of a vector is two operations for each four bytes of it: arithmetic in registers is far

@@ -11,8 +11,8 @@ from tvm_ffi import structural_equal
 
 from relay_explorer import build, explore
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower.watch.replay import Block, nest, replay
-from relay_explorer.lower.watch.traced import (
+from relay_explorer.lower.inspect.replay import Block, nest, replay
+from relay_explorer.lower.inspect.traced import (
     CLASSES,
     Instruction,
     Traced,
@@ -23,9 +23,9 @@ from relay_explorer.lower.watch.traced import (
     traced,
     with_scopes,
 )
-from relay_explorer.lower.watch.traced_cuda import PTX_CLASSES, read_ptx, traced_cuda
-from relay_explorer.lower.watch.traced_llvm import loop_depths
-from relay_explorer.lower.watch.traced_llvm import purpose as llvm_purpose
+from relay_explorer.lower.inspect.traced_cuda import PTX_CLASSES, read_ptx, traced_cuda
+from relay_explorer.lower.inspect.traced_llvm import loop_depths
+from relay_explorer.lower.inspect.traced_llvm import purpose as llvm_purpose
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check

@@ -9,7 +9,7 @@ import numpy as np
 
 import relay_explorer
 from relay_explorer.execute import list_items, make_list
-from relay_explorer.lower.machine_memory import MOST, SMALL, KernelMemory
+from relay_explorer.lower.runtime.machine_memory import MOST, SMALL, KernelMemory
 from relay_explorer.text import parse
 
 # All results of a fold stay in the list; the sum of each is computed only after the call below it.

@@ -18,9 +18,9 @@ from relay_explorer.execute.results import ConstructorValue, RefValue
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.narrow import as_constructor
-from relay_explorer.lower.native import NativeExecutable, build_native
-from relay_explorer.lower.saved_native import _END
-from relay_explorer.lower.threads import VARIABLE
+from relay_explorer.lower.link.native import NativeExecutable, build_native
+from relay_explorer.lower.saving.native import _END
+from relay_explorer.lower.targets.threads import VARIABLE
 
 MANY = """
 type Box[a] { Empty, Box(a, Box[a]), }

@@ -21,9 +21,9 @@ from relay_explorer import relay
 from relay_explorer.compat.libraries import load_module
 from relay_explorer.ir import Function
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower import cache
-from relay_explorer.lower.executable import Executable
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.cache import store as cache
+from relay_explorer.lower.runtime.executable import Executable
+from relay_explorer.lower.targets.target import Target
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 COMPILED = ("graph", "vm", "aot")

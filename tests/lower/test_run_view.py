@@ -13,7 +13,7 @@ import pytest
 from relay_explorer import build, explore
 from relay_explorer.cli import main
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower.measurement import Measurement, measure, stored
+from relay_explorer.lower.profiling.measurement import Measurement, measure, stored
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check

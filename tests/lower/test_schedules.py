@@ -16,13 +16,13 @@ from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir import Call, Expr, Function, IRModule, Op, Var
 from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.walk import post_order
-from relay_explorer.lower.compiling import generated, scheduled
+from relay_explorer.lower.codegen.compile_kernel import generated, scheduled
+from relay_explorer.lower.codegen.search import searched
 from relay_explorer.lower.lowering import tensor_types
 from relay_explorer.lower.passes.layouts import block_of, blocked_layouts
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.schedules import Scheduled
-from relay_explorer.lower.search import searched
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.relay import const
 from relay_explorer.transform.optimize import optimize
 from relay_explorer.typing import infer_types

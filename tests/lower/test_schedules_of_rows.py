@@ -11,10 +11,10 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.ir.expr import Expr, Var
-from relay_explorer.lower.compiling import generated, scheduled
+from relay_explorer.lower.codegen.compile_kernel import generated, scheduled
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.schedules import Scheduled
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.target import Target
 from tests.lower.test_schedules import check, function
 
 nn = relay.nn

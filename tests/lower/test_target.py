@@ -7,7 +7,7 @@ import re
 import pytest
 
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.target import Target
 
 
 def test_this_machine() -> None:

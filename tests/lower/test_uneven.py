@@ -8,10 +8,10 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.ir.expr import Expr, Var
-from relay_explorer.lower.compiling import scheduled
-from relay_explorer.lower.target import Target
-from relay_explorer.lower.watch.measure import step_times
-from relay_explorer.lower.watch.replay import replay
+from relay_explorer.lower.codegen.compile_kernel import scheduled
+from relay_explorer.lower.inspect.measure import step_times
+from relay_explorer.lower.inspect.replay import replay
+from relay_explorer.lower.targets.target import Target
 from tests.lower.test_schedules import check, function
 
 nn = relay.nn

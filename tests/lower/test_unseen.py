@@ -15,7 +15,7 @@ from relay_explorer.execute import Interpreter
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.lower.prepare import prepared
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.typing import infer_types
 
 # A sentence of any length is read by a loop; another is written, word by word, until `end` is: its type has

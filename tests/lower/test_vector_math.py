@@ -13,9 +13,9 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.ir import Expr, Function, IRModule, Var
-from relay_explorer.lower.compiling import generated, scheduled
+from relay_explorer.lower.codegen.compile_kernel import generated, scheduled
 from relay_explorer.lower.require import tvm
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.typing import infer_types
 
 SPECIAL = [

@@ -15,7 +15,7 @@ from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, Interpreter, list_items, make_list
 from relay_explorer.execute.results import to_value
 from relay_explorer.ir import IRModule, RelayError
-from relay_explorer.lower.virtual import VMExecutable
+from relay_explorer.lower.runtime.virtual import VMExecutable
 from relay_explorer.models.char_rnn import char_rnn
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.tree_lstm import phrase, tree_lstm

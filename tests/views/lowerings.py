@@ -11,9 +11,9 @@ from pathlib import Path
 
 from relay_explorer.ir.expr import Function
 from relay_explorer.ir.module import IRModule
-from relay_explorer.lower.kernel import Kernel
-from relay_explorer.lower.levels import kernel_name
-from relay_explorer.lower.target import Target
+from relay_explorer.lower.codegen.levels import kernel_name
+from relay_explorer.lower.runtime.kernel import Kernel
+from relay_explorer.lower.targets.target import Target
 from relay_explorer.text import astext, parse_expr
 from relay_explorer.typing import infer_types
 from relay_explorer.views.lowering.view import lowering_view

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from relay_explorer.lower.limits import Limits
-from relay_explorer.lower.measurement import MeasuredKernel, MeasuredLaunch, Measurement
+from relay_explorer.lower.profiling.measurement import MeasuredKernel, MeasuredLaunch, Measurement
+from relay_explorer.lower.profiling.peak import Limits
 from relay_explorer.views.run.view import run_view
 from tests.views.lowerings import CONVOLUTION, DATA, HASWELL, LAYER, SOFTMAX
 

@@ -85,7 +85,7 @@ _C_FUNCTIONS = {
 
 
 def _size(program: Any, arguments: Sequence[int]) -> str:
-    """A size in C (see `lower.shapes` for what it is written as; these nest at most 200 deep)."""
+    """A size in C (see `lower.codegen.symbolic_sizes` for its encoding, which nests at most 200 deep)."""
     if isinstance(program, int):
         return f"INT64_C({program})"
     name, left, right = program

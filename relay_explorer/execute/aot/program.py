@@ -57,9 +57,9 @@ def native_source(
     types: Sequence[Type | None] | None = None,
 ) -> NativeSource:
     """The program in C. `sizes` are, by kernel, how the sizes of its results follow from those of its
-    arguments, as `lower.shapes` has them; None where they are known. `types` are those of the parameters of
-    `@main`, which the interface looks at. Names of the interface begin with `prefix`. A RelayError where a
-    part of the program only runs in Python.
+    arguments, as `lower.codegen.symbolic_sizes` encodes them; None where they are static. `types` are those
+    of the parameters of `@main`, which the interface looks at. Names of the interface begin with `prefix`. A
+    RelayError where a part of the program only runs in Python.
     """
     if not isinstance(prefix, str) or not re.fullmatch(r"[A-Za-z]\w{0,199}", prefix, re.ASCII):
         raise RelayError(f"{prefix!r:.60} cannot be the beginning of names in C")

@@ -122,7 +122,7 @@ def surrounded(array: Anything, margin: int) -> Anything:
     """The array, with NaN before it and behind it in memory: whoever reads beyond its ends is found out."""
     import numpy as np
 
-    from ...lower.arrays import ALIGNMENT, aligned
+    from ...lower.runtime.arrays import ALIGNMENT, aligned
 
     room = -(-margin // ALIGNMENT) * ALIGNMENT  # elements, so that the array itself stays aligned
     whole = aligned((array.size + 2 * room,), array.dtype.name)
@@ -154,7 +154,7 @@ def wanted(case: Case) -> Anything:
 
 def kernel(case: Case, lowering: Anything) -> Anything:
     """The kernel of a case, to be compiled when it first runs, unless one with the same loops has been."""
-    from ...lower.target import Target
+    from ...lower.targets.target import Target
     from ...typing import infer_types
     from ..machine_code import RememberedKernel
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
-from ...lower.compose import Composed, compose
+from ...lower.codegen.compose import Composed, compose
 from ...lower.require import tvm
 from ...lower.schedules import Scheduled
-from ...lower.target import Target
+from ...lower.targets.target import Target
 from ..machine_code import machine_code
 
 Shape = tuple[int, int, int]  # rows of A, columns of B, and what is summed
@@ -102,7 +102,7 @@ def runs(made: Scheduled) -> Callable[..., Any]:
 def explorer(made: Scheduled, title: str) -> Any:
     """The lowering explorer of an answer's schedule, step by step."""
     from ...explorer import explore
-    from ...lower.kernel import Kernel
+    from ...lower.runtime.kernel import Kernel
 
     entry = {"function": made.composed.function, "rule": made.rule}
     kernel = Kernel("matmul", made.composed.name, "", made.composed.target, entry)

@@ -19,7 +19,7 @@ from ...ir.walk import post_order
 from ...ops.nn.layout import layout_map
 from ...transform.layouts.alter_op_layout import AlterOpLayout
 from ...transform.tools.typed_rewrite import call
-from ..target import Target
+from ..targets.target import Target
 
 SMALLEST = 4  # elements of a block: in smaller ones, most of a vector would be idle
 TILE = 4  # results of a tile of Winograd's algorithm, in each direction

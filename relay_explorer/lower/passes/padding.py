@@ -6,7 +6,7 @@ from ...ir.expr import Call, Expr
 from ...ir.typed import tensor_type
 from ...transform.infrastructure.function_passes import TypedPass
 from ...transform.tools.typed_rewrite import call
-from ..target import Target
+from ..targets.target import Target
 
 
 class Padding(TypedPass):

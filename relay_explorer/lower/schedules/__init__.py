@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib import import_module
 
-from ..compose import Composed
+from ..codegen.compose import Composed
 from ..require import tvm
-from ..target import Target
+from ..targets.target import Target
 from .overlap import overlapped
 from .scheduled import Candidate, Choice, Scheduled
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compose import Composed
-from ..target import Target
+from ..codegen.compose import Composed
+from ..targets.target import Target
 from .parts import REDUCED, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compose import Composed
-from ..target import Target
+from ..codegen.compose import Composed
+from ..targets.target import Target
 from .blocked import sums_in_registers, tile_score
 from .parts import PARALLEL_FROM, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled

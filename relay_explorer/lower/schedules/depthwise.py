@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compose import Composed
-from ..target import Target
+from ..codegen.compose import Composed
+from ..targets.target import Target
 from .blocked import sums_in_registers
 from .parts import REDUCED, Plan, divisors, product
 from .scheduled import Candidate, Choice, Scheduled

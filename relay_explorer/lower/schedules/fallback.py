@@ -5,8 +5,8 @@ the outer ones in parallel.
 
 from __future__ import annotations
 
-from ..compose import Composed
-from ..target import Target
+from ..codegen.compose import Composed
+from ..targets.target import Target
 from .parts import Plan
 from .scheduled import Choice, Scheduled
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..compose import Composed
+from ..codegen.compose import Composed
 from ..require import tvm
-from ..target import Target
+from ..targets.target import Target
 from . import gpu_convolution, gpu_dlight, gpu_sums
 from .parts import Plan
 from .scheduled import Candidate, Choice, Scheduled

@@ -15,9 +15,9 @@ from math import prod
 from typing import Any
 
 from ...ir.ndarray import itemsize
-from ..compose import Composed, Stage
+from ..codegen.compose import Composed, Stage
 from ..require import tvm
-from ..target import Target
+from ..targets.target import Target
 from .gpu_sums import GPUPlan, is_plain, spread
 from .gpu_tiles import Tile, Window, best
 from .parts import REDUCED, SPATIAL

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-from ..compose import Composed
+from ..codegen.compose import Composed
 from ..require import tvm
-from ..target import Target
+from ..targets.target import Target
 from .parts import REDUCED, Plan
 
 COPIED = ("GEMV", "GeneralReduction")  # rules that want something to follow their sums

@@ -9,9 +9,9 @@ from typing import Any
 
 from ...ir.op import OpPattern
 from ...ops.te.lowered import KEPT
-from ..compose import Composed, block_names
+from ..codegen.compose import Composed, block_names
 from ..require import tvm
-from ..target import Target
+from ..targets.target import Target
 from .access import Access, access_of
 from .growth import Growth
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..compose import Composed
+from ..codegen.compose import Composed
 from ..require import tvm
-from ..target import Target
+from ..targets.target import Target
 from .access import access_of
 from .blocked import sums_in_registers
 from .parts import Plan, divisors, product, static

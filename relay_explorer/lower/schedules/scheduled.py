@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..compose import Composed
+from ..codegen.compose import Composed
 
 Choice = Mapping[str, Any]  # the sizes of tiles and the like that a rule is free in, by name
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..compose import Composed, Stage
-from ..target import Target
+from ..codegen.compose import Composed, Stage
+from ..targets.target import Target
 from .blocked import sums_in_registers, tile_score
 from .parts import Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled

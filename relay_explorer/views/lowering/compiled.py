@@ -8,9 +8,9 @@ from typing import Any
 
 from ...ir.errors import RelayError
 from ...lower.build import build
-from ...lower.executable import Executable
-from ...lower.kernel import Kernel
-from ...lower.measurement import Measurement, measure
+from ...lower.profiling.measurement import Measurement, measure
+from ...lower.runtime.executable import Executable
+from ...lower.runtime.kernel import Kernel
 from ..format import View
 from ..run.format import RunView
 from ..run.view import run_view

@@ -54,7 +54,7 @@ class Part(NamedTuple):
 class Effect(NamedTuple):
     """What can be counted in a nest: nests of their own, pieces that cores can share (of a GPU: threads),
     lanes of a vector (most), how often unrolled loops write a statement (most); and the estimate of
-    `lower.watch.estimate`: instructions of the busiest core (of a GPU: of one thread), bytes read and
+    `lower.inspect.estimate`: instructions of the busiest core (of a GPU: of one thread), bytes read and
     written, and of the busiest core of a CPU the bytes from beyond its first and second cache, and cycles.
     """
 

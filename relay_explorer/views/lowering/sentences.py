@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ...lower.watch.replay import Primitive
+from ...lower.inspect.replay import Primitive
 from ..format import Sentence
 from ..words import count, counted
 from .format import Code, Effect

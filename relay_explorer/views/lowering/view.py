@@ -11,15 +11,15 @@ from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...lower.device import nvcc
-from ...lower.executable import Executable
-from ...lower.kernel import Kernel
-from ...lower.te_text import stages_text
-from ...lower.watch.estimate import estimate
-from ...lower.watch.measure import step_times
-from ...lower.watch.replay import MARKS, PLACE, Loop, Nest, Primitive, replay
-from ...lower.watch.traced import CLASSES, Traced, both
-from ...lower.watch.traced_cuda import C_CLASSES, PTX_CLASSES, traced_cuda, traced_ptx
+from ...lower.codegen.te_text import stages_text
+from ...lower.inspect.estimate import estimate
+from ...lower.inspect.measure import step_times
+from ...lower.inspect.replay import MARKS, PLACE, Loop, Nest, Primitive, replay
+from ...lower.inspect.traced import CLASSES, Traced, both
+from ...lower.inspect.traced_cuda import C_CLASSES, PTX_CLASSES, traced_cuda, traced_ptx
+from ...lower.runtime.executable import Executable
+from ...lower.runtime.kernel import Kernel
+from ...lower.targets.device import nvcc
 from ..families import describe
 from ..rows import program_rows
 from . import sentences as say

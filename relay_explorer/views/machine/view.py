@@ -89,8 +89,8 @@ def machine_view(
     kept = LIMIT if limit is None else limit
     if isinstance(x, (IRModule, Expr)):
         return _of_module(IRModule.from_expr(x), args, title, kept)
-    from ...lower.executable import Executable
-    from ...lower.virtual import InterpretedExecutable, VMExecutable
+    from ...lower.runtime.executable import Executable
+    from ...lower.runtime.virtual import InterpretedExecutable, VMExecutable
 
     if not isinstance(x, Executable) or isinstance(x, InterpretedExecutable):
         raise TypeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lower.measurement import MeasuredKernel, Measurement
+from ...lower.profiling.measurement import MeasuredKernel, Measurement
 from ..format import Sentence
 from ..words import counted
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir.errors import RelayError
-from ...lower.compiling import function_of
-from ...lower.kernel import Kernel
-from ...lower.levels import operators
-from ...lower.measurement import MeasuredKernel, Measurement
+from ...lower.codegen.compile_kernel import function_of
+from ...lower.codegen.levels import operators
+from ...lower.profiling.measurement import MeasuredKernel, Measurement
+from ...lower.runtime.kernel import Kernel
 from ..format import Row, RowKind, Token, TokenClass
 from ..lowering.view import lowering_view
 from . import sentences as say

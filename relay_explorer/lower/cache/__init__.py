@@ -1,0 +1,1 @@
+"""Compiled kernels on disk: `store` reads and writes entries, `pruning` bounds their size."""

@@ -1,0 +1,103 @@
+"""How large the cache of kernels may grow: what was used longest ago goes first.
+
+The environment variable RELAY_EXPLORER_CACHE_SIZE says how large, in megabytes. What was used in the last
+hour stays in any case: another process may be about to load it. A program whose kernels went away all the
+same, since it was built long before its first run, compiles them again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ...ir.errors import RelayError
+
+VARIABLE = "RELAY_EXPLORER_CACHE_SIZE"
+USUAL = 2000  # megabytes
+KEPT = 0.9  # of the size, after a look that found it larger
+SHARE = 0.05  # of the size, after which there is another look
+RECENT = 3600  # seconds
+
+_written: dict[Path, int] = {}  # by folder: bytes that this process has written since its last look
+
+
+class Files(NamedTuple):
+    """What is kept under one key: when it was used last, and its files."""
+
+    used: float
+    bytes: int
+    paths: list[Path]
+
+
+def limit() -> int:
+    """The bytes that the cache may have; a RelayError where the environment says something else."""
+    given = os.environ.get(VARIABLE, "").strip()
+    try:
+        found = float(given or USUAL)
+        if found >= 0:
+            return int(found * 1e6)
+    except (ValueError, OverflowError):
+        pass
+    raise RelayError(
+        f"{VARIABLE} is {given[:40]!r}: it is how many megabytes of kernels are kept, such as {USUAL}",
+        help=[f"set it to a number, or unset it: it is {USUAL} then"],
+    )
+
+
+def touch(path: Path) -> None:
+    """Notes that an entry is used."""
+    with suppress(OSError):  # a cache that others fill may be read-only
+        os.utime(path)
+
+
+def wrote(folder: Path, size: int) -> None:
+    """Notes that `size` bytes were written, and looks whether it is too much, at the first time in a process
+    and after each twentieth of the limit.
+    """
+    most = limit()
+    first = folder not in _written
+    _written[folder] = _written.get(folder, 0) + size
+    if first or _written[folder] > SHARE * most:
+        _written[folder] = 0
+        prune(folder, most)
+
+
+def prune(folder: Path, most: int, now: float | None = None) -> int:
+    """Removes what was used longest ago until the cache is well below `most` bytes, if it is above, and what
+    writers left that were ended. Gives the bytes that are left.
+    """
+    now = time.time() if now is None else now
+    found = sorted(_entries(folder, now))
+    total = sum(files.bytes for files in found)
+    if total <= most:
+        return total
+    for files in found:
+        if total <= KEPT * most or now - files.used < RECENT:
+            break
+        for path in files.paths:
+            with suppress(OSError):  # another process prunes, too
+                path.unlink()
+        total -= files.bytes
+    return total
+
+
+def _entries(folder: Path, now: float) -> Iterator[Files]:
+    """What is kept, with the entry (which `get` reads first) before the libraries that it names."""
+    groups: dict[str, list[tuple[bool, Path, os.stat_result]]] = {}
+    for path in folder.glob("??/*"):
+        with suppress(OSError):
+            state = path.stat()
+            if path.name.startswith("."):  # not renamed yet, or never
+                if now - state.st_mtime > RECENT:
+                    path.unlink()
+                continue
+            name = path.name.partition(".")[0].partition("-")[0]
+            groups.setdefault(name, []).append((path.suffix != ".json", path, state))
+    for files in groups.values():
+        files.sort(key=lambda file: file[:2])
+        used = max(state.st_mtime for _, _, state in files)
+        yield Files(used, sum(state.st_size for _, _, state in files), [path for _, path, _ in files])

@@ -1,0 +1,132 @@
+"""Compiled kernels on disk, by what they were made of: program, target, versions, and this package's own
+lowerings and schedules. So nothing in it is ever out of date, and it can be deleted at any time.
+
+It lies in the user's cache folder, or where the environment variable RELAY_EXPLORER_CACHE says, and takes
+2 GB at most, or what RELAY_EXPLORER_CACHE_SIZE says (see `pruning`). An entry whose library is not what was
+written (a full disk, a copy that broke off) is as good as none.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ... import _project
+from ...ir.errors import RelayError
+from .. import require
+from ..targets.target import Target
+from . import pruning
+
+VARIABLE = "RELAY_EXPLORER_CACHE"
+FORMAT = 1  # of an entry
+_SET = f"set the environment variable {VARIABLE} to a folder that can be written to"
+
+
+def folder() -> Path:
+    """Where compiled kernels are kept."""
+    try:
+        if given := os.environ.get(VARIABLE):
+            return Path(given).expanduser()
+        if sys.platform == "darwin":
+            base = Path.home() / "Library" / "Caches"
+        elif sys.platform == "win32":
+            base = Path(os.environ.get("LOCALAPPDATA") or Path.home())
+        else:
+            base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home, as in containers
+        raise RelayError("there is no home folder to keep compiled kernels in", help=[_SET]) from None
+    return base / "relay_explorer" / "kernels"
+
+
+def key(text: str, target: Target, choice: object = None) -> str:
+    """The name of what a kernel's program, for a target, is compiled to."""
+    parts = [FORMAT, text, repr(target), repr(choice), require.versions(), _sources()]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:40]
+
+
+@cache
+def _sources() -> str:
+    """A digest of the code that makes kernels."""
+    digest = hashlib.sha256(_project.VERSION.encode())
+    package = Path(__file__).parents[2]
+    code = ("ops/**/*.py", "lower/lowering.py", "lower/codegen/*.py", "lower/schedules/*.py")
+    for path in [path for pattern in code for path in sorted(package.glob(pattern))]:
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def get(name: str) -> dict[str, Any] | None:
+    """What was kept under a key, and the path of its library as `path`; None where nothing is sound."""
+    place = folder() / name[:2]
+    try:
+        described = place / f"{name}.json"
+        entry = json.loads(described.read_text("utf-8"))
+        if entry.pop("check") != _check(entry):
+            return None
+        library = place / str(entry["file"])
+        if entry["format"] == FORMAT and digest(library.read_bytes()) == entry["sha256"]:
+            pruning.touch(described)
+            return {**entry, "path": str(library)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    return None
+
+
+def _check(entry: dict[str, Any]) -> str:
+    """What an entry says of itself: with other sizes kernels would write beyond a tensor's end."""
+    return digest(json.dumps(entry, sort_keys=True).encode())
+
+
+def put(
+    name: str, library: bytes, ending: str, entry: dict[str, Any], linkable: bytes = b""
+) -> dict[str, Any]:
+    """Keeps a library, and what is known of it; gives what `get` will give. `linkable` is the object file
+    that the library was linked of; it is kept beside it, under the name "object".
+
+    Files get their names when they are whole, the entry last, so that others see all of it or nothing. A
+    folder that cannot be written to is a RelayError.
+    """
+    place = folder() / name[:2]
+    sha = digest(library)
+    file = f"{name}-{sha[:12]}{ending}"  # a library that is loaded is never written over
+    whole = {**entry, "format": FORMAT, "file": file, "sha256": sha}
+    files = {file: library}
+    if linkable:
+        whole["object"], whole["object_sha256"] = f"{name}-{sha[:12]}.o", digest(linkable)
+        files[whole["object"]] = linkable
+    files[f"{name}.json"] = json.dumps({**whole, "check": _check(whole)}).encode()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for file_name, data in files.items():
+            _write(place / file_name, data)
+        pruning.wrote(folder(), sum(map(len, files.values())))
+    except OSError as problem:
+        raise RelayError(
+            f"compiled kernels cannot be kept in {folder()}: {problem.strerror}",
+            help=[_SET + (", on a disk with space left" if problem.errno == errno.ENOSPC else "")],
+        ) from None
+    return {**whole, "path": str(place / file)}
+
+
+def _write(path: Path, data: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def digest(data: bytes) -> str:
+    """What tells a file from another: its SHA-256, in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()

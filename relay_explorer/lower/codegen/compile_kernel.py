@@ -1,0 +1,131 @@
+"""One kernel from its Relay text to a library: the work that a compiling process does."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ...ir.errors import RelayError
+from ...ir.expr import Function
+from ...text import parse_expr
+from ..cache import store as cache
+from ..require import tvm
+from ..schedules import Choice, Scheduled, schedule
+from ..targets.target import Target
+from ..targets.toolchain import c_compiler
+from . import exact_doubles as exact
+from . import stack_buffers as on_stack
+from .compose import Composed, compose
+from .device_code import compiled_for
+from .symbolic_sizes import sizes_program
+
+SEARCH = {"search": True}  # in place of a choice
+
+
+def function_of(text: str) -> Function:
+    """The primitive function that a text is."""
+    found = parse_expr(text)
+    assert isinstance(found, Function)
+    return found
+
+
+def scheduled(function: Function, name: str, target: Target, choice: Choice | None = None) -> Scheduled:
+    """A kernel's loops, scheduled."""
+    with target.tvm:
+        return schedule(compose(function, target, name), target, choice)
+
+
+def generated(made: Scheduled) -> Any:
+    """TVM's executable of a scheduled kernel."""
+    from . import vector_math  # imports TVM
+
+    vector_math.use()
+    target = made.composed.target
+    try:
+        if target.kind != "cuda":
+            return tvm().compile(made.mod, target=target.tvm, tir_pipeline=on_stack.pipeline())
+        with compiled_for(target):
+            return tvm().compile(made.mod, target=target.tvm, tir_pipeline=exact.pipeline())
+    except Exception as problem:
+        raise RelayError(
+            f"TVM cannot compile the kernel `{made.composed.name}`, scheduled by `{made.rule}`",
+            help=[_first_line(problem)],
+        ) from problem
+
+
+def _first_line(problem: Exception) -> str:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return f"{type(problem).__name__}: {lines[-1] if lines else ''}"[:600]
+
+
+def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Compiles a kernel into the cache, and gives its entry: `path` of the library, `rule`, `choice` and
+    `candidates` of its schedule, `seconds` that this took, `sizes` (see `shapes`), `library` bytes.
+
+    For a target that this machine cannot run it is an object file, for a GPU the source in CUDA C. With
+    SEARCH as the `choice`, candidates are tried (see `search`).
+    """
+    tvm()
+    start = time.perf_counter()
+    made = _found(text, name, target, choice)
+    executable = generated(made)
+    with tempfile.TemporaryDirectory() as place:
+        library, ending, linkable = _library(executable, Path(place), target)
+    entry = {
+        **described(made),
+        "name": name,
+        "text": text,
+        "target": target.options,
+        "seconds": time.perf_counter() - start,
+        "bytes": len(library),
+    }
+    return cache.put(cache.key(text, target, choice), library, ending, entry, linkable)
+
+
+def _found(text: str, name: str, target: Target, choice: Mapping[str, Any] | None) -> Scheduled:
+    if choice != SEARCH:
+        return scheduled(function_of(text), name, target, choice)
+    from .search import searched
+
+    return searched(function_of(text), name, target)
+
+
+def described(made: Scheduled) -> dict[str, Any]:
+    """What is kept of a schedule."""
+    return {
+        "rule": made.rule,
+        "choice": dict(made.choice),
+        "candidates": [asdict(candidate) for candidate in made.candidates],
+        "refused": list(made.refused),
+        "sizes": output_sizes(made.composed),
+    }
+
+
+def output_sizes(composed: Composed) -> list[list[Any]] | None:
+    """How the outputs' sizes follow from the inputs'; None where all are known."""
+    return None if composed.is_static else sizes_program(composed.inputs, composed.outputs)
+
+
+def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str, bytes]:
+    """A kernel's library, how its file's name ends, and the object file that it was linked of: programs that
+    need no Python are linked of these.
+    """
+    if target.kind == "cuda":
+        return str(executable.mod.imports[0].inspect_source()).encode(), ".cu", b""
+    made = place / "kernel.o"
+    executable.mod.write_to_file(str(made), "o")
+    tool = c_compiler()
+    if not target.runs_here or tool is None:
+        return made.read_bytes(), ".o", b""
+    linked = place / "kernel.so"
+    done = subprocess.run(
+        [tool, "-shared", "-o", str(linked), str(made)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RelayError(f"{tool} cannot link a kernel", help=[done.stderr.strip()[-600:]])
+    return linked.read_bytes(), ".so", made.read_bytes()

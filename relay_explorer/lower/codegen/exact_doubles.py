@@ -1,0 +1,26 @@
+"""Numbers of double precision in kernels for a GPU: TVM writes them with 15 digits behind the point, so that
+2⁻⁵² becomes 0. Here those that this changes become what their bits are read as.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from typing import Any
+
+from ..require import tvm
+from .tir_pass import registered
+
+
+@cache
+def pipeline() -> str:
+    """The name of TVM's passes for a GPU, with one more at the end of what is done to its functions."""
+    return registered("relay_explorer_gpu", "FloatImm", _exact, "relay_explorer.Exact", on_host=False)
+
+
+def _exact(constant: Any) -> Any:
+    value = float(constant.value)
+    if str(constant.ty) != "float64" or value - value != 0 or float(f"{value:.15f}") == value:
+        return constant
+    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+    return tvm().tirx.reinterpret("float64", tvm().tirx.IntImm("int64", bits))

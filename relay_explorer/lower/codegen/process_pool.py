@@ -1,0 +1,163 @@
+"""Compiling kernels side by side, in processes that stay for the next build."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from ...ir.errors import RelayError
+from ..cache.store import folder
+from ..targets.target import Target
+from .worker import failure
+
+# An interrupt is for the process that asks, also while this one starts.
+_START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path.insert(0, {root!r}); "
+    "from relay_explorer.lower.codegen.worker import serve; serve()"
+)
+
+
+class Request(NamedTuple):
+    """A kernel to compile."""
+
+    text: str
+    name: str
+    target: Target
+    choice: dict[str, Any] | None = None
+
+
+Told = Callable[[int, dict[str, Any]], None]  # the number of a request that is done, and its entry
+
+
+class _Process:
+    """A compiling process, started when it is first asked."""
+
+    def __init__(self) -> None:
+        self.running: subprocess.Popen[str] | None = None
+
+    def ask(self, request: Request) -> dict[str, Any]:
+        """Its answer; an error where the process ends instead, as LLVM's fatal errors make it do."""
+        if self.running is None or self.running.poll() is not None:
+            root = str(Path(__file__).parents[3])
+            self.running = subprocess.Popen(
+                [sys.executable, "-c", _START.format(root=root)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+                stderr=subprocess.DEVNULL if sys.stderr is None else None,  # None: there may be no terminal
+            )  # fmt: skip
+        process = self.running
+        assert process.stdin is not None
+        assert process.stdout is not None
+        message = {**request._asdict(), "target": asdict(request.target), "cache": str(folder())}
+        try:
+            process.stdin.write(json.dumps(message) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            self.stop()
+            return {"error": f"the compiling process ended with the status {process.wait()}"}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def stop(self) -> None:
+        process, self.running = self.running, None
+        if process is not None:
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+            process.terminate()  # a process that was forked from this one may hold the pipe open
+            process.wait()
+
+
+class Pool:
+    """As many processes as there are cores, at most."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.idle: SimpleQueue[_Process] = SimpleQueue()
+        self.processes: list[_Process] = []
+        self.inherited: list[_Process] = []
+
+    def forget(self) -> None:
+        """In a forked process: the compiling processes, and whoever waits for them, are the other's."""
+        self.lock, self.idle = threading.Lock(), SimpleQueue()
+        self.inherited += self.processes  # kept: were they deleted, their pipes would be written to
+        self.processes = []
+
+    def compile(self, requests: Sequence[Request], workers: int, told: Told) -> None:
+        """Compiles all of them; what is done is told as soon as it is. Where one cannot be compiled, the rest
+        is, and then a RelayError tells of it.
+        """
+        failed: list[tuple[Request, dict[str, Any]]] = []
+        count = min(workers, len(requests))
+        with self.lock, ThreadPoolExecutor(max(1, count)) as threads:  # one build at a time
+            self._grow(count)
+            asked = {threads.submit(self._ask, r): number for number, r in enumerate(requests)}
+            try:
+                for future in as_completed(asked):
+                    number, answer = asked[future], future.result()
+                    if "entry" in answer:
+                        told(number, answer["entry"])
+                    else:
+                        failed.append((requests[number], answer))
+            except BaseException:  # an interrupt: what has begun is finished, the rest is left
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
+        if failed:
+            raise _error(*failed[0])
+
+    def _grow(self, count: int) -> None:
+        while len(self.processes) < count:
+            made = _Process()
+            self.processes.append(made)
+            self.idle.put(made)
+
+    def _ask(self, request: Request) -> dict[str, Any]:
+        process = self.idle.get()
+        try:
+            return process.ask(request)
+        finally:
+            self.idle.put(process)
+
+    def stop(self) -> None:
+        """Ends the processes; the next build starts others."""
+        for process in self.processes:
+            process.stop()
+
+
+def compiled_here(request: Request) -> dict[str, Any]:
+    """The entry of a kernel, compiled in this process. What goes wrong is told as of another process."""
+    from .compile_kernel import compiled
+
+    try:
+        return compiled(request.text, request.name, request.target, request.choice)
+    except RelayError:
+        raise
+    except Exception as problem:
+        raise _error(request, failure(problem)) from problem
+
+
+def _error(request: Request, answer: dict[str, Any]) -> RelayError:
+    help = [*answer.get("help", ()), f"it is\n{request.text.partition(chr(10))[2].strip()}"]
+    if "traceback" in answer:
+        help.append(f"this is a mistake in the compiler, at\n{answer['traceback'].strip()}")
+    return RelayError(f"the kernel `{request.name}` cannot be compiled: {answer['error']}", help=help)
+
+
+POOL = Pool()
+atexit.register(POOL.stop)
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=POOL.forget)

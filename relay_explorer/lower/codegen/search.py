@@ -1,0 +1,57 @@
+"""Search: every candidate of a kernel's schedule is compiled and timed here, and the fastest is taken.
+
+The first candidate, which is taken without a search, is meant to be good on any machine; a search asks this
+one. It takes about a fifth of a second for each candidate, and what it finds is kept with the kernel.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from ...ir.expr import Function
+from ..require import tvm
+from ..schedules import Scheduled
+from ..targets.target import Target
+from .compile_kernel import generated, scheduled
+
+RULES = ("blocked", "winograd", "depthwise", "dense")  # whose candidates are choices
+SECONDS = 0.03  # for which a candidate is run, at least three times
+
+
+def searched(function: Function, name: str, target: Target) -> Scheduled:
+    """A kernel's fastest schedule, its candidates with their times. Where there is nothing to choose from, or
+    this machine cannot run the code, the schedule that there is without a search.
+    """
+    first = scheduled(function, name, target)
+    if first.rule not in RULES or len(first.candidates) < 2 or not target.runs_here:
+        return first
+    tried = []
+    for candidate in first.candidates:
+        made = scheduled(function, name, target, candidate.choice)
+        tried.append((measured(made), made))
+    timed = [replace(c, seconds=s) for c, (s, _) in zip(first.candidates, tried, strict=True)]
+    _, best = min(tried, key=lambda pair: pair[0])
+    return replace(best, candidates=tuple(timed))
+
+
+def measured(made: Scheduled) -> float:
+    """The seconds of one run: the shortest of several, since other work only ever makes them longer."""
+    run = generated(made)[made.composed.name]
+    arrays = [_array(tensor) for tensor in (*made.composed.inputs, *made.composed.outputs)]
+    found = float("inf")
+    end, turns = time.perf_counter() + SECONDS, 0
+    while turns < 3 or time.perf_counter() < end:
+        start = time.perf_counter()
+        run(*arrays)
+        found = min(found, time.perf_counter() - start)
+        turns += 1
+    return found
+
+
+def _array(tensor: Any) -> Any:
+    """An argument of a kernel: its values do not matter, but must not be so small that they are slow."""
+    import numpy as np
+
+    return tvm().runtime.tensor(np.ones([int(d) for d in tensor.shape], str(tensor.dtype)))

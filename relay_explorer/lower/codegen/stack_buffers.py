@@ -1,0 +1,36 @@
+"""The sums that a tile of a kernel's loops keeps in registers, on the stack: TVM would ask for their memory
+in each tile, and give it back, which in small kernels takes longer than many of the sums.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ..require import tvm
+from .tir_pass import registered
+
+MOST = 4096  # bytes of an array on the stack; some tiles are spilled there, and threads have little of it
+
+
+@cache
+def pipeline() -> str:
+    """The name of TVM's passes for a processor, with one more, which says what is to lie on the stack."""
+    return registered("relay_explorer", "AllocBuffer", _marked, "relay_explorer.OnStack", on_host=True)
+
+
+def _marked(allocation: Any) -> Any:
+    """An allocation, which stays one on the stack where its size is known and small."""
+    tirx = tvm().tirx
+    buffer = allocation.buffer
+    element = tvm().DataType(str(buffer.dtype))
+    size = (element.bits + 7) // 8 * max(1, int(getattr(element, "lanes", 1)))
+    for extent in buffer.shape:
+        if not isinstance(extent, tirx.IntImm):
+            return allocation
+        size *= int(extent)
+    if size > MOST:
+        return allocation
+    return tirx.AllocBuffer(
+        buffer, {**dict(allocation.annotations), "disable_lower_builtin": tirx.IntImm("bool", 1)}
+    )

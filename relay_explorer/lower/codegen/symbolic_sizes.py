@@ -1,0 +1,58 @@
+"""Sizes that are known only when a kernel runs: each a small program over the sizes of its inputs.
+
+A size is an integer, ["in", k, axis] for a size of input number k, or [operator, left, right].
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...ir.errors import RelayError
+from ..require import tvm
+
+Program = Any  # int | ["in", input, axis] | [name, left, right]
+_OPERATORS: dict[str, Callable[[int, int], int]] = {
+    "Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "FloorDiv": operator.floordiv,
+    "FloorMod": operator.mod, "Div": operator.floordiv, "Mod": operator.mod, "Min": min, "Max": max,
+}  # fmt: skip
+DEEPEST = 200
+
+
+def sizes_program(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[list[Program]]:
+    """The programs for the sizes of outputs (te.Tensors)."""
+    known: list[tuple[Any, Program]] = []  # TVM's variables are no keys: `==` of two is an expression
+    for number, tensor in enumerate(inputs):
+        for axis, size in enumerate(tensor.shape):
+            if isinstance(size, tvm().tirx.Var):
+                known.append((size, ["in", number, axis]))
+    return [[_program(size, known, 0) for size in tensor.shape] for tensor in outputs]
+
+
+def _program(size: Any, known: list[tuple[Any, Program]], depth: int) -> Program:
+    kind = type(size).__name__
+    if kind in ("int", "IntImm"):
+        return int(size)
+    if kind == "Var":
+        found = next((program for var, program in known if var.same_as(size)), None)
+        if found is not None:
+            return found
+    if kind == "Cast" and depth < DEEPEST:
+        return _program(size.value, known, depth + 1)
+    if kind in _OPERATORS and depth < DEEPEST:
+        return [kind, _program(size.a, known, depth + 1), _program(size.b, known, depth + 1)]
+    raise RelayError(
+        f"the size `{size}` of a kernel's result does not follow from the sizes of its arguments",
+        help=["run the program with the interpreter: relay.create_executor()"],
+    )
+
+
+def evaluated(program: Program, shapes: Sequence[Sequence[int]]) -> int:
+    """A size, for inputs of these shapes."""
+    if isinstance(program, int):
+        return program
+    name, left, right = program
+    if name == "in":
+        return int(shapes[left][right])
+    return _OPERATORS[name](evaluated(left, shapes), evaluated(right, shapes))

@@ -1,0 +1,55 @@
+"""The process that compiles kernels: requests come as lines of JSON, and so do the answers.
+
+It is started as a program of its own, not forked or spawned by `multiprocessing`, so that neither TVM's
+threads nor an unguarded main module of the user's get into its way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+from ...ir.errors import RelayError
+
+
+def serve() -> None:
+    """Answers requests until there are none. An interrupt is for the process that asks; it asks this one to
+    end, which removes its temporary files.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what TVM and LLVM print is no answer
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """The entry of the kernel that a request asks for, or what went wrong."""
+    from ..cache.store import VARIABLE
+    from ..targets.target import Target
+    from .compile_kernel import compiled
+
+    os.environ[VARIABLE] = request["cache"]
+    try:
+        target = Target.from_dict(request["target"])
+        return {"entry": compiled(request["text"], request["name"], target, request["choice"])}
+    except RelayError as problem:
+        return {"error": problem.message, "help": list(problem.help)}
+    except Exception as problem:
+        return failure(problem)
+
+
+def failure(problem: Exception) -> dict[str, Any]:
+    """The answer where it is the compiler's fault."""
+    import traceback
+
+    said = "".join(traceback.format_exception(problem))
+    return {"error": f"{type(problem).__name__}: {problem}", "traceback": said}
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,34 @@
+"""What each primitive of a schedule is worth: the kernel timed on this machine after every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...ir.errors import RelayError
+from ..codegen.search import measured
+from ..require import tvm
+from ..schedules import Scheduled
+from ..schedules.overlap import overlapped
+from .replay import Primitive
+
+
+def step_times(made: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
+    """The seconds of one run (the shortest of several): before the first primitive, then after each. Every
+    one is compiled anew, which takes a few tenths of a second.
+    """
+    composed = made.composed
+    if not composed.target.runs_here:
+        raise RelayError(
+            f"the kernel `{composed.name}` is made for {composed.target}, which this machine is not: it "
+            "cannot be measured here",
+            help=["show it without `measure`"],
+        )
+    if not composed.is_static:
+        raise RelayError(
+            f"the kernel `{composed.name}` has sizes that are not known: it cannot be measured",
+            help=["show it without `measure`"],
+        )
+    functions = [composed.prim_func, *(p.func for p in primitives)]
+    modules = [overlapped(tvm().IRModule({composed.name: func})) for func in functions]
+    return [measured(replace(made, mod=module)) for module in modules]

@@ -1,0 +1,216 @@
+"""A schedule replayed: the loops after each of its primitives, and which operators each block computes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..codegen.compose import Composed
+from ..codegen.te_text import expression
+from ..require import tvm
+from ..schedules import Scheduled
+
+# Primitives that change the loops; the others of a trace only look something up.
+STRUCTURE = ("Split", "Fuse", "Reorder", "AddUnitLoop", "LoopPartition", "TransformBlockLayout")
+PLACE = (
+    "ComputeAt", "ReverseComputeAt", "ComputeInline", "ReverseComputeInline", "CacheRead", "CacheWrite",
+    "SetScope", "DecomposeReduction", "RFactor", "TransformLayout", "StorageAlign", "DecomposePadding",
+    "ReIndex", "PadEinsum",
+)  # fmt: skip
+MARKS = ("Parallel", "Vectorize", "Unroll", "Bind")
+CHANGES = frozenset((*STRUCTURE, *PLACE, *MARKS))
+_KINDS = ("serial", "parallel", "vectorized", "unrolled")  # TVM's numbers of the kinds of loops
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop of a nest: how deep it is, its variable, its turns (-1: not known), how it runs ("serial",
+    "parallel", "vectorized", "unrolled", or a GPU's thread index), and the blocks within it.
+    """
+
+    depth: int
+    name: str
+    extent: int
+    how: str
+    blocks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A statement of a nest: the block's name, and what it stores."""
+
+    depth: int
+    name: str
+    text: str
+
+
+Nest = tuple[Loop | Block, ...]
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """One primitive that was applied. `loops` are the names and turns of the loops that it was given, `made`
+    those that it gave, `blocks` the blocks that it was about, `users` those that used the first of them;
+    `words` its other arguments. `nest` are the loops after it, `owners` which calls (their numbers among the
+    kernel's) each block computes then, and `func` is TVM's function.
+    """
+
+    kind: str
+    loops: tuple[tuple[str, int], ...]
+    made: tuple[tuple[str, int], ...]
+    blocks: tuple[str, ...]
+    users: tuple[str, ...]
+    words: tuple[str, ...]
+    nest: Nest
+    owners: Mapping[str, tuple[int, ...]]
+    func: Any = None
+
+
+def replay(made: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Primitive]]:
+    """The loops at first and the calls that their blocks compute; then each primitive of the schedule."""
+    # Rules of TVM's for a GPU schedule a function that is called main.
+    name = "main" if made.composed.target.kind == "cuda" else made.composed.name
+    sch = tvm().s_tir.Schedule(tvm().IRModule({name: made.composed.prim_func}))
+    sch.work_on(name)
+    teller = _Teller(sch, made.composed, name)
+    first, owners = nest(sch.mod[name]), dict(teller.owners)
+    made.trace.apply_to_schedule(sch, remove_postproc=False, decision_provider=teller.before)
+    teller.finish()
+    return first, owners, teller.found
+
+
+class _Teller:
+    """Is told of each instruction before it is applied; what one did is seen when the next one comes."""
+
+    def __init__(self, sch: Any, composed: Composed, name: str) -> None:
+        self.sch, self.composed, self.name = sch, composed, name
+        self.owners: dict[str, tuple[int, ...]] = {
+            block: (number,) for number, stage in enumerate(composed.stages) for block in stage.blocks
+        }
+        for part in nest(sch.mod[name]):
+            if isinstance(part, Block):
+                self.owners.setdefault(part.name, ())
+        self.found: list[Primitive] = []
+        self._pending: Primitive | None = None
+        self._loops: Counter[tuple[str, int]] = Counter()
+
+    def before(self, inst: Any, inputs: Any, attrs: Any, decision: Any) -> Any:
+        kind = str(inst.kind.name)
+        if kind in CHANGES:  # others, as a mark on a loop, belong to the one before
+            self.finish()
+            self._begin(kind, list(inputs), list(attrs))
+        return decision
+
+    def _begin(self, kind: str, inputs: Sequence[Any], attrs: Sequence[Any]) -> None:
+        loops, blocks, words = [], [], [str(a) for a in attrs]
+        for given in inputs:
+            name = type(given).__name__
+            if name == "LoopRV":
+                loop = self.sch.get(given)
+                loops.append((str(loop.loop_var.name), _turns(loop.extent)))
+            elif name == "SBlockRV":
+                blocks.append(given)
+        if kind == "RFactor":
+            blocks = list(self.sch.get_child_blocks(inputs[0]))
+        names = tuple([str(self.sch.get(b).name_hint) for b in blocks])
+        users: tuple[str, ...] = ()
+        if blocks and kind in PLACE:
+            look = self.sch.get_producers if kind == "ReverseComputeInline" else self.sch.get_consumers
+            users = tuple([str(self.sch.get(u).name_hint) for u in look(blocks[0])])
+        self._loops = Counter(_loops(nest(self._func)))
+        self._pending = Primitive(kind, tuple(loops), (), names, users, tuple(words), (), {})
+
+    @property
+    def _func(self) -> Any:
+        return self.sch.mod[self.name]
+
+    def finish(self) -> None:
+        """Notes what the last primitive led to."""
+        p, self._pending = self._pending, None
+        if p is None:
+            return
+        after = nest(self._func)
+        there = [part.name for part in after if isinstance(part, Block)]
+        about = {n for block in p.blocks[:1] for n in self.owners.get(block, ())}
+        if p.kind in ("ComputeInline", "ReverseComputeInline"):
+            for user in p.users:
+                self.owners[user] = _joined(self.owners[user], about)
+        for name in there:
+            self.owners.setdefault(name, _joined((), about))
+        before = Counter(self._loops)
+        made = []
+        for loop in _loops(after):
+            before[loop] -= 1
+            if before[loop] < 0:
+                made.append(loop)
+        self.found.append(
+            Primitive(
+                p.kind, p.loops, tuple(dict.fromkeys(made)), p.blocks, p.users, p.words, after,
+                {name: self.owners[name] for name in there}, self._func,
+            )
+        )  # fmt: skip
+
+
+def _joined(have: Sequence[int], more: set[int]) -> tuple[int, ...]:
+    return tuple(sorted({*have, *more}))
+
+
+def _loops(parts: Nest) -> list[tuple[str, int]]:
+    return [(part.name, part.extent) for part in parts if isinstance(part, Loop)]
+
+
+def nest(func: Any) -> Nest:
+    """The loops and blocks of a function, from the top."""
+    found: list[Loop | Block] = []
+    inside: list[list[str]] = []
+    # What is to be visited: a statement at a depth, or (depth -1) the end of the loop at that place.
+    pending: list[tuple[Any, int]] = [(func.body, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if depth < 0:
+            at = int(node)
+            loop = found[at]
+            assert isinstance(loop, Loop)
+            found[at] = Loop(loop.depth, loop.name, loop.extent, loop.how, tuple(inside.pop()))
+            continue
+        kind = type(node).__name__
+        if kind == "SeqStmt":
+            pending += [(part, depth) for part in reversed(list(node.seq))]
+        elif kind == "For":
+            pending += [(len(found), -1), (node.body, depth + 1)]
+            found.append(Loop(depth, str(node.loop_var.name), _turns(node.extent), _how(node), ()))
+            inside.append([])
+        elif kind == "SBlockRealize" and str(node.block.name_hint) == "root":
+            pending.append((node.block.body, depth))
+        elif kind == "SBlockRealize":
+            name = str(node.block.name_hint)
+            found.append(Block(depth, name, _stored(node.block)))
+            for names in inside:
+                names.append(name)
+        elif hasattr(node, "body"):
+            pending.append((node.body, depth))
+    return tuple(found)
+
+
+def _turns(extent: Any) -> int:
+    return int(extent) if hasattr(extent, "value") else -1
+
+
+def _how(loop: Any) -> str:
+    if loop.thread_binding is not None:
+        return str(loop.thread_binding.thread_tag)
+    kind = int(loop.kind)
+    return _KINDS[kind] if kind < len(_KINDS) else "serial"
+
+
+def _stored(block: Any) -> str:
+    """What a block stores, where it is one plain store; its axes are named as in the expressions."""
+    store = block.body
+    if type(store).__name__ != "BufferStore":
+        return ""
+    index = ", ".join(expression(i) for i in store.indices)
+    text = f"{store.buffer.name}[{index}] = {expression(store.value)}"
+    return re.sub(r"\bv_(?=\w)", "", text)

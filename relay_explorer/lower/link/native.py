@@ -1,0 +1,268 @@
+"""Programs compiled ahead of time: C from bytecode, linked with kernels. They need no Python to run."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...execute.aot import NativeSource, native_source
+from ...execute.graph import Input
+from ...execute.vm import VMProgram, compile_module
+from ...ir.errors import RelayError
+from ...ir.expr import Expr, Function
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.walk import post_order
+from ..cache.store import digest
+from ..lowering import lowering_of
+from ..passes.invariant import with_constants_in
+from ..prepare import prepared, with_params
+from ..runtime.executable import Executable
+from ..runtime.kernel import Kernel
+from ..saving.files import path_of, replaced
+from ..targets.target import Target
+from ..targets.toolchain import Toolchain, called, toolchain
+
+if TYPE_CHECKING:
+    from ..runtime.native_library import NativeLibrary
+
+FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-w")
+LIBRARIES = ("-lm", "-lpthread")
+CLOCKED = "-DCLOCKED"
+
+
+def build_native(
+    mod: IRModule | Expr,
+    target: object = "cpu",
+    params: Mapping[str, Any] | None = None,
+    opt_level: int = 3,
+    *,
+    name: str = "program",
+    quiet: bool = False,
+    search: bool = False,
+) -> NativeExecutable:
+    """Compiles a module ahead of time, with all its functions, data types, closures and recursion.
+
+    `name` begins the names of the C interface. A RelayError where a tool is missing, or where a part of the
+    program can run in Python only: an operator of the user's of which only its NumPy meaning is known.
+    """
+    from ..build import Progress, make_kernels
+    from ..codegen.compile_kernel import SEARCH
+
+    start = time.perf_counter()
+    where = Target.of(target)
+    tools = toolchain(where)
+    module = prepared(with_constants_in(with_params(mod, params)), where, opt_level)
+    program = compile_module(module)
+    compiled = [number for number, code in enumerate(program.kernels) if not code.host]
+    functions = [program.kernels[number].function for number in compiled]
+    _check_host(functions)
+    found = dict(zip(compiled, make_kernels(functions, where, Progress(quiet), SEARCH if search else None)))
+    kernels = [found.get(number) for number in range(len(program.kernels))]
+    types = [param.checked_type for param in module["main"].params]
+    source = native_source(program, [k.sizes if k is not None else None for k in kernels], name, types)
+    made = NativeExecutable(source, kernels, program, where, module, tools)
+    made.seconds = time.perf_counter() - start
+    return made
+
+
+def _check_host(functions: Sequence[Function]) -> None:
+    """That no kernel runs in Python."""
+    for function in functions:
+        for node in post_order(function.body):
+            if isinstance(node, Op) and lowering_of(node) is None:
+                raise RelayError(
+                    f"the program cannot be compiled ahead of time: `{node.name}` is computed in Python",
+                    function.span,
+                    help=[
+                        f'say it as a tensor expression: relay.op.get("{node.name}").set_attr("FTVMCompute", '
+                        "lambda call: [tvm.te.compute(…)])",
+                        "the virtual machine runs it as it is",
+                    ],
+                )
+
+
+class NativeExecutable(Executable):
+    """A program compiled ahead of time.
+
+        exe(x, y)           runs it here, as Executable does; values of data types go in and out too
+        exe.save("libx.so") the library; `exe.header` is its C header
+        exe.link("x", [main.c])  a program of its own, with C code that uses the header
+
+    `code` is the C of the program, `program` the bytecode that it was made from, `kernels` its kernels.
+    """
+
+    program: VMProgram
+    mod: IRModule
+
+    def __init__(
+        self,
+        native: NativeSource,
+        kernels: Sequence[Kernel | None],
+        program: VMProgram,
+        target: Target,
+        mod: IRModule,
+        tools: Toolchain,
+    ) -> None:
+        super().__init__(list(dict.fromkeys(k for k in kernels if k is not None)), target, mod)
+        self.native, self.kernel_of, self.program, self.tools = native, list(kernels), program, tools
+        self._library: NativeLibrary | None = None
+        self._clocked: NativeLibrary | None = None
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The parameters: name, and type as text."""
+        main = self.program.functions["main"]
+        return [Input(name, None, type_) for name, type_ in zip(main.params, main.types)]
+
+    @property
+    def name(self) -> str:
+        return self.native.prefix
+
+    @property
+    def code(self) -> str:
+        """The program in C."""
+        return self.native.code
+
+    @property
+    def header(self) -> str:
+        """What C code includes to use it."""
+        return self.native.header
+
+    def write(self, folder: object) -> list[Path]:
+        """Writes what a C compiler needs into a folder: the program, its header, constants, and kernels as
+        object files. `cc program.c *.o -lm -lpthread` with one's own code makes a program; with -DCLOCKED it
+        times its kernels. Gives the files.
+        """
+        place = path_of(folder)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise RelayError(
+                f"there is no folder {str(place)!r:.200} to write to: {problem.strerror}"
+            ) from None
+        native = self.native
+        files = [place / f"{native.prefix}{ending}" for ending in (".c", ".h", ".bin")]
+        files[0].write_text(native.code, "utf-8")
+        files[1].write_text(native.header, "utf-8")
+        files[2].write_bytes(native.constants)
+        for kernel, symbol in zip(self.kernel_of, native.kernels):
+            if kernel is None:
+                continue
+            made = place / f"{symbol}.o"
+            rename = f"__tvm_ffi_{kernel.entry['name']}={symbol}"
+            # Several kernels have functions of one name; the weak ones are the same in all.
+            called(
+                [self.tools.objcopy, "--redefine-sym", rename, _object(kernel), made],
+                "name a kernel's function",
+            )
+            files.append(made)
+        return files
+
+    def save(self, path: object) -> None:
+        """Writes the program as a shared library, which shows the functions of the header. `load` reads it
+        back into Python, with or without TVM.
+        """
+        from ..saving.native import described
+
+        with replaced(path) as made:
+            self._link_library(made)
+            with made.open("ab") as library:
+                library.write(described(self.native, self.program, self.target, made.read_bytes()))
+
+    def _link_library(self, made: Path, flags: Sequence[str] = ()) -> None:
+        with tempfile.TemporaryDirectory() as place:
+            listing = Path(place) / "shown"
+            listing.write_text(f"{{ global: {self.name}_*; local: *; }};")
+            self._compile(made, place, ["-shared", f"-Wl,--version-script={listing}", *flags])
+
+    def link(
+        self, path: object, sources: Sequence[object], *, static: bool = False, clocked: bool = False
+    ) -> None:
+        """Makes a program of C files that use the header `{name}.h`; a `static` one needs no other file. One
+        that is `clocked` writes down how long each call of a kernel takes (see the header).
+        """
+        flags = ["-static"] * static + [CLOCKED] * clocked
+        with replaced(path) as made, tempfile.TemporaryDirectory() as place:
+            self._compile(made, place, flags, [str(source) for source in sources])
+
+    def _compile(self, made: Path, place: str, flags: Sequence[str], sources: Sequence[str] = ()) -> None:
+        """Compiles the program in a folder, and links it with its kernels."""
+        command: list[str | Path] = [
+            self.tools.compiler, *self.tools.flags, *FLAGS, *flags, "-Wl,-z,noexecstack", "-I", place,
+            f"-Wa,-I,{place}", "-o", made, *sources, *_linked(self.write(place)), *LIBRARIES,
+        ]  # fmt: skip
+        called(command, "link the program")
+
+    @property
+    def library(self) -> NativeLibrary:
+        """The program loaded into this process; linked at the first use."""
+        if self._library is None:
+            self._library = self._loaded()
+        return self._library
+
+    @property
+    def clocked(self) -> NativeLibrary:
+        """The same with the clock read before and after each kernel."""
+        if self._clocked is None:
+            self._clocked = self._loaded([CLOCKED])
+        return self._clocked
+
+    def _loaded(self, flags: Sequence[str] = ()) -> NativeLibrary:
+        from ..runtime.native_library import NativeLibrary
+
+        if not self.target.runs_here:
+            raise RelayError(
+                f"the program is made for {self.target}, which this machine is not",
+                help=["save it, or link it with C code, and run it there, or under qemu"],
+            )
+        main = self.mod["main"]
+        assert isinstance(main, Function)
+        with tempfile.TemporaryDirectory(prefix="relay_explorer_") as folder:
+            path = Path(folder) / f"lib{self.name}.so"
+            self._link_library(path, flags)
+            return NativeLibrary(str(path), self.native, main, self.mod)
+
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
+        """Runs the program: arguments in the order of the parameters or by name, NumPy arrays, numbers, and
+        for data types and functions what the interpreter takes. Tensors come out as NumPy arrays, and
+        functions as what can be called, which holds memory of the program as long as it lives.
+        """
+        return self.library(*args, **named)
+
+    def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
+        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        return self.library.time(args, named, repeat)
+
+    def __repr__(self) -> str:
+        takes = ", ".join(f"%{name}" for name in self.native.arguments[:4])
+        more = ", …" if len(self.native.arguments) > 4 else ""
+        return (
+            f"<program `{self.name}` in C for {self.target}: ({takes}{more}); "
+            f"{len(self.program.functions)} functions, {len(self.kernels)} kernels, "
+            f"{len(self.native.constants) / 1e3:.1f} KB of constants, built in {self.seconds:.1f} s>"
+        )
+
+
+def _linked(files: Sequence[Path]) -> list[Path]:
+    return [file for file in files if file.suffix in (".c", ".o")]
+
+
+def _object(kernel: Kernel) -> Path:
+    """The object file of a kernel."""
+    path, entry = kernel.library, kernel.entry
+    if path is not None:
+        if path.suffix == ".o":
+            return path
+        found = path.parent / str(entry.get("object"))
+        if "object" in entry and found.is_file() and digest(found.read_bytes()) == entry["object_sha256"]:
+            return found
+    raise RelayError(
+        f"the kernel `{kernel.name}` has no object file to link",
+        help=[
+            "its operators are lowered by code of this process; or a C compiler was missing when it was made"
+        ],
+    )

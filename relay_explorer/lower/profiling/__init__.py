@@ -1,0 +1,1 @@
+"""Measured runs: the time of each kernel, the peak performance of the machine, and recorded measurements."""

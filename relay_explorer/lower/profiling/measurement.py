@@ -1,0 +1,239 @@
+"""A measured run of a program: when each kernel ran, how long, and what the machine can do at most.
+
+A measurement is data. It is made once, on a machine that it names, and kept as a file; the lowering explorer
+shows it anywhere, without that machine. `measure` makes one, `Measurement.load` reads one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...execute.given import whole
+from ...ir.errors import RelayError
+from ...ir.types import TensorType
+from ..runtime.kernel import Kernel
+from ..targets.target import Target
+from .peak import Limits, limits
+from .timed import fastest, timed
+
+if TYPE_CHECKING:
+    from ..runtime.executable import Executable
+
+FORMAT, VERSION = "relay-explorer-measurement", 1
+STORED = ("mobilenet", "resnet18")  # models whose measurements come with the package
+RUNS = 200  # of which the fastest is kept
+
+
+class MeasuredKernel(NamedTuple):
+    """A kernel of the program: its name, the Relay function that it is, how it was scheduled, the shape of
+    its result, its floating-point operations, and the bytes of its arguments and results.
+    """
+
+    name: str
+    text: str
+    rule: str
+    choice: Mapping[str, Any]
+    result: str
+    flops: int
+    traffic: int
+
+
+class MeasuredLaunch(NamedTuple):
+    """One call of a kernel: its number, and the nanoseconds at which it began and for which it ran."""
+
+    kernel: int
+    start: int
+    ns: int
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The fastest of `runs` runs, with its `launches` in order; `ns` is the shortest time of a run that no
+    clock was read in. `limits` are those of `machine`, measured with it; `target` is what the kernels were
+    made for, as JSON, and `caches` the bytes of its first two levels. `executor` is what called the kernels:
+    "graph", "vm", or "aot".
+    """
+
+    program: str
+    machine: str
+    target: str
+    caches: tuple[int, int]
+    limits: Limits
+    runs: int
+    ns: int
+    kernels: tuple[MeasuredKernel, ...]
+    launches: tuple[MeasuredLaunch, ...]
+    executor: str = "graph"
+
+    @property
+    def span(self) -> int:
+        """Nanoseconds from the begin of the first launch to the end of the last."""
+        return self.launches[-1].start + self.launches[-1].ns if self.launches else 0
+
+    def calls(self, kernel: int) -> list[MeasuredLaunch]:
+        """The launches of one kernel."""
+        return [launch for launch in self.launches if launch.kernel == kernel]
+
+    def remade(self, number: int) -> Kernel:
+        """A kernel as it was, scheduled with the same choices for the same target: it can be looked at at
+        every level, on any machine.
+        """
+        measured = self.kernels[number]
+        options = {**json.loads(self.target), "num-cores": self.limits.threads}
+        where = replace(Target.of(options), caches=self.caches)
+        entry = {"rule": measured.rule, "choice": dict(measured.choice), "host": measured.rule == "host"}
+        return Kernel(measured.name, measured.name, measured.text, where, entry)
+
+    # -- as a file
+
+    def to_dict(self) -> dict[str, Any]:
+        """The measurement as plain lists, dictionaries, strings and whole numbers."""
+        most = self.limits
+        return {
+            "format": FORMAT, "version": VERSION, "program": self.program, "machine": self.machine,
+            "target": json.loads(self.target), "caches": list(self.caches),
+            "limits": {
+                "flops": round(most.flops), "bandwidth": round(most.bandwidth), "threads": most.threads,
+            },
+            **({} if self.executor == "graph" else {"executor": self.executor}),
+            "runs": self.runs, "ns": self.ns,
+            "kernels": [{**k._asdict(), "choice": dict(k.choice)} for k in self.kernels],
+            "launches": [list(launch) for launch in self.launches],
+        }  # fmt: skip
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the measurement into a file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", "utf-8")
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Measurement:
+        """Reads a file that `save` wrote. A RelayError says why one cannot be used."""
+        try:
+            return Measurement.from_dict(json.loads(Path(path).read_text("utf-8")))
+        except (ValueError, RelayError) as problem:
+            reason = problem.message if isinstance(problem, RelayError) else "it is no JSON"
+            raise RelayError(f"`{path}` is no measurement: {reason}", help=[_MAKE]) from None
+
+    @staticmethod
+    def from_dict(data: object) -> Measurement:
+        """The inverse of `to_dict`."""
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise RelayError(f'its "format" is not "{FORMAT}"', help=[_MAKE])
+        if data.get("version") != VERSION:
+            raise RelayError(f"its version is {data.get('version')!r:.20}, not {VERSION}", help=[_MAKE])
+        try:
+            made = _read(data)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise RelayError(f"a part of it is missing or damaged ({problem!r:.80})", help=[_MAKE]) from None
+        if not made.launches or any(not 0 <= n.kernel < len(made.kernels) for n in made.launches):
+            raise RelayError("its launches are of kernels that it does not have", help=[_MAKE])
+        return made
+
+
+def stored(name: str) -> Measurement:
+    """A measurement that comes with the package: of "resnet18" or "mobilenet", with random weights, at
+    batch 1. `python -m benchmarks.run_of_a_model` made them.
+    """
+    if name not in STORED:
+        raise RelayError(
+            f"there is no measurement of {name!r:.60} here",
+            help=[f"there are {', '.join(map(repr, STORED))}"],
+        )
+    return Measurement.load(Path(__file__).parent / "measured" / f"{name}.json")
+
+
+_MAKE = "make one: exe.measure().save(path)"
+
+
+def _read(data: dict[str, Any]) -> Measurement:
+    most = data["limits"]
+    found = Limits(float(most["flops"]), float(most["bandwidth"]), int(most["threads"]))
+    if not (found.flops > 0 and found.bandwidth > 0 and found.threads > 0):
+        raise ValueError("limits that are not positive")
+    first, second = data["caches"]
+    return Measurement(
+        str(data["program"]), str(data["machine"]), json.dumps(data["target"], sort_keys=True),
+        (int(first), int(second)), found, int(data["runs"]), int(data["ns"]),
+        tuple([_kernel(k) for k in data["kernels"]]),
+        tuple([MeasuredLaunch(int(k), int(start), max(1, int(ns))) for k, start, ns in data["launches"]]),
+        str(data.get("executor", "graph")),
+    )  # fmt: skip
+
+
+def _kernel(k: dict[str, Any]) -> MeasuredKernel:
+    return MeasuredKernel(
+        str(k["name"]), str(k["text"]), str(k["rule"]), dict(k["choice"]), str(k["result"]), int(k["flops"]),
+        int(k["traffic"]),
+    )  # fmt: skip
+
+
+# -- measuring
+
+
+def measure(
+    exe: Executable, args: Sequence[Any] = (), program: str = "program", runs: int = RUNS
+) -> Measurement:
+    """Runs a program up to `runs` times with the clock read before and after every kernel, and keeps the
+    fastest run; then measures what this machine can do at most. Takes a few seconds. Without `args`, the
+    program is run on made-up numbers. Which kernels a program of the virtual machine calls, and how often,
+    depends on its arguments; where sizes do, the operations and bytes of a kernel are those of its mean call.
+    """
+    runs = whole(runs, "runs")
+    most = limits(exe.target)
+    made = timed(exe, args or _made_up(exe))
+    count, calls, ns = fastest(made, max(1, runs), 1)
+    ran = {call.kernel for call in calls}
+    kernels = [
+        MeasuredKernel(
+            k.name, k.text, k.rule, k.choice,
+            ", ".join(map(str, k.output_types)), *(made.cost(number) if number in ran else (0, 0)),
+        )
+        for number, k in enumerate(made.kernels)
+    ]  # fmt: skip
+    launches = [MeasuredLaunch(n, start - calls[0].start, max(1, stop - start)) for n, start, stop in calls]
+    return Measurement(
+        program, machine(), exe.target.options, exe.target.caches, most, count, ns, tuple(kernels),
+        tuple(launches), made.caller,
+    )  # fmt: skip
+
+
+def _made_up(exe: Executable) -> list[Any]:
+    """Arguments of the right types: small numbers around zero, of which none is so small that it is slow."""
+    import numpy as np
+
+    from ..runtime.virtual import parsed_type
+
+    generator = np.random.default_rng(0)
+    found: list[Any] = []
+    for given in exe.inputs:
+        type_ = parsed_type(given.type)
+        if not isinstance(type_, TensorType) or not type_.is_static:
+            raise RelayError(
+                f"the argument `%{given.name}` is a `{given.type}`: give the arguments to be measured with",
+                help=["exe.measure(…), or explore(exe, view='lowering', measure=True, args=[…])"],
+            )
+        shape = type_.concrete_shape
+        dtype = "float32" if type_.dtype == "bfloat16" else type_.dtype
+        numbers = generator.normal(size=shape) if "float" in type_.dtype else np.zeros(shape)
+        found.append(np.asarray(numbers, dtype))
+    return found
+
+
+def machine() -> str:
+    """This machine in a line: its processor, and how many cores it has."""
+    import platform
+
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text("utf-8", "replace").splitlines():
+            if line.startswith(("model name", "Model")):
+                model = line.partition(":")[2].strip() or model
+                break
+    count = os.cpu_count() or 1
+    return f"{model}, {count} core{'' if count == 1 else 's'}, {platform.system()}"

@@ -1,0 +1,139 @@
+"""What this machine can do at most, measured: arithmetic and memory traffic.
+
+A kernel that makes `flops` operations and moves `traffic` bytes takes at least the longer of the two times
+that these would take alone (Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4),
+2009). Winograd's algorithm makes fewer products than the layer that it computes has, so that a layer's own
+arithmetic is no bound for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ...ir.errors import RelayError
+from ..require import tvm
+from ..targets.target import Target
+from ..targets.threads import threads
+
+ACCUMULATORS = 12  # vectors of sums: enough multiply-adds under way, few enough for the registers
+STEPS = 4096  # multiply-adds of each accumulator
+STREAM = 1 << 28  # bytes read in order: far more than a last-level cache holds
+SECONDS = 0.3  # for which each of the two is run; the shortest run counts
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most of a machine: `flops`, floating-point operations a second; `bandwidth`, bytes a second read
+    from memory in order; on `threads` threads.
+    """
+
+    flops: float
+    bandwidth: float
+    threads: int
+
+    @property
+    def ridge(self) -> float:
+        """Operations a byte from which on arithmetic is the limit."""
+        return self.flops / self.bandwidth
+
+    def seconds(self, flops: float, traffic: float) -> float:
+        """The least time for so many operations and bytes."""
+        return max(flops / self.flops, traffic / self.bandwidth)
+
+    def __str__(self) -> str:
+        many = "1 thread" if self.threads == 1 else f"{self.threads} threads"
+        return f"{self.flops / 1e9:.0f} GFLOP/s and {self.bandwidth / 1e9:.1f} GB/s on {many}"
+
+
+@cache
+def limits(target: Target) -> Limits:
+    """Measures them, float32, on all threads that kernels use; about a second. Raises `RelayError` for a
+    target that this machine is not.
+    """
+    if not target.runs_here or target.kind == "cuda":
+        raise RelayError(
+            f"what {target} can do at most cannot be measured here: this machine is not it",
+            help=['measure target="cpu", or run this on such a machine'],
+        )
+    many = threads()
+    return Limits(_arithmetic(target, many), _bandwidth(target, many), many)
+
+
+def _arithmetic(target: Target, many: int) -> float:
+    """Multiply-adds of vectors that never leave the registers; each is two operations."""
+    te, lanes = tvm().te, target.lanes()
+    x = te.placeholder((many, STEPS), name="x")
+    w = te.placeholder((ACCUMULATORS, lanes), name="w")
+    k = te.reduce_axis((0, STEPS), name="k")
+    out = te.compute(
+        (many, ACCUMULATORS, lanes),
+        lambda t, a, lane: te.sum(x[t, k] * w[a, lane], axis=k),
+        name="sums",
+    )
+
+    def schedule(sch: Any) -> None:
+        block = sch.get_sblock("sums")
+        held = sch.cache_write(block, 0, "local")
+        thread, a, lane, step = sch.get_loops(block)
+        sch.reorder(thread, step, a, lane)
+        sch.parallel(thread)
+        sch.unroll(a)
+        sch.vectorize(lane)
+        sch.reverse_compute_at(held, thread)
+        sch.vectorize(sch.get_loops(held)[-1])
+        sch.decompose_reduction(block, step)
+
+    run = _compiled([x, w, out], schedule, target)
+    return 2.0 * many * STEPS * ACCUMULATORS * lanes / _shortest(run)
+
+
+def _bandwidth(target: Target, many: int) -> float:
+    """Sums of a long array, each thread reading its part of it from front to back."""
+    te, width = tvm().te, 4 * target.lanes()
+    rows = STREAM // (4 * many * width)
+    x = te.placeholder((many, rows, width), name="x")
+    k = te.reduce_axis((0, rows), name="k")
+    out = te.compute((many, width), lambda t, lane: te.sum(x[t, k, lane], axis=k), name="sums")
+
+    def schedule(sch: Any) -> None:
+        block = sch.get_sblock("sums")
+        held = sch.cache_write(block, 0, "local")
+        thread, lane, step = sch.get_loops(block)
+        group, lane = sch.split(lane, [None, target.lanes()])
+        sch.reorder(thread, step, group, lane)
+        sch.parallel(thread)
+        sch.unroll(group)
+        sch.vectorize(lane)
+        sch.reverse_compute_at(held, thread)
+        sch.decompose_reduction(block, step)
+
+    run = _compiled([x, out], schedule, target)
+    return 4.0 * many * rows * width / _shortest(run)
+
+
+def _compiled(tensors: list[Any], schedule: Callable[[Any], None], target: Target) -> Callable[[], object]:
+    import numpy as np
+
+    found = tvm()
+    with target.tvm:
+        func = found.te.create_prim_func(tensors).with_attr("global_symbol", "main")
+        sch = found.s_tir.Schedule(found.IRModule({"main": func}))
+        schedule(sch)
+        run = found.compile(sch.mod, target=target.tvm)["main"]
+    arrays = [found.runtime.tensor(np.ones([int(d) for d in t.shape], "float32")) for t in tensors]
+    return lambda: run(*arrays)
+
+
+def _shortest(run: Callable[[], object]) -> float:
+    """The seconds of the fastest run: other work on the machine only ever makes one longer."""
+    run()
+    best, end = float("inf"), time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+    return best

@@ -1,0 +1,88 @@
+"""Where the time of a run goes, kernel by kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...execute.graph import Launch
+from ...execute.graph_executor import GraphExecutor
+from ..runtime.kernel import Kernel
+from .timed import Program, fastest
+
+
+class StepTime(NamedTuple):
+    """A step of the run: its kernel, the seconds that it took, its floating-point operations and the bytes of
+    its arguments and results.
+    """
+
+    kernel: Kernel
+    seconds: float
+    flops: int
+    traffic: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A run: its steps in order, and `seconds`, the time of the whole run without the clock's own."""
+
+    steps: tuple[StepTime, ...]
+    seconds: float
+
+    def by_kernel(self) -> list[tuple[Kernel, float, int]]:
+        """The kernels, the slowest first, with the seconds of all their calls and the number of these."""
+        found: dict[Kernel, tuple[float, int]] = {}
+        for step in self.steps:
+            seconds, count = found.get(step.kernel, (0.0, 0))
+            found[step.kernel] = seconds + step.seconds, count + 1
+        rows = [(kernel, seconds, count) for kernel, (seconds, count) in found.items()]
+        return sorted(rows, key=lambda row: -row[1])
+
+    def __str__(self) -> str:
+        total = sum(step.seconds for step in self.steps) or 1.0
+        lines = [f"{self.seconds * 1e3:.3f} ms a run, {len(self.steps)} kernel calls", _HEAD]
+        for kernel, seconds, count in self.by_kernel():
+            gflops = kernel.flops * count / seconds / 1e9 if seconds else 0.0
+            gbytes = kernel.traffic * count / seconds / 1e9 if seconds else 0.0
+            lines.append(
+                f"{seconds / total:6.1%} {seconds * 1e6:10.1f} {count:6} {gflops:9.1f} {gbytes:7.1f}  "
+                f"{kernel.rule:12} {kernel.name}"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+_HEAD = " share         µs  calls  GFLOP/s    GB/s  schedule     kernel"
+
+
+def profile_calls(program: Program, repeat: int) -> Profile:
+    """The profile of a program of bytecode: the calls of its fastest run."""
+    _, calls, ns = fastest(program, max(1, repeat), 0)
+    costs = {call.kernel: program.cost(call.kernel) for call in calls}
+    steps = [
+        StepTime(program.kernels[call.kernel], (call.stop - call.start) / 1e9, *costs[call.kernel])
+        for call in calls
+    ]
+    return Profile(tuple(steps), ns / 1e9)
+
+
+def profile(executor: GraphExecutor, kernels: Sequence[Kernel], repeat: int) -> Profile:
+    """The profile of a program whose parameters are bound."""
+    import time
+
+    executor.run()
+    runs = [executor.timed() for _ in range(max(1, repeat))]
+    whole = []
+    for _ in range(max(1, repeat)):
+        start = time.perf_counter()
+        executor.run()
+        whole.append(time.perf_counter() - start)
+    steps = []
+    for number, step in enumerate(executor.program.steps):
+        if isinstance(step, Launch):
+            kernel = kernels[step.kernel]
+            seconds = min(run[number] for run in runs)
+            steps.append(StepTime(kernel, seconds, kernel.flops, kernel.traffic))
+    return Profile(tuple(steps), min(whole))

@@ -1,0 +1,291 @@
+"""Runs with the clock read before and after each kernel: of the graph executor, of the virtual machine, and
+of programs that are compiled ahead of time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...analysis import call_cost
+from ...execute.graph import Launch
+from ...execute.vm.kernels import Kernel as Runs
+from ...execute.vm.kernels import Shape, sized
+from ...ir.errors import RelayError
+from ...ir.ndarray import itemsize
+from ..codegen import levels
+from ..lowering import tensor_types
+from ..runtime.kernel import Kernel
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+    from ..link.native import NativeExecutable
+    from ..runtime.executable import Executable, GraphExecutable
+    from ..runtime.virtual import VMExecutable
+
+SECONDS = 5.0  # after which no more runs are begun
+
+
+class Timed(NamedTuple):
+    """One call of a kernel: its number, and the nanoseconds at which it began and ended."""
+
+    kernel: int
+    start: int
+    stop: int
+
+
+class TimedGraph:
+    """A program of the graph executor, and its arguments. `kernels` are those that it calls."""
+
+    caller = "graph"
+
+    def __init__(self, exe: GraphExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
+        self.exe, self.executor, self.kernels = exe, exe.executor, list(exe.kernels)
+        self._args, self._named = args, named
+        self._numbers = [s.kernel if isinstance(s, Launch) else -1 for s in exe.program.steps]
+
+    def __enter__(self) -> None:
+        self.executor.lock.acquire()
+        self.exe.bind(self._args, self._named)
+
+    def __exit__(self, *problem: object) -> None:
+        self.executor.lock.release()
+
+    def run(self) -> None:
+        """A run without the clock."""
+        self.executor.run()
+
+    def clocked(self) -> list[Timed]:
+        """A run: the calls of its kernels, in order."""
+        clock, calls, numbers, found = time.perf_counter_ns, self.executor.calls, self._numbers, []
+        at = 0
+        while at < len(calls):
+            if numbers[at] < 0:
+                at = self.executor.step(at)
+                continue
+            run, arguments = calls[at]
+            start = clock()
+            run(*arguments)
+            found.append(Timed(numbers[at], start, clock()))
+            at += 1
+        return found
+
+    def cost(self, number: int) -> tuple[int, int]:
+        """The operations of a call of a kernel, and the bytes of its arguments and results."""
+        return self.kernels[number].flops, self.kernels[number].traffic
+
+
+class _OfBytecode:
+    """The kernels of bytecode, whose calls are counted by the shapes of their tensors. `kernels` are those
+    that it calls; those that are not compiled from loops stand after the others.
+    """
+
+    def __init__(self, exe: VMExecutable | NativeExecutable) -> None:
+        self.kernels = list(exe.kernels)
+        names = {kernel.name for kernel in self.kernels}
+        self._numbers = []
+        for code, kernel in zip(exe.program.kernels, exe.kernel_of):
+            if kernel is None:
+                name = code.name if code.name not in names else f"{code.name}_numpy_{len(self.kernels)}"
+                kernel = Kernel(name, name, code.text, exe.target, {"host": True})
+                self.kernels.append(kernel)
+            self._numbers.append(self.kernels.index(kernel))
+        self._functions = [code.function for code in exe.program.kernels]
+        self._sizes: list[Counter[tuple[Shape, ...]]] = [Counter() for _ in self._numbers]
+
+    def cost(self, number: int) -> tuple[int, int]:
+        """The operations of a call of a kernel, and the bytes of its arguments and results; where its calls
+        had tensors of other sizes, those of the mean call.
+        """
+        calls = flops = traffic = 0
+        for at, sizes in enumerate(self._sizes):
+            if self._numbers[at] != number:
+                continue
+            for shapes, times in sizes.items():
+                one = _cost(self._functions[at], shapes)
+                calls, flops, traffic = calls + times, flops + times * one[0], traffic + times * one[1]
+        return (round(flops / calls), round(traffic / calls)) if calls else (0, 0)
+
+
+class TimedMachine(_OfBytecode):
+    """A program of the virtual machine, and values for its parameters."""
+
+    caller = "vm"
+
+    def __init__(self, exe: VMExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
+        from ..runtime.virtual import ENTRY, machine_of
+
+        super().__init__(exe)
+        self._values = exe.values(args, named)
+        self._entry, self._plain = ENTRY, exe.machine
+        self._log: list[Timed] = []
+        self._machine = machine_of(exe.program, exe.kernel_of, self._watched)
+
+    def __enter__(self) -> None:
+        """Every run has registers of its own."""
+
+    def __exit__(self, *problem: object) -> None:
+        """So there is nothing to be given back."""
+
+    def _watched(self, number: int, kernel: Runs) -> Runs:
+        return _Watched(kernel, self._numbers[number], self._log, self._sizes[number])
+
+    def run(self) -> None:
+        """A run without the clock."""
+        self._plain.call(self._entry, self._values)
+
+    def clocked(self) -> list[Timed]:
+        """A run: the calls of its kernels, in order."""
+        self._log.clear()
+        self._machine.call(self._entry, self._values)
+        return list(self._log)
+
+
+class TimedNative(_OfBytecode):
+    """A program that is compiled ahead of time, and its arguments. It is there twice: as it is, and with the
+    clock (see clock.c).
+    """
+
+    caller = "aot"
+
+    def __init__(self, exe: NativeExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
+        super().__init__(exe)
+        self._exe, self._args, self._named = exe, args, named
+        self._types = [_tensors(function) for function in self._functions]
+        self._open = ExitStack()
+        self._plain: Callable[[], float]
+        self._clocked: Callable[[], float]
+
+    def __enter__(self) -> None:
+        with ExitStack() as opened:
+            libraries = self._exe.library, self._exe.clocked
+            self._plain, self._clocked = [
+                opened.enter_context(library.given(self._args, self._named)) for library in libraries
+            ]
+            self._open = opened.pop_all()
+
+    def __exit__(self, *problem: object) -> None:
+        self._open.close()
+
+    def run(self) -> None:
+        """A run without the clock."""
+        self._plain()
+
+    def clocked(self) -> list[Timed]:
+        """A run: the calls of its kernels, in order."""
+        self._clocked()
+        found = []
+        log = iter(self._exe.clocked.calls())
+        for number in log:
+            found.append(Timed(self._numbers[number], next(log), next(log)))
+            count = next(log)
+            shapes = tuple([tuple([next(log) for _ in range(next(log))]) for _ in range(count)])
+            self._sizes[number][shapes or self._types[number]] += 1
+        return found
+
+
+def _tensors(function: Any) -> tuple[Shape, ...]:
+    """The shapes of a kernel's arguments and results, where all are known; else none."""
+    parts = [*function.params, function.body]
+    types = [t for part in parts for t in tensor_types(part.checked_type)]
+    return tuple([t.concrete_shape for t in types]) if all(t.is_static for t in types) else ()
+
+
+class _Watched:
+    """A kernel of the machine whose calls are noted, with the shapes of their tensors."""
+
+    def __init__(
+        self, kernel: Runs, number: int, log: list[Timed], sizes: Counter[tuple[Shape, ...]]
+    ) -> None:
+        self._kernel, self._number, self._log, self._sizes = kernel, number, log, sizes
+        self.shapes = kernel.shapes
+
+    def run(self, *tensors: Array) -> None:
+        start = time.perf_counter_ns()
+        self._kernel.run(*tensors)
+        self._log.append(Timed(self._number, start, time.perf_counter_ns()))
+        self._sizes[tuple([tensor.shape for tensor in tensors])] += 1
+
+    def compute(self, arguments: Sequence[Any]) -> list[Any]:
+        start = time.perf_counter_ns()
+        found = self._kernel.compute(arguments)
+        self._log.append(Timed(self._number, start, time.perf_counter_ns()))
+        self._sizes[tuple([getattr(value, "shape", ()) for value in (*arguments, *found)])] += 1
+        return found
+
+
+def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
+    """The operations and bytes of a kernel whose arguments, then results, have these shapes; none where its
+    function is of any values.
+    """
+    typed = sized(function, shapes)
+    if typed is None:
+        return 0, 0
+    given = [t for p in typed.params for t in tensor_types(p.checked_type)]
+    results = tensor_types(typed.body.checked_type)
+    traffic = 0
+    for type_, shape in zip((*given, *results), shapes):
+        traffic += itemsize(type_.dtype) * prod(shape)
+    return sum(call_cost(call).flops for call in levels.calls(typed)), traffic
+
+
+Program = TimedGraph | TimedMachine | TimedNative
+
+
+def timed(exe: Executable, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
+    """The program with arguments, ready to be timed launch by launch."""
+    from ..link.native import NativeExecutable
+    from ..runtime.executable import GraphExecutable
+    from ..runtime.virtual import InterpretedExecutable, VMExecutable
+    from ..saving.native import LoadedNative
+
+    if isinstance(exe, InterpretedExecutable):
+        raise RelayError(
+            "the interpreter runs this program: it has no kernels to be measured",
+            help=['build it without executor="interpreter"'],
+        )
+    if isinstance(exe, VMExecutable):
+        return TimedMachine(exe, args, named or {})
+    if isinstance(exe, NativeExecutable):
+        return TimedNative(exe, args, named or {})
+    if isinstance(exe, LoadedNative):
+        raise RelayError(
+            "in a library that was saved no clock is read between its kernels",
+            help=["measure the program before it is saved, where it is built; here there is exe.time(…)"],
+        )
+    assert isinstance(exe, GraphExecutable)
+    return TimedGraph(exe, args, named or {})
+
+
+def fastest(program: Program, runs: int, least: int = 1) -> tuple[int, list[Timed], int]:
+    """How many runs were made, at most `runs`; the calls of the fastest, and the least nanoseconds of a run
+    without the clock. A run with fewer than `least` calls is refused.
+    """
+    clock = time.perf_counter_ns
+    best: list[Timed] = []
+    whole, count = 0, 0
+    with program:
+        program.run()
+        program.clocked()  # libraries are loaded
+        end = time.perf_counter() + SECONDS
+        while count < runs and (count < 3 or time.perf_counter() < end):
+            found = program.clocked()
+            if len(found) < least:
+                raise RelayError("the run calls no kernel: there is nothing to be measured")
+            if not best or _span(found) < _span(best):
+                best = found
+            start = clock()
+            program.run()
+            took = clock() - start
+            whole = min(whole, took) if whole else took
+            count += 1
+    return count, best, whole
+
+
+def _span(calls: Sequence[Timed]) -> int:
+    return calls[-1].stop - calls[0].start if calls else 0

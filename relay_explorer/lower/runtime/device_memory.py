@@ -1,0 +1,162 @@
+"""Tensors of the virtual machine that stay on a device: arguments go there, what is looked at comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from ...execute.vm import KernelCode
+from ...execute.vm.kernels import NumPyKernel
+from ...execute.vm.memory import Memory
+from ..require import tvm
+from .arrays import aligned_copy, is_aligned, tensor_of
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+    from .kernel import Kernel
+
+LEAST = 256  # bytes of a piece of memory
+
+
+class DeviceStorage:
+    """A piece of memory; it goes back to those that are free when nobody holds it or a tensor in it."""
+
+    def __init__(self, size: int, free: list[Any], device: Any) -> None:
+        self.free = free
+        self.memory = free.pop() if free else tvm().runtime.empty((size,), "uint8", device)
+
+    def __del__(self) -> None:
+        self.free.append(self.memory)
+
+
+class DeviceArray:
+    """A tensor on a device, as the machine holds it. Whoever takes it for NumPy's is given a copy."""
+
+    def __init__(self, tensor: Any, dtype: Any, storage: DeviceStorage) -> None:
+        self.tensor, self.dtype, self.storage = tensor, dtype, storage
+        self.shape = tuple(map(int, tensor.shape))
+
+    @property
+    def here(self) -> Array:
+        """Its numbers, in this machine's memory."""
+        made: Array = self.tensor.numpy()
+        return made
+
+    def copy(self) -> Array:
+        return self.here
+
+    def reshape(self, *shape: Any) -> DeviceArray:
+        """The same numbers in the same memory."""
+        if len(shape) == 1 and not isinstance(shape[0], int):
+            shape = tuple(shape[0])
+        count, known = prod(self.shape), prod(extent for extent in shape if extent >= 0)
+        shape = tuple([count // max(1, known) if extent < 0 else int(extent) for extent in shape])
+        return DeviceArray(self.tensor._create_view(shape, self.dtype.name), self.dtype, self.storage)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return self.here if dtype is None else self.here.astype(dtype)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        import numpy as np
+
+        made = self.here
+        made[index] = np.asarray(value)
+        self.tensor.copyfrom(made)
+
+    def __bool__(self) -> bool:
+        return bool(self.here)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.here, name)
+
+
+class DeviceMemory(Memory):
+    """Memory of a device, in pieces of whole powers of two."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+        self._free: dict[int, list[Any]] = {}
+
+    def storage(self, size: int) -> Any:
+        whole = max(LEAST, 1 << (max(size, 1) - 1).bit_length())
+        return DeviceStorage(whole, self._free.setdefault(whole, []), self.device)
+
+    def storages(self, size: int) -> Callable[[], Array]:
+        return partial(self.storage, size)
+
+    def tensors(self, shape: tuple[int, ...], dtype: str) -> Callable[[Any], Any]:
+        import numpy as np
+
+        return partial(_view, shape, np.dtype(dtype))
+
+    def tensor(self, shape: Sequence[int], dtype: Any) -> Any:
+        return _view(tuple(shape), dtype, self.storage(dtype.itemsize * prod(shape)))
+
+    def own(self, array: Array) -> Any:
+        """The array, sent."""
+        made = self.tensor(array.shape, array.dtype.newbyteorder("="))
+        made.tensor.copyfrom(array if is_aligned(array) else aligned_copy(array))
+        return made
+
+    @contextmanager
+    def at_hand(self, values: list[Any]) -> Iterator[None]:
+        import numpy as np
+
+        for number, value in enumerate(values):
+            if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+                values[number] = self.own(value)
+        yield
+
+    def given(self, array: Any) -> Any:
+        """What a kernel is given for a tensor of the machine."""
+        return array.tensor if isinstance(array, DeviceArray) else self.own(array).tensor
+
+
+def _view(shape: tuple[int, ...], dtype: Any, storage: DeviceStorage) -> DeviceArray:
+    return DeviceArray(storage.memory._create_view(shape, dtype.name), dtype, storage)
+
+
+class DeviceKernel:
+    """A compiled kernel of the device as the machine calls it."""
+
+    def __init__(self, kernel: Kernel, code: KernelCode, memory: DeviceMemory) -> None:
+        meaning = HostKernel(code)
+        self.kernel, self.memory = kernel, memory
+        self.shapes, self.compute = meaning.shapes, meaning.compute
+        types = [t.dtype for t in (*kernel.input_types, *kernel.output_types)]
+        self._reads = len(kernel.input_types)
+        self._narrow = types if "bfloat16" in types else None
+        self._run: Any = None
+
+    def run(self, *arrays: Any) -> None:
+        if self._narrow is not None:
+            self._run_narrow(arrays, self._narrow)
+            return
+        if self._run is None:
+            self._run = self.kernel.on_its_device
+        self._run(*map(self.memory.given, arrays))
+
+    def _run_narrow(self, arrays: Sequence[Any], dtypes: Sequence[str]) -> None:
+        """Where there are tensors of bfloat16: the machine, as NumPy, holds them in float32."""
+        import numpy as np
+
+        own = [aligned_copy(np.asarray(array), dtype) for array, dtype in zip(arrays, dtypes)]
+        self.kernel.run(*map(tensor_of, own))
+        for array, found in zip(arrays[self._reads :], own[self._reads :]):
+            array[...] = found
+
+
+class HostKernel(NumPyKernel):
+    """The NumPy meaning of a kernel, for tensors of a device."""
+
+    def compute(self, arguments: Sequence[Any]) -> list[Any]:
+        return super().compute([a.here if isinstance(a, DeviceArray) else a for a in arguments])

@@ -1,0 +1,119 @@
+"""What `create_executor` runs as "graph", "vm" and "aot": programs compiled for this machine.
+
+It stands in the interpreter's place. A function whose types are known is built as a whole, as
+`relay_explorer.build` does; whatever else is evaluated runs in the virtual machine, with compiled kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...execute.results import as_it_is, to_result, to_value
+from ...execute.values import Closure, ForeignClosure, Value
+from ...execute.vm import Machine, VMProgram
+from ...execute.vm.executor import VMInterpreter
+from ...ir.expr import Expr, Function, GlobalVar, Var, is_complete
+from ...ir.module import IRModule
+from ...ir.walk import free_type_vars, post_order
+from ...transform.infrastructure import PassContext
+from ..build import Progress, build, machine_kernels
+from ..prepare import prepared
+from ..targets.target import Target
+from .executable import Executable
+from .virtual import VMExecutable, machine_of
+
+
+class BuiltClosure(ForeignClosure):
+    """A function that was built as a whole."""
+
+    __slots__ = ("exe",)
+
+    def __init__(self, exe: Executable) -> None:
+        self.exe = exe
+        self.captured = []
+
+    @property
+    def parameters(self) -> list[str]:
+        return [given.name for given in self.exe.inputs]
+
+    def call(self, args: Sequence[Value]) -> Value:
+        return to_value(self.exe(*[to_result(arg, as_it_is) for arg in args]))
+
+
+class CompiledInterpreter(VMInterpreter):
+    """Evaluates expressions in a module by compiling them for `target`. `kind` is that of `create_executor`:
+    where it is "graph", functions of tensors alone are planned beforehand; the virtual machine runs the rest.
+    """
+
+    def __init__(self, module: IRModule, kind: str, target: object = None) -> None:
+        super().__init__(module, self._machine)
+        self.kind = kind
+        self.target = here(target)
+
+    def _machine(self, program: VMProgram) -> Machine:
+        return machine_of(program, machine_kernels(program, self.target, Progress(quiet=True)))
+
+    def prepared(self, module: IRModule, entry: str) -> IRModule:
+        return prepared(module, self.target, _level(), entry)
+
+    def call(self, function: Function | str | Closure, args: Sequence[Value]) -> Value:
+        if isinstance(function, str):
+            function = self.evaluate(self.module.get_global_var(function))
+        if isinstance(function, BuiltClosure):
+            return function.call(args)
+        return super().call(function, args)
+
+    def evaluate(self, expr: Expr, values: Mapping[Var, Value] | None = None) -> Value:
+        module = None if values else self._whole(expr)
+        if module is None:
+            return super().evaluate(expr, values)
+        executor = None if self.kind == "graph" else self.kind
+        exe = build(module, self.target, opt_level=_level(), executor=executor, quiet=True)
+        return exe.machine.closure("main") if type(exe) is VMExecutable else BuiltClosure(exe)
+
+    def _whole(self, expr: Expr) -> IRModule | None:
+        """The module with `expr` as its `@main`, where that is a function whose types are all known."""
+        if isinstance(expr, GlobalVar):
+            name = self.module.get_global_var(expr.name_hint).name_hint
+            if name != "main":
+                return None
+            expr = self.module[name]
+        if not isinstance(expr, Function) or expr.type_params:
+            return None
+        types = [param.type_annotation for param in expr.params]
+        if any(t is None or not is_complete(t) or free_type_vars(t) for t in types):
+            return None
+        if "main" in self.module and self.module["main"] is expr:
+            return self.module
+        if "main" in self.module and _reaches_main(expr, self.module):
+            return None
+        module = self.module.copy()
+        module["main"] = expr
+        return module
+
+
+def _reaches_main(expr: Expr, module: IRModule) -> bool:
+    """Whether an expression calls `@main`, directly or not."""
+    seen: set[str] = set()
+    pending: list[Expr] = [expr]
+    while pending:
+        for node in post_order(pending.pop()):
+            if isinstance(node, GlobalVar) and node.name_hint not in seen and node in module:
+                seen.add(node.name_hint)
+                pending.append(module[node])
+    return "main" in seen
+
+
+def _level() -> int:
+    """The optimization level of the current context; TVM's went up to 4."""
+    return min(4, max(0, PassContext.current().opt_level))
+
+
+def here(target: object) -> Target:
+    """The target that old code names, where this machine runs it; else this machine's processor."""
+    text = str(target or "cpu")
+    if text.partition(" ")[0] in ("cpu", "llvm", "cuda"):
+        found = Target.of(target or "cpu")
+        if found.runs_here:
+            return found
+    return Target.of("cpu")

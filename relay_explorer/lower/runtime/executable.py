@@ -1,0 +1,247 @@
+"""A compiled program: it runs, is saved and loaded, and tells what it is made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...execute.executor import in_order
+from ...execute.given import whole
+from ...execute.graph import GraphProgram, Input
+from ...execute.graph_executor import GraphExecutor
+from ...execute.graph_values import arrays_of
+from ...execute.vm import VMProgram
+from ...ir.errors import RelayError
+from ...ir.module import IRModule
+from ...ir.show import counted
+from ..profiling.profile import Profile, profile, profile_calls
+from ..saving.files import path_of
+from ..targets.target import Target
+from . import fork as forked
+from .arrays import aligned, is_aligned, tensor_of
+from .kernel import Kernel
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+    from ..profiling.measurement import Measurement
+
+
+class Executable:
+    """A compiled program: what `relay_explorer.build` gives. Which executor runs it, a subclass says.
+
+        exe(x, y)           arguments in the order of the parameters, or
+        exe.run(x=…, y=…)   by name: NumPy arrays, numbers, or whatever hands its memory over by DLPack
+
+    The result is a NumPy array of its own, a tuple of them, or what else its class says. `kernels` are its
+    kernels, `target` what they are made for, `mod` the optimized program (None where it was loaded), `text`
+    the same as text, `program` what its executor runs, `seconds` how long building it took.
+    """
+
+    program: GraphProgram | VMProgram
+    _text = ""  # of a program that was loaded
+
+    def __init__(self, kernels: Sequence[Kernel], target: Target, mod: IRModule | None = None) -> None:
+        self.kernels = list(kernels)
+        self.target = target
+        self.mod = mod
+        self.seconds = 0.0
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The parameters: name, type as text, and for the graph executor the numbers of their tensors."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """The optimized program as Relay: calls of kernels, each written out where it is called first."""
+        return self._text if self.mod is None else str(self.mod)
+
+    # -- running it
+
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
+        """Runs the program. Arguments of the wrong number, shape or type are a RelayError.
+
+        A large array that kernels can read where it lies is not copied; others are.
+        """
+        if not forked.here():
+            return forked.elsewhere(self, args, named)
+        return self._called(args, named)
+
+    def run(self, /, **named: Any) -> Any:
+        """Runs the program on arguments by name."""
+        return self(**named)
+
+    def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
+        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        if not forked.here():
+            return float(forked.elsewhere(self.time, args, {"repeat": repeat, **named}))
+        return self._least(args, named, whole(repeat, "repeat"))
+
+    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
+        """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
+        takes: the calls of the fastest run.
+        """
+        from ..profiling.timed import timed
+
+        return profile_calls(timed(self, args, named), whole(repeat, "repeat"))
+
+    def measure(self, *args: Any, program: str = "program", runs: int = 200) -> Measurement:
+        """Measures a run, launch by launch, and what this machine can do at most: what the lowering explorer
+        shows as roofline and timeline, here or, saved as a file, anywhere. Without arguments, on made-up
+        ones.
+        """
+        from ..profiling.measurement import measure
+
+        return measure(self, args, program, runs)
+
+    def save(self, path: object) -> None:
+        """Writes the program into one file, which `load` reads."""
+        raise NotImplementedError
+
+    # -- what subclasses define, and use
+
+    def _called(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """The result of a run, on a thread that may run kernels."""
+        raise NotImplementedError
+
+    def _least(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
+        """The seconds of the fastest of `repeat` runs, after one that does not count."""
+        raise NotImplementedError
+
+    @property
+    def _takes(self) -> str:
+        """The first parameters, for a text of one line."""
+        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
+        return takes + (", …" if len(self.inputs) > 4 else "")
+
+
+def all_in_order(inputs: Sequence[Input], args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    """Arguments by position and by name in the order of a program's parameters. A RelayError where there is
+    not one for each.
+    """
+    values = in_order([given.name for given in inputs], args, named) if named else list(args)
+    if len(values) != len(inputs):
+        shown = ", ".join(f"`%{given.name}: {given.type}`" for given in inputs[:6])
+        more = f" and {len(inputs) - 6} more" if len(inputs) > 6 else ""
+        raise RelayError(
+            f"the program takes {counted(len(inputs), 'argument')}, and is given {len(values)}",
+            help=[f"they are {shown}{more}"] if inputs else [],
+        )
+    return values
+
+
+class GraphExecutable(Executable):
+    """A program that only computes tensors, for the graph executor: `program` says in which order and memory,
+    `constants` are its tensors that are known, by number.
+    """
+
+    program: GraphProgram
+
+    def __init__(
+        self,
+        program: GraphProgram,
+        kernels: Sequence[Kernel],
+        constants: Mapping[int, Array],
+        target: Target,
+        mod: IRModule | None = None,
+    ) -> None:
+        super().__init__(kernels, target, mod)
+        self.program = program
+        self.constants = dict(constants)
+        self._executor: GraphExecutor | None = None
+
+    @property
+    def inputs(self) -> list[Input]:
+        return list(self.program.inputs)
+
+    @property
+    def executor(self) -> GraphExecutor:
+        """What runs the kernels; made at the first run."""
+        if self._executor is None:
+            try:
+                self._executor = self._made()
+            except (MemoryError, ValueError) as problem:  # NumPy raises either
+                raise RelayError(
+                    f"the program needs {_mega(self.program.arena)} for its tensors, which cannot be had",
+                    help=["give it smaller inputs, or fewer at a time"],
+                ) from problem
+        return self._executor
+
+    def _made(self) -> GraphExecutor:
+        if self.target.kind == "cuda":
+            from ..require import tvm
+            from .device_executor import DeviceExecutor
+
+            return DeviceExecutor(self.program, self.kernels, self.constants, tvm().cuda(0))
+        return GraphExecutor(
+            self.program, [kernel.run for kernel in self.kernels], self.constants,
+            aligned=aligned, is_aligned=is_aligned, tensor=tensor_of,
+        )  # fmt: skip
+
+    def _called(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        executor = self.executor
+        with executor.lock:
+            self.bind(args, named)
+            executor.run()
+            return executor.result()
+
+    def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+        """Gives the parameters their values. Whoever calls this holds the executor's lock."""
+        for given, value in zip(self.program.inputs, all_in_order(self.program.inputs, args, named)):
+            for number, array in arrays_of(given, value, self.program.slots):
+                self.executor.bind(number, array)
+
+    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
+        """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
+        takes: the least of its times.
+        """
+        with self.executor.lock:
+            self.bind(args, named)
+            return profile(self.executor, self.kernels, whole(repeat, "repeat"))
+
+    def written(self, step: int, args: Sequence[Any]) -> list[Array]:
+        """What kernel call number `step` writes when a program without branches runs on `args`."""
+        with self.executor.lock:
+            self.bind(args, {})
+            return self.executor.written(step)
+
+    def _least(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
+        with self.executor.lock:
+            self.bind(args, named)
+            return min(_clocked(self.executor.run) for _ in range(repeat + 1))
+
+    def save(self, path: object) -> None:
+        """Writes the program into one file: libraries of its kernels, constants, and the order of it all."""
+        from ..saving.graph import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        launches = sum(kernel.uses for kernel in self.kernels)
+        cached = sum(kernel.cached for kernel in self.kernels)
+        weights = sum(array.nbytes for array in self.constants.values())
+        return (
+            f"<program for {self.target}: ({self._takes}); {counted(launches, 'kernel call')} of "
+            f"{counted(len(self.kernels), 'kernel')} ({cached} from the cache), "
+            f"{_mega(self.program.arena)} of memory, {_mega(weights)} of constants, "
+            f"built in {self.seconds:.1f} s>"
+        )
+
+
+def _mega(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} KB"
+
+
+def _clocked(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def load(path: object) -> Executable:
+    """A program that `Executable.save` wrote. It holds machine code: load only what you trust."""
+    from ..saving.graph import load as load_saved
+
+    return load_saved(str(path_of(path)))

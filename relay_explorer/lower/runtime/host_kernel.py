@@ -1,0 +1,58 @@
+"""Kernels that run on the host: operators that no loop nest computes (what they give depends on data in ways
+that loops over fixed shapes cannot say) have their NumPy meaning for a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
+from ...ir.nest import leaves, nested
+from ...ir.op import Op
+from ...ir.walk import post_order
+from ..lowering import lowering_of
+from .arrays import array_of
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+
+def needs_host(function: Function) -> bool:
+    """Whether a kernel holds an operator without a lowering."""
+    ops = [n.op for n in post_order(function.body) if isinstance(n, Call)]
+    return any(isinstance(op, Op) and lowering_of(op) is None for op in ops)
+
+
+def host_kernel(function: Function) -> Callable[..., None]:
+    """A function of tensors, those that the kernel reads, then those that it writes."""
+    order = post_order(function.body)
+
+    def run(*tensors: Any) -> None:
+        rest = iter([array_of(tensor) for tensor in tensors])
+        given = map(_widened, rest)
+        values: dict[int, Any] = {id(p): nested(given, p.checked_type) for p in function.params}
+        for node in order:
+            _evaluate(node, values)
+        for made, place in zip(leaves(values[id(function.body)]), rest):
+            place[...] = made
+
+    return run
+
+
+def _evaluate(node: Expr, values: dict[int, Any]) -> None:
+    match node:
+        case Call(op=Op() as op):
+            assert op.compute is not None
+            values[id(node)] = op.compute(node.attrs, *[values[id(arg)] for arg in node.args])
+        case Tuple():
+            values[id(node)] = tuple([values[id(field)] for field in node.fields])
+        case TupleGetItem():
+            values[id(node)] = values[id(node.tuple_value)][node.index]
+        case Constant():
+            values[id(node)] = node.data.numpy()
+
+
+def _widened(array: Array) -> Array:
+    """NumPy computes with float32 in place of bfloat16."""
+    return array.astype("float32") if array.dtype.name == "bfloat16" else array

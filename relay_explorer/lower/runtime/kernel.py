@@ -1,0 +1,308 @@
+"""A kernel: one primitive function as machine code, and what it was on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ...execute.aot.agreement import Agreement, agreements
+from ...execute.arguments import fits
+from ...execute.given import by_dlpack
+from ...execute.results import to_value
+from ...ir.errors import RelayError
+from ...ir.expr import Function
+from ...ir.nest import nested
+from ...ir.types import TensorType
+from ..codegen import levels
+from ..codegen.compile_kernel import compiled, function_of, generated, output_sizes, scheduled
+from ..codegen.symbolic_sizes import evaluated
+from ..codegen.te_text import expressions
+from ..lowering import tensor_types
+from ..require import runtime, tvm
+from ..schedules import Scheduled
+from ..targets.device import Usage, lacks, on_device, usage
+from ..targets.target import Target
+from .arrays import aligned, aligned_copy, is_aligned, tensor_of
+
+
+class Kernel:
+    """A compiled primitive function.
+
+    `name` is unique in a program, `symbol` the name in the library; `text` the function as Relay; `uses` how
+    often the program calls it. `rule`, `choice` and `candidates` say how it was scheduled; `seconds` is how
+    long it took to compile, `cached` whether that was done before, `size` the bytes of its library. A kernel
+    with an operator that no loop nest computes runs `on_host`: Python computes its NumPy meaning.
+    """
+
+    def __init__(self, name: str, symbol: str, text: str, target: Target, entry: Mapping[str, Any]) -> None:
+        self.name = name
+        self.symbol = symbol
+        self.text = text
+        self.target = target
+        self.uses = 0
+        self.cached = False
+        self.entry = dict(entry)
+        self.folder: object = None  # of a program that was loaded: its library is there as long as this is
+
+    @property
+    def on_host(self) -> bool:
+        return bool(self.entry.get("host"))
+
+    @property
+    def rule(self) -> str:
+        return str(self.entry.get("rule", "host"))
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        return dict(self.entry.get("choice", {}))
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """What could have been chosen, and the seconds that it took where it was tried."""
+        return list(self.entry.get("candidates", []))
+
+    @property
+    def seconds(self) -> float:
+        return float(self.entry.get("seconds", 0.0))
+
+    @property
+    def size(self) -> int:
+        return int(self.entry.get("bytes", 0))
+
+    @cached_property
+    def function(self) -> Function:
+        """The kernel as Relay, with its types."""
+        from ...ir.module import IRModule
+        from ...typing import infer_types
+
+        if isinstance(given := self.entry.get("function"), Function):
+            return given
+        return infer_types(IRModule.from_expr(function_of(self.text)))["main"]
+
+    @property
+    def operators(self) -> list[str]:
+        """The names of its operators, in order."""
+        return levels.operators(self.function)
+
+    @cached_property
+    def flops(self) -> int:
+        """Floating-point operations of a run."""
+        from ...analysis import call_cost
+
+        return sum(call_cost(call).flops for call in levels.calls(self.function))
+
+    @cached_property
+    def traffic(self) -> int:
+        """Bytes of its arguments and results, each counted once."""
+        from ...ir.ndarray import itemsize
+        from ...ir.op import size_of
+
+        types = [*self.input_types, *self.output_types]
+        return sum(size_of(t) * itemsize(t.dtype) for t in types)
+
+    @property
+    def input_types(self) -> list[TensorType]:
+        """The tensors that it reads, those of tuples flattened."""
+        return [t for p in self.function.params for t in tensor_types(p.checked_type)]
+
+    @property
+    def output_types(self) -> list[TensorType]:
+        return tensor_types(self.function.body.checked_type)
+
+    # -- what it was on the way
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The names that `source` takes."""
+        if self.on_host:
+            return ("relay",)
+        return levels.CUDA if self.target.kind == "cuda" else levels.CPU
+
+    @cached_property
+    def scheduled(self) -> Scheduled:
+        """Its tensor expressions, loops and schedule, made again with the choices that were made."""
+        if self.on_host:
+            raise RelayError(f"the kernel `{self.name}` is not scheduled: it runs on the host")
+        return scheduled(self.function, self.symbol, self.target, self.choice)
+
+    @cached_property
+    def _generated(self) -> Any:
+        return generated(self.scheduled)
+
+    def source(self, level: str) -> str:
+        """The kernel at a level: "relay", "te" (tensor expressions), "tir" (loops as they follow from these),
+        "scheduled" (loops as scheduled), "llvm" and "asm"; for a GPU "cuda", and "ptx" where nvcc is there.
+        """
+        if level not in self.levels:
+            raise RelayError(
+                f"the kernel `{self.name}` has no level {level!r:.40}",
+                help=[f"it has {', '.join(map(repr, self.levels))}"],
+            )
+        if level == "relay":
+            return levels.relay(self.function)
+        if level == "te":
+            return expressions(self.scheduled.composed)
+        if level == "tir":
+            return str(self.scheduled.composed.prim_func.script())
+        if level == "scheduled":
+            return str(self.scheduled.prim_func.script())
+        return levels.machine(self._generated, level, self.target)
+
+    # -- running it
+
+    @cached_property
+    def run(self) -> Callable[..., object]:
+        """The function that takes tensors of this machine's memory, those that it reads, then those that it
+        writes.
+        """
+        if self.on_host:
+            from .host_kernel import host_kernel
+
+            self._check_runs()
+            return host_kernel(self.function)
+        if self.target.kind == "cuda":
+            return on_device(self.on_its_device, len(self.input_types), tvm().cuda(0))
+        self._check_runs()
+        path = self.library
+        if path is None:
+            return self._built_here
+        try:
+            self._library = runtime().load_module(str(path))
+        except Exception as problem:
+            raise RelayError(
+                f"the library of the kernel `{self.name}` cannot be loaded: {str(problem).strip()[-300:]}",
+                help=[
+                    "where nothing in its folder may be run, set the environment variable "
+                    "RELAY_EXPLORER_CACHE to another one; where it is damaged, delete it"
+                ],
+            ) from None
+        found: Callable[..., object] = self._library[self.symbol]
+        return found
+
+    @property
+    def library(self) -> Path | None:
+        """Its file; None where it was compiled in this process. One that went from the cache since is made
+        again.
+        """
+        given = self.entry.get("path")
+        if given is None:
+            return None
+        path = Path(str(given))
+        if not path.is_file():
+            entry = compiled(self.text, self.symbol, self.target, self.choice or None)
+            self.entry.update(entry)
+            path = Path(str(entry["path"]))
+        return path
+
+    @property
+    def on_its_device(self) -> Callable[..., object]:
+        """The function that takes tensors of the memory of the device that it is made for."""
+        self._check_runs()
+        if all(t.is_static and 0 in t.concrete_shape for t in self.output_types):
+            return _nothing  # TVM starts a thread for no elements, too
+        return self._built_here
+
+    def _check_runs(self) -> None:
+        if not self.target.runs_here:
+            raise RelayError(
+                f"the kernel `{self.name}` is made for {self.target}, {self._obstacle()}",
+                help=[f"its code can be read: kernel.source({self._code!r})"],
+            )
+
+    @property
+    def _code(self) -> str:
+        """The last level that needs no tool to read."""
+        return [level for level in self.levels if level != "ptx"][-1]
+
+    def _obstacle(self) -> str:
+        return f"and {lacks(self.target)}" if self.target.kind == "cuda" else "which this machine is not"
+
+    @property
+    def usage(self) -> list[Usage]:
+        """What the kernel takes of a GPU: registers, shared memory, and how much of a multiprocessor it can
+        fill. NVIDIA's compiler nvcc says it; no GPU is needed.
+        """
+        if self.target.kind != "cuda" or self.on_host:
+            raise RelayError(f"the kernel `{self.name}` is not made for a GPU: it takes no part of one")
+        return usage(self.source("cuda"), self.target)
+
+    @cached_property
+    def _built_here(self) -> Callable[..., object]:
+        """The function as TVM compiles it in this process: where there is no library."""
+        found: Callable[..., object] = self._generated[self.symbol]
+        return found
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Runs the kernel on NumPy arrays, those of tuples one after another, and gives new ones. Sizes that
+        were not known are those of the arrays.
+        """
+        wanted = self.input_types
+        arrays = tuple([_read(array, f"p{number}") for number, array in enumerate(arrays)])
+        if len(arrays) != len(wanted) or not all(map(_is, arrays, wanted)):
+            given = ", ".join(map(_described, arrays))
+            raise RelayError(
+                f"the kernel `{self.name}` takes {', '.join(map(str, wanted)) or 'nothing'}, "
+                f"and is given {given or 'nothing'}"
+            )
+        self._check_sizes(arrays)
+        outputs = [aligned(shape, t.dtype) for shape, t in zip(self._shapes(arrays), self.output_types)]
+        inputs = [a if is_aligned(a) else aligned_copy(a) for a in arrays]
+        self.run(*map(tensor_of, inputs), *map(tensor_of, outputs))
+        return nested(iter(outputs), self.function.body.checked_type)
+
+    @cached_property
+    def sizes(self) -> list[list[Any]] | None:
+        """The sizes of its results as functions of those of its arguments (see
+        `lower.codegen.symbolic_sizes`); None where all are static.
+        """
+        if all(t.is_static for t in self.output_types):
+            return None
+        if "sizes" not in self.entry:
+            return output_sizes(self.scheduled.composed)
+        found: list[list[Any]] | None = self.entry["sizes"]
+        return found
+
+    @cached_property
+    def _agreements(self) -> list[Agreement]:
+        """Which sizes must go together that the types leave open."""
+        return [] if all(t.is_static for t in self.input_types) else agreements(self.function)
+
+    def _check_sizes(self, arrays: Any) -> None:
+        for agreement in self._agreements:
+            sizes = {arrays[number].shape[axis] for number, axis in agreement.places}
+            sizes |= set() if agreement.number is None else {agreement.number}
+            if len(sizes - ({1} if agreement.ones else set())) > 1:
+                given = ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
+                raise RelayError(f"the kernel `{self.name}` is given sizes that do not go together: {given}")
+
+    def _shapes(self, arrays: Any) -> list[tuple[int, ...]]:
+        if self.sizes is None:
+            return [t.concrete_shape for t in self.output_types]
+        given = [a.shape for a in arrays]
+        return [tuple([evaluated(size, given) for size in program]) for program in self.sizes]
+
+    def __repr__(self) -> str:
+        how = "on the host" if self.on_host else f"by {self.rule}, {self.size / 1024:.0f} KB"
+        return f"<kernel {self.name}: {' · '.join(self.operators)}; {how}, used {self.uses}×>"
+
+
+def _read(value: Any, name: str) -> Any:
+    """An argument as NumPy's array, if it is one, or hands its memory over."""
+    value = by_dlpack(value, name)
+    if isinstance(value, (bool, int, float)) or type(value).__module__ == "numpy":
+        return to_value(value)
+    return value
+
+
+def _described(value: Any) -> str:
+    return f"{value.dtype}{list(value.shape)}" if hasattr(value, "dtype") else f"a {type(value).__name__}"
+
+
+def _nothing(*tensors: Any) -> None:
+    """Writes no elements."""
+
+
+def _is(value: Any, wanted: TensorType) -> bool:
+    return hasattr(value, "dtype") and fits(value, wanted)

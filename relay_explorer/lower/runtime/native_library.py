@@ -1,0 +1,290 @@
+"""A program compiled ahead of time, loaded into Python."""
+
+from __future__ import annotations
+
+import _ctypes
+import ctypes
+import threading
+import time
+import weakref
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ...execute.aot import NativeSource
+from ...execute.aot.argument_writer import ArgumentWriter, UnusualError
+from ...execute.aot.values import numpy_type, values_of, widened, written
+from ...execute.arguments import check_arguments, fits
+from ...execute.executor import FunctionValue
+from ...execute.given import by_dlpack, of_number, refused, whole
+from ...execute.graph import Input
+from ...execute.interpreter import ExecutionError, Interpreter
+from ...execute.results import to_result, to_value
+from ...execute.values import Value
+from ...ir.errors import Note, RelayError
+from ...ir.expr import Function, Var
+from ...ir.module import IRModule
+from ...ir.show import counted
+from ...ir.types import GlobalTypeVar, RefType, TensorType, TupleType, TypeCall
+from .executable import all_in_order
+from .native_functions import NativeClosure, OutsideFunctions, WrappedFunction
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+ROOM = 1024  # numbers, which most results take
+
+
+class NativeLibrary:
+    """Runs a library's program. `live` is how many values it holds: none, between two runs."""
+
+    def __init__(self, path: str, native: NativeSource, main: Function, module: IRModule) -> None:
+        self.native, self.main, self.module = native, main, module
+        self.lock = threading.RLock()  # a function from outside may call one of the program
+        try:
+            library = ctypes.CDLL(path)
+        except OSError as problem:
+            raise RelayError(
+                f"the program's library cannot be loaded: {problem}",
+                help=[
+                    "where nothing in the folder for temporary files may be run, set TMPDIR to another one"
+                ],
+            ) from None
+
+        def function(name: str, result: Any, *arguments: Any) -> Any:
+            found = getattr(library, f"{native.prefix}_{name}")
+            found.restype, found.argtypes = result, arguments
+            return found
+
+        pointer, number = ctypes.c_void_p, ctypes.c_int64
+        self._new = function("new", pointer)
+        self._end = function("end", None, pointer)
+        self._error = function("error", ctypes.c_char_p, pointer)
+        self._read = function("read", ctypes.c_int, pointer, pointer, number, pointer, number)
+        self._go = function("go", number, pointer, pointer, pointer, number, pointer, number)
+        self._held = function("held", number, pointer, pointer, number)
+        self._let_go = function("let_go", None, pointer)
+        self._call = function("call", ctypes.c_int, pointer, pointer, pointer)
+        self._release = function("release", None, pointer, pointer)
+        self._keep = function("keep", pointer, pointer)
+        self._write = function("write", number, pointer, pointer, number)
+        self._arity = function("arity", ctypes.c_int, pointer)
+        self._live = function("live", number, pointer)
+        self._memory = function("memory", number, pointer)
+        self._clocked = function("clocked", number, pointer, pointer, number)
+        self._machine = self._new()
+        self._outside = OutsideFunctions(self, library)
+        # Not where the process ends: another thread may be running the program.
+        weakref.finalize(self, _closed, library, self._end, self._machine).atexit = False
+        self.released: list[int] = []  # values that nobody holds any more, since the last run
+        self._room = array("q", bytes(8 * ROOM))
+        self._arguments = (ctypes.c_void_p * (len(native.arguments) + 1))()
+        types = [param.checked_type for param in main.params]
+        self._inputs = [Input(p.name_hint, None, str(t)) for p, t in zip(main.params, types)]
+        self._writer = ArgumentWriter(types, module, native.tags)
+        self._constructors = {
+            native.tags[data.header.name_hint, constructor.name_hint]: constructor
+            for data in module.type_definitions.values()
+            for constructor in data.constructors
+        }
+
+    @property
+    def live(self) -> int:
+        with self.lock:
+            self._release_all()
+            return int(self._live(self._machine))
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the system gave for values."""
+        return int(self._memory(self._machine))
+
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
+        with self.lock:
+            numbers, alive = self._written(args, named)
+            found = self._run(numbers)
+        del alive
+        return found if type(found) is self._writer.array_type else self._shown(found)
+
+    def apply(self, function: int, arguments: Sequence[Value]) -> Value:
+        """The value of one of the program's functions, at an address."""
+        count = int(self._arity(function))
+        if len(arguments) != count:
+            raise ExecutionError(
+                f"the function takes {counted(count, 'argument')}, and is given {len(arguments)}"
+            )
+        with self.lock:
+            numbers, alive = self.numbers(arguments)
+            found = self._run(numbers, function)
+        del alive
+        return found
+
+    def _written(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[bytes, list[Any]]:
+        """The arguments as numbers: written at once where they are plainly right, else once they are seen to
+        be.
+        """
+        if not named:
+            try:
+                return self._writer.write(args)
+            except UnusualError:
+                pass
+        return self.numbers(self.values(args, named))
+
+    def numbers(self, values: Sequence[Value]) -> tuple[bytes, list[Any]]:
+        """Values as numbers. The functions from outside among them are given back once they were read."""
+        made: list[int] = []
+        try:
+            return written(values, self.native.tags, lambda function: self._handle(function, made))
+        finally:
+            self.released += made
+
+    def _handle(self, function: Value, made: list[int]) -> int:
+        """The program's value for a function."""
+        if isinstance(function, NativeClosure) and function.library is self:
+            return function.address
+        made.append(self._outside.made(self._machine, function))
+        return made[-1]
+
+    def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
+        """Arguments as the interpreter has them, of the parameters' types."""
+        params = self.main.params
+        given = all_in_order(self._inputs, args, named)
+        values = [self._value(param, value) for param, value in zip(params, given)]
+        typed = [Var(p.name_hint, p.checked_type, p.span) for p in params]
+        check_arguments(typed, values, self.module)
+        return values
+
+    def _value(self, param: Var, value: Any) -> Value:
+        """An argument as the interpreter has it; a tensor is of the parameter's type."""
+        wanted = param.checked_type
+        if not isinstance(wanted, TensorType):
+            found = WrappedFunction(value) if isinstance(value, FunctionValue) else to_value(value)
+            if hasattr(found, "dtype") and isinstance(wanted, (TupleType, RefType, TypeCall, GlobalTypeVar)):
+                raise refused(param.name_hint, wanted, found, param.span)
+            return found
+        if not wanted.shape:
+            value = of_number(value, wanted.dtype)
+        found = to_value(by_dlpack(value, param.name_hint))
+        if not hasattr(found, "dtype") or not fits(found, wanted):
+            raise refused(param.name_hint, wanted, found, param.span)
+        return found
+
+    def _run(self, numbers: bytes, function: int | None = None) -> Value:
+        """The value of the program, or of one of its functions, for arguments."""
+        room = self._room
+        count = self._go(self._machine, function, numbers, len(numbers) // 8, *room.buffer_info())
+        if self.released:
+            self._release_all()
+        if not count:
+            raise self.problem()
+        try:
+            if count > len(room):
+                self._room = room = array("q", bytes(8 * count))
+                self._held(self._machine, *room.buffer_info())
+            return values_of(room, 1, self._constructors, _copied, self._function)
+        finally:
+            if room[0]:
+                self._let_go(self._machine)
+
+    def _function(self, address: int) -> NativeClosure:
+        """A function of the program that came out of it."""
+        return NativeClosure(self, int(self._keep(address)), int(self._arity(address)))
+
+    def _release_all(self) -> None:
+        while self.released:
+            self._release(self._machine, self.released.pop())
+
+    def value_at(self, address: int) -> Value:
+        """A value that the program holds."""
+        room = array("q", bytes(8 * ROOM))
+        count = self._write(address, *room.buffer_info())
+        if count > len(room):
+            room = array("q", bytes(8 * count))
+            self._write(address, *room.buffer_info())
+        return values_of(room, 0, self._constructors, _copied, self._function)
+
+    def read_at(self, value: Value, place: int) -> int:
+        """Makes a value of the program, and puts it at an address; not 0: there was no memory."""
+        numbers, alive = self.numbers([value])
+        wrong = int(self._read(self._machine, numbers, len(numbers) // 8, place, 1))
+        self._release_all()
+        del alive
+        return wrong
+
+    def _shown(self, value: Value) -> Any:
+        """A result as the outside sees it: arrays, tuples, what constructors made, functions."""
+        if isinstance(value, tuple):
+            return tuple([self._shown(part) for part in value])
+        if hasattr(value, "dtype"):
+            return value
+        interpreter = Interpreter(self.module)
+        return to_result(value, lambda found: FunctionValue(interpreter, found))
+
+    def time(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
+        """The least seconds that a run takes, of `repeat`, without what brings values in and out."""
+        repeat = whole(repeat, "repeat")
+        with self.given(args, named) as run:
+            return min(run() for _ in range(repeat + 1))
+
+    @contextmanager
+    def given(self, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[Callable[[], float]]:
+        """A function that runs the program on arguments, which are handed over once, and gives the seconds
+        that it took. Nobody else uses the program meanwhile.
+        """
+        clock, call, machine, arguments = time.perf_counter, self._call, self._machine, self._arguments
+        count, result = len(self.native.arguments), ctypes.c_void_p()
+        place = ctypes.byref(result)
+
+        def run() -> float:
+            begin = clock()
+            failed = call(machine, arguments, place)
+            took = clock() - begin
+            if failed:
+                raise self.problem()
+            self._release(machine, result)
+            return took
+
+        with self.lock:
+            numbers, alive = self._written(args, named)
+            if self._read(machine, numbers, len(numbers) // 8, arguments, count):
+                raise self.problem()
+            try:
+                yield run
+            finally:
+                for k in range(count):
+                    self._release(machine, arguments[k])
+                del alive
+
+    def calls(self) -> array[int]:
+        """The calls of kernels since this was asked last, as numbers (see clock.c): none, unless the library
+        has the clock.
+        """
+        found = array("q", bytes(8 * max(0, self._clocked(self._machine, None, 0))))
+        if self._clocked(self._machine, found.buffer_info()[0], len(found)) < 0:
+            raise MemoryError("there is no memory for the times of the kernels' calls")
+        return found
+
+    def problem(self) -> BaseException:
+        if (problem := self._outside.raised()) is not None:
+            return problem
+        text = self._error(self._machine).decode("utf-8", "replace")
+        message, *rest = text.split("\n")
+        help = [line.removeprefix("help: ") for line in rest if line.startswith("help: ")]
+        notes = [line.removeprefix("note: ") for line in rest if line.startswith("note: ")]
+        return ExecutionError(message, None, [Note(note) for note in notes], help)
+
+
+def _closed(library: ctypes.CDLL, end: Callable[[int], None], machine: int) -> None:
+    """Frees all that a program holds, and takes its code from memory."""
+    end(machine)
+    _ctypes.dlclose(library._handle)
+
+
+def _copied(address: int, code: int, bits: int, shape: tuple[int, ...]) -> Array:
+    """A copy of a tensor at an address."""
+    import numpy as np
+
+    made: Array = np.empty(shape, numpy_type(code, bits))
+    ctypes.memmove(made.ctypes.data, address, made.nbytes)
+    return widened(made, code)

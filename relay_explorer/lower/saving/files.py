@@ -1,0 +1,71 @@
+"""Files that programs are saved in: a path is looked at before anything is written, and a file is there when
+it is whole.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ...ir.errors import RelayError
+
+
+def path_of(given: object) -> Path:
+    """The path of a file. A RelayError where it is none."""
+    try:
+        text = os.fsdecode(given)  # type: ignore[arg-type]  # it says so where it is no path
+    except TypeError:
+        raise RelayError(
+            f"a path is a string or a pathlib.Path, not a value of type {type(given).__name__}"
+        ) from None
+    if not text or "\0" in text:
+        raise RelayError(f"{text[:80]!r} is no path of a file")
+    return Path(text)
+
+
+@contextmanager
+def replaced(given: object) -> Iterator[Path]:
+    """A new file in place of what lies at a path, when all of it is written: what is there may be loaded
+    right now, and stays as it is where writing fails. Links are followed. What is there and is no file, such
+    as a folder or a device, is a RelayError, as is whatever the system says.
+    """
+    path = path_of(given)
+    try:
+        target = _target(path)
+        with tempfile.TemporaryDirectory() as place:
+            made = Path(place) / "made"
+            yield made
+            _put(made, target)
+    except OSError as problem:
+        raise _problem(path, problem.strerror or problem) from None
+
+
+def _target(path: Path) -> Path:
+    """The file that a path leads to."""
+    try:
+        target = path.resolve()
+    except RuntimeError as problem:  # links that lead to each other
+        raise _problem(path, problem) from None
+    if target.exists() and not target.is_file():
+        raise _problem(path, "Is a directory" if target.is_dir() else "what is there is no file")
+    return target
+
+
+def _put(made: Path, target: Path) -> None:
+    descriptor, beside = tempfile.mkstemp(prefix=".relay_explorer-", dir=target.parent)
+    os.close(descriptor)
+    try:
+        shutil.copy(made, beside)
+        os.replace(beside, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def _problem(path: Path, said: object) -> RelayError:
+    return RelayError(f"the program cannot be saved as {str(path)!r:.200}: {said}")

@@ -1,0 +1,189 @@
+"""A compiled program as a file: a ZIP archive of libraries, constants, and a description in JSON."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import tempfile
+import weakref
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ... import _project
+from ...execute.graph import Branch, Copy, GraphProgram, Input, Launch, Slot
+from ...ir.errors import RelayError
+from ..runtime.arrays import aligned
+from ..runtime.kernel import Kernel
+from ..targets.target import Target
+from .files import replaced
+
+if TYPE_CHECKING:
+    from ..runtime.executable import Executable, GraphExecutable
+
+FORMAT = 1
+_KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
+
+
+def save(exe: GraphExecutable, path: object) -> None:
+    """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
+    program = exe.program
+    told = {
+        "slots": program.slots,
+        "steps": [[type(step).__name__, step] for step in program.steps],
+        "inputs": program.inputs,
+        "result": program.result,
+        "arena": program.arena,
+    }
+    write_archive(path, exe, told, {number: array.tobytes() for number, array in exe.constants.items()})
+
+
+def write_archive(
+    path: object, exe: Executable, told: Mapping[str, Any], constants: Mapping[int, bytes]
+) -> None:
+    """Writes the file of a program that runs kernels: `told` says how, besides what is said of every one."""
+    libraries = [_library_of(kernel) for kernel in exe.kernels]
+    description = {
+        "format": FORMAT,
+        "version": _project.VERSION,
+        "machine": platform.machine(),
+        "target": asdict(exe.target),
+        "kernels": [_kernel_fields(kernel) for kernel in exe.kernels],
+        "text": exe.text,
+        **told,
+    }
+    with replaced(path) as made, zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("program.json", json.dumps(description))
+        for number, library in enumerate(libraries):
+            if library is not None:
+                archive.write(library, f"kernels/{number}{library.suffix}")
+        for number, data in constants.items():
+            archive.writestr(f"constants/{number}", data)
+
+
+def _library_of(kernel: Kernel) -> Path | None:
+    """The library of a kernel; None where it runs on the host."""
+    if kernel.on_host:
+        return None
+    found = kernel.library
+    if found is None:
+        raise RelayError(
+            f"the kernel `{kernel.name}` was compiled in this process, and has no library to save",
+            help=["install a C compiler (gcc), and give its operators lowerings of this package"],
+        )
+    return found
+
+
+def _kernel_fields(kernel: Kernel) -> dict[str, Any]:
+    """What is written of a kernel besides its library."""
+    left_out = ("path", "function", "file", "sha256", "format")
+    entry = {name: value for name, value in kernel.entry.items() if name not in left_out}
+    own = {"name": kernel.name, "symbol": kernel.symbol, "text": kernel.text, "uses": kernel.uses}
+    return {**own, "entry": entry}
+
+
+def load(path: str) -> Executable:
+    """The program in a file; a RelayError where it is none, is damaged, or is for another machine."""
+    from . import native as saved_native
+
+    try:
+        with open(path, "rb") as file:
+            if file.read(4) == saved_native.ELF:
+                return saved_native.load(path)
+        with zipfile.ZipFile(path) as archive:
+            told = json.loads(archive.read("program.json"))
+            if told["format"] != FORMAT:
+                raise RelayError(
+                    f"{path!r} was saved by version {told['version']} in another format", help=[_AGAIN]
+                )
+            if "bytecode" in told:
+                from .virtual import loaded
+
+                return loaded(archive, told)
+            return _loaded(archive, told)
+    except OSError as problem:
+        raise RelayError(f"there is no program to load at {path!r}: {problem.strerror}") from None
+    except RelayError:
+        raise
+    except Exception as problem:  # what is damaged can be wrong in any way
+        raise RelayError(
+            f"{path!r} is no program that was saved, or a part of one: {type(problem).__name__}: {problem}"[
+                :400
+            ],
+            help=[_AGAIN],
+        ) from None
+
+
+_AGAIN = "build the program again, and save it: relay_explorer.build(…).save(path)"
+
+
+def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> GraphExecutable:
+    import numpy as np
+
+    from ..runtime.executable import GraphExecutable
+
+    target = read_target(told)
+    program = GraphProgram(
+        tuple([Slot(o, d, tuple(s), a) for o, d, s, a in told["slots"]]),
+        tuple([_KINDS[kind](*map(_tuples, fields)) for kind, fields in told["steps"]]),
+        tuple([Input(*fields) for fields in told["inputs"]]),
+        _result(told["result"]),
+        int(told["arena"]),
+    )
+    constants = {}
+    for number in program.constants:
+        slot = program.slots[number]
+        array = aligned(slot.shape, slot.dtype)
+        array[...] = np.frombuffer(archive.read(f"constants/{number}"), array.dtype).reshape(slot.shape)
+        constants[number] = array
+    made = GraphExecutable(program, read_kernels(archive, told, target), constants, target)
+    made._text = str(told["text"])
+    return made
+
+
+def read_kernels(archive: zipfile.ZipFile, told: dict[str, Any], target: Target) -> list[Kernel]:
+    """The kernels of a saved program. Their libraries lie in a folder that is there as long as they are."""
+    kernels = []
+    folder = _Folder()
+    for number, fields in enumerate(told["kernels"]):
+        kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
+        kernel.uses, kernel.cached = int(fields["uses"]), True
+        if not kernel.on_host:
+            kernel.entry["path"] = archive.extract(f"kernels/{number}{target.library}", folder.path)
+            kernel.folder = folder
+        kernels.append(kernel)
+    return kernels
+
+
+class _Folder:
+    """A new folder for files, which goes when nobody holds this object any more."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="relay_explorer_")
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def read_target(told: dict[str, Any]) -> Target:
+    """What a program was built for; a RelayError where this machine is none."""
+    target = Target.from_dict(told["target"])
+    if told["machine"] != platform.machine() or not target.runs_here:
+        raise RelayError(
+            f"the program was built for {target} on {told['machine']}, and this machine is none",
+            help=[_AGAIN],
+        )
+    return target
+
+
+def _tuples(value: Any) -> Any:
+    """Lists as the tuples that they were."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _result(nest: Any) -> Any:
+    """A result's nest: a pair of a number and a shape is a leaf, other lists are tuples of the program."""
+    if len(nest) == 2 and isinstance(nest[0], int):
+        return nest[0], tuple(nest[1])
+    return [_result(part) for part in nest]

@@ -1,0 +1,156 @@
+"""A program that was compiled ahead of time, as a file: a shared library, and behind its last byte what
+Python must know to call it: its parameters and data types. Other programs do not look there.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import struct
+import tempfile
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ... import _project
+from ...execute.aot import NativeSource
+from ...execute.graph import Input
+from ...execute.vm import VMFunction, VMProgram, parse_program, program_text
+from ...ir.errors import RelayError
+from ...ir.expr import Function, Tuple, Var
+from ..cache.store import digest
+from ..runtime.executable import Executable
+from ..runtime.native_library import NativeLibrary
+from ..runtime.virtual import parameters, types_of
+from ..targets.target import Target, needed_features
+from .files import replaced
+
+FORMAT = 2
+ELF = b"\x7fELF"
+_MARK = b"relayao2"
+_END = struct.Struct("<Q32s8s")  # the length and the digest of the description, which stands before it
+_AGAIN = 'build the program again, and save it: relay_explorer.build(…, executor="aot").save(path)'
+# What Linux calls the features of processors that LLVM calls otherwise.
+_LINUX = {"avx512vnni": "avx512_vnni", "dotprod": "asimddp"}
+
+
+def described(native: NativeSource, program: VMProgram, target: Target, library: bytes) -> bytes:
+    """What stands behind a library."""
+    main = program.functions["main"]
+    head = VMFunction("main", main.params, main.types, 0, 0, ())
+    told = {
+        "format": FORMAT,
+        "version": _project.VERSION,
+        "machine": "aarch64" if target.kind == "arm64" else platform.machine(),
+        "features": needed_features(target),
+        "target": asdict(target),
+        "name": native.prefix,
+        "tags": [[*names, tag] for names, tag in native.tags.items()],
+        "program": program_text(VMProgram({"main": head}, types=program.types), remarks=False),
+        "header": native.header,
+        "library": digest(library),
+    }
+    text = json.dumps(told).encode()
+    return text + _END.pack(len(text), sha256(text).digest(), _MARK)
+
+
+class LoadedNative(Executable):
+    """A program that was compiled ahead of time, saved and loaded.
+
+    exe(x, y)   runs it, as NativeExecutable does; `exe.header` is its C header
+    """
+
+    def __init__(self, path: str, data: bytes, told: dict[str, Any]) -> None:
+        super().__init__([], Target.from_dict(told["target"]))
+        # A copy of its own: the system knows libraries by path, and another may come to lie at this one.
+        folder = tempfile.mkdtemp(prefix="relay_explorer_")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path, self.header = Path(folder) / "library.so", str(told["header"])
+        self.path.write_bytes(data)
+        self.name = str(told["name"])
+        head: VMProgram = parse_program(told["program"], [])
+        self._head = head.functions["main"]
+        tags = {(type_, constructor): tag for type_, constructor, tag in told["tags"]}
+        native = NativeSource(self.name, "", self.header, b"", tags, self._head.params, ())
+        start = time.perf_counter()
+        params = [Var(p.name_hint, p.type_annotation) for p in parameters(head)]
+        main = Function(params, Tuple([]))
+        try:
+            self.library = NativeLibrary(str(self.path), native, main, types_of(head))
+        except (OSError, AttributeError) as problem:
+            raise RelayError(f"the program in {path!r} cannot be loaded: {problem}", help=[_AGAIN]) from None
+        self.seconds = time.perf_counter() - start
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The parameters: name, and type as text."""
+        return [Input(name, None, type_) for name, type_ in zip(self._head.params, self._head.types)]
+
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
+        """Runs the program; see NativeExecutable."""
+        return self.library(*args, **named)
+
+    def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
+        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        return self.library.time(args, named, repeat)
+
+    def save(self, path: object) -> None:
+        """Copies the library."""
+        with replaced(path) as made:
+            shutil.copy(self.path, made)
+
+    def __repr__(self) -> str:
+        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
+        more = ", …" if len(self.inputs) > 4 else ""
+        return f"<program `{self.name}` in C for {self.target}: ({takes}{more}), loaded>"
+
+
+def load(path: str) -> LoadedNative:
+    """The program in a shared library; a RelayError where it is none of ours, was changed, or is for another
+    machine. Nothing of the library runs before that is known.
+    """
+    data = Path(path).read_bytes()
+    length, sha, mark = _END.unpack(data[-_END.size :]) if len(data) > _END.size else (0, b"", b"")
+    begin = len(data) - _END.size - length
+    if mark != _MARK or begin < 0:
+        raise RelayError(
+            f"{path!r} is a library, but none that was saved here, or a part of one",
+            help=[_AGAIN, "C code links any library with its header"],
+        )
+    text = data[begin : len(data) - _END.size]
+    told = json.loads(text) if sha256(text).digest() == sha else {"format": FORMAT, "library": ""}
+    if told["format"] != FORMAT:
+        raise RelayError(f"{path!r} was saved by version {told['version']} in another format", help=[_AGAIN])
+    if told["library"] != digest(data[:begin]):
+        raise RelayError(f"{path!r} was changed after it was saved", help=[_AGAIN])
+    _check_machine(told)
+    return LoadedNative(path, data, told)
+
+
+def _check_machine(told: dict[str, Any]) -> None:
+    here = platform.machine()
+    missing = _missing(told["features"]) if told["machine"] == here else []
+    if told["machine"] == here and not missing:
+        return
+    lacks = f", which has no {', '.join(missing)}" if missing else ""
+    raise RelayError(
+        f"the program was built for {told['machine']}, and this machine is {here}{lacks}",
+        help=["build it for this machine"],
+    )
+
+
+def _missing(features: Sequence[str]) -> list[str]:
+    """Those of the processor's features that a program needs and Linux does not name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    names = {
+        name for line in lines if line.lower().startswith(("flags", "features")) for name in line.split()
+    }
+    return [feature for feature in features if names and _LINUX.get(feature, feature) not in names]

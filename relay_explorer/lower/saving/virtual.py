@@ -1,0 +1,72 @@
+"""A compiled program for the virtual machine as a file: a ZIP archive of its bytecode as text, the data of
+its constants, and libraries of its kernels.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+from typing import Any
+
+from ...execute.vm import VMProgram, parse_program, program_text
+from ...ir.ndarray import NDArray
+from ...ir.span import Source, Span
+from ..runtime.virtual import VMExecutable
+from .graph import read_kernels, read_target, write_archive
+
+MOST_SOURCE = 1_000_000  # characters of program text that are kept for errors
+
+
+def save(exe: VMExecutable, path: object) -> None:
+    """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
+    numbers = {kernel: number for number, kernel in enumerate(exe.kernels)}
+    constants = exe.program.constants
+    told = {
+        "kernel_of": [None if kernel is None else numbers[kernel] for kernel in exe.kernel_of],
+        "constants": [[data.dtype, list(data.shape)] for data in constants],
+        "bytecode": program_text(exe.program, remarks=False),
+        "places": _places(exe.program),
+    }
+    write_archive(path, exe, told, {number: data.data for number, data in enumerate(constants)})
+
+
+def _places(program: VMProgram) -> dict[str, Any]:
+    """Where instructions stand in the program's text, which is kept unless it is long."""
+    sources: dict[int, tuple[int, Source]] = {}
+    functions: dict[str, list[Any]] = {}
+    for name, function in program.functions.items():
+        spans: list[Any] = []
+        for span in function.spans:
+            if span is None:
+                spans.append(None)
+                continue
+            number, _ = sources.setdefault(id(span.source), (len(sources), span.source))
+            spans.append([number, span.line, span.end_line, span.column, span.end_column])
+        functions[name] = spans
+    kept = sum(len(source.text) for _, source in sources.values()) <= MOST_SOURCE
+    texts = [[source.name, source.text if kept else ""] for _, source in sources.values()]
+    return {"sources": texts, "functions": functions}
+
+
+def loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> VMExecutable:
+    """The program of an archive that `save` wrote."""
+    target = read_target(told)
+    constants = [
+        NDArray(tuple(shape), dtype, archive.read(f"constants/{number}"))
+        for number, (dtype, shape) in enumerate(told["constants"])
+    ]
+    program = _with_places(parse_program(told["bytecode"], constants), told["places"])
+    program = replace(program, constants=tuple(constants))
+    kernels = read_kernels(archive, told, target)
+    made = VMExecutable(program, [None if k is None else kernels[k] for k in told["kernel_of"]], target)
+    made._text = str(told.get("text", ""))
+    return made
+
+
+def _with_places(program: VMProgram, places: dict[str, Any]) -> VMProgram:
+    sources = [Source(name, text) for name, text in places["sources"]]
+    functions = {}
+    for name, function in program.functions.items():
+        spans = [None if s is None else Span(sources[s[0]], *s[1:]) for s in places["functions"][name]]
+        functions[name] = replace(function, spans=tuple(spans))
+    return replace(program, functions=functions)

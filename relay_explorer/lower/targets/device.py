@@ -1,0 +1,233 @@
+"""The GPU of this machine, and the compiler for it, if there are any."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...ir.errors import RelayError
+from ..require import tvm
+from .target import Target
+
+EMULATED: list[str] = []  # the architecture of the GPU that stands in for one here (see `emulated`)
+
+
+def lacks(target: Target) -> str:
+    """What a kernel for a GPU needs and this machine has not; nothing where it can run."""
+    device = tvm().cuda(0)
+    if not device.exist:
+        return _no_device()
+    wanted, have = _version(str(target.dict["arch"])), _version(str(device.compute_version))
+    if wanted > have:
+        return f"the GPU here is of the architecture sm_{have}"
+    if not EMULATED and not _can_compile():
+        return "CUDA C cannot be compiled here: neither nvcc nor the Python package cuda-bindings is there"
+    return ""
+
+
+def _no_device() -> str:
+    """Why TVM finds no GPU. It says nothing itself where there is one, and NVIDIA's libraries are of another
+    version than it was made with.
+    """
+    if shutil.which("nvidia-smi") is not None:
+        problem = cannot_load(Path(tvm().__file__).parent / "lib" / "libtvm_runtime_cuda.so")
+        if problem:
+            return f"TVM's runtime for CUDA cannot be loaded: {problem}"
+    return "there is no GPU here that CUDA can use"
+
+
+def cannot_load(library: Path) -> str:
+    """Why a library cannot be loaded; nothing where it can."""
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as problem:
+        return str(problem)
+    return ""
+
+
+def _version(text: str) -> int:
+    """90 of sm_90a and of 9.0."""
+    return int("".join(re.findall(r"\d+", text)) or "0")
+
+
+def _can_compile() -> bool:
+    """Whether CUDA C can be compiled here. TVM asks for the Python package unless it is told of nvcc."""
+    if nvcc() is not None:
+        os.environ.setdefault("TVM_CUDA_COMPILE_MODE", "nvcc")
+        return True
+    from importlib.util import find_spec
+
+    try:
+        return find_spec("cuda.bindings") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def on_device(run: Callable[..., object], inputs: int, device: Any) -> Callable[..., None]:
+    """A kernel of a device as one of this machine's memory: tensors, the first `inputs` of which it reads and
+    the others it writes, go to the device and come back.
+    """
+
+    def called(*tensors: Any) -> None:
+        there = [_moved(tensor, device, filled=n < inputs) for n, tensor in enumerate(tensors)]
+        run(*there)
+        device.sync()
+        for here, found in zip(tensors[inputs:], there[inputs:]):
+            found.copyto(_as_tvm(here))
+
+    return called
+
+
+def _moved(tensor: Any, device: Any, filled: bool) -> Any:
+    made = tvm().runtime.empty(tuple(tensor.shape), str(tensor.dtype), device)
+    return _as_tvm(tensor).copyto(made) if filled else made
+
+
+def _as_tvm(tensor: Any) -> Any:
+    return tvm().runtime.from_dlpack(tensor)
+
+
+# -- nvcc
+
+
+def nvcc() -> str | None:
+    return shutil.which("nvcc")
+
+
+def ptx(source: str, target: Target, *flags: str) -> str:
+    """NVIDIA's assembly of CUDA C; `flags` are more of nvcc's."""
+    made, _ = _compiled(source, target, "-ptx", "PTX", flags)
+    return made.decode("utf-8", "replace")
+
+
+def fatbin(source: str, target: Target) -> bytes:
+    """Machine code of CUDA C, as the driver takes it."""
+    made, _ = _compiled(source, target, "-fatbin", "code for a GPU")
+    return made
+
+
+class Usage(NamedTuple):
+    """What a function of a kernel takes of a GPU: `registers` a thread, bytes of `shared` memory a block and
+    of `local` memory a thread (its own arrays, and registers that did not suffice), `threads` a block (0
+    where it does not say). `blocks` of it are on a multiprocessor at once, which is `occupied` to that part.
+    """
+
+    name: str
+    registers: int
+    shared: int
+    local: int
+    threads: int
+    blocks: int
+    occupied: float
+
+
+class Limits(NamedTuple):
+    """What a multiprocessor holds at once, at most: `threads`, `blocks`, bytes of `shared` memory, and
+    `registers` of 32 bits. A block takes `reserved` bytes of shared memory besides its own, and all of it in
+    portions of `portion` bytes.
+    """
+
+    threads: int
+    blocks: int
+    shared: int
+    reserved: int = 1 << 10
+    portion: int = 128
+    registers: int = 1 << 16
+
+
+PARTS = 4  # of a multiprocessor, each with a quarter of the registers; a warp is in one of them
+
+# By compute capability. NVIDIA, "CUDA C++ Programming Guide", release 13.0, table "Technical Specifications
+# per Compute Capability"; portions, parts and blocks also in `cuda_occupancy.h` of CUDA 13.0. The guide's
+# table begins with 7.5: what 7.0 has is said in the guide's section on 7.x, and in that file.
+LIMITS = {
+    70: Limits(2048, 32, 96 << 10, 0, 256),
+    75: Limits(1024, 16, 64 << 10, 0, 256),
+    80: Limits(2048, 32, 164 << 10),
+    86: Limits(1536, 16, 100 << 10),
+    87: Limits(1536, 16, 164 << 10),
+    89: Limits(1536, 24, 100 << 10),
+    90: Limits(2048, 32, 228 << 10),
+    100: Limits(2048, 32, 228 << 10),
+    110: Limits(1536, 24, 228 << 10),
+    120: Limits(1536, 24, 100 << 10),
+}
+
+
+def limits_of(target: Target) -> Limits:
+    """Those of a GPU's architecture; of one that is not known, those of the one before it."""
+    version = _version(str(target.dict["arch"]))
+    return LIMITS[max([known for known in LIMITS if known <= version], default=70)]
+
+
+def usage(source: str, target: Target) -> list[Usage]:
+    """What each function of CUDA C takes, as NVIDIA's compiler says."""
+    _, said = _compiled(source, target, "-cubin", "a count of registers")
+    bounds = re.findall(r"__launch_bounds__\((\d+)\)\s+(\w+)\s*\(", source)
+    threads = {name: int(count) for count, name in bounds}
+    limits = limits_of(target)
+    found = []
+    parts = re.split(r"Compiling entry function '(\w+)'", said)[1:]
+    for name, told in zip(parts[::2], parts[1::2]):
+        registers, shared = _number(r"Used (\d+) registers", told), _number(r"(\d+) bytes smem", told)
+        block = threads.get(name, 0)
+        blocks = resident(block, registers, shared, limits)
+        found.append(
+            Usage(
+                name, registers, shared, _number(r"(\d+) bytes stack frame", told),
+                block, blocks, blocks * block / limits.threads,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    return int(found[1]) if found else 0
+
+
+def resident(threads: int, registers: int, shared: int, limits: Limits) -> int:
+    """Blocks that fit a multiprocessor, each of so many threads, registers a thread and bytes of shared
+    memory. Registers are given to a warp, 32 threads, in portions of 256.
+    """
+    if not threads:
+        return 0
+    warps = -(-threads // 32)
+    of_warp = _whole(max(registers, 1) * 32, 256)
+    by_registers = limits.registers // PARTS // of_warp * PARTS // warps
+    of_block = _whole(shared + limits.reserved, limits.portion)
+    by_shared = limits.shared // of_block if of_block else limits.blocks
+    return min(limits.threads // (warps * 32), limits.blocks, by_registers, by_shared)
+
+
+def _whole(size: int, portion: int) -> int:
+    """A size rounded up to whole portions."""
+    return -(-size // portion) * portion
+
+
+def _compiled(
+    source: str, target: Target, kind: str, what: str, flags: tuple[str, ...] = ()
+) -> tuple[bytes, str]:
+    tool = nvcc()
+    if tool is None:
+        raise RelayError(
+            f"{what} needs NVIDIA's compiler nvcc, which is not on the PATH",
+            help=["install the CUDA toolkit (the package `nvidia-cuda-toolkit` of Debian)"],
+        )
+    with tempfile.TemporaryDirectory() as place:
+        written, made = Path(place) / "kernel.cu", Path(place) / "kernel.out"
+        written.write_text(source)
+        arch = f"-arch={target.dict['arch']}"
+        command = [tool, kind, "-O3", arch, "--resource-usage", *flags, "-o", str(made), str(written)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            told = [line for line in done.stderr.splitlines() if "error" in line or "fatal" in line.lower()]
+            raise RelayError(f"nvcc cannot compile the kernel for {target}", help=told[:5])
+        return made.read_bytes(), done.stdout + done.stderr

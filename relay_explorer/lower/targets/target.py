@@ -1,0 +1,359 @@
+"""What code is made for: a processor with its vectors, cores and caches.
+
+Target.of("cpu")                        this machine
+Target.of("raspberry-pi-4")             a board
+Target.of({"kind": "llvm", "mcpu": …})  any target of TVM
+Target.of("llvm -mcpu=skylake-avx512")  as old code wrote it
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from ...ir.errors import RelayError
+from ..require import tvm
+from .threads import cores
+
+_ARM = {"kind": "llvm", "mtriple": "aarch64-linux-gnu"}
+BOARDS: dict[str, dict[str, object]] = {
+    "arm64": {**_ARM, "mcpu": "generic", "mattr": ["+neon"]},
+    "raspberry-pi-4": {**_ARM, "mcpu": "cortex-a72", "mattr": ["+neon"], "num-cores": 4},
+    "raspberry-pi-5": {**_ARM, "mcpu": "cortex-a76", "mattr": ["+neon"], "num-cores": 4},
+    "phone": {**_ARM, "mcpu": "cortex-a78", "mattr": ["+neon"], "num-cores": 4},
+}
+_CACHES = {  # bytes a core, from the processors' manuals: first level (data), second level
+    "cortex-a72": (32 << 10, 256 << 10),
+    "cortex-a76": (64 << 10, 512 << 10),
+    "cortex-a78": (64 << 10, 512 << 10),
+}
+_USUAL_CACHES = (32 << 10, 512 << 10)
+_FEATURES = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512vl", "avx512vnni", "sve", "dotprod", "i8mm")
+CUDA_ARCH = "sm_80"  # where no device is there to ask
+
+
+@dataclass(frozen=True)
+class Target:
+    """A machine. `kind` is "cpu", "arm64" or "cuda"; `options` what TVM is given, as JSON with sorted keys;
+    `vector_bytes` the width of its vectors; `cores` how many kernels may use; `caches` the bytes of the first
+    and the second level, per core.
+    """
+
+    kind: str
+    options: str
+    vector_bytes: int
+    cores: int
+    caches: tuple[int, int] = field(default=_USUAL_CACHES)
+
+    def lanes(self, dtype: str = "float32") -> int:
+        """How many elements fit one vector."""
+        from ...ir.ndarray import itemsize
+
+        return max(1, self.vector_bytes // itemsize(dtype))
+
+    @property
+    def dict(self) -> dict[str, Any]:
+        """TVM's dictionary."""
+        found: dict[str, Any] = json.loads(self.options)
+        return found
+
+    @property
+    def tvm(self) -> Any:
+        """TVM's object."""
+        return _tvm_target(self.options)
+
+    @property
+    def library(self) -> str:
+        """How the file of a kernel's library ends: machine code, or for a GPU its source."""
+        return ".cu" if self.kind == "cuda" else ".so"
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether this process can run the code: its instructions are this processor's, or its GPU's."""
+        if self.kind == "cuda":
+            from .device import lacks
+
+            return not lacks(self)
+        return _runs_here(self.options)
+
+    @staticmethod
+    def of(target: object) -> Target:
+        """The target that a name, a dictionary of TVM's, one of TVM's own, or an old string means."""
+        if isinstance(target, Target):
+            return target
+        return _parsed(json.dumps(_options(target), sort_keys=True))
+
+    @staticmethod
+    def from_dict(told: Mapping[str, Any]) -> Target:
+        """The inverse of `dataclasses.asdict`, also where the fields have been through JSON."""
+        return Target(**{**told, "caches": tuple(told["caches"])})
+
+    def __str__(self) -> str:
+        cpu = self.dict.get("mcpu") or self.dict.get("arch")
+        return f"{self.kind} ({cpu})" if cpu else self.kind
+
+
+@lru_cache(64)
+def _tvm_target(options: str) -> Any:
+    found = json.loads(options)
+    if found["kind"] == "cuda":
+        whole = {"max_shared_memory_per_block": 48 << 10, "max_num_threads": 1024, **found}
+        return tvm().target.Target(whole, host={"kind": "llvm", "mcpu": _host_cpu()})
+    return tvm().target.Target(found)
+
+
+def needed_features(target: Target) -> list[str]:
+    """What the target's code may use of what not every processor of its kind has, by LLVM's names."""
+    has = _codegen().target_has_features
+    return [feature for feature in _FEATURES if has(feature, target.tvm)]
+
+
+@lru_cache(64)
+def _runs_here(options: str) -> bool:
+    made = tvm().target.Target(json.loads(options))
+    triple = str(made.attrs.get("mtriple") or _codegen().llvm_get_system_triple())
+    system = str(_codegen().llvm_get_system_triple())
+    if triple.partition("-")[0] != system.partition("-")[0] or _system(triple) not in ("", _system(system)):
+        return False
+    has = _codegen().target_has_features
+    host = tvm().target.Target({"kind": "llvm", "mcpu": _host_cpu()})
+    return all(has(feature, host) for feature in _FEATURES if has(feature, made))
+
+
+def _system(triple: str) -> str:
+    """The operating system that a triple names."""
+    return next((name for name in _SYSTEMS if name in triple), "")
+
+
+_SYSTEMS = ("linux", "windows", "darwin", "macos", "ios", "android", "bsd", "wasi", "uefi", "none")
+
+
+def _codegen() -> Any:
+    from importlib import import_module
+
+    tvm()
+    return import_module("tvm.target.codegen")
+
+
+def _host_cpu() -> str:
+    return str(_codegen().llvm_get_system_cpu())
+
+
+def _options(target: object) -> dict[str, object]:
+    """TVM's dictionary for whatever names a target."""
+    if target is None:
+        target = "cpu"
+    if isinstance(target, Mapping):
+        return _checked(dict(target))
+    if hasattr(target, "export"):
+        return _from_tvm(target.export())
+    if not isinstance(target, str) and not hasattr(target, "kind"):
+        raise RelayError(
+            f"a target is a name or a dictionary of TVM's, not a value of type {type(target).__name__}",
+            help=[_known()],
+        )
+    text = str(target).strip()
+    if text == "cpu":
+        return {"kind": "llvm", "mcpu": _host_cpu()}
+    if text == "cuda":
+        return {"kind": "cuda", "arch": _found_arch() or CUDA_ARCH}
+    if text in BOARDS:
+        return BOARDS[text]
+    if text.startswith("{"):
+        try:
+            return _checked(json.loads(text))
+        except ValueError as problem:
+            raise RelayError(f"the target is no JSON: {problem}") from None
+    words = text.replace("'", "").replace('"', "").split()
+    if words and (words[0] in ("llvm", "cuda", *_OTHERS) or len(words) > 1):
+        return _checked(_old_string(words))
+    return _tag(text)
+
+
+# Kinds of targets that TVM knows, or knew, and that have no schedules here.
+_OTHERS = ("c", "opencl", "vulkan", "metal", "webgpu", "rocm", "hexagon", "ext_dev", "nvptx", "stackvm")
+
+
+def _old_string(words: list[str]) -> dict[str, object]:
+    """What `llvm -mcpu=core-avx2 -mattr=+avx2,+fma` meant. Options that TVM no longer has are left out."""
+    found: dict[str, object] = {"kind": words[0]}
+    given = dict(word.lstrip("-").partition("=")[::2] for word in words[1:] if word.startswith("-"))
+    for name in ("mcpu", "mtriple", "arch", "mabi", "mfloat-abi"):
+        if given.get(name):
+            found[name] = given[name]
+    if "target" in given:  # older still
+        found["mtriple"] = given["target"]
+    if given.get("mattr"):
+        found["mattr"] = [part.strip() for part in given["mattr"].split(",") if part.strip()]
+    if given.get("num-cores", "").isdigit():
+        found["num-cores"] = int(given["num-cores"])
+    if found["kind"] == "llvm" and "mcpu" not in found and "mtriple" not in found:
+        found["mcpu"] = _host_cpu()
+    if found["kind"] == "cuda" and "arch" not in found:
+        found["arch"] = _found_arch() or CUDA_ARCH
+    return found
+
+
+def _tag(name: str) -> dict[str, object]:
+    """A target that TVM knows by name, such as nvidia/nvidia-a100."""
+    tags: list[str] = [str(tag) for tag in tvm().target.list_tags()] if "/" in name else []
+    if name in tags:
+        return _from_tvm(tvm().target.Target(name).export())
+    known = ["cpu", "cuda", *BOARDS]
+    near = difflib.get_close_matches(name[:60].lower(), [*known, *tags], n=3, cutoff=0.6)
+    if name.lower() in ("gpu", "nvidia"):
+        near = ["cuda"]
+    raise RelayError(
+        f"there is no target called {name[:60]!r}",
+        help=[f"did you mean {' or '.join(map(repr, near))}?" if near else _known()],
+    )
+
+
+def _known() -> str:
+    return (
+        f"there are {', '.join(map(repr, ('cpu', 'cuda', *BOARDS)))}, and every target of TVM as a "
+        "dictionary: "
+        '{"kind": "llvm", "mcpu": "skylake-avx512"}'
+    )
+
+
+def _from_tvm(exported: Mapping[str, Any]) -> dict[str, object]:
+    """What TVM says of a target, without what it finds out by itself."""
+    derived = ("host", "keys", "tag")
+    plain = {str(k): v for k, v in exported.items() if k not in derived and not str(k).startswith("feature.")}
+    return {k: list(map(str, v)) if hasattr(v, "__iter__") and not isinstance(v, str) else v
+            for k, v in plain.items()}  # fmt: skip
+
+
+def _checked(options: dict[str, object]) -> dict[str, object]:
+    """`options`, which TVM and LLVM accept; a RelayError says what they do not. A GPU's architecture may be
+    left out.
+    """
+    kind = options.get("kind")
+    if isinstance(kind, str) and kind in _OTHERS:
+        raise _no_schedules(kind)
+    options = _usual(options)
+    if kind == "cuda":
+        options = {"arch": _found_arch() or CUDA_ARCH, **options}
+    _check_triple(options.get("mtriple"))
+    try:
+        tvm().target.Target(options)
+    except (ValueError, TypeError, RuntimeError) as problem:
+        said = str(problem).strip().splitlines()[-1].partition(" Target creation from config dict failed")[0]
+        raise RelayError(f"TVM does not know the target {options!r:.200}", help=[said[:400]]) from None
+    if kind not in ("llvm", "cuda"):
+        raise _no_schedules(kind)
+    cpu = options.get("mcpu")
+    if options.get("kind") == "llvm" and cpu:
+        triple = str(options.get("mtriple") or _codegen().llvm_get_system_triple())
+        names = [str(name) for name in _codegen().llvm_get_cpu_archlist(_plain(triple))]
+        if cpu not in (*names, "generic", "native"):
+            near = difflib.get_close_matches(str(cpu)[:60], names, n=3, cutoff=0.5)
+            raise RelayError(
+                f"LLVM knows no processor {str(cpu)[:60]!r} for {triple}",
+                help=[f"did you mean {' or '.join(map(repr, near))}?"] if near else [],
+            )
+    return options
+
+
+def _no_schedules(kind: object) -> RelayError:
+    return RelayError(
+        f"there are no schedules for targets of the kind {kind!r:.60}",
+        help=['there are for "llvm", processors of all kinds, and "cuda"'],
+    )
+
+
+def _usual(options: dict[str, object]) -> dict[str, object]:
+    """`options` without a name that is empty, and with this processor's where it is to be the machine's own;
+    how many cores and which features there are is looked at, which TVM does not do.
+    """
+    found = {name: value for name, value in options.items() if value != "" or name not in ("mcpu", "mtriple")}
+    if found.get("mcpu") == "native" and "mtriple" not in found:
+        found["mcpu"] = _host_cpu()
+    number = found.get("num-cores", 1)
+    if isinstance(number, bool) or (isinstance(number, int) and number < 1):
+        raise RelayError(f"a target has 1 core or more, not {number}", help=["leave out `num-cores`"])
+    features = found.get("mattr", [])
+    for name in features if isinstance(features, (list, tuple)) else []:
+        if isinstance(name, str) and not re.fullmatch(r"[+-][^\s,+-][^\s,]*", name):
+            raise RelayError(
+                f"a feature of a processor is switched on by `+name` and off by `-name`, not by {name[:60]!r}"
+            )
+    return found
+
+
+# How triples write what LLVM's list of processor families calls otherwise.
+_ALIASES = r"i[3-9]86|amd64|x86_64h|x86|(arm|thumb|aarch64|riscv32|riscv64|ppc|mips)\w*|s390"
+
+
+def _check_triple(triple: object) -> None:
+    """That LLVM knows the processor family that a triple begins with. (TVM ends the process over others.)"""
+    if triple is None:
+        return
+    names = [str(name) for name in _codegen().llvm_get_targets()]
+    first = str(triple).partition("-")[0]
+    if first not in names and not (re.fullmatch(_ALIASES, first) and isinstance(triple, str)):
+        near = difflib.get_close_matches(first[:60], [*names, "x86_64", "aarch64"], n=2, cutoff=0.5)
+        raise RelayError(
+            f"LLVM has no code generator for {first[:60]!r}, with which {str(triple)[:80]!r} begins",
+            help=[f"did you mean {' or '.join(map(repr, near))}?"] if near else [],
+        )
+
+
+def _plain(triple: str) -> Any:
+    return tvm().target.Target({"kind": "llvm", "mtriple": triple})
+
+
+def _found_arch() -> str | None:
+    """The architecture of this machine's GPU, if it has one."""
+    device = tvm().cuda(0)
+    if not device.exist:
+        return None
+    return "sm_" + str(device.compute_version).replace(".", "")
+
+
+@lru_cache(64)
+def _parsed(options: str) -> Target:
+    found = json.loads(options)
+    if found["kind"] == "cuda":
+        return Target("cuda", options, 16, 1)
+    made = tvm().target.Target(found)
+    arm = "aarch64" in str(found.get("mtriple", "")) or "aarch64" in str(_codegen().llvm_get_system_triple())
+    if arm and "x86" not in str(found.get("mtriple", "")):
+        return Target("arm64", options, 16, _cores(found), _CACHES.get(str(found.get("mcpu")), _USUAL_CACHES))
+    caches = _host_caches() if found.get("mcpu") == _host_cpu() else _USUAL_CACHES
+    return Target("cpu", options, _x86_vector(made), _cores(found), caches)
+
+
+def _x86_vector(made: Any) -> int:
+    """Bytes of the widest vectors. (TVM's own answer is 64 for every processor.)"""
+    has = _codegen().target_has_features
+    for feature, width in (("avx512f", 64), ("avx", 32)):
+        if has(feature, made):
+            return width
+    return 16
+
+
+def _cores(options: Mapping[str, object]) -> int:
+    """Those that the target names; on this machine those that the process may use."""
+    named = options.get("num-cores")
+    if isinstance(named, int):
+        return named
+    return cores()
+
+
+def _host_caches() -> tuple[int, int]:
+    """As the system tells them; usual ones where it does not."""
+    sizes = []
+    for name, usual in zip(("SC_LEVEL1_DCACHE_SIZE", "SC_LEVEL2_CACHE_SIZE"), _USUAL_CACHES):
+        try:
+            sizes.append(os.sysconf(name) or usual)
+        except (ValueError, OSError, AttributeError):
+            sizes.append(usual)
+    return sizes[0], sizes[1]

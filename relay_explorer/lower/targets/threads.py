@@ -1,0 +1,48 @@
+"""How many threads kernels run on: all cores, or what the environment variable TVM_NUM_THREADS says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ...ir.errors import RelayError
+
+VARIABLE = "TVM_NUM_THREADS"
+MOST = 1024
+
+
+def cores() -> int:
+    """The processor's cores that this process may use; two threads of one core count once."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    if allowed is None:
+        return os.cpu_count() or 1
+    numbers = allowed(0)
+    found = set()
+    for number in numbers:
+        path = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+        try:
+            found.add(path.read_text("ascii").strip())
+        except OSError:
+            return len(numbers)
+    return len(found) or 1
+
+
+def use_all_cores() -> None:
+    """Lets TVM have all cores, unless the environment says how many: left alone, it takes half of them, since
+    it takes each for one of two threads of a core. Threads are not bound to cores, since other processes may
+    bind theirs to the same. Must come before TVM is loaded, and nothing that comes later changes it.
+    """
+    os.environ.setdefault(VARIABLE, str(cores()))
+    os.environ.setdefault("TVM_BIND_THREADS", "0")
+    threads()
+
+
+def threads() -> int:
+    """The threads that kernels use. A RelayError where the environment says no number of them."""
+    given = os.environ.get(VARIABLE, "").strip() or str(cores())
+    if not (given.isascii() and given.isdigit() and 0 < int(given) <= MOST):
+        raise RelayError(
+            f"{VARIABLE} is {given[:40]!r}: it is the number of threads that kernels run on, 1 to {MOST}",
+            help=["set it to a number, or unset it: kernels run on all cores then"],
+        )
+    return int(given)
