@@ -108,6 +108,18 @@ def test_transposed_convolution(axes: int, seed: int) -> None:
     close(found, wanted, 1e-4)
 
 
+@pytest.mark.parametrize("layout", ["IOW", "OIW", "WIO", "WOI", "IWO"])
+def test_transposed_convolution_reads_the_weight_by_its_layout(layout: str) -> None:
+    x, w = numbers(rng("x"), (1, 3, 4)), numbers(rng("w"), (3, 2, 3))
+    wanted = functional.conv_transpose1d(torch.tensor(x), torch.tensor(w), stride=2)
+    named = "IOW" if layout == "OIW" else layout  # as the reference named it
+    found = evaluate(
+        nn.conv1d_transpose, x, w.transpose(["IOW".index(axis) for axis in named]), strides=(2,),
+        kernel_layout=layout,
+    )  # fmt: skip
+    close(found, wanted, 1e-4)
+
+
 def test_output_padding_is_not_negative() -> None:
     call = nn.conv1d_transpose(t(2, 2, 4), t(2, 2, 4, name="w"), output_padding=(-1,))
     assert "output_padding=[-1] must not be negative" in str(refused(call))

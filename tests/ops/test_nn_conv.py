@@ -13,7 +13,10 @@ from relay_explorer.ir.expr import Call, var
 from relay_explorer.ir.narrow import as_a, as_op
 from relay_explorer.ir.types import Any, SizeVar, TensorType
 from relay_explorer.ops.nn import conv, conv_other, conv_transpose
+from relay_explorer.ops.nn.transposed_layout import weight_layout
 from relay_explorer.ops.unary import negative
+from relay_explorer.text import parse
+from relay_explorer.typing import infer_types
 from tests.ops.nn_programs import first_types, operands
 from tests.ops.tensor_programs import refused, t, type_of, typed
 
@@ -122,7 +125,7 @@ def test_transposed_shapes_are_pytorchs(case: Case, told: bool) -> None:
     names = "NC" + AXES[case.axes]
     call = getattr(conv_transpose, f"conv{case.axes}d_transpose")(
         t(*ordered(case.data_layout, names, shape)),
-        t(*ordered(case.kernel_layout, conv_transpose.weight_axes(AXES[case.axes]), weight), name="w"),
+        t(*ordered(weight_layout(case.kernel_layout), "IO" + AXES[case.axes], weight), name="w"),
         channels=case.outputs if told or case.groups > 1 else None,
         kernel_size=case.kernel if told else None,
         output_padding=extra,
@@ -149,6 +152,26 @@ def test_transposed_weights_are_inferred() -> None:
     assert first_types(call)[1] == "Tensor[(8, 6, 3, 3, 3), float32]"
     call = conv_transpose.conv2d_transpose(t(1, 8, 5, 5), var("w"), channels=6, kernel_size=3, groups=2)
     assert first_types(call) == ["Tensor[(1, 8, 5, 5), float32]", "Tensor[(8, 3, 3, 3), float32]"]
+
+
+@pytest.mark.parametrize(
+    ("axes", "program"),
+    [
+        (1, "%x: Tensor[(1, 3, 4), float32], %w: Tensor[(3, 2, 3), float32]"),
+        (2, "%x: Tensor[(1, 3, 4, 4), float32], %w: Tensor[(3, 2, 3, 3), float32]"),
+        (3, "%x: Tensor[(1, 3, 4, 4, 4), float32], %w: Tensor[(3, 2, 3, 3, 3), float32]"),
+    ],
+)
+def test_the_weight_of_a_transposed_convolution_has_its_input_channels_first(axes: int, program: str) -> None:
+    kernel, strides = [3] * axes, [2] * axes
+    for layout in ("", "IO", "OI")[: 2 if axes == 2 else 3]:
+        named = f', kernel_layout="{layout}{AXES[axes]}"' if layout else ""
+        call = (
+            f"nn.conv{axes}d_transpose(%x, %w, channels=2, kernel_size={kernel}, strides={strides}, "
+            f"padding={[0] * axes}{named})"
+        )
+        module = infer_types(parse(f"def @main({program}) {{ {call} }}"))
+        assert str(module["main"].ret_type) == f"Tensor[(1, 2, {', '.join(['9'] * axes)}), float32]"
 
 
 TYPED: list[tuple[Call, str]] = [

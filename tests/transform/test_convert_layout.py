@@ -17,6 +17,7 @@ import random
 from collections.abc import Callable
 from typing import Any as Anything
 
+import numpy as np
 import pytest
 
 from relay_explorer import relay
@@ -314,3 +315,16 @@ def test_deep_networks() -> None:
     with PassContext(opt_level=3):
         made = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(parse(text))
     assert len(calls(made, "layout_transform")) == 3
+
+
+@pytest.mark.parametrize("kernel", ["default", "OIDHW", "DHWIO"])
+@pytest.mark.parametrize("data", ["NCDHW", "NDHWC"])
+def test_weights_of_transposed_convolutions(data: str, kernel: str) -> None:
+    x, w = relay.var("x", shape=(1, 3, 2, 3, 4)), relay.var("w", shape=(3, 2, 2, 2, 3))
+    layer = relay.nn.conv3d_transpose(x, w, channels=2, kernel_size=(2, 2, 3), strides=(2, 1, 1))
+    module = IRModule.from_expr(Function([x, w], layer))
+    converted = ConvertLayout({"nn.conv3d_transpose": [data, kernel]})(module)
+    random = np.random.default_rng(0)
+    values = [random.standard_normal(v.type_annotation.concrete_shape).astype("float32") for v in (x, w)]
+    before, after = (relay.create_executor("debug", mod=m).evaluate()(*values) for m in (module, converted))
+    np.testing.assert_allclose(after.numpy(), before.numpy(), rtol=1e-5)

@@ -11,10 +11,12 @@ from typing import Any as Anything
 from typing import NamedTuple
 
 from ...ir.expr import Call, Expr
+from ...ir.op import Op
 from ...ir.typed import tensor_type
 from ..gradient_tools import extents
 from ..nn import conv, conv_other, conv_transpose
 from ..nn.sliding import sides
+from ..nn.transposed_layout import weight_layout
 from ..reshape import layout_transform, reshape
 from ..slice import strided_slice
 from ..transform import cast_like, transpose
@@ -64,6 +66,13 @@ def _laid_out(value: Expr, now: str, then: str) -> Expr:
     return value if now == then else layout_transform(value, now, then)
 
 
+def _kernel_layout(call: Call) -> str:
+    """The layout of the weight, named so that I is the data's channels in a transposed convolution too."""
+    name: str = call.attrs["kernel_layout"]  # type: ignore[index]  # a convolution has attributes
+    assert isinstance(call.op, Op)
+    return weight_layout(name) if call.op.name.endswith("_transpose") else name
+
+
 def _canonical(call: Call, weight_axes: str) -> tuple[str, str]:
     """The canonical layouts of data and weight, for as many axes of space as the call has."""
     axes = _AXES[len(call.attrs["strides"])]  # type: ignore[index]  # a convolution has attributes
@@ -79,7 +88,7 @@ def _parts(call: Call, grad: Expr, weight_axes: str) -> _Parts:
     return _Parts(
         _window(attrs, len(attrs.strides)),
         _laid_out(x, attrs.data_layout, data_layout),
-        _laid_out(w, attrs.kernel_layout, kernel_layout),
+        _laid_out(w, _kernel_layout(call), kernel_layout),
         _laid_out(grad, attrs.out_layout or attrs.data_layout, data_layout),
     )
 
@@ -90,7 +99,7 @@ def _returned(call: Call, by_data: Expr, by_weight: Expr, weight_axes: str) -> l
     data_layout, kernel_layout = _canonical(call, weight_axes)
     found = [
         _laid_out(by_data, data_layout, attrs.data_layout),
-        _laid_out(by_weight, kernel_layout, attrs.kernel_layout),
+        _laid_out(by_weight, kernel_layout, _kernel_layout(call)),
     ]
     wide = tensor_type(call).dtype
     return [
@@ -180,11 +189,10 @@ def _by_weight(
 
 def transposed(call: Call, grad: Expr) -> list[Expr]:
     attrs: Anything = call.attrs
-    order = "IO" if len(attrs.strides) == 2 else "OI"  # see `conv_transpose.weight_axes`
-    parts = _parts(call, grad, order)
-    data_layout, kernel_layout = _canonical(call, order)
+    parts = _parts(call, grad, "IO")
+    data_layout, kernel_layout = _canonical(call, "IO")
     shape = _shape_in(call.args[0], attrs.data_layout, data_layout)
-    kernel = _shape_in(call.args[1], attrs.kernel_layout, kernel_layout)
+    kernel = _shape_in(call.args[1], _kernel_layout(call), kernel_layout)
     outputs = _shape_in(call, attrs.out_layout or attrs.data_layout, data_layout)
     window, size = parts.window, kernel[2:]
     upper, reach = parts.grad, list(outputs)
@@ -201,7 +209,7 @@ def transposed(call: Call, grad: Expr) -> list[Expr]:
         upper, parts.weight, channels=shape[1], kernel_size=size, **window.options()
     )
     by_weight = _by_weight(parts.data, upper, window, tuple(reach), shape, size)
-    return _returned(call, by_data, by_weight, order)
+    return _returned(call, by_data, by_weight, "IO")
 
 
 def backward_weight(call: Call, grad: Expr) -> list[Expr]:

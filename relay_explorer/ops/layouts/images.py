@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..nn.layout import parse_layout
+from ..nn.transposed_layout import weight_layout
 from .layout import Answer, InferCorrectLayoutOutput, Layout, Question
 
 
@@ -15,6 +16,14 @@ def convolution(question: Question) -> Answer:
     if len(question.old) == 3:  # a deformable one: the offsets lie as the data does
         return InferCorrectLayoutOutput([data, data, kernel], [result], attrs)
     return InferCorrectLayoutOutput([data, kernel], [result], attrs)
+
+
+def transposed_convolution(question: Question) -> Answer:
+    """Name the layout of the weight by what its axes are, as relations do."""
+    answer = convolution(question)
+    assert answer is not None
+    data, kernel = answer.input_layouts
+    return answer._replace(input_layouts=[data, Layout(weight_layout(kernel.name))])
 
 
 def transformed(question: Question) -> Answer:

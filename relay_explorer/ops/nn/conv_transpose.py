@@ -16,9 +16,10 @@ from ..arguments import expr
 from ..declare import declare
 from ..relation import same_dim, tensor, times
 from .conv import CHANNELS, DATA_LAYOUT, DILATION, GROUPS, KERNEL_SIZE, OUT_DTYPE, OUT_LAYOUT
-from .conv_rules import channels_of, check_sizes, compare_weight, conv_layouts, per_group
+from .conv_rules import channels_of, check_sizes, compare_weight, per_group
 from .conv_values import transposed
 from .layout import LayoutMap, divided
+from .transposed_layout import transposed_layouts
 from .window import Sizes, both_sides, matching_size, per_axis, total_padding
 
 STRIDES = "How far apart the windows of neighbouring data elements lie on each axis."
@@ -26,11 +27,8 @@ PADDING = (
     "How much is cut off the output: one number an axis, or the amounts before each axis and then those "
     "after."
 )
-NAMED = "The order of the weight's axes: I the data's channels, O the output's channels of a group."
-EXCHANGED = (
-    "The order of the weight's axes: O the data's channels, I the output's channels of a group, the other "
-    "way round than in two dimensions, as in the reference."
-)
+KERNEL_LAYOUT = "The order of the weight's axes: I the data's channels, O the output's channels of a group."
+AS_IN_REFERENCE = KERNEL_LAYOUT[:-1] + '; "{}" means the same as "{}", as in the reference.'
 OUTPUT_PADDING = (
     "How much each output axis is longer than needed: tells apart the sizes that a strided convolution maps "
     "to one."
@@ -46,7 +44,7 @@ class Conv1DTransposeAttrs(Attrs, key="relay.attrs.Conv1DTransposeAttrs"):
     dilation: Ints = attr((1,), DILATION)
     groups: int = attr(1, GROUPS)
     data_layout: str = attr("NCW", DATA_LAYOUT)
-    kernel_layout: str = attr("IOW", EXCHANGED)
+    kernel_layout: str = attr("IOW", AS_IN_REFERENCE.format("OIW", "IOW"))
     out_layout: str = attr("", OUT_LAYOUT)
     out_dtype: DType = attr("", OUT_DTYPE)
 
@@ -60,7 +58,7 @@ class Conv2DTransposeAttrs(Attrs, key="relay.attrs.Conv2DTransposeAttrs"):
     dilation: Ints = attr((1, 1), DILATION)
     groups: int = attr(1, GROUPS)
     data_layout: str = attr("NCHW", DATA_LAYOUT)
-    kernel_layout: str = attr("IOHW", NAMED)
+    kernel_layout: str = attr("IOHW", KERNEL_LAYOUT)
     out_layout: str = attr("", OUT_LAYOUT)
     out_dtype: DType = attr("", OUT_DTYPE)
 
@@ -74,23 +72,23 @@ class Conv3DTransposeAttrs(Attrs, key="relay.attrs.Conv3DTransposeAttrs"):
     dilation: Ints = attr((1, 1, 1), DILATION)
     groups: int = attr(1, GROUPS)
     data_layout: str = attr("NCDHW", DATA_LAYOUT)
-    kernel_layout: str = attr("IODHW", EXCHANGED)
+    kernel_layout: str = attr("IODHW", AS_IN_REFERENCE.format("OIDHW", "IODHW"))
     out_layout: str = attr("", OUT_LAYOUT)
     out_dtype: DType = attr("", OUT_DTYPE)
 
 
-def _transposed(name: str, data_axes: str, kernel_axes: str) -> Relation:
+def _transposed(name: str, axes_of_space: str) -> Relation:
     """Inputs (N, C, d₁ …) and (C, O / groups, k₁ …); output (N, O, strideᵢ·(dᵢ - 1) + dilationᵢ·(kᵢ - 1) + 1
     - paddingᵢ + output_paddingᵢ …).
     """
-    axes = len(data_axes) - 2
+    axes = len(axes_of_space)
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, weight, out = types
         if isinstance(data, IncompleteType):
             return False
         data = tensor(data, 0, "data")
-        data_layout, kernel_layout, out_layout = conv_layouts(attrs, data_axes, kernel_axes)
+        data_layout, kernel_layout, out_layout = transposed_layouts(attrs, axes_of_space)
         padding = total_padding(attrs.strides, attrs.dilation, attrs.padding, axes)
         matching_size("output_padding", attrs.output_padding, axes)
         if min(attrs.output_padding) < 0:
@@ -178,15 +176,6 @@ def _spread(dims: Shape, kernel: Shape, padding: tuple[int, ...], attrs: Anythin
     return tuple(out)
 
 
-def weight_axes(axes: str) -> str:
-    """The layout in which a weight's axes are the data's channels, the output's channels, and the window.
-
-    The reference fixed the names in two dimensions, where I is the data's channels, and left them exchanged
-    in one and three; "OIW" is the default there, and programs depend on it.
-    """
-    return ("IO" if len(axes) == 2 else "OI") + axes
-
-
 _LAXER = (
     "It accepted outputs of no or negative length, groups that do not divide the channels, and strides, "
     "dilations or paddings that are not positive; "
@@ -220,12 +209,12 @@ def _declare(axes: str, attrs: type[Attrs]) -> Op:
             rf"y_{{n,o,{','.join('abc'[:n])}}} = \sum_{{c}} \sum_{{{conditions}}} x_{{n,c,{places}}}\, "
             rf"w_{{c,o,{window}}}"
         ),
-        relation=_transposed(f"Conv{n}DTranspose", data_axes, weight_axes(axes)),
+        relation=_transposed(f"Conv{n}DTranspose", axes),
         inputs=("data", "weight"),
         attrs=attrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=flops,
-        compute=transposed(axes, weight_axes(axes)),
+        compute=transposed(axes),
         family="convolution",
         level=2,
         lenient_in_tvm=_LAXER,

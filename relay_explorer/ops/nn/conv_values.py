@@ -9,6 +9,7 @@ from ..numeric import Array, element_type, np
 from .conv_rules import conv_layouts
 from .layout import layout_map
 from .sliding import cropped, padded, sides, under, windows
+from .transposed_layout import transposed_layouts
 
 
 def _parts(x: Array, axis: int, groups: int) -> list[Array]:
@@ -45,14 +46,11 @@ def convolution(axes: str) -> Compute:
     return compute
 
 
-def transposed(axes: str, weight_axes: str) -> Compute:
-    """Each element, times each weight, is added where the weight's place in the window lies.
-
-    `weight_axes` is the weight's layout with the data's channels first, then the output's.
-    """
+def transposed(axes: str) -> Compute:
+    """Each element, times each weight, is added where the weight's place in the window lies."""
 
     def compute(attrs: Anything, x: Array, weight: Array) -> Array:
-        data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NC" + axes, weight_axes)
+        data_layout, kernel_layout, out_layout = transposed_layouts(attrs, axes)
         dtype = element_type(attrs.out_dtype or x.dtype)
         data, kernel = (
             data_layout.unpack(x).astype(dtype, copy=False),

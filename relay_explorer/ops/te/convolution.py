@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..nn.conv_rules import conv_layouts
-from ..nn.conv_transpose import weight_axes
 from ..nn.layout import LayoutMap, layout_map
 from ..nn.sliding import sides
+from ..nn.transposed_layout import transposed_layouts
 from .lowered import Lowered
 from .tensors import (
     Shape,
@@ -144,7 +144,7 @@ def transposed(call: Lowered) -> list[Tensor]:
     from . import phases  # it imports this module
 
     attrs, axes = call.attrs, _space(call)
-    data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NC" + axes, weight_axes(axes))
+    data_layout, kernel_layout, out_layout = transposed_layouts(attrs, axes)
     data, weight = View(call.inputs[0], data_layout), View(call.inputs[1], kernel_layout)
     dtype, groups = call.out.dtype, attrs.groups
     if phases.has_phases(call, data, weight):

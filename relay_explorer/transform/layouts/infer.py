@@ -29,7 +29,7 @@ _POOLS = tuple(
     for kind in ("max", "avg", "global_max", "global_avg", "adaptive_max", "adaptive_avg")
     for axes in (1, 2, 3)
 )
-_CONVOLUTIONS = tuple(f"nn.conv{axes}d{more}" for axes in (1, 2, 3) for more in ("", "_transpose"))
+_CONVOLUTIONS = tuple(f"nn.conv{axes}d" for axes in (1, 2, 3))
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "all", "any", "argmax", "argmin", "variance")
 
 RULES: dict[str, Rule] = {
@@ -37,6 +37,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE, same.elementwise),
     **dict.fromkeys(_POOLS, images.pool),
     **dict.fromkeys(_CONVOLUTIONS, images.convolution),
+    **{f"{name}_transpose": images.transposed_convolution for name in _CONVOLUTIONS},
     **dict.fromkeys(_REDUCTIONS, axes.reduction),
     "nn.dropout": same.dropout,
     "nn.deformable_conv2d": images.convolution,
