@@ -392,8 +392,8 @@ class Generator:
         self.introduced.add(let.var)
         self.types[let.var] = value
         self.names[let.value] = let.var
-        if self.solver.events is not None:
-            self.solver.events.append(Named(let.var, let.value))
+        if self.solver.recorder is not None:
+            self.solver.recorder.emit(Named(let.var, let.value))
 
     def close_let(self, let: Let) -> None:
         self.types[let] = self.types[let.body]

@@ -1,14 +1,15 @@
-"""What inference did, event by event, with the cause of each. Explorers replay the events of the real run;
-there is no second implementation.
+"""The events of type inference, each with its cause: what the solver and the constraint generator emit.
 
-A recorder is off by default: the solver then holds None and tests for it once a step.
+Explorers replay the events of the real run; there is no second implementation.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ir.expr import Expr, Function, Var
+from ..ir.recorder import Event
 from ..ir.types import Type
 
 if TYPE_CHECKING:
@@ -29,14 +30,22 @@ class Reason(NamedTuple):
     right: Expr | None = None
 
 
-class FunctionEntered(NamedTuple):
+class InferenceEvent(Event):
+    """Something that type inference did."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionEntered(InferenceEvent):
     """Inference turns to a global function (or to several that call one another, one event each)."""
 
     name: str
     function: Function
 
 
-class Typed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Typed(InferenceEvent):
     """`expr` was given a type: one already known (an annotation, a constant), a fresh variable, or a type
     built of both.
     """
@@ -45,27 +54,31 @@ class Typed(NamedTuple):
     type: Type
 
 
-class Named(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Named(InferenceEvent):
     """`let` without an annotation gave `value` a name: the variable has the value's type."""
 
     var: Var
     value: Expr
 
 
-class Queued(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Queued(InferenceEvent):
     """A relation was written down and joined the queue at its end."""
 
     relation: Constraint
 
 
-class Started(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Started(InferenceEvent):
     """A relation was taken from the front of the queue and run. `reads` are its types as it saw them."""
 
     relation: Constraint
     reads: tuple[Type, ...]
 
 
-class Ended(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ended(InferenceEvent):
     """The run is over. `done`: the relation holds and is finished; otherwise it went to the end of the
     queue, to wait.
     """
@@ -74,7 +87,8 @@ class Ended(NamedTuple):
     done: bool
 
 
-class Unifying(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unifying(InferenceEvent):
     """Two types must be one, for `reason`. What follows from it is recorded after this."""
 
     reason: Reason
@@ -82,21 +96,24 @@ class Unifying(NamedTuple):
     right: Type
 
 
-class Bound(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bound(InferenceEvent):
     """The class whose root is variable `root` is now known to be `type` (which may hold variables)."""
 
     root: int
     type: Type
 
 
-class Merged(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Merged(InferenceEvent):
     """The class of variable `loser` was put into that of `winner`."""
 
     winner: int
     loser: int
 
 
-class Moved(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Moved(InferenceEvent):
     """`relation` moved to the front of the queue, since the class of variable `because` changed. `waited`:
     it had been run before, in vain.
     """
@@ -106,7 +123,8 @@ class Moved(NamedTuple):
     waited: bool
 
 
-class Refused(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refused(InferenceEvent):
     """Inference failed.
 
     `left` and `right` are the types that disagree, `left_expr` and `right_expr` the expressions that have
@@ -124,23 +142,8 @@ class Refused(NamedTuple):
     reason: Reason | None
 
 
-class Annotated(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Annotated(InferenceEvent):
     """Every type is known, and written into the program."""
 
     functions: tuple[str, ...]
-
-
-Event = (
-    FunctionEntered
-    | Typed
-    | Named
-    | Queued
-    | Started
-    | Ended
-    | Unifying
-    | Bound
-    | Merged
-    | Moved
-    | Refused
-    | Annotated
-)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from ..ir.errors import Note, TypeInferenceError
 from ..ir.expr import Expr
 from ..ir.types import Type
-from .events import Event, Refused
+from .events import InferenceEvent, Refused
 from .history import History
 from .narrate import plain, refusal
 
 LONGEST_CHAIN = 6
 
 
-def explain(event: Refused, events: list[Event]) -> TypeInferenceError:
-    """The error for the failure `event`, which ended the recording `events`."""
+def explain(event: Refused, events: list[InferenceEvent]) -> TypeInferenceError:
+    """Explain the failure `event`, the last of `events`."""
     history = History(events)
     sentence, help_ = refusal(event)
     notes: list[Note] = []

@@ -17,8 +17,8 @@ from .events import (
     Annotated,
     Bound,
     Ended,
-    Event,
     FunctionEntered,
+    InferenceEvent,
     Merged,
     Moved,
     Named,
@@ -43,7 +43,7 @@ class Step:
 
     index: int
     main: Opening
-    events: list[Event]
+    events: list[InferenceEvent]
     because: list[int] = field(default_factory=list)
 
     @property
@@ -81,7 +81,7 @@ class Link(NamedTuple):
 class History:
     """The steps of a recording, and what was known when."""
 
-    def __init__(self, events: list[Event]) -> None:
+    def __init__(self, events: list[InferenceEvent]) -> None:
         self.steps: list[Step] = []
         self.typed: dict[Expr, tuple[int, Type]] = {}
         self.named: dict[Expr, Expr] = {}  # by variable: the value that `let` gave it
@@ -93,7 +93,7 @@ class History:
 
     # -- replaying
 
-    def add(self, event: Event) -> None:
+    def add(self, event: InferenceEvent) -> None:
         """Replays one more event."""
         if (
             isinstance(event, (Named, Bound, Merged, Moved, Ended))
@@ -111,6 +111,7 @@ class History:
                 Step(len(self.steps), Typed(event.relation.call, event.relation.args[-1]), [event])
             )
         else:
+            assert isinstance(event, Opening)
             step = Step(len(self.steps), event, [event])
             step.because = self._causes(event)
             self.steps.append(step)
@@ -123,7 +124,7 @@ class History:
     def _ended(self) -> bool:
         return isinstance(self.steps[-1].events[-1], Ended)
 
-    def _apply(self, event: Event, step: int) -> None:
+    def _apply(self, event: InferenceEvent, step: int) -> None:
         if isinstance(event, Typed):
             self.typed.setdefault(event.expr, (step, event.type))
         elif isinstance(event, Named):
@@ -175,7 +176,7 @@ class History:
         found = self.typed.get(expr) if expr is not None else None
         return None if found is None else found[0]
 
-    def _causes(self, event: Event) -> list[int]:
+    def _causes(self, event: InferenceEvent) -> list[int]:
         pairs: list[tuple[Type | None, Expr | None]] = []
         if isinstance(event, Started):
             constraint = event.relation

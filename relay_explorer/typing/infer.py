@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from ..ir.errors import RelayError, TypeInferenceError
 from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
+from ..ir.recorder import Recorder
 from ..ir.show import show_type
 from ..ir.substitute import TypeTooLargeError
 from ..ir.types import TensorType, Type
 from ..ir.walk import free_vars, post_order
 from .annotate import Annotator
 from .constraints import Generator
-from .events import Annotated, Event, FunctionEntered, Refused
+from .events import Annotated, FunctionEntered, InferenceEvent, Refused
 from .patterns import check_matches
 from .solver import RefusalError, Solver
 from .variables import resolve, variables_in
@@ -29,7 +30,11 @@ class Inference:
     """
 
     def __init__(
-        self, source: IRModule, module: IRModule | None, error: RelayError | None, events: list[Event]
+        self,
+        source: IRModule,
+        module: IRModule | None,
+        error: RelayError | None,
+        events: list[InferenceEvent],
     ) -> None:
         self.source = source
         self.module = module
@@ -46,36 +51,50 @@ class Inference:
 
 
 def infer_types(module: IRModule) -> IRModule:
-    """A copy of `module` in which every expression has its type. Raises TypeInferenceError where there is
-    no such typing, or more than one.
+    """Infer the type of every expression; the module that has them is a copy. Raises TypeInferenceError where
+    there is no such typing, or more than one.
     """
-    result = run(module, None)
-    if result.module is None:
-        assert result.error is not None
-        raise result.error
-    return result.module
+    return _typed(module, complete=True)
 
 
 def check_types(module: IRModule) -> None:
-    """Raises TypeInferenceError where the types in `module` disagree. A type that nothing else depends on
-    need not be known, as that of an empty list's elements: for running a program, nobody asks.
+    """Raise TypeInferenceError where the types in `module` disagree. A type that nothing else depends on, as
+    that of an empty list's elements, may stay unknown: running the program does not need it.
     """
-    error = run(module, None, complete=False).error
-    if error is not None:
-        raise error
+    _typed(module, complete=False)
 
 
 def record(module: IRModule) -> Inference:
-    """Inference with every event recorded, failures included."""
-    return run(module, [])
+    """Infer the types of a module, and record every event, also of an inference that fails."""
+    return _recorded(module, complete=True)
 
 
-def run(module: IRModule, events: list[Event] | None, complete: bool = True) -> Inference:
-    """Inference, recorded in `events` if that is a list. Where it need not be `complete`, types that no
-    relation asks for may stay unknown.
-    """
-    with _without_collection():
-        return _run(module, events, complete)
+def _typed(module: IRModule, complete: bool) -> IRModule:
+    """Infer types. Where they need not be `complete`, those that no relation asks for may stay unknown."""
+    try:
+        with _without_collection():
+            return _infer(module, complete)
+    except TypeTooLargeError as problem:
+        raise TypeInferenceError(str(problem)) from None
+    except RefusalError:
+        pass
+    # The explanation names the steps that led to the failure: they come from a recording.
+    error = _recorded(module, complete).error
+    assert error is not None
+    raise error
+
+
+def _recorded(module: IRModule, complete: bool) -> Inference:
+    from .explain import explain
+
+    with _without_collection(), Recorder(InferenceEvent) as recorder:
+        try:
+            return Inference(module, _infer(module, complete), None, recorder.events)
+        except RefusalError as refusal:
+            error: RelayError = explain(refusal.event, recorder.events)
+        except TypeTooLargeError as problem:
+            error = TypeInferenceError(str(problem))
+    return Inference(module, None, error, recorder.events)
 
 
 @contextmanager
@@ -94,22 +113,17 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _run(module: IRModule, events: list[Event] | None, complete: bool) -> Inference:
-    solver = Solver(events)
+def _infer(module: IRModule, complete: bool) -> IRModule:
+    solver = Solver()
     generator = Generator(module, solver)
     annotator = Annotator(generator)
     typed = IRModule({}, module.type_definitions, module.attrs, module.source)
     copies: dict[GlobalVar, Function] = {}
-    try:
-        for group in _groups(module):
-            _infer_group(group, module, generator, annotator, copies, complete)
-    except RefusalError as refusal:
-        return Inference(module, None, _explained(module, refusal.event, events, complete), events or [])
-    except TypeTooLargeError as problem:
-        return Inference(module, None, TypeInferenceError(str(problem)), events or [])
+    for group in _groups(module):
+        _infer_group(group, module, generator, annotator, copies, complete)
     for var in module.functions:
         typed.add_function(var, copies[var])
-    return Inference(module, typed, None, events or [])
+    return typed
 
 
 def _infer_group(
@@ -124,8 +138,8 @@ def _infer_group(
     solver = generator.solver
     first_constraint, first_expr = len(solver.constraints), len(generator.types)
     for var in group:
-        if solver.events is not None:
-            solver.events.append(FunctionEntered(var.name_hint, module.functions[var]))
+        if solver.recorder is not None:
+            solver.recorder.emit(FunctionEntered(var.name_hint, module.functions[var]))
         generator.declare(var.name_hint, module.functions[var])
     for var in group:
         generator.define(var.name_hint, module.functions[var])
@@ -140,8 +154,8 @@ def _infer_group(
         annotator.copy(function.body)
         copies[var] = annotator.function(function)
         generator.signatures[var.name_hint] = copies[var].checked_type
-    if solver.events is not None:
-        solver.events.append(Annotated(tuple(v.name_hint for v in group)))
+    if solver.recorder is not None:
+        solver.recorder.emit(Annotated(tuple(v.name_hint for v in group)))
 
 
 def _check_scope(function: Function, generator: Generator) -> None:
@@ -258,20 +272,6 @@ def describe(expr: Expr | None) -> str:
         "RefWrite": "the write",
     }
     return words.get(type(expr).__name__, "the expression")
-
-
-def _explained(module: IRModule, event: Refused, events: list[Event] | None, complete: bool) -> RelayError:
-    """The error for a failure. The chain of steps that led to it comes from a recording: inference is run
-    again where none was made.
-    """
-    from .explain import explain
-
-    if events is None:
-        events = []
-        again = run(module, events, complete)
-        assert again.error is not None
-        return again.error
-    return explain(event, events)
 
 
 def _groups(module: IRModule) -> Iterable[list[GlobalVar]]:

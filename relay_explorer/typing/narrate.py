@@ -25,7 +25,7 @@ from ..ir.expr import (
 from ..ir.op import Op
 from ..ir.show import ordinal, show_type
 from ..ir.types import IncompleteType, RefType, TensorType, Type
-from .events import Annotated, Event, FunctionEntered, Reason, Refused, Started, Typed, Unifying
+from .events import Annotated, FunctionEntered, InferenceEvent, Reason, Refused, Started, Typed, Unifying
 
 Sentence = tuple[str, ...]
 
@@ -79,7 +79,7 @@ def label(expr: Expr | None) -> str:
     return type(expr).__name__.lower()
 
 
-def cause(event: Event, resolve: Callable[[Type], Type]) -> Sentence | None:
+def cause(event: InferenceEvent, resolve: Callable[[Type], Type]) -> Sentence | None:
     """How a step made a type known, as a link in a chain."""
     if isinstance(event, Typed):
         type_ = resolve(event.type)
@@ -256,7 +256,7 @@ _ADVICE = {
 }
 
 
-def opening(event: Event) -> Sentence | None:
+def opening(event: InferenceEvent) -> Sentence | None:
     """The sentence for entering a function, and for the end."""
     if isinstance(event, FunctionEntered):
         return (

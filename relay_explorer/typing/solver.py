@@ -15,6 +15,7 @@ from typing import Any as Anything
 
 from ..ir.expr import Expr
 from ..ir.op import Relation, RelationError
+from ..ir.recorder import active
 from ..ir.substitute import DEEPEST_TYPE, TypeTooLargeError, substitute_type
 from ..ir.types import (
     Any,
@@ -29,7 +30,19 @@ from ..ir.types import (
     TypeVar,
 )
 from .blame import blamed
-from .events import Bound, Ended, Event, Merged, Moved, Queued, Reason, Refused, Started, Typed, Unifying
+from .events import (
+    Bound,
+    Ended,
+    InferenceEvent,
+    Merged,
+    Moved,
+    Queued,
+    Reason,
+    Refused,
+    Started,
+    Typed,
+    Unifying,
+)
 from .variables import InferenceVariable, find, occurs_in, resolve, variables_in
 
 
@@ -79,10 +92,10 @@ class RefusalError(Exception):
 
 
 class Solver:
-    """Type variables, their classes, and the queue. With `events`, everything that happens is noted there."""
+    """Type variables, their classes, and the queue. What happens is emitted as events."""
 
-    def __init__(self, events: list[Event] | None = None) -> None:
-        self.events = events
+    def __init__(self) -> None:
+        self.recorder = active(InferenceEvent)
         self.unknowns = 0
         self.constraints: list[Constraint] = []
         self.queue: deque[tuple[Constraint, int]] = deque()
@@ -97,8 +110,8 @@ class Solver:
 
     def typed(self, expr: Expr, type_: Type) -> Type:
         """Notes that `expr` has `type_`."""
-        if self.events is not None:
-            self.events.append(Typed(expr, type_))
+        if self.recorder is not None:
+            self.recorder.emit(Typed(expr, type_))
         return type_
 
     # -- relations
@@ -111,8 +124,8 @@ class Solver:
             if arg.__class__ is not TensorType:
                 self._connect(constraint, arg)
         self.queue.append((constraint, 0))
-        if self.events is not None:
-            self.events.append(Queued(constraint))
+        if self.recorder is not None:
+            self.recorder.emit(Queued(constraint))
 
     def _connect(self, constraint: Constraint, type_: Type) -> None:
         if isinstance(type_, InferenceVariable):
@@ -138,9 +151,9 @@ class Solver:
 
     def _run(self, constraint: Constraint) -> None:
         args = [resolve(a) if a.__class__ is not TensorType else a for a in constraint.args]
-        events = self.events
-        if events is not None:
-            events.append(Started(constraint, tuple(args)))
+        recorder = self.recorder
+        if recorder is not None:
+            recorder.emit(Started(constraint, tuple(args)))
         self.running = constraint
         constraint.waiting = True
         try:
@@ -155,8 +168,8 @@ class Solver:
         if not done:
             constraint.ticket += 1
             self.queue.append((constraint, constraint.ticket))
-        if events is not None:
-            events.append(Ended(constraint, done))
+        if recorder is not None:
+            recorder.emit(Ended(constraint, done))
 
     def assign(self, target: Type, value: Type) -> None:
         """A relation says that `target` is `value` (see `ir.op.Reporter`)."""
@@ -168,8 +181,8 @@ class Solver:
         """Makes the two types one and returns it; raises RefusalError where they cannot be."""
         if left is right:
             return left
-        if self.events is not None:
-            self.events.append(Unifying(reason, left, right))
+        if self.recorder is not None:
+            self.recorder.emit(Unifying(reason, left, right))
         try:
             return self._unify(left, right, 0)
         except MismatchError as mismatch:
@@ -216,8 +229,8 @@ class Solver:
                 raise MismatchError(a, resolve(joined), "the type would have to contain itself")
         b.parent = a
         a.size += b.size
-        if self.events is not None:
-            self.events.append(Merged(a.number, b.number))
+        if self.recorder is not None:
+            self.recorder.emit(Merged(a.number, b.number))
         changed = (b if known_a is not None else a) if (known_a is None) != (known_b is None) else None
         touched = b.relations if changed is b else list(a.relations)
         a.type = joined
@@ -230,8 +243,8 @@ class Solver:
 
     def _bind(self, root: InferenceVariable, type_: Type) -> None:
         root.type = type_
-        if self.events is not None:
-            self.events.append(Bound(root.number, type_))
+        if self.recorder is not None:
+            self.recorder.emit(Bound(root.number, type_))
         if root.relations:
             self._touch(root, root.relations)
 
@@ -248,8 +261,8 @@ class Solver:
             constraint.waiting = False
             constraint.ticket += 1
             self.queue.appendleft((constraint, constraint.ticket))
-            if self.events is not None:
-                self.events.append(Moved(constraint, root.number, waited))
+            if self.recorder is not None:
+                self.recorder.emit(Moved(constraint, root.number, waited))
         for part in inner:
             if self.running in relations and self.running is not None:
                 part.relations.append(self.running)
@@ -334,8 +347,8 @@ class Solver:
 
     def refuse(self, event: Refused) -> RefusalError:
         """Notes the failure, and gives the exception to raise."""
-        if self.events is not None:
-            self.events.append(event)
+        if self.recorder is not None:
+            self.recorder.emit(event)
         return RefusalError(event)
 
     def _relation_refused(

@@ -28,6 +28,7 @@ from relay_explorer.ir import (
     structural_equal,
 )
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.recorder import Recorder
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     FirstOrderGradient,
@@ -35,6 +36,7 @@ from relay_explorer.transform import (
 )
 from relay_explorer.transform.differentiation.first_order import differentiated
 from relay_explorer.transform.differentiation.gradient import typed_normal
+from relay_explorer.transform.differentiation.reverse_mode import Visit
 from relay_explorer.typing import infer_types
 
 MODES = ("first_order", "higher_order")
@@ -133,10 +135,11 @@ def test_what_goes_back_comes_from_the_operator_whose_rule_it_is() -> None:
     ]  # fmt: skip
 
 
-def test_nothing_is_recorded_unless_asked() -> None:
+def test_the_backward_pass_is_recorded() -> None:
     function = typed_normal(infer_types(module_of("def @main(%x: float32) { %x * %x }"))["main"], None)  # type: ignore[arg-type]  # a function
-    assert differentiated(function).visits == ()
-    product, x = differentiated(function, record=True).visits
+    with Recorder(Visit) as recorder:
+        differentiated(function)
+    product, x = recorder.events
     assert (product.came, x.came) == ((None,), (product.node, product.node))
     assert [str(e.op) for e in x.sums if isinstance(e, Call)] == ["add"]
     assert len(product.given) == len(product.made) == 2
@@ -327,3 +330,13 @@ def test_a_gradient_of_ones_own() -> None:
         assert "multiply" in names
     finally:
         relay.op.Op.unregister("thrice")
+
+
+def test_a_composed_gradient_is_not_recorded_as_part_of_the_program() -> None:
+    """`nn.batch_norm` differentiates what it is composed of; that is another backward pass."""
+    text = "def @main(%x: Tensor[(1, 2, 3, 3), float32], %s: Tensor[(2), float32])"
+    typed = infer_types(module_of(text + " { nn.batch_norm(%x, %s, %s, %s, %s).0 }"))["main"]
+    with Recorder(Visit) as recorder:
+        differentiated(typed_normal(typed, None))  # type: ignore[arg-type]  # a function
+    called = [str(visit.node.op) for visit in recorder.events if isinstance(visit.node, Call)]
+    assert called == ["nn.batch_norm"]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from relay_explorer.ir import IRModule, Var, structural_equal
+from relay_explorer.ir.errors import TypeInferenceError
 from relay_explorer.ir.narrow import as_call, as_op
+from relay_explorer.ir.recorder import Recorder
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types, record
-from relay_explorer.typing.events import Ended, Event, Moved, Queued, Refused, Started, Typed
+from relay_explorer.typing.events import Ended, InferenceEvent, Moved, Queued, Refused, Started, Typed
 from relay_explorer.typing.history import History
 from relay_explorer.typing.variables import InferenceVariable
 
@@ -19,7 +23,7 @@ def @main(%x: Tensor[(3, 4), float32]) {
 """
 
 
-def runs(events: list[Event]) -> list[tuple[str, bool]]:
+def runs(events: list[InferenceEvent]) -> list[tuple[str, bool]]:
     return [(as_op(as_call(e.relation.call).op).name, e.done) for e in events if isinstance(e, Ended)]
 
 
@@ -154,3 +158,16 @@ def test_every_expression_knows_where_it_came_from() -> None:
 
 def test_a_module_without_functions() -> None:
     assert infer_types(IRModule()).functions == {}
+
+
+def test_any_inference_can_be_recorded_by_its_events() -> None:
+    text = "def @main(%x: float32) { add(exp(%x), %x) }"
+    with Recorder(Started) as recorder:
+        infer_types(parse(text))
+    assert [type(event) for event in recorder.events] == [Started] * 2
+
+
+def test_the_explanation_of_an_error_is_not_recorded_twice() -> None:
+    with Recorder(Refused) as recorder, pytest.raises(TypeInferenceError):
+        infer_types(parse("def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }"))
+    assert len(recorder.events) == 1

@@ -15,7 +15,7 @@ from ..infrastructure import Contract, Pass, PassContext
 from ..normal_forms.to_a_normal_form import to_a_normal_form
 from ..tools.new_variables import with_new_variables
 from .bindings import Bindings
-from .reverse_mode import ReverseMode, Visit
+from .reverse_mode import ReverseMode
 
 
 class FirstOrderGradient(Pass):
@@ -50,13 +50,12 @@ class Derivation(NamedTuple):
     """A function with its derivatives, and how it was made.
 
     `forward` is the number of bindings in `function` that stood there before it was differentiated; those
-    after them go back. `visits` are the expressions that the way back came to, in that order, and `variables`
-    has, by the id of an expression in them, what it is bound to.
+    after them belong to the backward pass. `variables` has, by the id of an expression of a `Visit`, what it
+    is bound to.
     """
 
     function: Function
     forward: int
-    visits: tuple[Visit, ...]
     variables: dict[int, Expr]
 
 
@@ -65,8 +64,8 @@ def derived(normal: Function) -> Function:
     return differentiated(normal).function
 
 
-def differentiated(normal: Function, record: bool = False) -> Derivation:
-    """The same, and with `record` how it came about."""
+def differentiated(normal: Function) -> Derivation:
+    """Differentiate a typed function in A-normal form by its parameters; emits a `Visit` per expression."""
     if normal.type_params:
         raise RelayError(
             "a function of any type has no derivative: it is not known what its numbers are",
@@ -88,7 +87,7 @@ def differentiated(normal: Function, record: bool = False) -> Derivation:
         name = reverse.names.get(id(expr), expr)
         return block.atom(derivative, f"d_{name.name_hint}" if isinstance(name, Var) else "d")
 
-    reverse = ReverseMode(block.around(result), normal.params, emit, record)
+    reverse = ReverseMode(block.around(result), normal.params, emit)
     found = reverse.derivatives()
     by_params = [
         zeros_of(param) if by is None else by for param, by in zip(normal.params, found, strict=True)
@@ -98,7 +97,7 @@ def differentiated(normal: Function, record: bool = False) -> Derivation:
     variables = {id(expr): block.atoms[id(expr)] for expr in block.kept}
     for value, var in reverse.names.items():
         variables[value] = var
-    return Derivation(function, forward, tuple(reverse.visits or ()), variables)
+    return Derivation(function, forward, variables)
 
 
 def _forward(body: Expr, block: Bindings) -> Expr:

@@ -7,11 +7,12 @@ its arguments. A value that is used several times gets the sum of what comes bac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var, unwrapped
 from ...ir.op import Op
+from ...ir.recorder import Event, active, unrecorded
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
 from ...ops.binary import add
@@ -24,8 +25,9 @@ from ..gradients import gradient_of
 Emit = Callable[[Expr, Expr], Expr]
 
 
-class Visit(NamedTuple):
-    """What happened at an expression on the way back, as it is recorded for those who want to follow it.
+@dataclass(frozen=True, slots=True)
+class Visit(Event):
+    """The backward pass has been at an expression.
 
     `came` are the expressions whose gradients handed something to `node`, in that order, each as often as it
     did; None stands for where the derivative begins. `sums` put these parts together, additions and the tuple
@@ -46,13 +48,10 @@ class ReverseMode:
     """The derivatives of `root`, typed, by the variables `wanted`.
 
     `root` may hold any expression; but the path from `wanted` to the result must consist of operators, tuples
-    and `let`s. What does not depend on `wanted` is not looked at. With `record`, `visits` tells what happened
-    at each expression.
+    and `let`s. What does not depend on `wanted` is not looked at. A `Visit` is emitted for each expression.
     """
 
-    def __init__(
-        self, root: Expr, wanted: Sequence[Var], emit: Emit | None = None, record: bool = False
-    ) -> None:
+    def __init__(self, root: Expr, wanted: Sequence[Var], emit: Emit | None = None) -> None:
         self.root = root
         self.wanted = wanted
         self.emit: Emit = emit or (lambda expr, derivative: derivative)
@@ -64,7 +63,7 @@ class ReverseMode:
         self.active = self._active()
         self.whole: dict[int, list[Expr]] = {}  # what has come back to an expression
         self.fields: dict[int, dict[int, list[Expr]]] = {}  # to one field of it, a tuple
-        self.visits: list[Visit] | None = [] if record else None
+        self._recorder = active(Visit)
         self._at: Expr | None = None  # where the way back has come to
         self._came: dict[int, list[Expr | None]] = {}  # if recorded: from where something came back
         self._sums: list[Expr] = []  # what is put together at this place
@@ -133,7 +132,7 @@ class ReverseMode:
 
     def _give(self, to: Expr, derivative: Expr) -> None:
         to = self._source(to)
-        if self.visits is not None and not isinstance(to.checked_type, TupleType):
+        if self._recorder is not None and not isinstance(to.checked_type, TupleType):
             self._came.setdefault(id(to), []).append(self._at)
         if isinstance(derivative, Tuple):
             for index, field in enumerate(derivative.fields):
@@ -148,7 +147,7 @@ class ReverseMode:
             self.whole.setdefault(id(to), []).append(derivative)
 
     def _give_field(self, to: Expr, index: int, derivative: Expr) -> None:
-        if self.visits is not None:
+        if self._recorder is not None:
             self._came.setdefault(id(to), []).append(self._at)
         self.fields.setdefault(id(to), {}).setdefault(index, []).append(derivative)
 
@@ -191,11 +190,11 @@ class ReverseMode:
         made: Sequence[Expr] = (),
     ) -> None:
         """Records that the way back has been at `node`, if that is wanted."""
-        if self.visits is None:
+        if self._recorder is None:
             return
         came, sums = tuple(self._came.get(id(node), ())), tuple(self._sums)
         whole = None if isinstance(derivative, Tuple) else derivative
-        self.visits.append(Visit(node, came, whole, sums, tuple(given), (*made, *self._taken)))
+        self._recorder.emit(Visit(node, came, whole, sums, tuple(given), (*made, *self._taken)))
 
     def _back(self, node: Expr) -> None:
         self._at, self._sums, self._taken = node, [], []
@@ -234,7 +233,7 @@ class ReverseMode:
                 found[number] = None
             else:
                 self._give(argument, by_argument)
-        if self.visits is not None:
+        if self._recorder is not None:
             made = come_from(call, found, [self._name(call), derivative, *call.args])
             self._visit(call, derivative, found, made)
 
@@ -345,7 +344,8 @@ def derivatives_of(arguments: Sequence[Expr], build: Callable[..., Expr], grad: 
     body = build(*inner)
     typed = infer_types(IRModule.from_expr(Function(inner, body)))["main"]
     seed = Var("seed", typed.body.checked_type)
-    found = ReverseMode(typed.body, typed.params).derivatives(seed)
+    with unrecorded(Visit):
+        found = ReverseMode(typed.body, typed.params).derivatives(seed)
     given: dict[int, Expr] = {id(v): a for v, a in zip(typed.params, arguments, strict=True)}
     given[id(seed)] = grad
     return _replaced(found, given)

@@ -16,6 +16,7 @@ from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order
 from ...text import rows as printed
 from ...transform.differentiation.first_order import Derivation
+from ...transform.differentiation.reverse_mode import Visit
 from ...typing import infer_types
 from ..format import Row, RowKind, Token
 from ..fusion.view import label
@@ -32,7 +33,7 @@ SHAPES_OF = {
 class Parts:
     """The parts of the view: values, lines, rows, and what a sentence calls them."""
 
-    def __init__(self, module: IRModule, name: str, made: Derivation) -> None:
+    def __init__(self, module: IRModule, name: str, made: Derivation, visits: Sequence[Visit]) -> None:
         self.made = made
         for var, _ in _bindings(made.function.body)[: made.forward]:
             var.type_annotation = None  # it is a copy; its type stands beside it
@@ -54,7 +55,7 @@ class Parts:
         self._names = list(self.number)
         self._forward: dict[Var, Expr] = dict(self.forward)
         self.line: dict[Var, int] = {var: k for k, (var, _) in enumerate(self.back)}
-        self.visits = made.visits
+        self.visits = visits
 
     # -- what an expression is called
 

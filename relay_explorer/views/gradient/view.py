@@ -12,6 +12,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, Tuple, TupleGetItem
 from ...ir.module import IRModule
 from ...ir.op import Op
+from ...ir.recorder import Recorder
 from ...transform.differentiation.first_order import differentiated
 from ...transform.differentiation.gradient import typed_normal
 from ...transform.differentiation.reverse_mode import Visit
@@ -28,8 +29,9 @@ def gradient_view(module: IRModule, title: str = "") -> GradientView:
     main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
     if main is None:
         raise RelayError("the module has no function to be differentiated")
-    made = differentiated(typed_normal(functions[main], module), record=True)
-    return _Builder(Parts(module, main.name_hint, made)).view(title)
+    with Recorder(Visit) as recorder:
+        made = differentiated(typed_normal(functions[main], module))
+    return _Builder(Parts(module, main.name_hint, made, recorder.events)).view(title)
 
 
 class _Builder:
