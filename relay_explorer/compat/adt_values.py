@@ -11,12 +11,12 @@ from ..ir.errors import RelayError
 
 class _ADTMeta(type):
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, tuple)
+        return isinstance(value, (tuple, ConstructorValue))
 
 
 class ADT(metaclass=_ADTMeta):
-    """What TVM's virtual machine gave for tuples, which are Python's own here: `isinstance(value, ADT)` says
-    whether `value` is one. Values of declared types are ConstructorValues.
+    """What TVM's virtual machine returned for tuples, which are Python's own here, and for values of declared
+    types, which are ConstructorValues: `isinstance(value, ADT)` recognizes both.
     """
 
     def __new__(cls, tag: int, fields: Iterable[Any]) -> Any:
@@ -26,6 +26,21 @@ class ADT(metaclass=_ADTMeta):
                 help=["make it with its constructor: relay.backend.interpreter.ConstructorValue(tag, …)"],
             )
         return tuple(fields)
+
+
+def as_sequences() -> None:
+    """Give ConstructorValue the sequence protocol of TVM's ADT: its fields by number, and how many."""
+    methods: dict[str, Any] = {
+        "__len__": lambda value: len(value.fields),
+        "__iter__": lambda value: iter(value.fields),
+        "__getitem__": lambda value, index: value.fields[index],
+        "__bool__": lambda value: True,
+    }
+    for name, method in methods.items():
+        setattr(ConstructorValue, name, method)
+
+
+as_sequences()
 
 
 def tuple_object(fields: Iterable[Any] | None = None) -> tuple[Any, ...]:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..execute.results import ConstructorValue
-from ..ir.expr import Call, Expr, Function
+from ..ir.expr import Call, Expr, Function, Tuple
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.walk import post_order
 from ..prelude import Prelude
 from ..transform import InferType, Pass, Sequential
@@ -20,11 +21,16 @@ from .workloads import create_workload
 
 
 def run_opt_pass(
-    expr: Expr, opt_pass: Pass | Sequence[Pass], import_prelude: bool = False, mod: IRModule | None = None
+    expr: Expr | TupleWrapper,
+    opt_pass: Pass | Sequence[Pass],
+    import_prelude: bool = False,
+    mod: IRModule | None = None,
 ) -> Expr:
-    """What a pass, or several, make of an expression: the function if it is one, else the body of `main`."""
+    """Run a pass, or several, on an expression; return the function if it is one, else the body of `main`."""
     if not isinstance(opt_pass, Pass):
         opt_pass = Sequential(list(opt_pass))
+    if isinstance(expr, TupleWrapper):  # TVM's builders returned some of these as tuples of their fields
+        expr = Tuple(list(expr))
     module = IRModule.from_expr(expr)
     if mod is not None:
         module.update(mod)
@@ -34,7 +40,7 @@ def run_opt_pass(
     return main if isinstance(expr, Function) else main.body
 
 
-def run_infer_type(expr: Expr, mod: IRModule | None = None) -> Expr:
+def run_infer_type(expr: Expr | TupleWrapper, mod: IRModule | None = None) -> Expr:
     """The expression with its types."""
     return run_opt_pass(expr, InferType(), mod=mod)
 

@@ -7,8 +7,11 @@ needs a device, a library or machine code is skipped, and the reason is given.
 from __future__ import annotations
 
 import importlib.util
+import platform
 from collections.abc import Callable
 from typing import Any
+
+from .compiling import compiler_is_here
 
 _NO_DEVICE = "programs are interpreted on the CPU"
 _NO_CODE = "no machine code is made, programs are interpreted"
@@ -42,6 +45,13 @@ class Feature:
         return func
 
 
+def _no_code_for(*machines: str) -> str | None:
+    """Say why there is no machine code for processors that go by these names; None where there is."""
+    if platform.machine() not in machines:
+        return f"this machine is {platform.machine()}"
+    return None if compiler_is_here() else "TVM, which makes machine code, is not installed"
+
+
 _GPU = ("a GPU", "CUDA", "ROCm", "Vulkan", "Metal", "OpenCL")
 
 requires_llvm = Feature("LLVM")
@@ -57,7 +67,7 @@ requires_metal = Feature("Metal", _NO_DEVICE)
 requires_opencl = Feature("OpenCL", _NO_DEVICE)
 requires_adreno_opencl = Feature("OpenCL", _NO_DEVICE)
 requires_hexagon = Feature("Hexagon", _NO_DEVICE)
-requires_x86 = Feature("code for x86", _NO_CODE)
+requires_x86 = Feature("code for x86", _no_code_for("x86_64", "AMD64"))
 requires_x86_vnni = Feature("code for x86 with VNNI", _NO_CODE)
 requires_x86_avx512 = Feature("code for x86 with AVX-512", _NO_CODE)
 requires_x86_amx = Feature("code for x86 with AMX", _NO_CODE)

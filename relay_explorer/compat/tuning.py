@@ -1,10 +1,12 @@
-"""What stands where tuned schedules and code generators were: nothing is compiled, so they change nothing."""
+"""What old code asks about tuned schedules and code generators. Nothing is tuned: the schedules are fixed."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
+from .compiling import compiler_is_here
+from .hook import real_tvm
 from .missing import remedy
 
 
@@ -55,8 +57,10 @@ apply_history_best = ApplyHistoryBest
 
 
 def llvm_version_major(allow_none: bool = False) -> int | None:
-    """0: no LLVM is linked in. None where that is asked for."""
-    return None if allow_none else 0
+    """Return the version of the installed TVM's LLVM; without TVM 0, or None where that is asked for."""
+    if not compiler_is_here():
+        return None if allow_none else 0
+    return int(real_tvm("tvm.target.codegen").llvm_version_major())
 
 
 def have_fp16(compute_version: str) -> bool:

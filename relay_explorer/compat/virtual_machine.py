@@ -9,7 +9,7 @@ vm.invoke("main", image)
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ from ..execute.vm import VMProgram, compile_program, program_text
 from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
-from ..transform.infrastructure import PassContext
-from .arrays import array
+from ..transform import PassContext, optimize
+from .arrays import DeviceArray, array
 from .build import Factory
 from .compiling import built, check_given, compiler_is_here, say_once, typed_module
 from .graph_module import flat
@@ -151,8 +151,21 @@ class VMCompiler:
         check_given(mod, None)
         self._given = mod, target
 
+    def optimize(
+        self,
+        mod: IRModule | Function,
+        target: Any = None,
+        target_host: Any = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> tuple[IRModule, dict[str, Any]]:
+        """Optimize a module for the virtual machine, `params` bound as constants; return it with the
+        parameters that it still takes by name, which are none.
+        """
+        module = typed_module(mod, {**self._params, **(params or {})})
+        return optimize(module, target)
+
     def codegen(self) -> None:
-        """Nothing: `get_exec` compiles."""
+        """Do nothing: `get_exec` compiles."""
 
     def get_exec(self) -> Executable:
         """The compiled program."""
@@ -168,7 +181,7 @@ class VirtualMachine:
         if isinstance(exe, Factory):
             exe = Executable(None, compiled=exe.program)
         self.executable = exe
-        self._inputs: dict[str, tuple[list[Any], dict[str, Any]]] = {}
+        self._inputs: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self._outputs: Any = None
         self._functions: dict[str, Any] = {}
 
@@ -177,11 +190,27 @@ class VirtualMachine:
         return self.executable.ir_mod
 
     def invoke(self, func_name: str, *args: Any, **kwargs: Any) -> Any:
-        """The value of a function."""
+        """Call a function; without arguments, on those that `set_input` and `set_one_input` stored."""
         if func_name not in self._functions:
             self._functions[func_name] = self._function(func_name)
+        if not args and not kwargs and func_name in self._inputs:
+            args, kwargs = self._inputs[func_name]
         self._outputs = self._functions[func_name](*args, **kwargs)
         return self._outputs
+
+    def invoke_with_outputs(
+        self, func_name: str, input_args: Mapping[str, Any], output_args: Sequence[DeviceArray]
+    ) -> None:
+        """Call a function on named arguments and copy the tensors of its result into `output_args`."""
+        self.invoke(func_name, **input_args)
+        outputs = self.get_outputs()
+        if len(outputs) != len(output_args):
+            raise RelayError(
+                f"`@{func_name:.60}` returns {len(outputs)} tensors, but there are arrays for "
+                f"{len(output_args)}"
+            )
+        for array_, output in zip(output_args, outputs):
+            array_.copyfrom(output)
 
     def _function(self, name: str) -> Any:
         exe = self.executable
@@ -195,14 +224,32 @@ class VirtualMachine:
         return _Function(exe._compiled("program"))
 
     def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
-        """Keeps arguments for the next `invoke_stateful`, or `run`."""
+        """Store the arguments of the next calls of a function."""
         if func_name not in self.executable.globals:
-            self._function(func_name)  # says what is wrong
-        self._inputs[func_name] = (list(args), kwargs)
+            self._function(func_name)  # raises the error that says what is wrong
+        self._inputs[func_name] = (args, kwargs)
 
-    def invoke_stateful(self, func_name: str = "main") -> None:
-        """Runs a function on the arguments that were set."""
-        args, kwargs = self._inputs.get(func_name, ([], {}))
+    def set_one_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
+        """Store one argument of the next calls: `(name or number, value)`, or `name=value`."""
+        if len(args) + 2 * len(kwargs) != 2:
+            raise RelayError("set_one_input takes one input: its name or number and a value, or name=value")
+        names = self.executable.get_function_params(func_name)
+        ((key, value),) = kwargs.items() if kwargs else [args]
+        name = names[key] if isinstance(key, int) and 0 <= key < len(names) else key
+        if name not in names:
+            raise RelayError(
+                f"`@{func_name:.60}` has no input {key!r:.60}", help=[f"its inputs are {', '.join(names)}"]
+            )
+        stored, named = self._inputs.get(func_name, ((), {}))
+        self._inputs[func_name] = ((), {**dict(zip(names, stored)), **named, name: value})
+
+    def get_input_index(self, input_name: str, func_name: str = "main") -> int:
+        """Return the number of a function's parameter; -1 where it has none of that name."""
+        names = self.executable.get_function_params(func_name)
+        return names.index(input_name) if input_name in names else -1
+
+    def invoke_stateful(self, func_name: str = "main", *args: Any, **kwargs: Any) -> None:
+        """Call a function on these arguments, or on those that were stored; `get_outputs` has the result."""
         self.invoke(func_name, *args, **kwargs)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:

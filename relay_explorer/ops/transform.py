@@ -303,7 +303,8 @@ def _reversed(attrs: ReverseSequenceAttrs, x: Array, seq_lengths: Array) -> Arra
     y = x.copy()
     from_batch, to_batch = (np.moveaxis(a, (attrs.batch_axis, attrs.seq_axis), (0, 1)) for a in (x, y))
     for number, length in enumerate(numbers(seq_lengths)):
-        to_batch[number, :length] = from_batch[number, :length][::-1]
+        prefix = slice(max(length, 0))
+        to_batch[number, prefix] = from_batch[number, prefix][::-1]
     return y
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from relay_explorer import relay
 from relay_explorer.compat import tvm
+from relay_explorer.ir.errors import RelayError
 
 ROOT = Path(__file__).parents[2]
 testing: Any = tvm.testing  # type: ignore[attr-defined]  # looked up when asked for
@@ -201,5 +203,36 @@ def test_what_a_program_is_built_for_is_kept() -> None:
     assert aot == backend.Executor("aot", {"unpacked-api": False})
     assert aot != backend.Executor("aot")
     assert (str(aot), aot["unpacked-api"], "interface-api" in aot) == ("aot", False, False)
-    assert backend.Runtime("cpp") != backend.Executor("cpp")
+    assert backend.Runtime("cpp") != backend.Executor("graph")
     assert repr(backend.Runtime("crt")) == "Runtime('crt')"
+
+
+def test_options_of_executors_and_runtimes_are_checked() -> None:
+    backend = tvm.relay.backend  # type: ignore[attr-defined]
+    assert backend.Executor("graph")["link-params"] is False
+    assert {"graph", "aot"} <= set(backend.Executor.list_registered())
+    assert backend.Runtime.list_registered_options(backend.Runtime("crt"))["system-lib"] == "IntImm"
+    with pytest.raises(RelayError, match='Runtime "rust" is not defined'):
+        backend.Runtime("rust")
+    with pytest.raises(RelayError, match='"speed" is not available on this Executor'):
+        backend.Executor("aot", {"speed": 2})
+    with pytest.raises(RelayError, match=r'should have type "runtime\.String" but instead found "IntImm"'):
+        backend.Executor("aot", {"interface-api": 1})
+
+
+def test_infers_the_fields_of_a_wrapped_tuple() -> None:
+    x = relay.var("x", shape=(4, 6))
+    halves = tvm.relay.testing.run_infer_type(relay.split(x, 2, axis=1))  # type: ignore[attr-defined]
+    assert [str(half.checked_type) for half in halves] == ["Tensor[(4, 3), float32]"] * 2
+
+
+def test_values_of_declared_types_are_sequences_of_their_fields() -> None:
+    module = relay.IRModule()
+    module.import_from_std("prelude.rly")
+    _, cons, nil = module.get_type("List")
+    module["main"] = relay.Function([], cons(relay.const(7), cons(relay.const(8), nil())))
+    value = relay.create_executor("debug", module).evaluate()()
+    assert isinstance(value, tvm.runtime.container.ADT)
+    assert len(value) == 2
+    assert [field.numpy() for field in (value[0], value[1][0])] == [7, 8]
+    assert [len(part) for part in (value[1], value[1][1])] == [2, 0]

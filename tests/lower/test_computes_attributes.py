@@ -56,6 +56,7 @@ def shapes() -> list[Case]:
         case(relay.layout_transform(t(1, 4, 3, 2), "NCHW", "NHWC2c")),
         case(relay.layout_transform(t(1, 2, 3, 2, 4), "NCHW4c", "NCHW2c")), case(relay.reverse(x, -1)),
         case(relay.reverse_sequence(t(4, 3), ints(3), 0, 1), np.arange(12).reshape(4, 3), [0, 3, 4]),
+        case(relay.reverse_sequence(t(4, 3), ints(3), 0, 1), np.arange(12).reshape(4, 3), [-1, 3, 9]),
         case(relay.concatenate([x, y, x], -2)), case(relay.stack([x, y, y], 1)), case(relay.split(x, 2, 2)),
         case(relay.concatenate([t(2, 0), t(2, 3, name="z")], 1)), case(relay.split(x, (1, 3), -1)),
         case(relay.repeat(x, 3, -1)), case(relay.tile(x, (2,))), case(relay.tile(t(3), (2, 2))),

@@ -175,3 +175,38 @@ def test_a_virtual_machine_is_compiled_in_steps_and_measured() -> None:
     machine = T.runtime.profiler_vm.VirtualMachineProfiler(compiler.get_exec(), T.cpu())
     np.testing.assert_allclose(machine.invoke("main", X)[0].numpy(), WANTED)
     assert [call["Name"] for call in machine.profile(X).calls]
+
+
+def test_a_virtual_machine_stores_its_inputs() -> None:
+    x, y = (relay.var(name, shape=(3,)) for name in ("x", "y"))
+    main = relay.Function([x, y], relay.Tuple([x - y, x]))
+    vm = T.runtime.vm.VirtualMachine(relay.vm.compile(T.IRModule.from_expr(main), "llvm"), T.cpu())
+    a, b = np.arange(3, dtype="float32"), np.ones(3, "float32")
+    assert [vm.get_input_index(name) for name in ("y", "x", "z")] == [1, 0, -1]
+    vm.set_input("main", a, b)
+    np.testing.assert_array_equal(vm.invoke("main")[0].numpy(), a - b)
+    vm.set_one_input("main", 0, b)
+    np.testing.assert_array_equal(vm.invoke("main")[0].numpy(), b - b)
+    vm.set_one_input("main", y=a)
+    np.testing.assert_array_equal(vm.invoke("main")[0].numpy(), b - a)
+    vm.invoke_stateful("main", a, a)
+    assert [output.numpy().tolist() for output in vm.get_outputs()] == [[0, 0, 0], [0, 1, 2]]
+    arrays = [T.nd.empty((3,)), T.nd.empty((3,))]
+    vm.invoke_with_outputs("main", input_args={"x": a, "y": b}, output_args=arrays)
+    assert [array.numpy().tolist() for array in arrays] == [[-1, 0, 1], [0, 1, 2]]
+    with pytest.raises(RelayError, match="returns 2 tensors, but there are arrays for 1"):
+        vm.invoke_with_outputs("main", {"x": a, "y": b}, arrays[:1])
+    with pytest.raises(RelayError, match="has no input 'z'"):
+        vm.set_one_input("main", z=a)
+    with pytest.raises(RelayError, match="takes one input"):
+        vm.set_one_input("main", "x")
+
+
+def test_a_module_is_optimized_for_the_virtual_machine() -> None:
+    optimized, params = relay.vm.VMCompiler().optimize(layer(), "llvm", params=PARAMS)
+    assert params == {}
+    assert [p.name_hint for p in optimized["main"].params] == ["data"]
+
+
+def test_old_code_knows_the_version_of_llvm() -> None:
+    assert T.target.codegen.llvm_version_major() >= 15

@@ -8,6 +8,7 @@ import torch
 
 from relay_explorer.execute import ExecutionError
 from relay_explorer.ops import broadcast, create, join, reshape, transform
+from relay_explorer.ops.nn import space
 from tests.ops.meanings import close, evaluate, numbers, rng
 
 
@@ -122,6 +123,12 @@ def test_reverse_sequence(seq_axis: int, batch_axis: int) -> None:
         assert found[at] == x[tuple(source)]
 
 
+def test_reverse_sequence_clips_lengths() -> None:
+    rows = np.arange(12).reshape(3, 4)
+    reversed_rows = evaluate(transform.reverse_sequence, rows, np.array([-1, 0, 9]), seq_axis=1, batch_axis=0)
+    assert reversed_rows.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [11, 10, 9, 8]]
+
+
 @pytest.mark.parametrize(
     ("newshape", "shape"),
     [
@@ -227,3 +234,9 @@ def test_the_argument_can_change_after_a_result_was_made_of_it() -> None:
     for result, old in zip(results, kept, strict=True):
         close(result, old)
         assert result.flags.writeable
+
+
+def test_depth_to_space_takes_both_spellings_of_crd() -> None:
+    x = np.arange(32).reshape(1, 8, 2, 2)
+    rows = [evaluate(space.depth_to_space, x, block_size=2, mode=mode) for mode in ("CRD", "CDR", "DCR")]
+    assert rows[0].tolist() == rows[1].tolist() != rows[2].tolist()

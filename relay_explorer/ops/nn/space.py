@@ -47,7 +47,8 @@ class SubPixelAttrs(Attrs, key="relay.attrs.SubPixelAttrs"):
     block_size: int = attr(1, "The side of the square blocks.")
     layout: str = attr("NCHW", LAYOUT)
     mode: str = attr(
-        "DCR", 'How a channel\'s number is read: "DCR" block place first, "CRD" output channel first.'
+        "DCR",
+        'How channels are numbered: "DCR" block first, "CRD" (or "CDR") output channel first.',
     )
 
 
@@ -220,7 +221,7 @@ def _sub_pixel(types: Sequence[Type], attrs: Anything, reporter: Reporter, to_sp
     block = attrs.block_size
     if block < 1:
         raise RelationError(f"block_size={block} must be positive")
-    if attrs.mode not in ("DCR", "CRD"):
+    if attrs.mode not in ("DCR", "CRD", "CDR"):
         raise RelationError(f'mode="{attrs.mode[:40]}" is not known', 'the modes are "DCR" and "CRD"')
     layout = layout_map(attrs.layout, "NCHW")
     batch, channels, height, width = layout.forward(data.shape, 0, "the data")
@@ -252,7 +253,7 @@ def _from_depth(attrs: SubPixelAttrs, x: Array) -> Array:
     layout, b = layout_map(attrs.layout, "NCHW"), attrs.block_size
     n, c, h, w = layout.unpack(x).shape
     shape, order = ((n, b, b, c // b**2, h, w), (0, 3, 4, 1, 5, 2))
-    if attrs.mode == "CRD":
+    if attrs.mode != "DCR":
         shape, order = ((n, c // b**2, b, b, h, w), (0, 1, 4, 2, 5, 3))
     return layout.pack(layout.unpack(x).reshape(shape).transpose(order).reshape(n, c // b**2, h * b, w * b))
 

@@ -200,16 +200,13 @@ def reverse(call: Lowered) -> list[Tensor]:
 
 
 def reverse_sequence(call: Lowered) -> list[Tensor]:
-    """As Python's slices: a negative length counts from the end, and one that is too long is the whole
-    row.
-    """
+    """Reverse a prefix of each sequence: none of it for a length below 1, all of it for one too long."""
     x, lengths = call.inputs
     seq, batch = call.attrs.seq_axis % len(x.shape), call.attrs.batch_axis % len(x.shape)
     extent = dims(x)[seq]
 
     def value(*i: Value) -> Value:
         length = converted(lengths(i[batch]), "int64")
-        length = select(length < 0, length + extent, length)
         length = tirx.max(tirx.min(length, number(extent, "int64") if isinstance(extent, int) else extent), 0)
         return x(*_with(i, seq, select(i[seq] < length, length - 1 - i[seq], converted(i[seq], "int64"))))
 
