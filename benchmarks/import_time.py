@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 from benchmarks.common import alternate, median, report, table
 
@@ -34,9 +35,7 @@ def loaded() -> list[str]:
 
 
 def main() -> None:
-    times = alternate(
-        {name: (lambda s=statement: run(s)) for name, statement in STATEMENTS.items()}, rounds=9
-    )
+    times = alternate({name: partial(run, statement) for name, statement in STATEMENTS.items()}, rounds=9)
     empty = median(times["nothing"])
     rows = [
         (name, f"{median(seconds) * 1e3:.0f} ms", f"{(median(seconds) - empty) * 1e3:.0f} ms")

@@ -94,8 +94,8 @@ def against_relax() -> str:
         ours = models.load(name)
         times = alternate(
             {
-                "Relax": lambda mod=theirs: legalize_and_fuse(mod),
-                "O3": lambda mod=ours: passes.optimize(mod, level=3),
+                "Relax": partial(legalize_and_fuse, theirs),
+                "O3": partial(passes.optimize, ours, level=3),
             },
             rounds=9,
         )

@@ -124,7 +124,7 @@ def solution(made: NotebookNode) -> NotebookNode:
 
 def text(notebook: NotebookNode) -> str:
     """A notebook as it is written to its file."""
-    return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+    return str(nbformat.writes(notebook, version=nbformat.NO_CONVERT)) + "\n"
 
 
 def generated(name: str) -> Iterator[tuple[Path, str]]:

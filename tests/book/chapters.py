@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from relay_explorer.ir.narrow import as_a
+
 BOOK = Path(__file__).parents[2] / "book"
 CELL = re.compile(r"^```\{code-cell\} python\n((?::\w+:[^\n]*\n)*)(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -34,7 +36,11 @@ def executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object, 
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         with contextlib.redirect_stdout(io.StringIO()) as out:
             exec(compile(tree, page, "exec", dont_inherit=True), names)
-            value = eval(compile(ast.Expression(last.value), page, "eval"), names) if last else None
+            value = (
+                eval(compile(ast.Expression(as_a(ast.Expr, last).value), page, "eval"), names)
+                if last
+                else None
+            )
         printed.append(out.getvalue())
         shown.append(value)
     return names, tuple(printed), tuple(shown)

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from relay_explorer import relay
+from relay_explorer.ir.narrow import as_a
 from tests.book.chapters import cells, executed, explorers, names, output
 
 PAGE = "ch08_rewriting"
@@ -14,7 +15,9 @@ PAGE = "ch08_rewriting"
 
 def test_explorers() -> None:
     assert list(explorers(PAGE)) == ["ch08-before", "ch08-after"]
-    operations = [re.search(r"[\d.]+ billion floating", repr(e))[0] for e in explorers(PAGE).values()]
+    operations = [
+        as_a(re.Match, re.search(r"[\d.]+ billion floating", repr(e)))[0] for e in explorers(PAGE).values()
+    ]
     assert operations[0] == operations[1]
 
 

@@ -114,7 +114,7 @@ class TestDefineAndRun:
 
     def test_answer_of_the_exercise(self) -> None:
         found = names(self.page)
-        module = infer(GCD.search(source(self.page))[1])
+        module = infer(as_a(re.Match, GCD.search(source(self.page)))[1])
         table = {**found["Evaluate"].operators, "equal": np.equal, "mod": np.mod}
         before = found["Evaluate"].operators
         found["Evaluate"].operators = table
@@ -203,7 +203,9 @@ def views() -> dict[str, dict[str, Any]]:
     """The data of every explorer of these chapters, by its name."""
     shown = [value for page in PAGES for value in executed(page)[2]]
     explorers = [value for value in shown if type(value).__name__ == "Explorer"]
-    return {re.search(r'id="rx-([\w-]+)"', e._repr_html_())[1]: e.to_dict() for e in explorers}
+    return {
+        as_a(re.Match, re.search(r'id="rx-([\w-]+)"', e._repr_html_()))[1]: e.to_dict() for e in explorers
+    }
 
 
 def test_links_into_explorers_are_these() -> None:
@@ -275,7 +277,7 @@ class TestFirstProgram:
 
     def test_answer_of_the_exercise(self) -> None:
         found: dict[str, Any] = {"relay": relay, "tvm": tvm}
-        exec(SOLUTION.search(source(self.page))[1], found)
+        exec(as_a(re.Match, SOLUTION.search(source(self.page)))[1], found)
         assert tvm.ir.structural_equal(found["text"], found["built"])
         assert names(self.page)["operators"](found["text"]["main"])["exp"] == 1
 
@@ -283,7 +285,7 @@ class TestFirstProgram:
         def depth(body: relay.Expr) -> int:
             walk = names(self.page)["Depth"]()
             walk.visit(relay.Function([x], body))
-            return max(walk.depth.values())
+            return int(max(walk.depth.values()))
 
         def softmax(y: relay.Expr) -> relay.Expr:
             return relay.exp(y) / relay.sum(relay.exp(y), axis=[1], keepdims=True)

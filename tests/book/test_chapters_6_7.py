@@ -193,7 +193,7 @@ def views() -> dict[str, dict[str, Any]]:
 def sentence_of(name: str, step: int) -> str:
     view = views()[name]
     template, *arguments = (view["strings"][word] for word in view["steps"][step - 1][3])
-    return template + "".join(arguments)
+    return str(template) + "".join(arguments)
 
 
 def test_links_into_explorers_are_these() -> None:

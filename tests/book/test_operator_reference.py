@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from docutils.core import publish_parts
-from myst_parser.docutils_ import Parser
+from myst_parser.parsers.docutils_ import Parser
 from relay_book import operator_text
 from relay_book.operators import TABLES, is_reference
 

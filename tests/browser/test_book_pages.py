@@ -35,7 +35,7 @@ def visit(
     seen = Visit(context.new_page())
     seen.page.on(
         "console",
-        lambda message: message.type == "error" and seen.troubles.append(f"console: {message.text}"),
+        lambda message: seen.troubles.extend([f"console: {message.text}"] if message.type == "error" else []),
     )
     seen.page.on("pageerror", lambda error: seen.troubles.append(f"exception: {error}"))
     seen.page.on("requestfailed", lambda request: seen.troubles.append(f"failed: {request.url}"))

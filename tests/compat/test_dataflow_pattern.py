@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay_explorer.compat import tvm
+from relay_explorer.ir.narrow import as_tensor_type
 
 
 def test_names_are_found_where_they_were() -> None:
@@ -24,9 +25,9 @@ def test_an_old_rewrite() -> None:
             self.x = wildcard()
             self.pattern = self.x * is_op("sigmoid")(self.x)
 
-        def callback(self, pre: object, post: object, node_map: dict) -> object:
+        def callback(self, pre: object, post: object, node_map: dict[object, object]) -> object:
             x = node_map[self.x][0]
-            assert pre.checked_type.dtype == "float32"
+            assert as_tensor_type(pre).dtype == "float32"
             return relay.op.nn.relu(x)
 
     x = relay.var("x", relay.TensorType((1, 4), "float32"))

@@ -13,6 +13,7 @@ import pytest
 import relay_explorer
 from relay_explorer.execute import Interpreter
 from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.lower.codegen import exact_doubles as exact
 from relay_explorer.lower.codegen.compile_kernel import scheduled
 from relay_explorer.lower.require import tvm
@@ -45,7 +46,7 @@ def case(text: str) -> Case:
     """A program with made-up arguments."""
     module = infer_types(parse(VERSION + text))
     types = [p.checked_type for p in module["main"].params]
-    return Case(module, [numbers(rng(text), t.concrete_shape, t.dtype) for t in types])
+    return Case(module, [numbers(rng(text), t.concrete_shape, t.dtype) for t in map(as_tensor_type, types)])
 
 
 def agree(cases: list[Case], choice: Choice | None = None) -> list[Scheduled]:
@@ -120,7 +121,9 @@ def run(module: IRModule, *values: Any, **options: Any) -> Any:
 def test_a_network_and_a_saved_one(gpu: EmulatedGPU, tmp_path: Any) -> None:
     module = infer_types(mlp())
     types = [p.checked_type for p in module["main"].params]
-    values = [numbers(rng("gpu"), t.concrete_shape, t.dtype) * np.float32(0.1) for t in types]
+    values = [
+        numbers(rng("gpu"), t.concrete_shape, t.dtype) * np.float32(0.1) for t in map(as_tensor_type, types)
+    ]
     exe = run(module, *values)
     assert len(gpu.launches) == sum(kernel.uses for kernel in exe.kernels)
     exe.save(tmp_path / "net")

@@ -15,6 +15,7 @@ from relay_explorer.execute import ExecutionError, Interpreter, list_items, make
 from relay_explorer.execute.results import to_value
 from relay_explorer.execute.vm import Machine, Observer, compile_program
 from relay_explorer.ir import IRModule, RelayError
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.models.char_rnn import char_rnn
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.lstm import lstm
@@ -36,7 +37,9 @@ def random_arguments(module: IRModule) -> list[Any] | None:
     types = [p.checked_type for p in infer_types(module)["main"].params]
     if not all(isinstance(t, relay.TensorType) and t.is_static for t in types):
         return None
-    return [(rng.standard_normal(t.concrete_shape) * 2).astype(t.dtype) for t in types]
+    return [
+        np.asarray(rng.standard_normal(t.concrete_shape) * 2, t.dtype) for t in map(as_tensor_type, types)
+    ]
 
 
 def both(module: IRModule, args: list[Any], level: int = 3) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ import copy
 import csv
 import os
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -13,7 +14,7 @@ import pytest
 from nbformat import NotebookNode
 
 from exercises import __main__ as command
-from exercises import grading, notebooks
+from exercises import notebooks
 from exercises.grading import CELL_SECONDS, GRADED_SECONDS, LITTLE, NOTEBOOK_SECONDS, grade_folder, limits
 from tests.exercises.submissions import submission
 
@@ -79,7 +80,7 @@ def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_a_notebook_takes_a_limited_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(grading.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     plain, graded = nbformat.v4.new_code_cell(), nbformat.v4.new_code_cell()
     graded.metadata["nbgrader"] = {"grade": True}
 

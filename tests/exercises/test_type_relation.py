@@ -44,7 +44,7 @@ def by_cases(types, num_inputs, attrs, reporter):  # type: ignore[no-untyped-def
     shapes = [t.shape if isinstance(t, TensorType) else None for t in types[:2]]
     if any(not isinstance(t, (TensorType, IncompleteType)) for t in types[:2]):
         raise RelationError(
-            "all must be tensors", culprits=[n for n in (0, 1) if isinstance(types[n], TupleType)]
+            "all must be tensors", culprits=tuple(n for n in (0, 1) if isinstance(types[n], TupleType))
         )
     if shapes[0] is None:
         return False

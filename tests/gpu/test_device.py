@@ -10,6 +10,7 @@ import pytest
 import relay_explorer
 from relay_explorer.execute import Interpreter
 from relay_explorer.ir.expr import Function
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.mlp import mlp
 from relay_explorer.models.resnet import resnet18
@@ -39,7 +40,10 @@ def test_a_model(model: Any) -> None:
     assert isinstance(main, Function)
     random = rng("gpu")
     types = [param.checked_type for param in main.params]
-    values = [np.abs(numbers(random, t.concrete_shape, t.dtype)) * np.float32(0.1) for t in types]
+    values = [
+        np.abs(numbers(random, t.concrete_shape, t.dtype)) * np.float32(0.1)
+        for t in map(as_tensor_type, types)
+    ]
     wanted = flat(relay_explorer.build(module, "cpu")(*values))
     for got, right in zip(flat(relay_explorer.build(module, "cuda")(*values)), wanted, strict=True):
         np.testing.assert_allclose(got, right, rtol=1e-3, atol=1e-3)

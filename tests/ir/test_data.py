@@ -21,8 +21,8 @@ from relay_explorer.ir import (
     const,
     var,
 )
-from relay_explorer.ir.attrs import AttributeSchemaError, Attrs, Ints, attr, required
-from relay_explorer.ir.errors import Note
+from relay_explorer.ir.attrs import Attrs, Ints, attr, required
+from relay_explorer.ir.errors import AttributeSchemaError, Note
 
 
 class WindowAttrs(Attrs, key="test.WindowAttrs"):

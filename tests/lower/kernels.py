@@ -12,6 +12,7 @@ import numpy as np
 from relay_explorer.execute import Interpreter
 from relay_explorer.ir.expr import Call, Constant, Expr, Function, Var, var
 from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import TensorType
@@ -53,8 +54,10 @@ def case(made: Expr | TupleWrapper, *values: Array) -> Case:
     module, fixed = without_constants(infer_types(IRModule.from_expr(Function(params, call))))
     rest = rng(str(call))
     types = [param.checked_type for param in module["main"].params]
-    given = [np.asarray(v, t.dtype) for v, t in zip(values, types, strict=False)]
-    made_up = [numbers(rest, t.concrete_shape, t.dtype) for t in types[len(given) : len(params)]]
+    given = [np.asarray(v, t.dtype) for v, t in zip(values, map(as_tensor_type, types), strict=False)]
+    made_up = [
+        numbers(rest, t.concrete_shape, t.dtype) for t in map(as_tensor_type, types[len(given) : len(params)])
+    ]
     return Case(module, [*given, *made_up, *fixed.values()])
 
 

@@ -72,7 +72,7 @@ def test_arguments_by_name_and_results_of_their_own(exe: Executable) -> None:
     second = exe.run(w=W, x=X + 1)
     np.testing.assert_array_equal(first, EXPECTED)
     np.testing.assert_array_equal(second, np.maximum((X + 1) @ W.T + 1, 0))
-    assert torch.from_dlpack(first).shape == (2, 16)
+    assert torch.utils.dlpack.from_dlpack(first).shape == (2, 16)
 
 
 def test_large_arguments_are_read_where_they_are() -> None:

@@ -46,7 +46,9 @@ def many(module: IRModule) -> tuple[Any, Any]:
     made = module.get_type("Many")[1]
     cell = RefValue(np.array(7, "int8"))
     value = ConstructorValue(
-        made.tag, [boxed(module, numbers, empty), boxed(module, rows, empty), pair, cell], made
+        as_constructor(made).tag,
+        [boxed(module, numbers, empty), boxed(module, rows, empty), pair, cell],
+        as_constructor(made),
     )
     return value, large
 

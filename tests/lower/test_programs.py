@@ -13,6 +13,7 @@ import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir import Call, Expr, Function, IRModule, TensorType, Tuple, TupleType, Type, Var
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.models.dqn import dqn
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.lstm import lstm
@@ -37,6 +38,7 @@ def arguments(module: IRModule, seed: int = 0) -> list[Any]:
     found = []
     for param in module["main"].params:
         type_ = param.checked_type
+        type_ = as_tensor_type(type_)
         shape = type_.concrete_shape
         fan = int(np.prod(shape[1:])) if len(shape) > 1 else 1
         values = rng.standard_normal(shape) / max(1.0, fan) ** 0.5

@@ -34,7 +34,9 @@ def without_code(text: str) -> str:
 
 def section(text: str, name: str) -> str:
     """What stands under a `##` heading."""
-    return re.search(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)[1]
+    section = re.search(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    assert section is not None, name
+    return section[1]
 
 
 def test_the_chapters_of_the_contents_exist() -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import build_book
 import pytest
 
+from relay_explorer.ir.narrow import as_a
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -22,7 +24,7 @@ def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 def test_help_lists_every_command() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    phony = set(re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split())
+    phony = set(as_a(re.Match, re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE))[1].split())
     listed = set(re.findall(r"^ {2}make (\S+)", run("make", "help").stdout, re.MULTILINE))
     # `html` is `book` without the browser, for scripts; `programs` is a part of `test`.
     assert phony - listed == {"html", "programs"}

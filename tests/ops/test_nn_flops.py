@@ -25,7 +25,7 @@ def flops(call: Expr) -> int:
 def pytorch_flops(function: Callable[..., object], *shapes: tuple[int, ...], **options: object) -> int:
     with FlopCounterMode(display=False) as counter:
         function(*[torch.empty(shape, device="meta") for shape in shapes], **options)
-    return counter.get_total_flops()
+    return int(counter.get_total_flops())
 
 
 F = torch.nn.functional

@@ -197,7 +197,7 @@ def test_what_has_no_types_is_given_back_untyped() -> None:
 
 def test_a_module_of_functions_by_name() -> None:
     main = parse("def @main(%x: float32) { %x }")["main"]
-    module = IRModule({"main": main})
+    module = IRModule({GlobalVar("main"): main})
     assert module["main"] is main
     assert module.same_as(module)
     assert not module.same_as(module.copy())
@@ -207,7 +207,7 @@ def test_functions_are_used_by_name() -> None:
     """Parts of a program that were written apart name one function by GlobalVars of their own."""
     used = parse("def @used(%x: float32) { %x }")["used"]
     x = var("x", "float32")
-    module = IRModule({"used": used, "other": used})
+    module = IRModule({GlobalVar("used"): used, GlobalVar("other"): used})
     module["main"] = Function([x], GlobalVar("used")(x))
     kept = RemoveUnusedFunctions()(module)
     assert [v.name_hint for v in kept.functions] == ["used", "main"]

@@ -43,7 +43,7 @@ def kind_of(page: str) -> str:
 
 
 def _title(env: BuildEnvironment, page: str) -> str:
-    return env.titles[page].astext()
+    return str(env.titles[page].astext())
 
 
 def _sections(env: BuildEnvironment, page: str) -> list[dict[str, str]]:
