@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 import struct
-from functools import cache
 from typing import Any
 
+from ...ir.once import once
 from ..require import tvm
 from .tir_pass import registered
 
 
-@cache
+@once
 def pipeline() -> str:
     """The name of TVM's passes for a GPU, with one more at the end of what is done to its functions."""
     return registered("relay_explorer_gpu", "FloatImm", _exact, "relay_explorer.Exact", on_host=False)

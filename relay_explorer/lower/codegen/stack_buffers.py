@@ -4,16 +4,16 @@ in each tile, and give it back, which in small kernels takes longer than many of
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
+from ...ir.once import once
 from ..require import tvm
 from .tir_pass import registered
 
 MOST = 4096  # bytes of an array on the stack; some tiles are spilled there, and threads have little of it
 
 
-@cache
+@once
 def pipeline() -> str:
     """The name of TVM's passes for a processor, with one more, which says what is to lie on the stack."""
     return registered("relay_explorer", "AllocBuffer", _marked, "relay_explorer.OnStack", on_host=True)

@@ -14,9 +14,9 @@ The coefficients are those of the minimax approximations of Cephes (S. Moshier) 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
+from ...ir.once import once
 from ...ops.te.tensors import Value, tirx
 from ..require import tvm
 
@@ -47,7 +47,7 @@ MOST_FINITE = 3.4028234663852886e38
 SMALLEST = 1.1754943508e-38  # number of all digits; less are made greater
 
 
-@cache
+@once
 def use() -> None:
     """From now on, code for processors computes these functions of float32 in this way."""
     from . import vector_waves

@@ -13,9 +13,9 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
+from ...ir.once import once
 from .binary import whole_quotient
 from .library import tvm
 from .lowered import Lowered, Lowering
@@ -104,7 +104,7 @@ _IDENTITIES: dict[str, Any] = {
 }
 
 
-@cache
+@once
 def _reducer(name: str) -> Any:
     """The reduction of that name, with the value that changes nothing."""
     _register(name)
