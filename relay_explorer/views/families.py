@@ -18,7 +18,7 @@ from ..ir.expr import (
     Var,
 )
 from ..ir.op import Op
-from .format import Family
+from .ir.format import Family
 
 FAMILIES = {
     family.name: family

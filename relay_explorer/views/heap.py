@@ -7,7 +7,6 @@ texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import IntEnum
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -16,31 +15,12 @@ from ..execute.values import Closure, ConstructorValue, RefValue, Value
 from ..ir.adt import Constructor
 from ..ir.types import GlobalTypeVar, Type, TypeCall
 from ..ir.walk import type_children
-from .evaluation.format import ObjectBox
+from .evaluation.format import ObjectBox, ObjectKind, ObjectPart, Role
 from .values import FunctionName, is_tensor, tensor_text, tensor_type, value_text
 
 MOST_OBJECTS = 5_000
 MOST_AT_ONCE = 1_000  # of the parts of one value: of a long list the rest appears as it is reached
 NOT_RECORDED = "…"
-
-
-class ObjectKind(IntEnum):
-    """What an object is."""
-
-    TENSOR = 0
-    TUPLE = 1
-    DATA = 2
-    CELL = 3
-    FUNCTION = 4
-
-
-class Role(IntEnum):
-    """What a part is to the whole."""
-
-    CONTENT = 0
-    REST = 1
-    SUBTREE = 2
-    SUBTREES = 3
 
 
 class Part(NamedTuple):
@@ -238,7 +218,9 @@ def object_box(heap: Heap, number: int, last: int) -> ObjectBox:
     value, kind = thing.value, kind_of(thing.value)
     text = tensor_text(value) if is_tensor(value) else value_text(value, heap.function_name)
     name = value.constructor.belong_to.name_hint if isinstance(value, ConstructorValue) else ""
-    parts = tuple([(part.name, heap.shown(part.value), int(part.role)) for part in heap.parts(value)])
+    parts = tuple(
+        [ObjectPart(part.name, heap.shown(part.value), int(part.role)) for part in heap.parts(value)]
+    )
     size = int(value.nbytes) if kind is ObjectKind.TENSOR else 0
     return ObjectBox(int(kind), _label(heap, value), text, name, parts, thing.row, thing.step, last, size)
 

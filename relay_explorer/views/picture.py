@@ -10,9 +10,10 @@ from html import escape
 from typing import NamedTuple
 
 from .evaluation.format import EvaluationView
-from .format import IRView, Row, RowKind, Sentence, Token, TypesView, View
+from .format import Row, RowKind, Sentence, Token, View
 from .fusion.format import FusionView
 from .gradient.format import GradientView, Kept, Value
+from .ir.format import IRView
 from .lowering.format import LoweringView
 from .machine.format import MachineView
 from .memory.format import Life, MemoryView
@@ -20,6 +21,7 @@ from .partial.format import PartialView
 from .pipeline.format import Fate, PipelineView
 from .run.format import RunView
 from .sharing.format import Item, SharingView
+from .types.format import TypesView
 from .words import counted
 
 MOST_ROWS = 60
@@ -111,7 +113,7 @@ def _stages(view: PipelineView) -> Iterator[Line]:
         notes = [""] * (stage.last + 1 - stage.first)
         for _, after, fate in stage.align:
             if after >= 0 and fate != Fate.KEPT:
-                notes[after - stage.first] = fate.name.lower()
+                notes[after - stage.first] = Fate(fate).name.lower()
         yield from _folded(view.rows[stage.first : stage.last + 1], notes)
 
 

@@ -16,7 +16,7 @@ from ..ir.types import TensorType
 from ..text import parse_expr
 from ..text.literals import scalar_text
 from ..text.names import plain_name
-from ..views.evaluation.format import EvaluationView, Live
+from ..views.evaluation.format import ArgumentText, EvaluationView, Live
 from ..views.evaluation.view import evaluation_view
 from ..views.values import is_tensor, value_text
 
@@ -40,7 +40,7 @@ class Rerun:
     def _keep(self, evaluation: Evaluation, limit: int) -> None:
         self.evaluation, self.limit = evaluation, limit
         self.texts = [argument_text(value) for value in evaluation.args]
-        named = zip([f"%{p.name_hint}" for p in self.params], self.texts)
+        named = map(ArgumentText, [f"%{p.name_hint}" for p in self.params], self.texts)
         self.view: EvaluationView = evaluation_view(evaluation, self.title, Live(limit, tuple(named)))
 
     def answer(self, question: Mapping[str, Any]) -> EvaluationView:

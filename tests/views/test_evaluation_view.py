@@ -16,7 +16,7 @@ from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
-from relay_explorer.views.evaluation.format import EvaluationMark, EvaluationView
+from relay_explorer.views.evaluation.format import EvaluationMark, EvaluationView, Opened
 from relay_explorer.views.evaluation.view import evaluation_view
 from tests.views.runs import DATA, NAMES, SHARING, evaluation, module, sample, sharing_sample
 
@@ -83,10 +83,10 @@ def test_a_tree_is_consumed() -> None:
     """After its last match an inner node is of no more use, though its parts are."""
     made = view(evaluation("tree"))
     matched = [
-        (number, change[1])
+        (number, change.objects[0])
         for number, step in enumerate(made.steps)
         for change in step.changes
-        if change[0] == "m"
+        if isinstance(change, Opened)
     ]
     nodes = {thing: number for number, thing in matched if made.objects[int(thing)].label == "Node"}
     assert nodes
@@ -264,7 +264,11 @@ def test_nothing_is_used_after_its_last_step() -> None:
         for number, step in enumerate(made.steps):
             for change in step.changes:
                 things = (
-                    change[1:] if change[0] == "m" else change[-1:] if change[0] in ("b", "e", "w") else ()
+                    change.objects
+                    if isinstance(change, Opened)
+                    else change[-1:]
+                    if change[0] in ("b", "e", "w")
+                    else ()
                 )
                 assert all(made.objects[t].last >= number for t in things if isinstance(t, int)), change
 

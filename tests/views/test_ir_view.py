@@ -11,7 +11,7 @@ from relay_explorer import models
 from relay_explorer.ir import IRModule
 from relay_explorer.text import parse
 from relay_explorer.views.check import check
-from relay_explorer.views.format import IRView, Node
+from relay_explorer.views.ir.format import IRView, Node
 from relay_explorer.views.ir.view import ir_view
 from tests.views.programs import ILL_TYPED, LETS, SHARED, TREES, hostile, program
 

@@ -1,14 +1,31 @@
-"""The evaluation view, as `frontend/FORMAT.md` describes it."""
+"""The data of the evaluation view: a recorded run of the interpreter."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
+from ..schema import (
+    Amount,
+    Count,
+    Entity,
+    Index,
+    OneOf,
+    RowIndex,
+    RowOrNone,
+    Spread,
+    Wire,
+    as_object,
+)
 
-Shown = int | str  # an object's number, or the text of a value without identity
+Shown = int | str  # an object's index, or the text of a value without identity
+Value = Annotated[Shown, Entity("objects")]
+ObjectIndex = Annotated[int, Index("objects")]
+FrameIndex = Annotated[int, Index("frames")]
+NameIndex = Annotated[int, Index("names")]
+StepIndex = Annotated[int, Index("steps")]
 
 
 class EvaluationMark(IntEnum):
@@ -31,22 +48,49 @@ class NameRow(NamedTuple):
     """What can have a value in a frame: its name ("" where it has none), its row, and what it is."""
 
     name: str
-    row: int
+    row: RowOrNone
     what: str
+
+
+class ObjectKind(IntEnum):
+    """What an object is. A tensor has at least one dimension: scalars are texts."""
+
+    TENSOR = 0
+    TUPLE = 1
+    DATA = 2
+    CELL = 3
+    FUNCTION = 4
+
+
+class Role(IntEnum):
+    """What a part is to the whole; a chain of rests is drawn as a list, subtrees as a tree."""
+
+    CONTENT = 0
+    REST = 1
+    SUBTREE = 2
+    SUBTREES = 3
+
+
+class ObjectPart(NamedTuple):
+    """A field (".0", ".1", …), what a function captured ("%x"), or what a cell held first ("")."""
+
+    name: str
+    value: Value
+    role: Annotated[int, OneOf(Role)]
 
 
 class ObjectBox(NamedTuple):
     """A thing with an identity. `last` is the last step after which it can still be reached."""
 
-    kind: int
+    kind: Annotated[int, OneOf(ObjectKind)]
     label: str
     text: str
     type: str
-    parts: tuple[tuple[str, Shown, int], ...]
-    row: int
-    step: int
+    parts: tuple[ObjectPart, ...]
+    row: RowOrNone
+    step: Amount
     last: int
-    bytes: int
+    bytes: Amount
 
 
 class FrameBox(NamedTuple):
@@ -55,54 +99,149 @@ class FrameBox(NamedTuple):
     """
 
     name: str
-    first: int
-    last: int
-    caller: int
-    call_row: int
-    before: int
-    turn: int
-    entered: int
-    left: int
+    first: RowOrNone
+    last: RowOrNone
+    caller: Annotated[int, Index("frames", none=True, order="earlier")]
+    call_row: RowOrNone
+    before: Annotated[int, Index("frames", none=True, order="earlier")]
+    turn: Amount
+    entered: Amount
+    left: Amount
+
+
+class Appears(NamedTuple):
+    """The object appears."""
+
+    tag: Literal["o"]
+    object: ObjectIndex
+
+
+class Called(NamedTuple):
+    """The frame goes on top of the stack."""
+
+    tag: Literal["f"]
+    frame: FrameIndex
+
+
+class Replaced(NamedTuple):
+    """The frame takes the place of the top one (a tail call): the stack is as high as before."""
+
+    tag: Literal["g"]
+    frame: FrameIndex
+
+
+class Left(NamedTuple):
+    """The top frame, this one, leaves the stack."""
+
+    tag: Literal["r"]
+    frame: FrameIndex
+
+
+class Bound(NamedTuple):
+    """In the frame, the name gets its value."""
+
+    tag: Literal["b"]
+    frame: FrameIndex
+    name: NameIndex
+    value: Value
+
+
+class Captured(NamedTuple):
+    """The same for a captured name: it is written outside the function's rows."""
+
+    tag: Literal["e"]
+    frame: FrameIndex
+    name: NameIndex
+    value: Value
+
+
+class Taken(NamedTuple):
+    """The block that begins at this row (of an `if` its own row or its `else` row, of a `match` a clause's)
+    is the one taken.
+    """
+
+    tag: Literal["k"]
+    frame: FrameIndex
+    row: RowIndex
+
+
+class Opened(NamedTuple):
+    """The objects that the choice opened, from the outside in."""
+
+    tag: Literal["m"]
+    objects: Annotated[tuple[ObjectIndex, ...], Spread()]
+
+
+class Written(NamedTuple):
+    """The cell holds this from now on; its history is its first part, then these."""
+
+    tag: Literal["w"]
+    object: ObjectIndex
+    value: Value
+
+
+class Emptied(NamedTuple):
+    """The stack is emptied: a gap."""
+
+    tag: Literal["x"]
+
+
+EvaluationChange = Appears | Called | Replaced | Left | Bound | Captured | Taken | Opened | Written | Emptied
 
 
 class EvaluationStep(NamedTuple):
-    """One step: the sentence, the earlier steps that it used, and what it changed."""
+    """One step: the sentence, the earlier steps that it used, and what it changed. The state after a step is
+    that of the step before with its changes applied in order, starting from nothing.
+    """
 
-    mark: int
-    row: int
-    frame: int
+    mark: Annotated[int, OneOf(EvaluationMark)]
+    row: RowOrNone
+    frame: Annotated[int, Index("frames", none=True)]
     say: Sentence
-    because: tuple[int, ...]
+    because: tuple[Annotated[int, Index("steps", order="earlier")], ...]
     changes: tuple[EvaluationChange, ...]
 
 
-# Numbers as they are; a value, the last of "b", "e" and "w", may be a text.
-EvaluationChange = tuple[Shown, ...]
-
-
+@as_object
 class Failure(NamedTuple):
     """Why a run went wrong."""
 
-    step: int
-    row: int
+    step: StepIndex
+    row: RowOrNone
     say: Sentence
     notes: tuple[Sentence, ...]
-    tries: tuple[Sentence, ...]
+    tries: Annotated[tuple[Sentence, ...], Wire("try")]
 
 
+@as_object
 class Gap(NamedTuple):
     """Step `step` stands for `left_out` steps that are not in the data."""
 
-    step: int
-    left_out: int
+    step: StepIndex
+    left_out: Annotated[int, Count(), Wire("count")]
     say: Sentence
 
 
+class Argument(NamedTuple):
+    """An argument's name, and its value."""
+
+    name: str
+    value: Value
+
+
+class ArgumentText(NamedTuple):
+    """An argument's name, and the text that means its value."""
+
+    name: str
+    text: str
+
+
+@as_object
 class Live(NamedTuple):
     """What a live widget may ask to be changed: the number of steps, and the arguments as texts."""
 
-    limit: int
-    args: tuple[tuple[str, str], ...]
+    limit: Amount
+    args: tuple[ArgumentText, ...]
 
 
 @dataclass(frozen=True)
@@ -114,12 +253,12 @@ class EvaluationView(View):
     objects: tuple[ObjectBox, ...]
     frames: tuple[FrameBox, ...]
     steps: tuple[EvaluationStep, ...]
-    args: tuple[tuple[str, Shown], ...]
-    result: Shown | None
+    args: tuple[Argument, ...]
+    result: Value | None
     failure: Failure | None
     gap: Gap | None
-    totals: dict[str, int]
-    start: int
+    totals: dict[str, Amount]
+    start: StepIndex
     live: Live | None = None
 
     def last_values(self) -> dict[int, str]:
@@ -135,42 +274,3 @@ class EvaluationView(View):
                     )
         found.pop(-1, None)
         return found
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        def shown(value: Shown) -> int:
-            return value if isinstance(value, int) else -1 - s(value)
-
-        failure, gap, live = self.failure, self.gap, self.live
-        return {
-            "names": [[s(n.name), n.row, s(n.what)] for n in self.names],
-            "objects": [
-                [
-                    o.kind, s(o.label), s(o.text), s(o.type), [[s(n), shown(v), r] for n, v, r in o.parts],
-                    o.row, o.step, o.last, o.bytes,
-                ]
-                for o in self.objects
-            ],
-            "frames": [[s(f.name), *f[1:]] for f in self.frames],
-            "steps": [
-                [
-                    int(t.mark), t.row, t.frame, s.sentence(t.say), list(t.because),
-                    [[c[0], *map(shown, c[1:])] for c in t.changes],
-                ]
-                for t in self.steps
-            ],
-            "args": [[s(name), shown(value)] for name, value in self.args],
-            "result": None if self.result is None else shown(self.result),
-            "failure": None if failure is None else {
-                "step": failure.step, "row": failure.row, "say": s.sentence(failure.say),
-                "notes": [s.sentence(n) for n in failure.notes],
-                "try": [s.sentence(t) for t in failure.tries],
-            },
-            "gap": None if gap is None else {
-                "step": gap.step, "count": gap.left_out, "say": s.sentence(gap.say),
-            },
-            "totals": self.totals,
-            "start": self.start,
-            "live": None if live is None else {
-                "limit": live.limit, "args": [[s(name), s(text)] for name, text in live.args],
-            },
-        }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...execute.code import Kind
 from ...execute.record import Activation, Chose, Entered, Evaluation, Failed, Finished, Made, Returned, Step
@@ -12,6 +12,7 @@ from ...ir.expr import Constant, Expr, Var
 from ...ir.scopes import LEAVES
 from ..heap import Heap, object_box
 from ..words import counted
+from . import format as data
 from .format import (
     EvaluationChange,
     EvaluationMark,
@@ -28,6 +29,17 @@ from .sentences import Speaker, gap, plain, stopped
 LONGEST_TEXT = 80
 MOST_TURNS = 16  # frames of one place that are given the value that the last of them returns
 _FIXED = LEAVES - {Var}
+
+
+_Change = Callable[[int, int, int | str], data.EvaluationChange]
+
+
+def _bound(frame: int, name: int, value: int | str) -> data.EvaluationChange:
+    return data.Bound("b", frame, name, value)
+
+
+def _captured(frame: int, name: int, value: int | str) -> data.EvaluationChange:
+    return data.Captured("e", frame, name, value)
 
 
 def evaluation_view(evaluation: Evaluation, title: str = "", live: Live | None = None) -> EvaluationView:
@@ -65,7 +77,7 @@ class _Builder:
         if late is not None:
             self._write(late, late=True)
         args = [(self.rows.called(p), v) for p, v in zip(self._params(), evaluation.args)]
-        shown = tuple([(name, self.heap.shown(value)) for name, value in args])
+        shown = tuple([data.Argument(name, self.heap.shown(value)) for name, value in args])
         result = recorded[-1].value if isinstance(recorded[-1], Finished) else None
         has_result = isinstance(recorded[-1], Finished)
         last = self.heap.last_steps(evaluation.activations, len(self.steps), result, hole is None)
@@ -128,12 +140,12 @@ class _Builder:
         row = rows.row(function)
         self._new_frame(new, len(self.steps))
         frame = self._frame(new)
-        self.changes.append(("f" if step.replaced is None else "g", frame))
+        self.changes.append(data.Called("f", frame) if step.replaced is None else data.Replaced("g", frame))
         exprs = rows.exprs(new.code)
         for slot in range(len(function.params)):
-            self._bind(frame, exprs[slot], new.frame[slot], "b")
+            self._bind(frame, exprs[slot], new.frame[slot], _bound)
         for _, slot in new.code.captures:
-            self._bind(frame, exprs[slot], new.frame[slot], "e")
+            self._bind(frame, exprs[slot], new.frame[slot], _captured)
         self._enter_block(new, row)
         if new.at is None:
             return EvaluationMark.BEGIN, row
@@ -164,7 +176,7 @@ class _Builder:
         if kind is Kind.REF:
             content = step.activation.frame[instruction.operands[0]]
             self.heap.held[id(step.value)] = self.contents[id(step.value)] = content
-        self._bind(frame, node, step.value, "b", row)
+        self._bind(frame, node, step.value, _bound, row)
         if kind is Kind.WRITE:
             cell, value = (step.activation.frame[slot] for slot in instruction.operands)
             self.replaced = self.contents.get(id(cell))
@@ -179,7 +191,7 @@ class _Builder:
         self._appear(value, -1)
         self.heap.write(cell, value, len(self.steps))
         if (number := self.heap.number(cell)) >= 0:
-            self.changes.append(("w", number, self.heap.shown(value)))
+            self.changes.append(data.Written("w", number, self.heap.shown(value)))
 
     def _chose(self, step: Chose) -> tuple[EvaluationMark, int]:
         instruction, now = step.instruction, step.activation
@@ -193,12 +205,12 @@ class _Builder:
                 self._appear(value, -1)
             numbers = [n for n in map(self.heap.number, opened) if n >= 0]
             if numbers:
-                self.changes.append(("m", *numbers))
+                self.changes.append(data.Opened("m", tuple(numbers)))
         if block >= 0:
-            self.changes.append(("k", frame, block))
+            self.changes.append(data.Taken("k", frame, block))
         if isinstance(node, Match):
             for var, slot in clause.slots.items():
-                self._bind(frame, var, now.frame[slot], "b")
+                self._bind(frame, var, now.frame[slot], _bound)
         self._enter_block(now, block)
         return EvaluationMark.CHOICE, self.rows.row(node)
 
@@ -208,13 +220,13 @@ class _Builder:
         if step.left is not None:
             left = self._frame(step.left)
             self._hand_back(left, step.value)
-            self.changes.append(("r", left))
+            self.changes.append(data.Left("r", left))
             mark = EvaluationMark.RETURN
             call = self.calls[left]
             if call is not None and call is not node:
-                self._bind(frame, call, step.value, "b")
+                self._bind(frame, call, step.value, _bound)
         self._settle(frame, step.value, node)
-        self._bind(frame, node, step.value, "b", self.rows.row(node))
+        self._bind(frame, node, step.value, _bound, self.rows.row(node))
         return mark, self.rows.row(node)
 
     # -- what a step changes
@@ -227,18 +239,18 @@ class _Builder:
 
     def _appear(self, value: Value, row: int) -> None:
         for number in self.heap.add(value, len(self.steps), row):
-            self.changes.append(("o", number))
+            self.changes.append(data.Appears("o", number))
 
-    def _bind(self, frame: int, expr: Expr, value: Value, change: str, row: int = -1) -> None:
+    def _bind(self, frame: int, expr: Expr, value: Value, change: _Change, row: int = -1) -> None:
         """The value of an expression, and of the rows that only name it."""
         self._appear(value, row)
         shown = self.heap.shown(value)
         expr = self.rows.same(expr)
         self.bound[frame].add(expr)
-        self.changes.append((change, frame, self.rows.name_of(expr), shown))
+        self.changes.append(change(frame, self.rows.name_of(expr), shown))
         for alias in self.rows.aliases_of.get(expr, ()):
             if alias.block in self.blocks[frame]:
-                self.changes.append(("b", frame, alias.name, shown))
+                self.changes.append(data.Bound("b", frame, alias.name, shown))
 
     def _enter_block(self, now: Activation, block: int) -> None:
         """From here on the rows of a block have values: those that only name one have it at once."""
@@ -251,7 +263,7 @@ class _Builder:
                 value = now.frame[slot] if slot is not None else _constant(source)
                 if value is not None:
                     self._appear(value, -1)
-                    self.changes.append(("b", frame, alias.name, self.heap.shown(value)))
+                    self.changes.append(data.Bound("b", frame, alias.name, self.heap.shown(value)))
 
     def _settle(self, frame: int, value: Value, until: Expr | None = None) -> None:
         """Gives the branches that end here their value: all in the frame, or those inside `until`."""
@@ -262,7 +274,7 @@ class _Builder:
             node = pending.pop()
             if node is until:
                 return
-            self._bind(frame, node, value, "b")
+            self._bind(frame, node, value, _bound)
 
     def _hand_back(self, frame: int, value: Value) -> None:
         """What a frame returns is also the value of the tail calls that led to it."""
@@ -272,7 +284,7 @@ class _Builder:
             if frame < 0 or call is None:
                 return
             self._settle(frame, value)
-            self._bind(frame, call, value, "b")
+            self._bind(frame, call, value, _bound)
 
     # -- the whole
 
@@ -288,7 +300,7 @@ class _Builder:
             return Gap(number, total - shown, say)
         say = gap(evaluation.left_out, shown, total)
         self.steps.append(EvaluationStep(EvaluationMark.GAP, -1, self.steps[-1].frame, say, (), ()))
-        self.changes = [("x",)]
+        self.changes = [data.Emptied("x")]
         self._revive(late.activation)
         return Gap(number, evaluation.left_out, say)
 
@@ -297,10 +309,10 @@ class _Builder:
         if id(now) not in self.numbers:
             self._new_frame(now, len(self.steps))
         frame = self._frame(now)
-        self.changes.append(("f", frame))
+        self.changes.append(data.Called("f", frame))
         for slot, expr in enumerate(self.rows.exprs(now.code)):
             if now.frame[slot] is not None and expr.__class__ not in _FIXED:
-                self._bind(frame, expr, now.frame[slot], "b")
+                self._bind(frame, expr, now.frame[slot], _bound)
         for cell in [thing.value for thing in self.heap.things]:  # what was written meanwhile
             if isinstance(cell, RefValue) and self.contents.get(id(cell), cell.value) is not cell.value:
                 self._hold(cell, cell.value)

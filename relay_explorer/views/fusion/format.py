@@ -1,12 +1,16 @@
-"""The fusion view, as `frontend/FORMAT.md` describes it."""
+"""The data of the fusion view: operators being grouped into kernels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
+from ..schema import Amount, Index, OneOf, RowIndex, RowOrNone, SentenceOrNone, Size, Wire, as_object
+
+NodeIndex = Annotated[int, Index("nodes")]
+NodeOrNone = Annotated[int, Index("nodes", none=True)]
 
 
 class FusionMark(IntEnum):
@@ -25,24 +29,24 @@ class FusionNode(NamedTuple):
     computes nothing), and what it reads, writes (bytes) and computes (flops) as a kernel of its own.
     """
 
-    row: int
+    row: RowOrNone
     name: str
     label: str
-    pattern: int
+    pattern: Amount
     type: str
-    bytes: int
-    uses: tuple[int, ...]
+    bytes: Amount
+    uses: tuple[Annotated[int, Index("nodes", order="later")], ...]
     held: bool
     part: str
-    read: int
-    written: int
-    flops: int
+    read: Amount
+    written: Amount
+    flops: Amount
 
 
 class PatternWord(NamedTuple):
     """A pattern in the legend."""
 
-    number: int
+    number: Amount
     letter: str
     name: str
     what: str
@@ -53,29 +57,44 @@ class FusionStep(NamedTuple):
     take if its groups were the kernels as they are after this step.
     """
 
-    mark: int
+    mark: Annotated[int, OneOf(FusionMark)]
     phase: int
-    node: int
-    target: int
+    node: NodeOrNone
+    target: NodeOrNone
     say: Sentence
-    rule: Sentence = ()
-    obstacle: int = -1
-    merged: tuple[int, ...] = ()
-    launches: int = 0
-    bytes: int = 0
+    rule: SentenceOrNone = ()
+    obstacle: NodeOrNone = -1
+    merged: tuple[NodeIndex, ...] = ()
+    launches: Amount = 0
+    bytes: Amount = 0
 
 
 class Kernel(NamedTuple):
     """A group at the end: its nodes, and what it moves and computes."""
 
     name: str
-    nodes: tuple[int, ...]
-    read: int
-    written: int
-    flops: int
-    result: int
+    nodes: Annotated[tuple[NodeIndex, ...], Size(least=1)]
+    read: Amount
+    written: Amount
+    flops: Amount
+    result: NodeIndex
 
 
+class OtherPattern(NamedTuple):
+    """A node whose pattern is another one in a variant."""
+
+    node: NodeIndex
+    pattern: Amount
+
+
+class BeforeAfter(NamedTuple):
+    """An amount with every operator a kernel of its own, and with the kernels of the pass."""
+
+    before: Amount
+    after: Amount
+
+
+@as_object
 class Variant(NamedTuple):
     """What the pass did under some limits. `launches` and `bytes` are before and after; `order` has the rows
     of the program so that those of each kernel are together, () if they are.
@@ -83,24 +102,27 @@ class Variant(NamedTuple):
 
     name: str
     say: Sentence
-    patterns: tuple[tuple[int, int], ...]
-    dominators: tuple[int, ...]
-    steps: tuple[FusionStep, ...]
+    patterns: tuple[OtherPattern, ...]
+    dominators: Annotated[
+        tuple[Annotated[int, Index("nodes", none=True, order="later item")], ...], Size("nodes")
+    ]
+    steps: Annotated[tuple[FusionStep, ...], Size(least=1)]
     kernels: tuple[Kernel, ...]
-    launches: tuple[int, int]
-    bytes: tuple[int, int]
-    order: tuple[int, ...] = ()
+    launches: Annotated[BeforeAfter, Wire(inside="totals")]
+    bytes: Annotated[BeforeAfter, Wire(inside="totals")]
+    order: tuple[RowIndex, ...] = ()
 
 
+@as_object
 class FusedFunction(NamedTuple):
     """A function of the module, its rows, and what the pass makes of it."""
 
     name: str
     summary: str
-    first: int
-    last: int
+    first: Annotated[RowIndex, Wire(span="rows")]
+    last: Annotated[RowIndex, Wire(span="rows")]
     nodes: tuple[FusionNode, ...]
-    variants: tuple[Variant, ...]
+    variants: Annotated[tuple[Variant, ...], Size(least=1)]
 
 
 @dataclass(frozen=True)
@@ -111,7 +133,7 @@ class FusionView(View):
 
     kind: ClassVar[str] = "fusion"
     patterns: tuple[PatternWord, ...]
-    functions: tuple[FusedFunction, ...]
+    functions: Annotated[tuple[FusedFunction, ...], Size(least=1)]
 
     @property
     def nodes(self) -> tuple[FusionNode, ...]:
@@ -122,40 +144,3 @@ class FusionView(View):
     def variants(self) -> tuple[Variant, ...]:
         """Those of the first function."""
         return self.functions[0].variants
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        return {
-            "patterns": [[p.number, s(p.letter), s(p.name), s(p.what)] for p in self.patterns],
-            "functions": [_function(f, s) for f in self.functions],
-        }
-
-
-def _function(f: FusedFunction, s: Interner) -> Json:
-    return {
-        "name": s(f.name), "summary": s(f.summary), "rows": [f.first, f.last],
-        "nodes": [
-            [
-                n.row, s(n.name), s(n.label), n.pattern, s(n.type), n.bytes, list(n.uses), int(n.held),
-                s(n.part), n.read, n.written, n.flops,
-            ]
-            for n in f.nodes
-        ],
-        "variants": [_variant(v, s) for v in f.variants],
-    }  # fmt: skip
-
-
-def _variant(v: Variant, s: Interner) -> Json:
-    return {
-        "name": s(v.name), "say": s.sentence(v.say), "patterns": [list(p) for p in v.patterns],
-        "dominators": list(v.dominators),
-        "steps": [
-            [
-                int(t.mark), t.phase, t.node, t.target, s.sentence(t.say), s.sentence(t.rule), t.obstacle,
-                list(t.merged), t.launches, t.bytes,
-            ]
-            for t in v.steps
-        ],
-        "kernels": [[s(k.name), list(k.nodes), k.read, k.written, k.flops, k.result] for k in v.kernels],
-        "totals": {"launches": list(v.launches), "bytes": list(v.bytes)},
-        "order": list(v.order),
-    }  # fmt: skip

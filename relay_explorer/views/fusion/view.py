@@ -23,7 +23,17 @@ from ...typing import infer_types
 from ..rows import ProgramRows, program_rows
 from ..words import count, counted
 from . import sentences as say
-from .format import FusedFunction, FusionMark, FusionNode, FusionStep, FusionView, Kernel, Variant
+from .format import (
+    BeforeAfter,
+    FusedFunction,
+    FusionMark,
+    FusionNode,
+    FusionStep,
+    FusionView,
+    Kernel,
+    OtherPattern,
+    Variant,
+)
 from .order import Regrouping
 from .tally import Tally
 
@@ -156,10 +166,14 @@ class _Builder:
         kernels = self._kernels(partition)
         before = [n for n, node in enumerate(graph.nodes) if _computes(node.expr)]
         moved = sum(sum(self._traffic([n])) for n in before)
-        launches = (len(before), len(kernels))
-        traffic = (moved, sum(k.read + k.written for k in kernels))
+        launches = BeforeAfter(len(before), len(kernels))
+        traffic = BeforeAfter(moved, sum(k.read + k.written for k in kernels))
         parents = dominators.parent if dominators else [None] * len(graph.nodes)
-        changed = [(n, node.pattern) for n, node in enumerate(graph.nodes) if node.pattern != self.base[n]]
+        changed = [
+            OtherPattern(n, node.pattern)
+            for n, node in enumerate(graph.nodes)
+            if node.pattern != self.base[n]
+        ]
         return Variant(
             scenario.name if not asked else f"level {scenario.limits.level}",
             _told(launches, traffic), tuple(changed),

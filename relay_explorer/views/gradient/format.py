@@ -1,12 +1,17 @@
-"""The gradient view, as `frontend/FORMAT.md` describes it."""
+"""The data of the gradient view: a function beside its derivative."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from ..format import Interner, Json, Sentence, Token, View
+from ..format import Sentence, Token, View
+from ..schema import Amount, Flat, Index, OneOf, RowIndex, SentenceOrNone, Size, Wire, as_object
+
+ValueIndex = Annotated[int, Index("values")]
+LineIndex = Annotated[int, Index("lines")]
+LineOrNone = Annotated[int, Index("lines", none=True)]
 
 
 class GradientMark(IntEnum):
@@ -43,70 +48,72 @@ class Value(NamedTuple):
     derivative (-1: none), and the values that use it.
     """
 
-    row: int
+    row: RowIndex
     name: str
     label: str
     type: str
-    bytes: int
+    bytes: Amount
     given: bool
     kept: Kept
-    derivative: int
-    users: tuple[int, ...]
+    derivative: LineOrNone
+    users: tuple[Annotated[int, Index("values", order="later")], ...]
 
 
 class Use(NamedTuple):
     """A forward value that a line uses, and how."""
 
-    value: int
+    value: ValueIndex
     how: Kept
 
 
 class Line(NamedTuple):
     """A binding that the way back adds, beside the value whose rule or sum it belongs to."""
 
-    value: int
+    value: ValueIndex
     role: Role
-    tokens: tuple[Token, ...]
+    tokens: Annotated[tuple[Token, ...], Flat()]
     name: str
     type: str
-    flops: int
-    bytes: int
-    uses: tuple[Use, ...]
+    flops: Amount
+    bytes: Amount
+    uses: Annotated[tuple[Use, ...], Flat()]
 
 
 class Handed(NamedTuple):
     """What a step hands on: to which value, in which line (-1: unchanged)."""
 
-    value: int
-    line: int
+    value: ValueIndex
+    line: LineOrNone
 
 
 class GradientStep(NamedTuple):
     """One expression of the way back; `kept` are the bytes that later steps still use."""
 
-    mark: GradientMark
-    value: int
+    mark: Annotated[int, OneOf(GradientMark)]
+    value: Annotated[int, Index("values", none=True)]
     say: Sentence
-    rule: Sentence = ()
-    lines: tuple[int, ...] = ()
-    came: tuple[int, ...] = ()
-    to: tuple[Handed, ...] = ()
-    kept: int = 0
+    rule: SentenceOrNone = ()
+    lines: tuple[LineIndex, ...] = ()
+    came: tuple[ValueIndex, ...] = ()
+    to: Annotated[tuple[Handed, ...], Flat()] = ()
+    kept: Amount = 0
 
 
+@as_object
 class Work(NamedTuple):
     """Calls of operators, what they compute (FLOPs), and the bytes of their values."""
 
-    calls: int
-    flops: int
-    bytes: int
+    calls: Amount
+    flops: Amount
+    bytes: Amount
 
 
+@as_object
 class Held(NamedTuple):
     """A number of values, and their bytes."""
 
-    values: int
-    bytes: int
+    values: Amount
+    bytes: Amount
 
 
 @dataclass(frozen=True)
@@ -116,37 +123,8 @@ class GradientView(View):
     kind: ClassVar[str] = "gradient"
     values: tuple[Value, ...]
     lines: tuple[Line, ...]
-    steps: tuple[GradientStep, ...]
-    forward: Work
-    backward: Work
-    kept: Held
-    shapes: Held
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        return {
-            "values": [
-                [
-                    v.row, s(v.name), s(v.label), s(v.type), v.bytes, int(v.given), int(v.kept), v.derivative,
-                    list(v.users),
-                ]
-                for v in self.values
-            ],
-            "lines": [
-                [
-                    n.value, int(n.role), [x for t in n.tokens for x in (int(t.kind), s(t.text), t.ref)],
-                    s(n.name), s(n.type), n.flops, n.bytes, [int(x) for use in n.uses for x in use],
-                ]
-                for n in self.lines
-            ],
-            "steps": [
-                [
-                    int(t.mark), t.value, s.sentence(t.say), s.sentence(t.rule) if t.rule else [],
-                    list(t.lines), list(t.came), [x for to in t.to for x in to], t.kept,
-                ]
-                for t in self.steps
-            ],
-            "totals": {
-                "forward": self.forward._asdict(), "backward": self.backward._asdict(),
-                "kept": self.kept._asdict(), "shapes": self.shapes._asdict(),
-            },
-        }  # fmt: skip
+    steps: Annotated[tuple[GradientStep, ...], Size(least=1)]
+    forward: Annotated[Work, Wire(inside="totals")]
+    backward: Annotated[Work, Wire(inside="totals")]
+    kept: Annotated[Held, Wire(inside="totals")]
+    shapes: Annotated[Held, Wire(inside="totals")]

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from ...analysis.repeats import repeated_blocks, stretches
 from ...ir.expr import Constant, Expr, Function, If, Var
 from ...ir.module import IRModule
-from ..format import Edge, Group, RowKind, TokenClass
+from ..format import RowKind, TokenClass
 from ..rows import ProgramRows
+from .format import Edge, Group
 
 FUNCTION, BLOCK, BRANCH = 0, 1, 2
 LONGEST_LABEL = 60

@@ -29,10 +29,10 @@ from ...ir.types import Type
 from ...ir.walk import children, post_order
 from ...text.spelling import Spelling
 from ..families import describe
-from ..format import Edge, Family, IRView, Node, Scope, Totals
 from ..rows import ProgramRows, program_rows
 from ..words import counted
 from .blocks import Groups
+from .format import Edge, Family, IRView, Node, Scope, Totals
 
 NAMES = (Op, Constructor)  # what a call names, and is no value of its own there
 LONGEST_TYPE = 4_000  # characters; a longer type is cut

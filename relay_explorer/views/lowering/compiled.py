@@ -12,7 +12,7 @@ from ...lower.profiling.measurement import Measurement, measure
 from ...lower.runtime.executable import Executable
 from ...lower.runtime.kernel import Kernel
 from ..format import View
-from ..run.format import RunView
+from ..run.format import Level, RunView
 from ..run.view import run_view
 from .view import lowering_view
 
@@ -56,5 +56,5 @@ class Opened:
             raise RelayError(f"the run has no kernel {kernel!r:.40}")
         if kernel not in [number for number, _ in self.view.levels]:
             made = lowering_view(self._made(self._number[self.view.kernels[kernel].name]))
-            self.view = replace(self.view, levels=(*self.view.levels, (kernel, made)))
+            self.view = replace(self.view, levels=(*self.view.levels, Level(kernel, made)))
         return self.view

@@ -1,13 +1,16 @@
-"""The lowering view, as `frontend/FORMAT.md` describes it."""
+"""The data of the lowering view: one kernel at every level."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
+from ..schema import Amount, Count, Index, OneOf, RowOrNone, SentenceOrNone, Size, Wire, as_object
 from ..words import counted
+
+OperatorIndex = Annotated[int, Index("operators")]
 
 
 class LoweringMark(IntEnum):
@@ -23,7 +26,7 @@ class LoweringMark(IntEnum):
 class Operator(NamedTuple):
     """A call of the kernel: its row, its name, and the hue that it has at every level."""
 
-    row: int
+    row: RowOrNone
     name: str
     hue: str
     detail: str
@@ -32,7 +35,7 @@ class Operator(NamedTuple):
 class Stage(NamedTuple):
     """A tensor expression, and the operator that it belongs to (-1: an argument of the kernel)."""
 
-    operator: int
+    operator: Annotated[int, Index("operators", none=True)]
     text: str
 
 
@@ -42,12 +45,12 @@ class Part(NamedTuple):
     """
 
     is_block: bool
-    depth: int
+    depth: Amount
     name: str
     text: str
-    extent: int
+    extent: Annotated[int, Count(-1)]
     how: str
-    operators: tuple[int, ...]
+    operators: tuple[OperatorIndex, ...]
     touched: bool = False
 
 
@@ -58,24 +61,24 @@ class Effect(NamedTuple):
     written, and of the busiest core of a CPU the bytes from beyond its first and second cache, and cycles.
     """
 
-    nests: int
-    tasks: int
-    lanes: int
-    copies: int
-    instructions: int
-    traffic: int
-    near: int
-    far: int
-    cycles: int
+    nests: Amount
+    tasks: Amount
+    lanes: Amount
+    copies: Amount
+    instructions: Amount
+    traffic: Amount
+    near: Amount
+    far: Amount
+    cycles: Amount
 
 
 class ScheduleStep(NamedTuple):
     """A primitive of the schedule, and the loops after it."""
 
-    mark: LoweringMark
+    mark: Annotated[int, OneOf(LoweringMark)]
     primitive: str
     say: Sentence
-    why: Sentence
+    why: SentenceOrNone
     nest: tuple[Part, ...]
     effect: Effect
 
@@ -86,11 +89,19 @@ class CodeLine(NamedTuple):
     """
 
     text: str
-    purpose: int
-    block: int
-    depth: int
+    purpose: Annotated[int, Index("purposes", none=True)]
+    block: Annotated[int, Index("blocks", none=True)]
+    depth: Amount
 
 
+class Choice(NamedTuple):
+    """A size of the schedule's tiles."""
+
+    name: str
+    value: str
+
+
+@as_object
 class Code(NamedTuple):
     """Code that the loops become: LLVM's text and the assembly, or CUDA C and PTX. `blocks` are the operators
     of each block; `others` the instructions that are not shown because they compute nothing, `cut` the lines
@@ -99,10 +110,10 @@ class Code(NamedTuple):
 
     name: str
     purposes: tuple[str, ...]
-    blocks: tuple[tuple[int, ...], ...]
+    blocks: tuple[tuple[OperatorIndex, ...], ...]
     lines: tuple[CodeLine, ...]
-    others: int
-    cut: int
+    others: Amount
+    cut: Amount
 
 
 @dataclass(frozen=True)
@@ -112,16 +123,16 @@ class LoweringView(View):
     """
 
     kind: ClassVar[str] = "lowering"
-    name: str
-    target: str
-    rule: str
-    choice: tuple[tuple[str, str], ...]
-    flops: int
+    name: Annotated[str, Wire(inside="kernel")]
+    target: Annotated[str, Wire(inside="kernel")]
+    rule: Annotated[str, Wire(inside="kernel")]
+    choice: Annotated[tuple[Choice, ...], Wire(inside="kernel")]
+    flops: Annotated[Amount, Wire(inside="kernel")]
     operators: tuple[Operator, ...]
     stages: tuple[Stage, ...]
-    steps: tuple[ScheduleStep, ...]
-    codes: tuple[Code, ...]
-    times: tuple[int, ...] = ()
+    steps: Annotated[tuple[ScheduleStep, ...], Size(least=1)]
+    times: tuple[Annotated[int, Count(1)], ...] = field(default=(), kw_only=True)
+    codes: Annotated[tuple[Code, ...], Size(least=1)]
 
     def instructions(self, operator: int) -> str:
         """How many instructions an operator has, for the still picture."""
@@ -131,37 +142,3 @@ class LoweringView(View):
         shared = any(len(code.blocks[line.block]) > 1 for line in lines)
         what = "line" if code.name == "CUDA C" else "instruction"
         return f"{counted(len(lines), what)}{', with others' if shared else ''}" if lines else ""
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        return {
-            "kernel": {
-                "name": s(self.name), "target": s(self.target), "rule": s(self.rule),
-                "choice": [[s(name), s(value)] for name, value in self.choice], "flops": self.flops,
-            },
-            "operators": [[o.row, s(o.name), s(o.hue), s(o.detail)] for o in self.operators],
-            "stages": [[t.operator, s(t.text)] for t in self.stages],
-            "steps": [
-                [
-                    int(t.mark), s(t.primitive), s.sentence(t.say), s.sentence(t.why) if t.why else [],
-                    [
-                        [
-                            int(p.is_block), p.depth, s(p.name), s(p.text), p.extent, s(p.how),
-                            list(p.operators), int(p.touched),
-                        ]
-                        for p in t.nest
-                    ],
-                    list(t.effect),
-                ]
-                for t in self.steps
-            ],
-            "times": list(self.times),
-            "codes": [
-                {
-                    "name": s(code.name), "purposes": [s(p) for p in code.purposes],
-                    "blocks": [list(owners) for owners in code.blocks],
-                    "lines": [[s(n.text), n.purpose, n.block, n.depth] for n in code.lines],
-                    "others": code.others, "cut": code.cut,
-                }
-                for code in self.codes
-            ],
-        }  # fmt: skip

@@ -23,7 +23,18 @@ from ...lower.targets.device import nvcc
 from ..families import describe
 from ..rows import program_rows
 from . import sentences as say
-from .format import Code, CodeLine, Effect, LoweringMark, LoweringView, Operator, Part, ScheduleStep, Stage
+from .format import (
+    Choice,
+    Code,
+    CodeLine,
+    Effect,
+    LoweringMark,
+    LoweringView,
+    Operator,
+    Part,
+    ScheduleStep,
+    Stage,
+)
 
 HUES = ("blue", "orange", "teal", "purple", "olive", "pink", "sky", "red", "brown")
 MOST_LINES = 3_000  # of code; more are cut, and that is said
@@ -104,7 +115,7 @@ class _Builder:
             name=self.kernel.name,
             target=target,
             rule=self.made.rule,
-            choice=tuple([(name, str(value)) for name, value in self.made.choice.items()]),
+            choice=tuple([Choice(name, str(value)) for name, value in self.made.choice.items()]),
             flops=self.kernel.flops,
             operators=tuple(operators),
             stages=tuple([Stage(number, text) for number, text in stages_text(self.made.composed)]),

@@ -1,16 +1,32 @@
-"""The machine view, as `frontend/FORMAT.md` describes it."""
+"""The data of the machine view: a recorded run of the virtual machine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
 from ..memory.format import MemoryView
+from ..schema import (
+    Amount,
+    Count,
+    Entity,
+    Index,
+    OneOf,
+    RowIndex,
+    RowOrNone,
+    SentenceOrNone,
+    Wire,
+    as_object,
+)
 
-Shown = int | str  # an object's number, or the text of a value that has no memory of its own
-MachineChange = tuple[Shown, ...]  # texts stand last: of "o" and "t", and the value of "w"
+Shown = int | str  # an object's index, or the text of a value that has no memory of its own
+Value = Annotated[Shown, Entity("objects")]
+ObjectIndex = Annotated[int, Index("objects")]
+FrameIndex = Annotated[int, Index("frames")]
+StepIndex = Annotated[int, Index("steps")]
+Register = Annotated[int, Index("registers")]
 
 
 class MachineMark(IntEnum):
@@ -38,10 +54,10 @@ class CodeLine(NamedTuple):
 
     text: str
     remark: str
-    rows: tuple[int, ...]
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
-    runs: int
+    rows: tuple[RowIndex, ...]
+    reads: tuple[Register, ...]
+    writes: tuple[Register, ...]
+    runs: Annotated[int, Count(-1)]
 
 
 class MachineFunction(NamedTuple):
@@ -50,9 +66,9 @@ class MachineFunction(NamedTuple):
     """
 
     name: str
-    row: int
+    row: RowOrNone
     names: tuple[str, ...]
-    registers: int
+    registers: Amount
     code: tuple[CodeLine, ...]
 
 
@@ -64,20 +80,31 @@ class KernelBox(NamedTuple):
     host: bool
 
 
+class ObjectKind(IntEnum):
+    """What takes memory."""
+
+    STORAGE = 0
+    TENSOR = 1
+    TUPLE = 2
+    DATA = 3
+    CLOSURE = 4
+    CELL = 5
+
+
 class MachineObject(NamedTuple):
     """A thing that takes memory: what it is, its label, its bytes (of storage and tensors), the storage that
     it lies in (-1), whether it came with the arguments, the steps that make it, use it last, and after which
     nothing holds it (the number of steps, where something does to the end), and the instruction that made it.
     """
 
-    kind: int
+    kind: Annotated[int, OneOf(ObjectKind)]
     label: str
-    bytes: int
-    storage: int
+    bytes: Amount
+    storage: Annotated[int, Index("objects", none=True, order="earlier")]
     given: bool
-    made: int
-    last: int
-    freed: int
+    made: Amount
+    last: Amount
+    freed: Amount
 
 
 class MachineFrame(NamedTuple):
@@ -85,32 +112,102 @@ class MachineFrame(NamedTuple):
     from when to when it lives.
     """
 
-    function: int
-    caller: int
-    at: int
-    before: int
-    turn: int
-    entered: int
-    left: int
+    function: Annotated[int, Index("functions")]
+    caller: Annotated[int, Index("frames", none=True, order="earlier")]
+    at: Annotated[int, Count(-1)]
+    before: Annotated[int, Index("frames", none=True, order="earlier")]
+    turn: Amount
+    entered: Amount
+    left: Amount
+
+
+class Appears(NamedTuple):
+    """The object appears, with this in it ("": a tensor that is not filled)."""
+
+    tag: Literal["o"]
+    object: ObjectIndex
+    text: str
+
+
+class Filled(NamedTuple):
+    """This is in the object now."""
+
+    tag: Literal["t"]
+    object: ObjectIndex
+    text: str
+
+
+class Freed(NamedTuple):
+    """Nothing holds the object any more."""
+
+    tag: Literal["d"]
+    object: ObjectIndex
+
+
+class Called(NamedTuple):
+    """The frame goes onto the stack."""
+
+    tag: Literal["f"]
+    frame: FrameIndex
+
+
+class Replaced(NamedTuple):
+    """The frame takes the place of the top one."""
+
+    tag: Literal["g"]
+    frame: FrameIndex
+
+
+class Left(NamedTuple):
+    """The frame leaves the stack."""
+
+    tag: Literal["r"]
+    frame: FrameIndex
+
+
+class Written(NamedTuple):
+    """The register holds this."""
+
+    tag: Literal["w"]
+    frame: FrameIndex
+    register: Amount
+    value: Value
+
+
+class Unknown(NamedTuple):
+    """The stack is not known: a gap."""
+
+    tag: Literal["x"]
+
+
+MachineChange = Appears | Filled | Freed | Called | Replaced | Left | Written | Unknown
 
 
 class MachineStep(NamedTuple):
     """One step: after it, `frame` goes on with instruction `following`; `number` is the one that is done."""
 
-    mark: int
-    frame: int
-    number: int
-    following: int
+    mark: Annotated[int, OneOf(MachineMark)]
+    frame: FrameIndex
+    number: Annotated[int, Count(-1)]
+    following: Annotated[int, Count(-1)]
     say: Sentence
-    because: tuple[int, ...]
+    because: tuple[Annotated[int, Index("steps", order="earlier")], ...]
     changes: tuple[MachineChange, ...]
 
 
+class Gap(NamedTuple):
+    """Step `step` stands for `left_out` steps that are not in the data."""
+
+    step: StepIndex
+    left_out: Amount
+
+
+@as_object
 class MachineFailure(NamedTuple):
     """Why a run went wrong: what its step does not say."""
 
     notes: tuple[Sentence, ...]
-    tries: tuple[Sentence, ...]
+    tries: Annotated[tuple[Sentence, ...], Wire("try")]
 
 
 @dataclass(frozen=True)
@@ -127,11 +224,11 @@ class MachineView(View):
     frames: tuple[MachineFrame, ...]
     steps: tuple[MachineStep, ...]
     failure: MachineFailure | None
-    gap: tuple[int, int] | None
-    totals: dict[str, int]
-    start: int
+    gap: Gap | None
+    totals: dict[str, Amount]
+    start: StepIndex
     plan: MemoryView | None
-    without: Sentence
+    without: SentenceOrNone
 
     def instructions(self) -> dict[int, str]:
         """By row: the instructions that came from it, `@main 0-3, 7`."""
@@ -144,51 +241,6 @@ class MachineView(View):
             row: "; ".join(f"{name} {ranges(numbers)}" for name, numbers in by_name.items())
             for row, by_name in found.items()
         }
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        def shown(value: Shown) -> int:
-            return value if isinstance(value, int) else -1 - s(value)
-
-        def change(c: MachineChange) -> list[Json]:
-            if c[0] in ("o", "t"):
-                return [c[0], c[1], s(str(c[2]))]
-            return [c[0], *c[1:-1], shown(c[-1])] if c[0] == "w" else list(c)
-
-        failure = self.failure
-        return {
-            "functions": [
-                [
-                    s(f.name), f.row, [s(name) for name in f.names], f.registers,
-                    [
-                        [s(n.text), s(n.remark), list(n.rows), list(n.reads), list(n.writes), n.runs]
-                        for n in f.code
-                    ],
-                ]
-                for f in self.functions
-            ],
-            "kernels": [[s(k.name), s(k.text), int(k.host)] for k in self.kernels],
-            "objects": [
-                [o.kind, s(o.label), o.bytes, o.storage, int(o.given), o.made, o.last, o.freed]
-                for o in self.objects
-            ],
-            "frames": [list(frame) for frame in self.frames],
-            "steps": [
-                [
-                    int(t.mark), t.frame, t.number, t.following, s.sentence(t.say), list(t.because),
-                    [change(c) for c in t.changes],
-                ]
-                for t in self.steps
-            ],
-            "failure": None if failure is None else {
-                "notes": [s.sentence(n) for n in failure.notes],
-                "try": [s.sentence(t) for t in failure.tries],
-            },
-            "gap": None if self.gap is None else list(self.gap),
-            "totals": self.totals,
-            "start": self.start,
-            "plan": None if self.plan is None else self.plan.to_dict(),
-            "without": s.sentence(self.without) if self.without else [],
-        }  # fmt: skip
 
 
 def ranges(numbers: list[int]) -> str:

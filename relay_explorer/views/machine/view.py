@@ -4,8 +4,7 @@ executor's plan of the same program, where it can run it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ...execute.executor import FunctionValue
 from ...execute.interpreter import Interpreter
@@ -49,9 +48,11 @@ from ..memory.format import MemoryView
 from ..memory.view import plan_view
 from ..values import is_tensor, tensor_text, tensor_type, value_text
 from ..words import counted
+from . import format as data
 from . import sentences as say
 from .format import (
     CodeLine,
+    Gap,
     KernelBox,
     MachineChange,
     MachineFailure,
@@ -76,6 +77,12 @@ _MARKS: tuple[tuple[MachineMark, tuple[type[Instruction], ...]], ...] = (
 _OF_KIND = {
     StepKind.BEGIN: MachineMark.BEGIN, StepKind.CALL: MachineMark.CALL, StepKind.TAIL: MachineMark.TAIL_CALL,
     StepKind.RETURN: MachineMark.RETURN, StepKind.END: MachineMark.END, StepKind.FAILURE: MachineMark.FAILURE,
+}  # fmt: skip
+
+
+_CHANGES: dict[str, Callable[..., MachineChange]] = {
+    "o": data.Appears, "t": data.Filled, "d": data.Freed, "f": data.Called, "g": data.Replaced,
+    "r": data.Left, "w": data.Written, "x": data.Unknown,
 }  # fmt: skip
 
 
@@ -244,14 +251,15 @@ class _Builder:
 
     def _step(self, step: Step, late: bool = False) -> MachineStep:
         said = self.speaker.say(step)
-        changes = tuple([tuple(self._shown(part) for part in change) for change in step.changes])
+        changes = tuple([self._change(change) for change in step.changes])
         because = () if late else step.because
         return MachineStep(
             self._mark(step), step.activation, step.number, step.following, said, because, changes
         )
 
-    def _shown(self, part: Held) -> Any:
-        return "…" if part is None else part
+    def _change(self, change: tuple[Held, ...]) -> MachineChange:
+        tag, *values = ["…" if part is None else part for part in change]
+        return _CHANGES[str(tag)](tag, *values)
 
     def _mark(self, step: Step) -> MachineMark:
         if step.kind is not StepKind.DID:
@@ -259,7 +267,7 @@ class _Builder:
         it = self.run.activations[step.activation].function.code[step.number]
         return next((mark for mark, kinds in _MARKS if isinstance(it, kinds)), MachineMark.LOAD)
 
-    def _gap(self, late: Step | None) -> tuple[int, int] | None:
+    def _gap(self, late: Step | None) -> Gap | None:
         """The step that stands for what is left out; after it, the one that ends the run."""
         run, number = self.run, len(self.steps)
         if not run.left_out:
@@ -270,7 +278,7 @@ class _Builder:
         self.steps.append(MachineStep(MachineMark.GAP, last.frame, -1, -1, said, (), ()))
         if late is not None:
             self.steps.append(self._late(late))
-        return number, total - number - (late is not None)
+        return Gap(number, total - number - (late is not None))
 
     def _late(self, step: Step) -> MachineStep:
         made = self._step(step, late=True)

@@ -1,12 +1,17 @@
-"""The memory view, as `frontend/FORMAT.md` describes it."""
+"""The data of the memory view: where each value is stored, and how long."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
+from ..schema import Amount, Flat, Index, OneOf, RowIndex, RowOrNone, Size, as_object
+
+LifeIndex = Annotated[int, Index("lives")]
+ValueIndex = Annotated[int, Index("values")]
+StepIndex = Annotated[int, Index("steps")]
 
 
 class MemoryMark(IntEnum):
@@ -22,17 +27,25 @@ class MemoryMark(IntEnum):
     END = 7
 
 
+class Origin(IntEnum):
+    """Where a tensor comes from."""
+
+    COMPUTED = 0
+    PARAMETER = 1
+    CONSTANT = 2
+
+
 class MemoryValue(NamedTuple):
     """A tensor of the program: its row, what it is called and what makes it, its type and size. `origin` is 0
     for what is computed, 1 for a parameter, 2 for a constant.
     """
 
-    row: int
+    row: RowOrNone
     name: str
     label: str
     type: str
-    bytes: int
-    origin: int
+    bytes: Amount
+    origin: Annotated[int, OneOf(Origin)]
 
 
 class Life(NamedTuple):
@@ -40,52 +53,82 @@ class Life(NamedTuple):
     there, why it has that buffer, and the life that had the buffer before (-1: none).
     """
 
-    value: int
-    made: int
-    last: int
-    buffer: int
-    bytes: int
-    rule: int
-    before: int
+    value: Annotated[int, Index("values", none=True)]
+    made: StepIndex
+    last: StepIndex
+    buffer: Annotated[int, Index("buffers")]
+    bytes: Amount
+    rule: Annotated[int, Index("rules")]
+    before: Annotated[int, Index("lives", none=True, order="earlier")]
     name: str
 
 
 class MemoryStep(NamedTuple):
     """A moment: the lives that it begins, reads and ends, and the values that it is about."""
 
-    mark: MemoryMark
+    mark: Annotated[int, OneOf(MemoryMark)]
     label: str
     say: Sentence
-    makes: tuple[int, ...] = ()
-    reads: tuple[int, ...] = ()
-    frees: tuple[int, ...] = ()
-    values: tuple[int, ...] = ()
+    makes: tuple[LifeIndex, ...] = ()
+    reads: tuple[LifeIndex, ...] = ()
+    frees: tuple[LifeIndex, ...] = ()
+    values: tuple[ValueIndex, ...] = ()
 
 
+@as_object
 class MemoryTotals(NamedTuple):
     """Bytes: the most in use at once, what the buffers take together, what would be taken if none were used
     twice; what parameters and constants take outside of the buffers; and what stretches of addresses would
     take instead of whole buffers (None where that is not known).
     """
 
-    peak: int
-    arena: int
-    total: int
-    outside: int
-    packed: int | None
+    peak: Amount
+    arena: Amount
+    total: Amount
+    outside: Amount
+    packed: Amount | None
 
 
+class Buffer(NamedTuple):
+    """A buffer's place in memory."""
+
+    offset: Amount
+    size: Amount
+
+
+class Inside(NamedTuple):
+    """A value that is never stored, and the step in whose kernel it is computed."""
+
+    value: ValueIndex
+    step: StepIndex
+
+
+class Renamed(NamedTuple):
+    """A row that gives another name, or another shape, to a value that is stored anyway."""
+
+    row: RowIndex
+    value: ValueIndex
+
+
+class Axis(NamedTuple):
+    """What can be chosen."""
+
+    name: str
+    choices: Annotated[tuple[str, ...], Size(least=1)]
+
+
+@as_object
 class MemoryVariant(NamedTuple):
     """One plan: `buffers` are offsets and sizes, `live` the bytes in use during each step, `inside` values
     that are never stored, each with the step in whose kernel it is.
     """
 
     say: Sentence
-    steps: tuple[MemoryStep, ...]
+    steps: Annotated[tuple[MemoryStep, ...], Size(least=2)]
     lives: tuple[Life, ...]
-    buffers: tuple[tuple[int, int], ...]
-    live: tuple[int, ...]
-    inside: tuple[tuple[int, int], ...]
+    buffers: tuple[Buffer, ...]
+    live: Annotated[tuple[Amount, ...], Size("steps")]
+    inside: Annotated[tuple[Inside, ...], Flat()]
     totals: MemoryTotals
 
 
@@ -99,35 +142,7 @@ class MemoryView(View):
     kind: ClassVar[str] = "memory"
     values: tuple[MemoryValue, ...]
     rules: tuple[str, ...]
-    same: tuple[tuple[int, int], ...]
-    axes: tuple[tuple[str, tuple[str, ...]], ...]
-    grid: tuple[int, ...]
-    variants: tuple[MemoryVariant, ...]
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        return {
-            "values": [[v.row, s(v.name), s(v.label), s(v.type), v.bytes, v.origin] for v in self.values],
-            "rules": [s(rule) for rule in self.rules],
-            "same": [number for pair in self.same for number in pair],
-            "axes": [[s(name), [s(choice) for choice in choices]] for name, choices in self.axes],
-            "grid": list(self.grid),
-            "variants": [_variant(v, s) for v in self.variants],
-        }
-
-
-def _variant(v: MemoryVariant, s: Interner) -> Json:
-    return {
-        "say": s.sentence(v.say),
-        "steps": [
-            [
-                int(t.mark), s(t.label), s.sentence(t.say), list(t.makes), list(t.reads), list(t.frees),
-                list(t.values),
-            ]
-            for t in v.steps
-        ],
-        "lives": [[*life[:-1], s(life.name)] for life in v.lives],
-        "buffers": [list(buffer) for buffer in v.buffers],
-        "live": list(v.live),
-        "inside": [number for pair in v.inside for number in pair],
-        "totals": v.totals._asdict(),
-    }  # fmt: skip
+    same: Annotated[tuple[Renamed, ...], Flat()]
+    axes: tuple[Axis, ...]
+    grid: tuple[Annotated[int, Index("variants")], ...]
+    variants: Annotated[tuple[MemoryVariant, ...], Size(least=1)]

@@ -29,7 +29,19 @@ from ..fusion.view import label, short
 from ..rows import ProgramRows, program_rows
 from ..words import counted
 from . import sentences as say
-from .format import Life, MemoryMark, MemoryStep, MemoryTotals, MemoryValue, MemoryVariant, MemoryView
+from .format import (
+    Axis,
+    Buffer,
+    Inside,
+    Life,
+    MemoryMark,
+    MemoryStep,
+    MemoryTotals,
+    MemoryValue,
+    MemoryVariant,
+    MemoryView,
+    Renamed,
+)
 
 MOST_IN_EVERY_ORDER = 1_000  # steps; longer programs are planned in their own order only
 MOST_PAIRS = 3_000_000  # of values that live at one time, in all steps
@@ -80,7 +92,7 @@ class _Builder:
 
     def view(self, title: str, choices: bool = True) -> MemoryView:
         orders = tuple(SCHEDULES) if len(self.base.steps) <= MOST_IN_EVERY_ORDER else ("program",)
-        axes = (("kernels", KERNELS), ("freed", FREED), ("order", orders)) if choices else ()
+        axes = (Axis("kernels", KERNELS), Axis("freed", FREED), Axis("order", orders)) if choices else ()
         asked = [(k, f, o) for k in KERNELS for f in FREED for o in orders]
         grid = [self._number(*one) for one in (asked if choices else asked[:1])]
         return MemoryView(
@@ -123,14 +135,14 @@ class _Builder:
             _ORIGINS[tensor.origin],
         )  # fmt: skip
 
-    def _same(self) -> Iterator[tuple[int, int]]:
+    def _same(self) -> Iterator[Renamed]:
         """Rows that define no tensor of their own, but one that is another's: projections, views, names."""
         for row in range(len(self.program.source)):
             expr = self.program.defines(row)
             if expr in self.known and not isinstance(expr, (Function, Let)):
                 number = self._reference(expr)
                 if number >= 0 and len(self.code.of(expr)) == 1 and self._value(number).row != row:
-                    yield row, number
+                    yield Renamed(row, number)
 
     def _reference(self, expr: Expr) -> int:
         """The value that a token names."""
@@ -308,8 +320,8 @@ class _Told(NamedTuple):
         left = sum(lives[n].bytes for n in ends[-1])
         return MemoryVariant(
             say.variant(chosen, totals, first or totals, len(inside)), tuple(steps), tuple(lives),
-            tuple((b.offset, b.size) for b in plan.buffers), (0, *plan.live, left),
-            tuple(sorted(inside.items())), totals,
+            tuple(Buffer(b.offset, b.size) for b in plan.buffers), (0, *plan.live, left),
+            tuple(Inside(*pair) for pair in sorted(inside.items())), totals,
         )  # fmt: skip
 
     # -- one step

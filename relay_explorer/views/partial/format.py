@@ -1,12 +1,28 @@
-"""The view of a partial evaluation, as `frontend/FORMAT.md` describes it."""
+"""The data of the view of a partial evaluation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
+from ..schema import (
+    Amount,
+    Flat,
+    Index,
+    OneOf,
+    RowIndex,
+    RowOrNone,
+    Size,
+    Spread,
+    as_object,
+)
+
+ProgramRow = Annotated[int, Index("split")]
+ProgramRowOrNone = Annotated[int, Index("split", none=True)]
+StepIndex = Annotated[int, Index("steps")]
+FrameIndex = Annotated[int, Index("frames")]
 
 
 class PartialMark(IntEnum):
@@ -39,29 +55,47 @@ class State(IntEnum):
 class Bound(NamedTuple):
     """In the frame, the row has this value: `row` is the one of the residual program that computes it."""
 
-    frame: int
-    at: int
+    tag: Literal["b"]
+    frame: FrameIndex
+    at: ProgramRow
     state: State
     text: str
-    row: int
+    row: RowOrNone
+
+
+class CellValue(NamedTuple):
+    """A cell, and what it is known to hold."""
+
+    cell: str
+    text: str
 
 
 class Cells(NamedTuple):
-    """What cells are known to hold from now on: of each its name, and that."""
+    """What cells are known to hold from now on, all of them; of no others anything is known."""
 
-    held: tuple[tuple[str, str], ...]
+    tag: Literal["c"]
+    held: Annotated[tuple[CellValue, ...], Flat(), Spread()]
 
 
 class PartialStep(NamedTuple):
     """One decision about the row `row`, in `frame`. `block` is the row of the branch that is gone into."""
 
-    mark: PartialMark
-    row: int
-    frame: int
+    mark: Annotated[int, OneOf(PartialMark)]
+    row: ProgramRowOrNone
+    frame: FrameIndex
     say: Sentence
-    bound: tuple[Bound, ...] = ()
-    cells: Cells | None = None
-    block: int = -1
+    block: ProgramRowOrNone = -1
+    changes: tuple[Bound | Cells, ...] = ()
+
+    @property
+    def bound(self) -> tuple[Bound, ...]:
+        """The rows that get a value."""
+        return tuple(change for change in self.changes if isinstance(change, Bound))
+
+    @property
+    def cells(self) -> Cells | None:
+        """What cells hold, where that changes."""
+        return next((change for change in self.changes if isinstance(change, Cells)), None)
 
 
 class PartialFrame(NamedTuple):
@@ -70,13 +104,13 @@ class PartialFrame(NamedTuple):
     """
 
     name: str
-    first: int
-    last: int
-    caller: int
-    call: int
-    turn: int
-    begins: int
-    ends: int
+    first: ProgramRowOrNone
+    last: ProgramRowOrNone
+    caller: Annotated[int, Index("frames", none=True, order="earlier")]
+    call: ProgramRowOrNone
+    turn: Amount
+    begins: StepIndex
+    ends: StepIndex
 
 
 class ResidualRow(NamedTuple):
@@ -84,20 +118,35 @@ class ResidualRow(NamedTuple):
     whether something asks for it.
     """
 
-    born: int
-    source: int
+    born: StepIndex
+    source: ProgramRowOrNone
     needed: bool
 
 
+class Item(NamedTuple):
+    """What a token names: the row that defines it, in its own program, and its name, or ""."""
+
+    row: RowIndex
+    name: str
+
+
+class Gap(NamedTuple):
+    """Step `step` stands for `left_out` steps that are not in the data."""
+
+    step: StepIndex
+    left_out: Amount
+
+
+@as_object
 class PartialTotals(NamedTuple):
     """Over the whole run: how much was computed beforehand, and how long what remains is."""
 
-    steps: int
-    computed: int
-    decided: int
-    inlined: int
-    kept: int
-    needed: int
+    steps: Amount
+    computed: Amount
+    decided: Amount
+    inlined: Amount
+    kept: Amount
+    needed: Amount
 
 
 @dataclass(frozen=True)
@@ -107,14 +156,14 @@ class PartialView(View):
     """
 
     kind: ClassVar[str] = "partial"
-    split: int
-    items: tuple[tuple[int, str], ...]
-    residual: tuple[ResidualRow, ...]
+    split: Amount
+    items: tuple[Item, ...]
+    residual: Annotated[tuple[ResidualRow, ...], Flat()]
     frames: tuple[PartialFrame, ...]
-    steps: tuple[PartialStep, ...]
+    steps: Annotated[tuple[PartialStep, ...], Size(least=1)]
     totals: PartialTotals
-    start: int
-    gap: tuple[int, int] | None = None
+    start: StepIndex
+    gap: Gap | None = None
 
     def notes(self) -> dict[int, str]:
         """By row of the program, how much of it was known: in each of its evaluations, or its only value."""
@@ -123,20 +172,6 @@ class PartialView(View):
             for bound in step.bound:
                 found.setdefault(bound.at, []).append(bound)
         return {row: _noted(all_of) for row, all_of in found.items()}
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        return {
-            "split": self.split,
-            "items": [[row, s(name)] for row, name in self.items],
-            "residual": [value for r in self.residual for value in (r.born, r.source, int(r.needed))],
-            "frames": [[s(f.name), *f[1:]] for f in self.frames],
-            "steps": [
-                [int(t.mark), t.row, t.frame, s.sentence(t.say), t.block, _changes(t, s)] for t in self.steps
-            ],
-            "totals": self.totals._asdict(),
-            "start": self.start,
-            "gap": None if self.gap is None else list(self.gap),
-        }
 
 
 def _noted(all_of: list[Bound]) -> str:
@@ -149,10 +184,3 @@ def _noted(all_of: list[Bound]) -> str:
 
 _WORDS = dict(zip(State, ("known", "known in part", "run time", "effect"), strict=True))
 _LATER = "run time"
-
-
-def _changes(step: PartialStep, s: Interner) -> list[Json]:
-    found: list[Json] = [["b", b.frame, b.at, int(b.state), s(b.text), b.row] for b in step.bound]
-    if step.cells is not None:
-        found.append(["c", *[number for name, held in step.cells.held for number in (s(name), s(held))]])
-    return found

@@ -32,6 +32,9 @@ from ..words import count, counted
 from .format import (
     Bound,
     Cells,
+    CellValue,
+    Gap,
+    Item,
     PartialFrame,
     PartialMark,
     PartialStep,
@@ -93,7 +96,7 @@ class _Builder:
         gap = None
         for event in self.run.events:
             if isinstance(event, Finished) and self.run.left_out:
-                gap = (len(self.steps), self.run.left_out)
+                gap = Gap(len(self.steps), self.run.left_out)
                 self.steps.append(self._gap(event))
             self.steps.append(self._step(event))
         births = self.residual.births(self.born, len(self.steps) - 1)
@@ -132,8 +135,9 @@ class _Builder:
         if isinstance(event, Returned) and event.left.call is None:
             self._closed(event.left, number)
         cells = self._cells(event)
+        changes: list[Bound | Cells] = [*bound, *([] if cells is None else [cells])]
         say = self.say(event)
-        return PartialStep(_mark(event), row, self._number(event.frame), say, tuple(bound), cells, block)
+        return PartialStep(_mark(event), row, self._number(event.frame), say, block, tuple(changes))
 
     def _bear(self, row: int, step: int, source: int) -> None:
         if row >= 0:
@@ -163,7 +167,7 @@ class _Builder:
                 self.came.setdefault(place, row)
             effect = isinstance(event, Kept) and event.reason in EFFECTS
             state = State.EFFECT if effect else self.texts.state(known)
-            found.append(Bound(frame, row, state, self.texts.text(known), where))
+            found.append(Bound("b", frame, row, state, self.texts.text(known), where))
         return found
 
     def _cells(self, event: Event) -> Cells | None:
@@ -174,9 +178,10 @@ class _Builder:
             self.cells[made.static.made] = self.texts.text(made)
         if event.cells is None:
             return None
-        return Cells(
-            tuple((self.cells.get(c.made, "a cell"), self.texts.text(held)) for c, held in event.cells)
-        )
+        values = [
+            CellValue(self.cells.get(c.made, "a cell"), self.texts.text(held)) for c, held in event.cells
+        ]
+        return Cells("c", tuple(values))
 
     # -- rows that belong to others
 
@@ -208,7 +213,7 @@ class _Builder:
         if row >= 0:
             self.born.setdefault(self.residual.rows[row].end, number)
 
-    def _rows(self) -> tuple[tuple[Row, ...], tuple[tuple[int, str], ...]]:
+    def _rows(self) -> tuple[tuple[Row, ...], tuple[Item, ...]]:
         """The rows of both programs, and what their tokens name."""
         items: dict[tuple[int, str], int] = {}
 
@@ -225,7 +230,7 @@ class _Builder:
             ]
 
         rows = filled(self.source.program, 0) + filled(self.residual.program, self.split)
-        return tuple(rows), tuple(items)
+        return tuple(rows), tuple(Item(*item) for item in items)
 
     # -- the whole
 

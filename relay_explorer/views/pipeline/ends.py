@@ -10,7 +10,7 @@ from ...ir.expr import Expr, Let, Var
 from ..rows import ProgramRows
 from ..words import counted
 from .alignment import aligned
-from .format import Ends, Fate, PipelineItem
+from .format import Aligned, Ends, Fate, PipelineItem
 
 
 class End(NamedTuple):
@@ -38,14 +38,14 @@ def ends(
     }
     found = aligned(first.program, second.program, partners.get, rewritten)
     pairs = tuple(
-        (b + first.offset if b >= 0 else -1, a + second.offset if a >= 0 else -1, fate)
+        Aligned(b + first.offset if b >= 0 else -1, a + second.offset if a >= 0 else -1, fate)
         for b, a, fate in found
     )
     said = "Both pipelines end with the same program." if same else _differ(pairs)
     return Ends(first.stage, second.stage, (said,), pairs)
 
 
-def _differ(pairs: Sequence[tuple[int, int, Fate]]) -> str:
+def _differ(pairs: Sequence[Aligned]) -> str:
     count = [sum(fate == wanted for _, _, fate in pairs) for wanted in Fate]
     moved = (count[Fate.MOVED] + 1) // 2
     told = [

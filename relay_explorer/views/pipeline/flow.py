@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from typing import NamedTuple
 
 from ...ir.adt import Match
@@ -27,16 +26,9 @@ from ...ir.expr import (
 )
 from ...ir.op import Op
 from ...ir.walk import children, post_order
+from .format import Part
 
 _COMPUTED = (Call, Tuple, TupleGetItem, If, Match, RefCreate, RefRead, RefWrite)
-
-
-class Part(IntEnum):
-    """What an expression is in the graph."""
-
-    NONE = 0
-    COMPUTED = 1
-    PARAMETER = 2
 
 
 class Place(NamedTuple):

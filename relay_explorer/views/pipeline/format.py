@@ -1,12 +1,16 @@
-"""The pipeline view, as `frontend/FORMAT.md` describes it."""
+"""The data of the pipeline view: a program going through passes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
+from ..schema import Amount, Count, Flat, Index, OneOf, RowOrNone, Size, Wire, as_object
+
+ItemIndex = Annotated[int, Index("items")]
+StageIndex = Annotated[int, Index("stages")]
 
 
 class Fate(IntEnum):
@@ -19,21 +23,29 @@ class Fate(IntEnum):
     MOVED = 4
 
 
+class Part(IntEnum):
+    """What an expression is in the graph."""
+
+    NONE = 0
+    COMPUTED = 1
+    PARAMETER = 2
+
+
 class PipelineItem(NamedTuple):
     """An expression of a stage, and those of the stage before from which it came. In the graph it is `part`
-    (see `pipeline_flow.Part`), computed from `operands`, in the kernel whose function is the item `kernel`.
+    (see `Part`), computed from `operands`, in the kernel whose function is the item `kernel`.
     """
 
-    stage: int
-    row: int
+    stage: StageIndex
+    row: RowOrNone
     label: str
-    came_from: tuple[int, ...]
-    mark: Fate
-    flops: int
-    bytes: int
-    part: int = 0
-    operands: tuple[int, ...] = ()
-    kernel: int = -1
+    came_from: tuple[Annotated[int, Index("items", order="earlier")], ...]
+    mark: Annotated[int, OneOf(Fate)]
+    flops: Amount
+    bytes: Amount
+    part: Annotated[int, OneOf(Part)] = 0
+    operands: tuple[ItemIndex, ...] = ()
+    kernel: Annotated[int, Index("items", none=True)] = -1
 
 
 class RewriteStep(NamedTuple):
@@ -46,24 +58,36 @@ class RewriteStep(NamedTuple):
     rule: str
     name: str
     path: str
-    line: int
-    before: tuple[int, ...]
-    after: tuple[int, ...]
+    line: Amount
+    before: tuple[ItemIndex, ...]
+    after: tuple[ItemIndex, ...]
     was: str
     how: str
     became: str
 
 
+@as_object
 class StageTotals(NamedTuple):
     """A stage's size and cost."""
 
-    expressions: int
-    operators: int
-    kernels: int
-    flops: int
-    bytes: int
+    expressions: Amount
+    operators: Amount
+    kernels: Amount
+    flops: Amount
+    bytes: Amount
 
 
+class Aligned(NamedTuple):
+    """Two rows side by side, of the stage before and of this one (-1: none on that side), and what became of
+    them. A row that moved is there twice, once on each side.
+    """
+
+    before: RowOrNone
+    after: RowOrNone
+    fate: Annotated[int, OneOf(Fate)]
+
+
+@as_object
 class Stage(NamedTuple):
     """The program after a pass. `align` has pairs of rows, the stage before's and its own, with their fate;
     `ms` is None where pages must not depend on the machine. `rewrites` are the first of the `told` ones
@@ -73,26 +97,34 @@ class Stage(NamedTuple):
     name: str
     what: str
     source: str
-    before: int
-    first: int
-    last: int
+    before: Annotated[int, Index("stages", none=True, order="earlier")]
+    first: Annotated[int, Count(), Wire(span="rows")]
+    last: Annotated[int, Count(-1), Wire(span="rows")]
     same: bool
     say: Sentence
-    align: tuple[tuple[int, int, Fate], ...]
-    gone: tuple[int, ...]
+    align: Annotated[tuple[Aligned, ...], Flat()]
+    gone: tuple[ItemIndex, ...]
     totals: StageTotals
     ms: float | None
     rewrites: tuple[RewriteStep, ...] = ()
-    told: int = 0
+    told: Amount = 0
 
 
+@as_object
 class Ends(NamedTuple):
     """The last programs of two pipelines, aligned as stages are."""
 
-    before: int
-    after: int
+    before: StageIndex
+    after: StageIndex
     say: Sentence
-    align: tuple[tuple[int, int, Fate], ...]
+    align: Annotated[tuple[Aligned, ...], Flat()]
+
+
+class Pipeline(NamedTuple):
+    """A pipeline's name, and its stages; each begins with stage 0."""
+
+    name: str
+    stages: tuple[StageIndex, ...]
 
 
 @dataclass(frozen=True)
@@ -103,48 +135,7 @@ class PipelineView(View):
 
     kind: ClassVar[str] = "pipeline"
     items: tuple[PipelineItem, ...]
-    stages: tuple[Stage, ...]
-    pipelines: tuple[tuple[str, tuple[int, ...]], ...]
+    stages: Annotated[tuple[Stage, ...], Size(least=1)]
+    pipelines: Annotated[tuple[Pipeline, ...], Size(least=1)]
     tree: str = ""
     ends: Ends | None = None
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        return {
-            "items": [
-                [
-                    i.stage, i.row, s(i.label), list(i.came_from), int(i.mark), i.flops, i.bytes,
-                    int(i.part), list(i.operands), i.kernel,
-                ]
-                for i in self.items
-            ],
-            "stages": [_stage(stage, s) for stage in self.stages],
-            "pipelines": [[s(name), list(stages)] for name, stages in self.pipelines],
-            "tree": s(self.tree),
-            "ends": None if self.ends is None else _ends(self.ends, s),
-        }  # fmt: skip
-
-
-def _stage(stage: Stage, s: Interner) -> Json:
-    return {
-        "name": s(stage.name), "what": s(stage.what), "source": s(stage.source), "before": stage.before,
-        "rows": [stage.first, stage.last], "same": int(stage.same), "say": s.sentence(stage.say),
-        "align": _flat(stage.align), "gone": list(stage.gone), "totals": stage.totals._asdict(),
-        "ms": stage.ms, "rewrites": [_rewrite(r, s) for r in stage.rewrites], "told": stage.told,
-    }  # fmt: skip
-
-
-def _flat(align: tuple[tuple[int, int, Fate], ...]) -> list[int]:
-    return [value for before, after, fate in align for value in (before, after, int(fate))]
-
-
-def _rewrite(r: RewriteStep, s: Interner) -> Json:
-    return [
-        s(r.rule), s(r.name), s(r.path), r.line, list(r.before), list(r.after), s(r.was), s(r.how),
-        s(r.became),
-    ]  # fmt: skip
-
-
-def _ends(ends: Ends, s: Interner) -> Json:
-    return {
-        "before": ends.before, "after": ends.after, "say": s.sentence(ends.say), "align": _flat(ends.align),
-    }  # fmt: skip

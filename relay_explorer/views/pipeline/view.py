@@ -27,7 +27,7 @@ from ..words import counted
 from .alignment import aligned
 from .ends import End, ends
 from .flow import Place, flow
-from .format import Ends, Fate, PipelineItem, PipelineView, RewriteStep, Stage, StageTotals
+from .format import Aligned, Ends, Fate, Pipeline, PipelineItem, PipelineView, RewriteStep, Stage, StageTotals
 from .origins import Origins
 from .rewrites import MOST, rewrite_steps
 
@@ -92,7 +92,7 @@ class _Builder:
             rows=tuple(self.rows),
             items=tuple(self.items),
             stages=tuple(self.stages),
-            pipelines=tuple((name, tuple(stages)) for name, stages in found),
+            pipelines=tuple(Pipeline(name, tuple(stages)) for name, stages in found),
             tree=source_address(""),
             ends=self._ends(found),
         )
@@ -147,7 +147,7 @@ class _Builder:
 
     def _stage(
         self, written: _Written, name: str, what: str, source: str, before: _Written | None, say: Sentence,
-        align: tuple[tuple[int, int, Fate], ...], gone: tuple[int, ...], ms: float | None, recorder:
+        align: tuple[Aligned, ...], gone: tuple[int, ...], ms: float | None, recorder:
         Recorder[Rewrite], rewrites: tuple[RewriteStep, ...],
     ) -> None:  # fmt: skip
         first = written.offset
@@ -207,7 +207,7 @@ class _Builder:
         same = len(came) == 1 and self.signatures[came[0]] == _signature(expr)
         return Fate.KEPT if same else Fate.REWRITTEN
 
-    def _aligned(self, before: _Written, after: _Written) -> tuple[tuple[int, int, Fate], ...]:
+    def _aligned(self, before: _Written, after: _Written) -> tuple[Aligned, ...]:
         """The rows of two stages side by side."""
 
         def came(expr: Expr) -> Expr | None:
@@ -235,7 +235,7 @@ class _Builder:
         }
         pairs = aligned(before.program, after.program, came, rewritten)
         return tuple(
-            (b + before.offset if b >= 0 else -1, a + after.offset if a >= 0 else -1, fate)
+            Aligned(b + before.offset if b >= 0 else -1, a + after.offset if a >= 0 else -1, fate)
             for b, a, fate in pairs
         )
 
@@ -253,7 +253,7 @@ class _Builder:
         name: str,
         own: list[PipelineItem],
         gone: tuple[int, ...],
-        pairs: tuple[tuple[int, int, Fate], ...],
+        pairs: tuple[Aligned, ...],
     ) -> Sentence:
         counts = [
             (sum(item.mark == Fate.REWRITTEN for item in own), "rewritten"),

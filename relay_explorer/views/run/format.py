@@ -1,20 +1,25 @@
-"""The view of a measured run, as `frontend/FORMAT.md` describes it."""
+"""The data of the view of a measured run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
+from ..ir.format import Hue, Shape
 from ..lowering.format import LoweringView
+from ..schema import Amount, Count, Index, RowIndex, Size, Wire, as_object
+
+Positive = Annotated[int, Count(1)]
+KernelIndex = Annotated[int, Index("kernels")]
 
 
 class Rule(NamedTuple):
     """A rule that schedules kernels: how its marks are drawn."""
 
     name: str
-    shape: str
-    hue: str
+    shape: Shape
+    hue: Hue
 
 
 class RunKernel(NamedTuple):
@@ -23,14 +28,14 @@ class RunKernel(NamedTuple):
     arithmetic is the limit (else memory), and what is said of it.
     """
 
-    row: int
+    row: RowIndex
     name: str
-    rule: int
-    flops: int
-    traffic: int
-    ns: int
-    calls: int
-    least: int
+    rule: Annotated[int, Index("rules")]
+    flops: Amount
+    traffic: Amount
+    ns: Positive
+    calls: Positive
+    least: Positive
     by_arithmetic: bool
     say: Sentence
     why: Sentence
@@ -39,11 +44,19 @@ class RunKernel(NamedTuple):
 class RunLaunch(NamedTuple):
     """A call of a kernel (an index), with the nanoseconds at which it begins, and its duration."""
 
-    kernel: int
-    start: int
-    ns: int
+    kernel: KernelIndex
+    start: Amount
+    ns: Positive
 
 
+class Level(NamedTuple):
+    """A kernel that can be seen at every level."""
+
+    kernel: KernelIndex
+    view: LoweringView
+
+
+@as_object
 class Machine(NamedTuple):
     """What ran the program: its name, what the kernels were made for, threads, and the most that it can do,
     in operations and bytes a second.
@@ -51,9 +64,9 @@ class Machine(NamedTuple):
 
     name: str
     target: str
-    threads: int
-    flops: int
-    bandwidth: int
+    threads: Positive
+    flops: Positive
+    bandwidth: Positive
 
 
 @dataclass(frozen=True)
@@ -65,43 +78,19 @@ class RunView(View):
 
     kind: ClassVar[str] = "run"
     machine: Machine
-    ns: int
-    runs: int
-    say: Sentence
-    why: Sentence
+    ns: Annotated[Amount, Wire(inside="run")]
+    runs: Annotated[Amount, Wire(inside="run")]
+    say: Annotated[Sentence, Wire(inside="run")]
+    why: Annotated[Sentence, Wire(inside="run")]
     rules: tuple[Rule, ...]
-    kernels: tuple[RunKernel, ...]
-    launches: tuple[RunLaunch, ...]
-    levels: tuple[tuple[int, LoweringView], ...] = ()
-    start: int = -1
-    live: bool = False
+    kernels: Annotated[tuple[RunKernel, ...], Size(least=1)]
+    launches: Annotated[tuple[RunLaunch, ...], Size(least=1)]
+    levels: tuple[Level, ...] = ()
+    start: Annotated[int, Index("kernels", none=True)] = -1
+    live: Annotated[bool, Wire(omitted=True)] = False
 
     def measured(self, kernel: RunKernel) -> str:
         """A kernel's time, for the still picture."""
         total = sum(k.ns for k in self.kernels)
         rate = f", {kernel.flops * kernel.calls / kernel.ns:.3g} GFLOP/s" if kernel.flops else ""
         return f"{kernel.ns / total:.1%}, {kernel.ns / 1e6:.3g} ms{rate}"
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        most = self.machine
-        return {
-            "machine": {
-                "name": s(most.name), "target": s(most.target), "threads": most.threads,
-                "flops": most.flops, "bandwidth": most.bandwidth,
-            },
-            "run": {
-                "ns": self.ns, "runs": self.runs, "say": s.sentence(self.say), "why": s.sentence(self.why),
-            },
-            "rules": [[s(rule.name), rule.shape, rule.hue] for rule in self.rules],
-            "kernels": [
-                [
-                    k.row, s(k.name), k.rule, k.flops, k.traffic, k.ns, k.calls, k.least,
-                    int(k.by_arithmetic), s.sentence(k.say), s.sentence(k.why),
-                ]
-                for k in self.kernels
-            ],
-            "launches": [list(launch) for launch in self.launches],
-            "levels": [[number, view.to_dict()] for number, view in self.levels],
-            "start": self.start,
-            **({"live": True} if self.live else {}),
-        }  # fmt: skip

@@ -14,7 +14,7 @@ from ...lower.runtime.kernel import Kernel
 from ..format import Row, RowKind, Token, TokenClass
 from ..lowering.view import lowering_view
 from . import sentences as say
-from .format import Machine, Rule, RunKernel, RunLaunch, RunView
+from .format import Level, Machine, Rule, RunKernel, RunLaunch, RunView
 
 OPENED = 3  # kernels, those with the most time, that a page has at every level unless told otherwise
 LAUNCHES = 20_000  # of a run that a page shows
@@ -60,7 +60,9 @@ def run_view(
     least = sum(k.least for k in kernels)
     opened = _opened(measured, kernel, order)
     there = made or ()
-    levels = [(rank_of[n], lowering_view(there[n] if n < len(there) else measured.remade(n))) for n in opened]
+    levels = [
+        Level(rank_of[n], lowering_view(there[n] if n < len(there) else measured.remade(n))) for n in opened
+    ]
     most = measured.limits
     return RunView(
         title=title or measured.program,

@@ -1,11 +1,12 @@
-"""The sharing view, as `frontend/FORMAT.md` describes it."""
+"""The data of the sharing view: one computation in three forms."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from ..format import Interner, Json, Sentence, View
+from ..format import Sentence, View
+from ..schema import Amount, Flat, Index, RowOrNone, Size, Wire, as_object
 
 
 class Key(NamedTuple):
@@ -15,18 +16,33 @@ class Key(NamedTuple):
     what: str
 
 
+class Span(NamedTuple):
+    """A value's lifetime: the step that made it, and the last that needs it."""
+
+    made: Annotated[int, Index("steps")]
+    last: Annotated[int, Index("steps")]
+
+
 class Item(NamedTuple):
     """An expression of a form: how often it was evaluated, the bytes of one value, and of each run the step
     that made the value and the last that needs it.
     """
 
-    key: int
-    row: int
-    runs: int
-    bytes: int
-    lives: tuple[tuple[int, int], ...]
+    key: Annotated[int, Index("keys")]
+    row: RowOrNone
+    runs: Amount
+    bytes: Amount
+    lives: Annotated[tuple[Span, ...], Flat()]
 
 
+class Peak(NamedTuple):
+    """The step with the most bytes in use, and how many."""
+
+    step: Amount
+    bytes: Amount
+
+
+@as_object
 class Form(NamedTuple):
     """One way to write the computation. `first` and `last` are its rows (-1: it is too long to be written),
     `steps` those recorded of `total`, `live` the bytes that are needed after each, `peak` the step with most
@@ -35,13 +51,13 @@ class Form(NamedTuple):
 
     name: str
     say: Sentence
-    first: int
-    last: int
+    first: Annotated[RowOrNone, Wire(span="rows")]
+    last: Annotated[RowOrNone, Wire(span="rows")]
     items: tuple[Item, ...]
-    steps: int
-    total: int
-    live: tuple[int, ...]
-    peak: tuple[int, int]
+    steps: Amount
+    total: Amount
+    live: Annotated[tuple[Amount, ...], Size("steps")]
+    peak: Peak
 
 
 @dataclass(frozen=True)
@@ -51,19 +67,3 @@ class SharingView(View):
     kind: ClassVar[str] = "sharing"
     keys: tuple[Key, ...]
     forms: tuple[Form, ...]
-
-    def _fields(self, s: Interner) -> dict[str, Json]:
-        return {
-            "keys": [[s(k.name), s(k.what)] for k in self.keys],
-            "forms": [
-                {
-                    "name": s(f.name), "say": s.sentence(f.say), "rows": [f.first, f.last],
-                    "items": [
-                        [i.key, i.row, i.runs, i.bytes, [step for life in i.lives for step in life]]
-                        for i in f.items
-                    ],
-                    "steps": f.steps, "total": f.total, "live": list(f.live), "peak": list(f.peak),
-                }
-                for f in self.forms
-            ],
-        }  # fmt: skip

@@ -30,7 +30,7 @@ from ..heap import Heap
 from ..rows import ProgramRows, program_rows
 from ..values import is_tensor
 from ..words import counted
-from .format import Form, Item, Key, SharingView
+from .format import Form, Item, Key, Peak, SharingView, Span
 
 GRAPH, LET, TREE = "as a graph", "with let", "written out"
 LIMIT = 2_000  # steps of each run
@@ -116,7 +116,7 @@ class _Builder:
             return self._form(TREE, self._changed(ToTree(LARGEST)))
         except RelayError as error:
             say = plain(f"Nothing is shared: {error.message}. That is too much to be shown.")
-            return Form(TREE, say, -1, -1, (), 0, 0, (), (0, 0))
+            return Form(TREE, say, -1, -1, (), 0, 0, (), Peak(0, 0))
 
     # -- keys: what is the same in all forms
 
@@ -159,7 +159,7 @@ class _Builder:
                 items.append(measured.item(node, key, row + offset if row >= 0 else -1))
         live = measured.live()
         most = max(live, default=0)
-        peak = (live.index(most) if live else 0, most)
+        peak = Peak(live.index(most) if live else 0, most)
         steps = min(len(run.steps), LIMIT)
         last = len(self.rows) - 1
         return Form(name, ("",), offset, last, tuple(items), steps, run.totals.steps, tuple(live), peak)
@@ -246,7 +246,7 @@ class _Measured:
 
     def item(self, node: Expr, key: int, row: int) -> Item:
         values = self.values.get(node, [])
-        lives = [(step, self._until(value, step)) for step, value in values[:MOST_LIVES]]
+        lives = [Span(step, self._until(value, step)) for step, value in values[:MOST_LIVES]]
         size = _bytes(values[0][1]) if values else 0
         return Item(key, row, self.run.runs.get(node, 0), size, tuple(lives))
 

@@ -8,7 +8,7 @@ from ...ir.expr import Function, Var
 from ...ir.types import TensorType
 from ...typing.events import Annotated, Started, Typed, Unifying
 from ...typing.history import Step
-from ..format import Mark
+from .format import Mark
 
 
 def told(steps: list[Step]) -> list[Step]:

@@ -29,22 +29,22 @@ from ...typing.infer import Inference
 from ...typing.narrate import label, refusal
 from ...typing.solver import Constraint
 from ...typing.variables import InferenceVariable
-from ..format import (
+from ..format import Row, RowKind
+from ..rows import ProgramRows, program_rows
+from ..words import counted
+from . import format as data
+from .format import (
     ChainLink,
     Change,
     Conflict,
     FunctionRows,
     Mark,
     RelationBox,
-    Row,
-    RowKind,
     Side,
     Step,
     TypesView,
     TypeVariable,
 )
-from ..rows import ProgramRows, program_rows
-from ..words import counted
 from .sentences import Speaker
 from .steps import annotated_run, mark_of, told
 
@@ -152,7 +152,7 @@ class _Builder:
 
     def _appear(self, name: str, row: int, what: str) -> int:
         self.variables.append(TypeVariable(name, row, what))
-        self.changes.append(("v", len(self.variables) - 1))
+        self.changes.append(data.Appears("v", len(self.variables) - 1))
         return len(self.variables) - 1
 
     def _type_expr(self, expr: Expr, type_: Type) -> None:
@@ -167,7 +167,7 @@ class _Builder:
             if first is None:
                 self.by_number[type_.number] = variable
             else:
-                self.changes.append(("u", first, variable))
+                self.changes.append(data.Unified("u", first, variable))
                 known = self.now.known.get(self.now.root(type_.number))
                 if known is not None:
                     self._show_type(variable, known)
@@ -181,7 +181,7 @@ class _Builder:
         self.shown[variable] = type_
         resolved = self.now.resolve(type_)
         short, full = short_type(resolved, self._variable_name), show_type(resolved, self._variable_name)
-        self.changes.append(("t", variable, short, full, _known(resolved)))
+        self.changes.append(data.Typed("t", variable, short, full, _known(resolved)))
         if resolved.__class__ is not TensorType:
             for root in _roots(resolved):
                 self.mentions.setdefault(self.now.root(root), set()).add(variable)
@@ -205,7 +205,7 @@ class _Builder:
         name = getattr(getattr(constraint.call, "op", None), "name", None) or constraint.relation.name
         text = f"{name}: {self._law(constraint)}"
         self.relations.append(RelationBox(name, self.program.row(constraint.call), text, tuple(ends)))
-        self.changes.append(("r", number, 0))
+        self.changes.append(data.Moved("r", number, 0))
         return number
 
     def _operands(self, constraint: Constraint) -> Iterator[tuple[Type, int | None]]:
@@ -256,25 +256,25 @@ class _Builder:
                     self.by_expr[event.var] = self.by_expr[event.value]
             case Queued():
                 number = self._relation(event.relation)
-                self.changes += (("r", number, QUEUED), ("q", number))
+                self.changes += (data.Moved("r", number, QUEUED), data.Queued("q", number))
             case Started():
-                self.changes.append(("r", self._relation(event.relation), RUNNING))
+                self.changes.append(data.Moved("r", self._relation(event.relation), RUNNING))
             case Ended():
                 number = self._relation(event.relation)
-                self.changes.append(("p", number))
-                self.changes.append(("r", number, DONE if event.done else WAITING))
+                self.changes.append(data.Popped("p", number))
+                self.changes.append(data.Moved("r", number, DONE if event.done else WAITING))
                 if not event.done:
-                    self.changes.append(("q", number))
+                    self.changes.append(data.Queued("q", number))
             case Moved():
                 number = self._relation(event.relation)
-                self.changes += (("r", number, QUEUED), ("f", number))
+                self.changes += (data.Moved("r", number, QUEUED), data.Requeued("f", number))
             case Bound():
                 variable = self._numbered(event.root)
                 self._show_type(variable, event.type)
                 self._refresh(event.root)
             case Merged():
                 winner, loser = self._numbered(event.winner), self._numbered(event.loser)
-                self.changes.append(("u", winner, loser))
+                self.changes.append(data.Unified("u", winner, loser))
                 self.members.setdefault(event.winner, []).extend(self.members.pop(event.loser, []))
                 mentioned = self.mentions.pop(event.loser, set())
                 self.mentions.setdefault(event.winner, set()).update(mentioned)
@@ -286,8 +286,8 @@ class _Builder:
                 if event.relation is not None:
                     number = self._relation(event.relation)
                     if isinstance(self.now.steps[-1].main, Started):  # it was run, so it is not in the queue
-                        self.changes.append(("p", number))
-                    self.changes.append(("r", number, REFUSED))
+                        self.changes.append(data.Popped("p", number))
+                    self.changes.append(data.Moved("r", number, REFUSED))
             case FunctionEntered() | Unifying() | Annotated():
                 pass
 

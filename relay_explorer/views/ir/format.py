@@ -1,0 +1,95 @@
+"""The data of the IR view: the program as text and graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, NamedTuple
+
+from ..format import View
+from ..schema import Amount, Count, Flat, Index, OneOf, RowIndex, RowOrNone, as_object
+
+SHAPES = ("rect", "round", "hex", "diamond", "circle", "trapezium", "parallelogram", "bar")
+HUES = ("blue", "orange", "teal", "red", "purple", "olive", "sky", "pink", "brown", "grey")
+Shape = Annotated[str, OneOf(SHAPES)]
+Hue = Annotated[str, OneOf(HUES)]
+NodeIndex = Annotated[int, Index("nodes")]
+
+
+class Family(NamedTuple):
+    """A group of operators: how its nodes are drawn. The hue is a name of the palette in `theme.css`."""
+
+    name: str
+    shape: Shape
+    hue: Hue
+
+
+class Node(NamedTuple):
+    """An expression. `params` counts parameter scalars read here, `bytes` those read and written; `uses` are
+    the edges that leave (over 1: it is shared); `detail` is the operator's one-line description, or "".
+    """
+
+    label: str
+    family: Annotated[int, Index("families")]
+    row: RowOrNone
+    type: str
+    short: str
+    params: Amount
+    flops: Amount
+    bytes: Amount
+    attributes: str
+    group: Annotated[int, Index("groups", none=True)]
+    uses: Amount
+    detail: str
+
+
+class Edge(NamedTuple):
+    """`source` produces operand number `operand` of `target`."""
+
+    source: NodeIndex
+    target: NodeIndex
+    operand: Amount
+
+
+class Group(NamedTuple):
+    """A function (kind 0), a repeated block (1) or a branch (2), and its rows; groups nest. Blocks with the
+    same `repeat` are the same again: the same operations wired in the same way, sizes may differ.
+    """
+
+    label: str
+    parent: Annotated[int, Index("groups", none=True, order="earlier")]
+    first: RowIndex
+    last: RowIndex
+    kind: Annotated[int, Count(0)]
+    repeat: str = ""
+
+
+class Scope(NamedTuple):
+    """The variable that the `let` at `row` binds can be used in the rows from `first` to `last`."""
+
+    row: RowIndex
+    first: RowIndex
+    last: RowIndex
+
+
+@as_object
+class Totals(NamedTuple):
+    """Sums over the program; each expression once."""
+
+    nodes: Amount
+    calls: Amount
+    params: Amount
+    flops: Amount
+    bytes: Amount
+
+
+@dataclass(frozen=True)
+class IRView(View):
+    """The program as text and graph. The nodes stand in the order of evaluation."""
+
+    kind: ClassVar[str] = "ir"
+    families: tuple[Family, ...]
+    nodes: tuple[Node, ...]
+    edges: Annotated[tuple[Edge, ...], Flat()]
+    groups: tuple[Group, ...]
+    scopes: tuple[Scope, ...]
+    totals: Totals

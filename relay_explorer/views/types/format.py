@@ -1,0 +1,184 @@
+"""The data of the types view: type inference, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+from ..format import Sentence, View
+from ..schema import Index, OneOf, RowIndex, RowOrNone, Wire, as_object
+
+VariableIndex = Annotated[int, Index("variables")]
+RelationIndex = Annotated[int, Index("relations")]
+StepIndex = Annotated[int, Index("steps")]
+
+
+class Mark(IntEnum):
+    """What a step of inference does."""
+
+    GENERATE = 0
+    UNIFY = 1
+    SOLVE = 2
+    WAIT = 3
+    REQUEUE = 4
+    REFUSE = 5
+    DONE = 6
+
+
+class Status(IntEnum):
+    """Where a relation stands."""
+
+    APPEARS = 0
+    QUEUED = 1
+    RUNNING = 2
+    WAITING = 3
+    SOLVED = 4
+    REFUSED = 5
+
+
+class Knowledge(IntEnum):
+    """How much of a type is known."""
+
+    UNKNOWN = 0
+    PART = 1
+    KNOWN = 2
+
+
+class TypeVariable(NamedTuple):
+    """A type variable or known type: its name (`α`, `%x`), its row, and what it is the type of."""
+
+    name: str
+    row: RowOrNone
+    what: str
+
+
+class RelationBox(NamedTuple):
+    """A relation: the operator's name, its row, its formula with the variables substituted
+    ("add: γ = β ⊔ α"), and the variables, the output last.
+    """
+
+    name: str
+    row: RowOrNone
+    label: str
+    variables: tuple[VariableIndex, ...]
+
+
+class Appears(NamedTuple):
+    """The variable appears."""
+
+    tag: Literal["v"]
+    variable: VariableIndex
+
+
+class Typed(NamedTuple):
+    """The type of the variable's class becomes this."""
+
+    tag: Literal["t"]
+    variable: VariableIndex
+    short: str
+    full: str
+    known: Annotated[int, OneOf(Knowledge)]
+
+
+class Unified(NamedTuple):
+    """Two classes become one; the representative of the first leads."""
+
+    tag: Literal["u"]
+    first: VariableIndex
+    second: VariableIndex
+
+
+class Moved(NamedTuple):
+    """The relation has another status."""
+
+    tag: Literal["r"]
+    relation: RelationIndex
+    status: Annotated[int, OneOf(Status)]
+
+
+class Queued(NamedTuple):
+    """The relation joins the queue at its end."""
+
+    tag: Literal["q"]
+    relation: RelationIndex
+
+
+class Requeued(NamedTuple):
+    """The relation moves to, or joins, the front of the queue."""
+
+    tag: Literal["f"]
+    relation: RelationIndex
+
+
+class Popped(NamedTuple):
+    """The relation leaves the queue."""
+
+    tag: Literal["p"]
+    relation: RelationIndex
+
+
+Change = Appears | Typed | Unified | Moved | Queued | Requeued | Popped
+
+
+class Step(NamedTuple):
+    """One step of inference: the sentence, the earlier steps that it used, and what it changed. The state
+    after a step is that of the step before with its changes applied in order, starting from nothing.
+    """
+
+    mark: Annotated[int, OneOf(Mark)]
+    row: RowOrNone
+    say: Sentence
+    because: tuple[Annotated[int, Index("steps", order="earlier")], ...]
+    changes: tuple[Change, ...]
+
+
+class ChainLink(NamedTuple):
+    """One link of the chain that led to a type."""
+
+    step: StepIndex
+    row: RowOrNone
+    say: Sentence
+
+
+@as_object
+class Side(NamedTuple):
+    """One of two types that disagree, and how it came about."""
+
+    type: str
+    chain: tuple[ChainLink, ...]
+
+
+@as_object
+class Conflict(NamedTuple):
+    """Why a program is refused. A side that has no type (nothing disagrees: too little is known) has "" for
+    it, and then neither is drawn.
+    """
+
+    step: StepIndex
+    row: RowOrNone
+    say: Sentence
+    left: Side
+    right: Side
+    tries: Annotated[tuple[Sentence, ...], Wire("try")]
+
+
+class FunctionRows(NamedTuple):
+    """A function and its rows."""
+
+    name: str
+    first: RowIndex
+    last: RowIndex
+
+
+@dataclass(frozen=True)
+class TypesView(View):
+    """A recorded inference, step by step. `start` is the step shown first; None is the last."""
+
+    kind: ClassVar[str] = "types"
+    variables: Annotated[tuple[TypeVariable, ...], Wire("vars")]
+    relations: Annotated[tuple[RelationBox, ...], Wire("rels")]
+    steps: tuple[Step, ...]
+    functions: tuple[FunctionRows, ...]
+    conflict: Conflict | None = None
+    start: Annotated[StepIndex | None, Wire(omitted=True)] = None
