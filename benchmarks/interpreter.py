@@ -19,10 +19,12 @@ from benchmarks.common import alternate, median, report, table
 from benchmarks.torch_recurrent import CharRNN, TreeLSTM
 from relay_explorer import models, relay
 from relay_explorer.execute import Interpreter, make_list
-from relay_explorer.execute.code import Code, Instruction, Kind
-from relay_explorer.execute.interpreter import Frame, Observer, apply_operator
+from relay_explorer.execute.code import Instruction, Kind
+from relay_explorer.execute.events import BranchChosen, EvaluationEvent, Frame, FunctionEntered, ValueComputed
+from relay_explorer.execute.interpreter import apply_operator
 from relay_explorer.execute.values import Closure
 from relay_explorer.ir import IRModule, TensorType
+from relay_explorer.ir.recorder import Recorder
 from relay_explorer.models.tree_lstm import phrase
 from relay_explorer.ops.numeric import quiet
 
@@ -77,27 +79,28 @@ def char_rnn() -> Case:
     return Case(module, make_list(module, text), weights, lambda: theirs(tensors))
 
 
-class Trace(Observer):
+class Trace(Recorder[EvaluationEvent]):
     """Keeps what a run asked for, so that each part can be done again on its own."""
 
     def __init__(self) -> None:
+        super().__init__(EvaluationEvent)
         self.operators: list[tuple[Instruction, list[Any]]] = []
         self.choices: list[tuple[Instruction, Frame]] = []
         self.calls: list[tuple[Closure, tuple[Any, ...]]] = []
         self.kinds: Counter[Kind] = Counter()
 
-    def made(self, instruction: Instruction, frame: Frame) -> None:
-        self.kinds[instruction.kind] += 1
-        if instruction.kind is Kind.OPERATOR:
-            self.operators.append((instruction, [frame[i] for i in instruction.operands]))
-
-    def chose(self, instruction: Instruction, frame: Frame, block: Any, tail: bool) -> None:
-        self.kinds[instruction.kind] += 1
-        self.choices.append((instruction, frame))
-
-    def entered(self, code: Code, frame: Frame, callee: Closure, at: Instruction | None, tail: bool) -> None:
-        self.kinds[Kind.CALL] += 1
-        self.calls.append((callee, tuple(frame[: len(code.function.params)])))
+    def record(self, event: EvaluationEvent) -> None:
+        match event:
+            case ValueComputed(instruction, frame):
+                self.kinds[instruction.kind] += 1
+                if instruction.kind is Kind.OPERATOR:
+                    self.operators.append((instruction, [frame[i] for i in instruction.operands]))
+            case BranchChosen(instruction, frame):
+                self.kinds[instruction.kind] += 1
+                self.choices.append((instruction, frame))
+            case FunctionEntered(code, frame, callee):
+                self.kinds[Kind.CALL] += 1
+                self.calls.append((callee, tuple(frame[: len(code.function.params)])))
 
 
 def repeat(action: Callable[..., object], arguments: Iterable[tuple[Any, ...]]) -> Callable[[], None]:
@@ -115,7 +118,8 @@ def parts(case: Case) -> tuple[list[tuple[str, str, float]], float]:
     outer, plain = relay.create_executor(mod=case.module).evaluate(), Interpreter(case.module)
     values = [case.argument.inner, *case.weights.values()]
     trace = Trace()
-    Interpreter(case.module, trace).call("main", values)
+    with trace:
+        Interpreter(case.module).call("main", values)
     operators = [(*i.detail, given, i.node) for i, given in trace.operators]
     kernels = [(op.compute.__wrapped__, (attrs, *given)) for op, attrs, given, _ in operators]
     with quiet():

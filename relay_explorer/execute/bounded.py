@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from ..ir.errors import RelayError
+from ..ir.recorder import Event, Recorder
+
+E = TypeVar("E", bound=Event)
 
 
 class BudgetError(Exception):
@@ -21,15 +26,28 @@ class Totals:
     deepest: int = 0
 
 
-class Bounded:
-    """Keeps the first `limit` steps, counts all, and stops the run after `budget` steps."""
+class BoundedRecorder(Recorder[E]):
+    """Keep the first steps of a run, count all, and stop the run after `budget` steps.
 
-    limit: int
-    budget: int
-    totals: Totals
+    A subclass has a method for each class of events and names them in `handlers`.
+    """
 
-    def count(self) -> int:
-        """The number of this step."""
+    def __init__(self, kind: type[E], steps: int, budget: int) -> None:
+        super().__init__(kind)
+        self.most_steps = steps
+        self.budget = budget
+        self.totals = Totals()
+        self._handlers = self.handlers()
+
+    def handlers(self) -> Mapping[type[E], Callable[[Any], None]]:
+        """Return the method for each class of events."""
+        raise NotImplementedError
+
+    def emit(self, event: E) -> None:
+        self._handlers[event.__class__](event)
+
+    def next_step(self) -> int:
+        """Return the number of this step; raise BudgetError where it is one too many."""
         number = self.totals.steps
         if number >= self.budget:
             raise BudgetError
@@ -37,8 +55,8 @@ class Bounded:
         return number
 
     def keeps(self, step: int) -> bool:
-        """Whether a step is recorded."""
-        return step < self.limit
+        """Return whether a step is recorded."""
+        return step < self.most_steps
 
 
 def check_bounds(limit: int, budget: int) -> None:

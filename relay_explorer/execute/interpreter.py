@@ -15,11 +15,22 @@ from ..ir.errors import Note, RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
+from ..ir.recorder import active, unrecorded
 from ..ir.show import counted
 from ..ir.span import Span
 from ..ops.numeric import quiet
 from ..typing.exhaustive import missing_case, show_pattern
 from .code import Block, ClauseCode, Code, Instruction, Kind, compile_function
+from .events import (
+    BranchChosen,
+    EvaluationEvent,
+    Frame,
+    FunctionEntered,
+    RunFailed,
+    RunFinished,
+    ValueComputed,
+    ValueReturned,
+)
 from .memory import Budget
 from .values import Closure, ConstructorValue, ForeignClosure, RefValue, Value, show
 
@@ -27,7 +38,6 @@ MOST_CLAUSES = 6  # of a match, that an error names
 DEEP = 1000  # calls: from here on they may be what takes the memory
 DEEPEST_STACK = 1_000_000  # callers that wait; each takes about 200 bytes
 
-Frame = list[Value]
 Waiting = tuple[Block, int, Frame, int]  # who goes on, where, with what, and where the value goes
 
 
@@ -35,43 +45,11 @@ class ExecutionError(RelayError):
     """A program that went wrong while it ran; says where."""
 
 
-class Observer:
-    """What is told of a run, as it happens. These do nothing: `execute.record` keeps what it hears.
-
-    An activation is a code with its frame. Of each instruction one thing is told, once it is done: `made`,
-    or, where the run goes on elsewhere, `entered` (a call) or `chose`; and then, unless that stood in the
-    place of a result (a tail call), `returned` when its value is there.
-    """
-
-    def entered(self, code: Code, frame: Frame, callee: Closure, at: Instruction | None, tail: bool) -> None:
-        """A function begins: called at `at`, None where the run starts with it. `tail`: what it returns is
-        the value of the block that called it.
-        """
-
-    def made(self, instruction: Instruction, frame: Frame) -> None:
-        """The value is in the frame, or in the cell that was written."""
-
-    def chose(self, instruction: Instruction, frame: Frame, block: Block, tail: bool) -> None:
-        """An `if` or `match` goes on with `block`; what its pattern binds is in the frame."""
-
-    def returned(self, instruction: Instruction, value: Value, done: Block) -> None:
-        """What `instruction` waited for is there, from the block `done`: the value of a call, an `if` or a
-        `match`.
-        """
-
-    def finished(self, value: Value, done: Block) -> None:
-        """The run ends with the value of the block `done`."""
-
-    def failed(self, instruction: Instruction, frame: Frame, error: RelayError) -> None:
-        """The run ends with an error at `instruction`."""
-
-
 class Interpreter:
-    """Runs the functions of one module. Compiled functions are kept. An `observer` is told what happens."""
+    """Run the functions of one module. Compiled functions are kept. What happens is emitted as events."""
 
-    def __init__(self, module: IRModule | None = None, observer: Observer | None = None) -> None:
+    def __init__(self, module: IRModule | None = None) -> None:
         self.module = module or IRModule()
-        self.observer = observer
         self._globals: dict[str, Closure] = {}
         self._templates: dict[Code, Frame] = {}
 
@@ -103,11 +81,12 @@ class Interpreter:
                 raise used_up(depth, problem) from None
 
     def _loop(self, callee: Value, args: tuple[Value, ...], waiting: list[Waiting]) -> Value:
-        observer, budget, clock = self.observer, Budget(), time.perf_counter
+        recorder, budget, clock = active(EvaluationEvent), Budget(), time.perf_counter
+        emit = recorder.emit if recorder is not None else None
         code, frame = self._enter(callee, args, None)
         block, at = code.block, 0
-        if observer is not None:
-            observer.entered(code, frame, callee, None, False)
+        if emit is not None:
+            emit(FunctionEntered(code, frame, callee, None, False))
         try:
             while True:
                 if at == len(block.instructions):
@@ -117,8 +96,8 @@ class Interpreter:
                         break
                     block, at, frame, target = waiting.pop()
                     frame[target] = value
-                    if observer is not None:
-                        observer.returned(block.instructions[at - 1], value, done)
+                    if emit is not None:
+                        emit(ValueReturned(block.instructions[at - 1], value, done))
                     continue
                 instruction = block.instructions[at]
                 kind, target, operands, detail, node = instruction
@@ -126,32 +105,32 @@ class Interpreter:
                 if kind is _OPERATOR:
                     op, attrs = detail
                     frame[target] = apply_operator(op, attrs, [frame[i] for i in operands], node)
-                    if observer is not None:
-                        observer.made(instruction, frame)
+                    if emit is not None:
+                        emit(ValueComputed(instruction, frame))
                     continue
                 if (simple := _SIMPLE.get(kind)) is not None:
                     frame[target] = simple(instruction, frame)
-                    if observer is not None:
-                        observer.made(instruction, frame)
+                    if emit is not None:
+                        emit(ValueComputed(instruction, frame))
                     continue
                 tail = at == len(block.instructions) and block.result == target
                 if kind is _CALL:
                     function, *values = [frame[i] for i in operands]
                     if type(function) is not Closure:
                         frame[target] = self._apply(function, values, instruction)
-                        if observer is not None:
-                            observer.made(instruction, frame)
+                        if emit is not None:
+                            emit(ValueComputed(instruction, frame))
                         continue
                     if clock() > budget.next_look and (taken := budget.overdrawn()) is not None:
                         raise too_much(instruction.node.span, _called(instruction), taken, len(waiting))
                     code, next_frame = self._enter(function, tuple(values), instruction)
                     next_block = code.block
-                    if observer is not None:
-                        observer.entered(code, next_frame, function, instruction, tail)
+                    if emit is not None:
+                        emit(FunctionEntered(code, next_frame, function, instruction, tail))
                 else:
                     next_block, next_frame = self._choose(instruction, frame), frame
-                    if observer is not None:
-                        observer.chose(instruction, frame, next_block, tail)
+                    if emit is not None:
+                        emit(BranchChosen(instruction, frame, next_block, tail))
                 if not tail:
                     waiting.append((block, at, frame, target))
                     if len(waiting) > DEEPEST_STACK:
@@ -160,11 +139,11 @@ class Interpreter:
         except (RelayError, TypeError, AttributeError, IndexError, ValueError) as problem:
             at_fault = block.instructions[at - 1]
             error = problem if isinstance(problem, RelayError) else ill_typed(at_fault.node.span, problem)
-            if observer is not None:
-                observer.failed(at_fault, frame, error)
+            if emit is not None:
+                emit(RunFailed(at_fault, frame, error))
             raise error from (None if error is problem else problem)
-        if observer is not None:
-            observer.finished(value, done)
+        if emit is not None:
+            emit(RunFinished(value, done))
         return value
 
     def _enter(self, callee: Value, args: tuple[Value, ...], at: Instruction | None) -> tuple[Code, Frame]:
@@ -208,7 +187,8 @@ class Interpreter:
         function that something else runs.
         """
         if isinstance(callee, ForeignClosure):
-            return callee.call(values)
+            with unrecorded(EvaluationEvent):  # another executor's function: its run is not part of this one
+                return callee.call(values)
         if isinstance(callee, Constructor):
             try:
                 return ConstructorValue(callee, values)

@@ -7,17 +7,28 @@ steps are kept, the rest is counted, and after `budget` steps a run that has not
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any as Anything
 
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, GlobalVar
 from ..ir.module import IRModule
 from ..ir.op import Op
-from .bounded import Bounded, BudgetError, Totals, check_bounds
+from .bounded import BoundedRecorder, BudgetError, Totals, check_bounds
 from .code import Block, Code, Instruction, Kind
+from .events import (
+    BranchChosen,
+    EvaluationEvent,
+    Frame,
+    FunctionEntered,
+    RunFailed,
+    RunFinished,
+    ValueComputed,
+    ValueReturned,
+)
 from .executor import FunctionValue
-from .interpreter import Frame, Interpreter, Observer
+from .interpreter import Interpreter
 from .values import Closure, ConstructorValue, RefValue, Value
 
 LIMIT = 2_000
@@ -174,27 +185,34 @@ class Evaluation:
         return last.error if isinstance(last, Failed) else None
 
 
-@dataclass
-class Recorder(Bounded, Observer):
-    """Keeps what happens in the first `limit` steps, and counts all; stops the run after `budget` steps."""
+class RunRecorder(BoundedRecorder[EvaluationEvent]):
+    """Keep what happens in the first `limit` steps, count all, and stop the run after `budget` steps."""
 
-    limit: int = LIMIT
-    budget: int = BUDGET
-    steps: list[Step] = field(default_factory=list)
-    activations: list[Activation] = field(default_factory=list)
-    totals: Totals = field(default_factory=Totals)
-
-    def __post_init__(self) -> None:
+    def __init__(self, limit: int = LIMIT, budget: int = BUDGET) -> None:
+        super().__init__(EvaluationEvent, limit, budget)
+        self.steps: list[Step] = []
+        self.activations: list[Activation] = []
         self.now: Activation | None = None
         self.waiting: list[tuple[Instruction, Activation]] = []  # as the interpreter's own
         self.depth = 0
         self.runs: dict[Expr, int] = {}
         self.wrote: dict[int, int] = {}  # by cell: the last step that put something into it
 
-    # -- what the interpreter tells
+    def handlers(self) -> Mapping[type[EvaluationEvent], Callable[[Anything], None]]:
+        return {
+            FunctionEntered: self.entered,
+            ValueComputed: self.made,
+            BranchChosen: self.chose,
+            ValueReturned: self.returned,
+            RunFinished: self.finished,
+            RunFailed: self.failed,
+        }
 
-    def entered(self, code: Code, frame: Frame, callee: Closure, at: Instruction | None, tail: bool) -> None:
-        caller, step = self.now, self.count()
+    # -- the events of the run
+
+    def entered(self, event: FunctionEntered) -> None:
+        code, frame, callee, at, tail = event.code, event.frame, event.callee, event.at, event.tail
+        caller, step = self.now, self.next_step()
         new = Activation(code, frame, callee, at, caller)
         # A call that ends a branch whose `if` or `match` is waited for is no tail call: its caller goes on.
         goes_on = bool(self.waiting) and self.waiting[-1][1] is caller
@@ -219,8 +237,9 @@ class Recorder(Bounded, Observer):
             self.activations.append(new)
             self.steps.append(Entered(new, because, replaced))
 
-    def made(self, instruction: Instruction, frame: Frame) -> None:
-        now, step, node = self._here(), self.count(), instruction.node
+    def made(self, event: ValueComputed) -> None:
+        instruction, frame = event.instruction, event.frame
+        now, step, node = self._here(), self.next_step(), instruction.node
         self.runs[node] = self.runs.get(node, 0) + 1
         if not self.keeps(step):
             return
@@ -238,8 +257,9 @@ class Recorder(Bounded, Observer):
             because = tuple(dict.fromkeys((*because, put))) if put >= 0 else because
         self.steps.append(Made(now, because, instruction, value))
 
-    def chose(self, instruction: Instruction, frame: Frame, block: Block, tail: bool) -> None:
-        now, step, node = self._here(), self.count(), instruction.node
+    def chose(self, event: BranchChosen) -> None:
+        instruction, block, tail = event.instruction, event.block, event.tail
+        now, step, node = self._here(), self.next_step(), instruction.node
         self.runs[node] = self.runs.get(node, 0) + 1
         if not tail:
             self.waiting.append((instruction, now))
@@ -252,8 +272,9 @@ class Recorder(Bounded, Observer):
             now.origin.update(dict.fromkeys(instruction.detail[number].slots.values(), step))
         self.steps.append(Chose(now, because, instruction, number))
 
-    def returned(self, instruction: Instruction, value: Value, done: Block) -> None:
-        ended, step = self._here(), self.count()
+    def returned(self, event: ValueReturned) -> None:
+        instruction, value, done = event.instruction, event.value, event.done
+        ended, step = self._here(), self.next_step()
         _, now = self.waiting.pop()
         left = ended if ended is not now else None
         if left is not None:
@@ -265,12 +286,14 @@ class Recorder(Bounded, Observer):
             now.origin[instruction.target] = step
             self.steps.append(Returned(now, because, instruction, value, left))
 
-    def finished(self, value: Value, done: Block) -> None:
-        now, step = self._here(), self.count()
+    def finished(self, event: RunFinished) -> None:
+        value, done = event.value, event.done
+        now, step = self._here(), self.next_step()
         self.steps.append(Finished(now, now.reads((done.result,), step), value))
 
-    def failed(self, instruction: Instruction, frame: Frame, error: RelayError) -> None:
-        now, step = self._here(), self.count()
+    def failed(self, event: RunFailed) -> None:
+        instruction, frame, error = event.instruction, event.frame, event.error
+        now, step = self._here(), self.next_step()
         if now.frame is not frame:  # the call was one too many: its caller is where it went wrong
             now = self.waiting[-1][1]
         self.steps.append(Failed(now, now.reads(instruction.operands, step), instruction, error))
@@ -312,11 +335,11 @@ def record(
     interpreter = Interpreter(module)
     values = FunctionValue(interpreter, interpreter.evaluate(var), var).arguments(args, named)
     cells = tuple(_cells(values))
-    recorder = Recorder(limit, budget)
-    interpreter.observer = recorder
+    recorder = RunRecorder(limit, budget)
     stopped = False
     try:
-        interpreter.call(entry, values)
+        with recorder:
+            interpreter.call(entry, values)
     except BudgetError:
         stopped = True
     except RelayError:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 
 class Event:
@@ -57,7 +57,7 @@ class Recorder(Generic[E]):
         self.counts: dict[type[E], int] = {}
         self._tokens: list[Token[tuple[_Entry, ...]]] = []
 
-    def __enter__(self) -> Recorder[E]:
+    def __enter__(self) -> Self:
         self._tokens.append(_ENTRIES.set(((self.kinds, self), *_ENTRIES.get())))
         return self
 
@@ -93,7 +93,7 @@ class Recorder(Generic[E]):
         self.events.append(event)
 
 
-_Entry = tuple[tuple[type[Event], ...], "Recorder[Event] | None"]
+_Entry = tuple[tuple[type[Event], ...], "Recorder[Any] | None"]
 _ENTRIES: ContextVar[tuple[_Entry, ...]] = ContextVar("recorders", default=())  # the innermost first
 
 
@@ -102,7 +102,7 @@ def active(kind: type[E]) -> Recorder[E] | None:
     for kinds, recorder in _ENTRIES.get():
         for wanted in kinds:
             if issubclass(kind, wanted) or issubclass(wanted, kind):
-                return recorder  # type: ignore[return-value]  # a recorder of one of its kinds
+                return recorder
     return None
 
 

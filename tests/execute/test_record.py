@@ -7,13 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay_explorer import relay
 from relay_explorer.execute import Evaluation, ExecutionError, Interpreter, record
+from relay_explorer.execute.events import EvaluationEvent, FunctionEntered, RunFinished, ValueComputed
 from relay_explorer.execute.record import Chose, Entered, Failed, Finished, Made, Returned
+from relay_explorer.execute.vm import Machine, compile_program
 from relay_explorer.ir.errors import RelayError, TypeInferenceError
+from relay_explorer.ir.expr import Call
+from relay_explorer.ir.recorder import Recorder, active
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from tests.property.test_evaluation import same, value_of
-from tests.views.runs import CELLS, TREE, evaluation, module
+from tests.views.runs import CELLS, evaluation, module
 
 LOOP = """
 def @loop(%i: int32, %acc: int32) -> int32 {
@@ -210,5 +215,28 @@ def test_a_recording_is_a_beginning_of_the_whole_one(n: int, limit: int) -> None
     assert part.left_out == max(0, whole.totals.steps - limit - 1)
 
 
-def test_nothing_is_told_to_nobody() -> None:
-    assert Interpreter(parse(TREE)).observer is None
+def test_nothing_is_recorded_by_default() -> None:
+    assert active(EvaluationEvent) is None
+
+
+def test_a_run_of_any_executor_can_be_recorded() -> None:
+    run = relay.create_executor(mod=parse("def @main(%x: float32) { exp(exp(%x)) }")).evaluate()
+    with Recorder(ValueComputed) as recorder:
+        run(1.0)
+    assert [
+        str(event.instruction.node.op)
+        for event in recorder.events
+        if isinstance(event.instruction.node, Call)
+    ] == ["exp", "exp"]
+
+
+def test_a_function_of_another_executor_is_one_step() -> None:
+    """Its own run, here in a virtual machine that computes kernels with the interpreter, is not recorded."""
+    text = "def @main() -> fn (float32) -> float32 { fn (%x: float32) -> float32 { exp(exp(%x)) } }"
+    foreign = Machine(compile_program(parse(text))).call("main", [])
+    apply = parse("def @main(%f: fn (float32) -> float32) -> float32 { add(%f(1f), 1f) }")
+    with Recorder(EvaluationEvent) as recorder:
+        Interpreter(apply).call("main", [foreign])
+    assert [type(event) for event in recorder.events] == [
+        FunctionEntered, ValueComputed, ValueComputed, RunFinished,
+    ]  # fmt: skip

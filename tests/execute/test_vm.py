@@ -13,9 +13,11 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, Interpreter, list_items, make_list, memory
 from relay_explorer.execute.results import to_value
-from relay_explorer.execute.vm import Machine, Observer, compile_program
+from relay_explorer.execute.vm import Machine, compile_program
+from relay_explorer.execute.vm.events import FunctionEntered
 from relay_explorer.ir import IRModule, RelayError
 from relay_explorer.ir.narrow import as_tensor_type
+from relay_explorer.ir.recorder import Recorder
 from relay_explorer.models.char_rnn import char_rnn
 from relay_explorer.models.lenet import lenet
 from relay_explorer.models.lstm import lstm
@@ -127,14 +129,6 @@ def test_effects_come_in_their_order(level: int, cond: bool) -> None:
 def test_a_loop_of_many_turns_keeps_nothing() -> None:
     """No turn waits for the next: the deepest the machine gets is one activation."""
 
-    class Depth(Observer):
-        now = most = 0
-
-        def entered(self, function: Any, registers: Any, number: int, tail: bool) -> None:
-            self.now += not tail
-            self.most = max(self.most, self.now)
-
-    depth = Depth()
     program = """
     def @main(%n: int32) -> int32 {
       let %loop = fn (%i: int32, %sum: int32) -> int32 {
@@ -142,8 +136,11 @@ def test_a_loop_of_many_turns_keeps_nothing() -> None:
       };
       %loop(0, 0)
     }"""
-    found = Machine(compile_program(parse(program)), observer=depth).call("main", [np.array(20_000, "int32")])
-    assert (int(found), depth.most) == (199_990_000, 1)
+    machine = Machine(compile_program(parse(program)))
+    with Recorder(FunctionEntered) as recorder:
+        result = machine.call("main", [np.array(20_000, "int32")])
+    assert int(result) == 199_990_000
+    assert sum(not event.tail for event in recorder.events) == 1
 
 
 def test_a_deep_recursion() -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from relay_explorer import explore
 from relay_explorer.execute.vm import Machine, compile_program
-from relay_explorer.execute.vm.record import Recorder, record_machine
+from relay_explorer.execute.vm.events import InstructionExecuted, ValueReturned
+from relay_explorer.execute.vm.record import MachineRecorder, record_machine
 from relay_explorer.execute.vm.run import StepKind
-from relay_explorer.execute.vm.steps import Registers
 from relay_explorer.execute.vm.things import ThingKind
 from relay_explorer.ir import RelayError
 from relay_explorer.ir.expr import Function, const
@@ -149,12 +149,12 @@ def test_every_register_holds_what_the_recording_says() -> None:
 
     expected: dict[int, int] = {}  # by activation: the instruction to come
 
-    class Compared(Recorder):
+    class Compared(MachineRecorder):
         compared = 0
 
-        def did(self, function, number, registers: Registers) -> None:  # type: ignore[no-untyped-def]
-            super().did(function, number, registers)
-            now = self._here()
+        def did(self, event: InstructionExecuted) -> None:
+            super().did(event)
+            number, registers, now = event.number, event.registers, self._here()
             for held, value in zip(now.registers, registers):
                 thing = self.things.all[held] if isinstance(held, int) else None
                 data = thing is not None and thing.kind in (ThingKind.DATA, ThingKind.CLOSURE)
@@ -164,14 +164,15 @@ def test_every_register_holds_what_the_recording_says() -> None:
             assert expected.get(now.number, number) == number, "another one came than was foretold"
             expected[now.number] = now.following
 
-        def returned(self, function, number, registers: Registers, value) -> None:  # type: ignore[no-untyped-def]
-            super().returned(function, number, registers, value)
-            expected[self._here().number] = number + 1
+        def returned(self, event: ValueReturned) -> None:
+            super().returned(event)
+            expected[self._here().number] = event.number + 1
 
     for text, value in ((MAP, 7), (CELLS, 6)):
         expected.clear()
-        machine = Machine(compile_program(module(text)), observer=Compared())
-        machine.call("main", [np.int32(value)])
+        machine = Machine(compile_program(module(text)))
+        with Compared():
+            machine.call("main", [np.int32(value)])
     assert Compared.compared > 100
 
 

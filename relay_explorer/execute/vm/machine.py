@@ -15,6 +15,7 @@ from ...ir.adt import Constructor
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Var
 from ...ir.op import Op
+from ...ir.recorder import active, unrecorded
 from ...ir.show import counted
 from ...ir.span import Span
 from ...ops.numeric import quiet
@@ -35,6 +36,14 @@ from .bytecode import (
     TailInvokeClosure,
     VMFunction,
     VMProgram,
+)
+from .events import (
+    FunctionEntered,
+    InstructionExecuted,
+    MachineEvent,
+    RunFailed,
+    RunFinished,
+    ValueReturned,
 )
 from .kernels import Kernel, NumPyKernel
 from .memory import Memory
@@ -79,37 +88,12 @@ class VMClosure(ForeignClosure):
         return self.code.machine.call(self, args)
 
 
-class Observer:
-    """What is told of a run, as it happens; these do nothing.
-
-    Of each instruction one thing is told, once it is done: `did`, or, where another function goes on,
-    `entered` or `returned`. `number` is its place in the function's code.
-    """
-
-    def entered(self, function: VMFunction, registers: Registers, number: int, tail: bool) -> None:
-        """A function begins: it was called by instruction `number` of the one that ran, -1 where the run
-        begins with it. `tail`: it takes the place of that one.
-        """
-
-    def did(self, function: VMFunction, number: int, registers: Registers) -> None:
-        """An instruction is done; what it wrote is in the registers."""
-
-    def returned(self, function: VMFunction, number: int, registers: Registers, value: Value) -> None:
-        """The caller `function` has what it waited for at its instruction `number`."""
-
-    def finished(self, value: Value) -> None:
-        """The run ends with a value."""
-
-    def failed(self, function: VMFunction, number: int, error: RelayError) -> None:
-        """The run ends with an error at an instruction."""
-
-
 class Machine:
     """Runs the functions of a program.
 
     `kernels` compute those of the program (without them, NumPy does). `memory` is where tensors lie that they
-    can take, `constants` are the program's constants as arrays that they can take. An `observer` is told what
-    happens.
+    can take, `constants` are the program's constants as arrays that they can take. What happens is emitted as
+    events.
     """
 
     def __init__(
@@ -119,10 +103,8 @@ class Machine:
         *,
         memory: Memory | None = None,
         constants: Sequence[Array] | None = None,
-        observer: Observer | None = None,
     ) -> None:
         self.program = program
-        self.observer = observer
         self._kernels = list(kernels) if kernels is not None else None
         self._made: dict[int, Kernel] = {}
         self.memory = memory or Memory()
@@ -210,15 +192,16 @@ class Machine:
     # -- running
 
     def _run(self, callee: VMClosure, args: list[Value], waiting: list[Any]) -> Value:
-        observer, budget, clock = self.observer, Budget(), time.perf_counter
+        recorder, budget, clock = active(MachineEvent), Budget(), time.perf_counter
+        emit = recorder.emit if recorder is not None else None
         deepest = interpreter.DEEPEST_STACK
         code = callee.code
         if len(args) != code.params:
             raise _wrong_number(code.function, len(args), None)
         frame: Registers = [*args, *callee.captured, *code.blank]
         words, at = code.words, 0
-        if observer is not None:
-            observer.entered(code.function, frame, -1, False)
+        if emit is not None:
+            emit(FunctionEntered(code.function, frame, -1, False))
         try:
             while True:
                 kind, a, b, c = words[at]
@@ -240,8 +223,8 @@ class Machine:
                     code, at, frame, target = waiting.pop()
                     words = code.words
                     frame[target] = value
-                    if observer is not None:
-                        observer.returned(code.function, at - 1, frame, value)
+                    if emit is not None:
+                        emit(ValueReturned(code.function, at - 1, frame, value))
                     continue
                 elif kind == FATAL:
                     raise unmatched(frame[a.value], _span(code, at), a.note, a.help)
@@ -252,13 +235,14 @@ class Machine:
                     else:
                         closure = frame[a]
                         if not isinstance(closure, VMClosure):
-                            value = _applied(closure, values, _span(code, at))
+                            with unrecorded(MachineEvent):  # what it runs is not part of this run
+                                value = _applied(closure, values, _span(code, at))
                             if kind == TAIL_CLOSURE:
                                 frame, words, at = [value], _RETURN, 0
                             else:
                                 frame[c] = value
-                                if observer is not None:
-                                    observer.did(code.function, here, frame)
+                                if emit is not None:
+                                    emit(InstructionExecuted(code.function, here, frame))
                             continue
                         called = closure.code
                         if len(values) != called.params:
@@ -272,19 +256,19 @@ class Machine:
                         if len(waiting) > deepest:
                             raise too_deep(_span(code, at), _called(kind, a), len(waiting))
                     values += called.blank
-                    if observer is not None:
-                        observer.entered(called.function, values, at - 1, tail)
+                    if emit is not None:
+                        emit(FunctionEntered(called.function, values, at - 1, tail))
                     code, words, frame, at = called, called.words, values, 0
                     continue
-                if observer is not None:
-                    observer.did(code.function, here, frame)
+                if emit is not None:
+                    emit(InstructionExecuted(code.function, here, frame))
         except (RelayError, TypeError, AttributeError, IndexError, ValueError) as problem:
             error = problem if isinstance(problem, RelayError) else ill_typed(_span(code, at), problem)
-            if observer is not None:
-                observer.failed(code.function, at - 1, error)
+            if emit is not None:
+                emit(RunFailed(code.function, at - 1, error))
             raise error from (None if error is problem else problem)
-        if observer is not None:
-            observer.finished(value)
+        if emit is not None:
+            emit(RunFinished(value))
         return value
 
 

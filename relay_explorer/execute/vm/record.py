@@ -7,11 +7,11 @@ that has not ended is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ...ir.errors import RelayError
-from ..bounded import Bounded, BudgetError, check_bounds
+from ..bounded import BoundedRecorder, BudgetError, check_bounds
 from ..values import Value, show
 from .bytecode import (
     AllocStorage,
@@ -28,7 +28,15 @@ from .bytecode import (
     written,
 )
 from .effects import Effects, following, results
-from .machine import Machine, Observer
+from .events import (
+    FunctionEntered,
+    InstructionExecuted,
+    MachineEvent,
+    RunFailed,
+    RunFinished,
+    ValueReturned,
+)
+from .machine import Machine
 from .run import Activation, MachineRun, Step, StepKind, Totals
 from .steps import Registers
 from .things import Held, Things
@@ -37,19 +45,16 @@ LIMIT = 1_500
 BUDGET = 300_000
 
 
-@dataclass
-class Recorder(Bounded, Observer):
-    """Keeps what happens in the first `limit` steps, and counts all; stops the run after `budget` steps."""
+class MachineRecorder(BoundedRecorder[MachineEvent]):
+    """Keep what happens in the first `limit` steps, count all, and stop the run after `budget` steps."""
 
-    limit: int = LIMIT
-    budget: int = BUDGET
-    text: Callable[[Value], str] = show
-    steps: list[Step] = field(default_factory=list)
-    activations: list[Activation] = field(default_factory=list)
-    totals: Totals = field(default_factory=Totals)
-    runs: dict[str, list[int]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, limit: int = LIMIT, budget: int = BUDGET, text: Callable[[Value], str] = show) -> None:
+        super().__init__(MachineEvent, limit, budget)
+        self.totals: Totals = Totals()
+        self.text = text
+        self.steps: list[Step] = []
+        self.activations: list[Activation] = []
+        self.runs: dict[str, list[int]] = {}
         self.things = Things(self.text)
         self.effects = Effects(self.things)
         self.changes = self.effects.changes
@@ -58,10 +63,20 @@ class Recorder(Bounded, Observer):
         self.function: VMFunction | None = None
         self.args: tuple[Held, ...] = ()
 
-    # -- what the machine tells
+    def handlers(self) -> Mapping[type[MachineEvent], Callable[[Any], None]]:
+        return {
+            FunctionEntered: self.entered,
+            InstructionExecuted: self.did,
+            ValueReturned: self.returned,
+            RunFinished: self.finished,
+            RunFailed: self.failed,
+        }
 
-    def entered(self, function: VMFunction, registers: Registers, number: int, tail: bool) -> None:
-        step = self.count()
+    # -- the events of the run
+
+    def entered(self, event: FunctionEntered) -> None:
+        function, registers, number, tail = event.function, event.registers, event.number, event.tail
+        step = self.next_step()
         if number >= 0:
             self._ran(number)
             self.totals.calls += 1
@@ -94,8 +109,9 @@ class Recorder(Bounded, Observer):
             kind, new.number, -1, 0, because, tuple(held), left=caller.number if caller and tail else -1
         )
 
-    def did(self, function: VMFunction, number: int, registers: Registers) -> None:
-        step = self.count()
+    def did(self, event: InstructionExecuted) -> None:
+        function, number, registers = event.function, event.number, event.registers
+        step = self.next_step()
         self.function = function
         self._ran(number)
         instruction = function.code[number]
@@ -119,8 +135,9 @@ class Recorder(Bounded, Observer):
         wrote = tuple([now.registers[register] for register in results(instruction)])
         self._add(StepKind.DID, now.number, number, now.following, because, reads, wrote, reused=reused)
 
-    def returned(self, function: VMFunction, number: int, registers: Registers, value: Value) -> None:
-        step = self.count()
+    def returned(self, event: ValueReturned) -> None:
+        function, number, value = event.function, event.number, event.value
+        step = self.next_step()
         self.function = function
         self.depth -= 1
         if not self.keeps(step):
@@ -136,8 +153,9 @@ class Recorder(Bounded, Observer):
             StepKind.RETURN, now.number, number, number + 1, because, (held,), (held,), left=ended.number
         )
 
-    def finished(self, value: Value) -> None:
-        step = self.count()
+    def finished(self, event: RunFinished) -> None:
+        value = event.value
+        step = self.next_step()
         late = not self.keeps(step)
         now = self._late() if late else self._here()
         if late:
@@ -151,8 +169,9 @@ class Recorder(Bounded, Observer):
         ret = at if at >= 0 and isinstance(now.function.code[at], Ret) else -1
         self._add(StepKind.END, now.number, ret, -1, because, (held,), (held,))
 
-    def failed(self, function: VMFunction, number: int, error: RelayError) -> None:
-        step = self.count()
+    def failed(self, event: RunFailed) -> None:
+        function, number, error = event.function, event.number, event.error
+        step = self.next_step()
         self.function = function
         self._ran(number)
         late = not self.keeps(step)
@@ -261,18 +280,16 @@ def record_machine(
     """
     check_bounds(limit, budget)
     machine = program if isinstance(program, Machine) else Machine(program)
-    recorder = Recorder(limit, budget, text)
-    before, machine.observer = machine.observer, recorder
+    recorder = MachineRecorder(limit, budget, text)
     stopped = False
     try:
-        machine.call("main", args)
+        with recorder:
+            machine.call("main", args)
     except BudgetError:
         stopped = True
     except RelayError:
         if not recorder.steps or recorder.steps[-1].kind is not StepKind.FAILURE:
             raise
-    finally:
-        machine.observer = before
     return MachineRun(
         machine.program, recorder.args, tuple(recorder.steps), tuple(recorder.activations),
         tuple(recorder.things.all), recorder.totals, recorder.runs, stopped,

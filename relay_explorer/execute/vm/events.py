@@ -1,0 +1,69 @@
+"""The events of a run in the virtual machine.
+
+Each instruction emits one event when it is done: `InstructionExecuted`, or, where another function goes on,
+`FunctionEntered` or `ValueReturned`. `number` is the instruction's index in the function's code. Registers
+are those of the running program; a recorder that needs their values reads them in its `record`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir.errors import RelayError
+from ...ir.recorder import Event
+from ..values import Value
+from .bytecode import VMFunction
+from .steps import Registers
+
+
+class MachineEvent(Event):
+    """Something that the virtual machine did."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionEntered(MachineEvent):
+    """A function begins. It was called by instruction `number` of the one that ran, -1 where the run begins
+    with it. `tail`: it takes the place of that one.
+    """
+
+    function: VMFunction
+    registers: Registers
+    number: int
+    tail: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionExecuted(MachineEvent):
+    """An instruction is done; what it wrote is in the registers."""
+
+    function: VMFunction
+    number: int
+    registers: Registers
+
+
+@dataclass(frozen=True, slots=True)
+class ValueReturned(MachineEvent):
+    """The caller `function` has the value that it waited for at its instruction `number`."""
+
+    function: VMFunction
+    number: int
+    registers: Registers
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished(MachineEvent):
+    """The run ends with a value."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed(MachineEvent):
+    """The run ends with an error at an instruction."""
+
+    function: VMFunction
+    number: int
+    error: RelayError
