@@ -19,12 +19,14 @@ from ...ir.errors import RelayError
 from ..runtime.arrays import aligned
 from ..runtime.kernel import Kernel
 from ..targets.target import Target
+from .archive import AGAIN, ArchiveReader, ArchiveWriter
 from .files import replaced
 
 if TYPE_CHECKING:
     from ..runtime.executable import Executable, GraphExecutable
 
-FORMAT = 1
+FORMAT = 2
+DESCRIPTION = "program.json"
 _KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
 
 
@@ -56,12 +58,14 @@ def write_archive(
         **told,
     }
     with replaced(path) as made, zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("program.json", json.dumps(description))
+        writer = ArchiveWriter(archive)
+        writer.write(DESCRIPTION, json.dumps(description).encode())
         for number, library in enumerate(libraries):
             if library is not None:
-                archive.write(library, f"kernels/{number}{library.suffix}")
+                writer.write(f"kernels/{number}{library.suffix}", library.read_bytes())
         for number, data in constants.items():
-            archive.writestr(f"constants/{number}", data)
+            writer.write(f"constants/{number}", data)
+        writer.close()
 
 
 def _library_of(kernel: Kernel) -> Path | None:
@@ -93,12 +97,9 @@ def load(path: str) -> Executable:
         with open(path, "rb") as file:
             if file.read(4) == saved_native.ELF:
                 return saved_native.load(path)
-        with zipfile.ZipFile(path) as archive:
-            told = json.loads(archive.read("program.json"))
-            if told["format"] != FORMAT:
-                raise RelayError(
-                    f"{path!r} was saved by version {told['version']} in another format", help=[_AGAIN]
-                )
+        with zipfile.ZipFile(path) as opened:
+            archive = ArchiveReader(opened, path)
+            told = archive.description(DESCRIPTION, FORMAT)
             if "bytecode" in told:
                 from .virtual import loaded
 
@@ -113,14 +114,11 @@ def load(path: str) -> Executable:
             f"{path!r} is no program that was saved, or a part of one: {type(problem).__name__}: {problem}"[
                 :400
             ],
-            help=[_AGAIN],
+            help=[AGAIN],
         ) from None
 
 
-_AGAIN = "build the program again, and save it: relay_explorer.build(…).save(path)"
-
-
-def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> GraphExecutable:
+def _loaded(archive: ArchiveReader, told: dict[str, Any]) -> GraphExecutable:
     import numpy as np
 
     from ..runtime.executable import GraphExecutable
@@ -144,7 +142,7 @@ def _loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> GraphExecutable:
     return made
 
 
-def read_kernels(archive: zipfile.ZipFile, told: dict[str, Any], target: Target) -> list[Kernel]:
+def read_kernels(archive: ArchiveReader, told: dict[str, Any], target: Target) -> list[Kernel]:
     """The kernels of a saved program. Their libraries lie in a folder that is there as long as they are."""
     kernels = []
     folder = _Folder()
@@ -152,7 +150,9 @@ def read_kernels(archive: zipfile.ZipFile, told: dict[str, Any], target: Target)
         kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
         kernel.uses, kernel.cached = int(fields["uses"]), True
         if not kernel.on_host:
-            kernel.entry["path"] = archive.extract(f"kernels/{number}{target.library}", folder.path)
+            library = Path(folder.path) / f"{number}{target.library}"
+            library.write_bytes(archive.read(f"kernels/{number}{target.library}"))
+            kernel.entry["path"] = str(library)
             kernel.folder = folder
         kernels.append(kernel)
     return kernels
@@ -172,7 +172,7 @@ def read_target(told: dict[str, Any]) -> Target:
     if told["machine"] != platform.machine() or not target.runs_here:
         raise RelayError(
             f"the program was built for {target} on {told['machine']}, and this machine is none",
-            help=[_AGAIN],
+            help=[AGAIN],
         )
     return target
 

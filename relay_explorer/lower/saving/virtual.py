@@ -4,7 +4,6 @@ its constants, and libraries of its kernels.
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ from ...execute.vm import VMProgram, parse_program, program_text
 from ...ir.ndarray import NDArray
 from ...ir.span import Source, Span
 from ..runtime.virtual import VMExecutable
+from .archive import ArchiveReader
 from .graph import read_kernels, read_target, write_archive
 
 MOST_SOURCE = 1_000_000  # characters of program text that are kept for errors
@@ -48,7 +48,7 @@ def _places(program: VMProgram) -> dict[str, Any]:
     return {"sources": texts, "functions": functions}
 
 
-def loaded(archive: zipfile.ZipFile, told: dict[str, Any]) -> VMExecutable:
+def loaded(archive: ArchiveReader, told: dict[str, Any]) -> VMExecutable:
     """The program of an archive that `save` wrote."""
     target = read_target(told)
     constants = [
