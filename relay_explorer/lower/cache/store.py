@@ -12,6 +12,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 from functools import cache
@@ -104,6 +105,8 @@ def put(
         files[whole["object"]] = linkable
     files[f"{name}.json"] = json.dumps({**whole, "check": _check(whole)}).encode()
     try:
+        if place.exists() and not place.is_dir():
+            place.unlink()
         place.mkdir(parents=True, exist_ok=True)
         for file_name, data in files.items():
             _write(place / file_name, data)
@@ -121,6 +124,8 @@ def _write(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
+        if path.is_dir() and not path.is_symlink():  # no file can take its place
+            shutil.rmtree(path)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
