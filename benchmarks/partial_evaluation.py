@@ -12,9 +12,10 @@ from functools import partial
 from benchmarks.common import alternate, report, table
 from relay_explorer import models, relay
 from relay_explorer.ir import IRModule
+from relay_explorer.ir.recorder import Recorder
 from relay_explorer.transform import ToANormalForm
 from relay_explorer.transform.partial_evaluate import MOST_BINDINGS, Evaluator
-from relay_explorer.transform.partial_evaluate.record import LIMIT, Recorder
+from relay_explorer.transform.partial_evaluate.record import LIMIT, PartialEvaluationEvent
 from relay_explorer.typing import infer_types
 
 WORDS = (4, 16, 64, 256)
@@ -38,25 +39,31 @@ def sentence(words: int) -> IRModule:
     return relay.parse(f"{text}\ndef @main({', '.join(declared)}) {{ @mood({given}) }}")
 
 
-def evaluate(module: IRModule, recorder: Recorder | None) -> int:
+def evaluate(module: IRModule) -> int:
     """The pass on `@main` alone, its normal form made beforehand; how many lines remain."""
     main = module.get_global_var("main")
-    evaluator = Evaluator(module, MOST_BINDINGS, *(() if recorder is None else (recorder,)))
+    evaluator = Evaluator(module, MOST_BINDINGS)
     evaluator.residual(main, module[main])
     return evaluator.bindings
+
+
+def evaluate_recorded(module: IRModule, limit: int | None) -> None:
+    """The same with a recorder."""
+    with Recorder(PartialEvaluationEvent, limit=limit):
+        evaluate(module)
 
 
 def main() -> None:
     rows = []
     for words in WORDS:
         module = infer_types(ToANormalForm()(sentence(words)))
-        bindings = evaluate(module, None)
+        bindings = evaluate(module)
         gc.collect()
         times = alternate(
             {
-                "plain": partial(evaluate, module, None),
-                "recorded": lambda module=module: evaluate(module, Recorder(LIMIT)),
-                "all of it": lambda module=module: evaluate(module, Recorder(10**9)),
+                "plain": partial(evaluate, module),
+                "recorded": partial(evaluate_recorded, module, LIMIT),
+                "all of it": partial(evaluate_recorded, module, None),
             },
             rounds=9,
         )

@@ -9,9 +9,10 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
+from relay_explorer.ir.recorder import Recorder
 from relay_explorer.text import parse
 from relay_explorer.transform import PartialEvaluate
-from relay_explorer.transform.partial_evaluate.record import Computed, Entered, Event, Kept
+from relay_explorer.transform.partial_evaluate.record import Computed, Entered, Kept, PartialEvaluationEvent
 from relay_explorer.transform.partial_evaluate.recording import PartialEvaluation, record_partial_evaluation
 
 POWER = """
@@ -32,7 +33,7 @@ def @main(%a: float32, %c: bool, %f: fn (float32) -> float32) {
 """
 
 
-def told(event: Event) -> str:
+def told(event: PartialEvaluationEvent) -> str:
     """An event in a word or two, and the operator that it is about."""
     word = event.reason if isinstance(event, Kept) else type(event).__name__.lower()
     if isinstance(event, Entered):
@@ -105,3 +106,10 @@ def test_nothing_to_record() -> None:
         recorded(POWER, limit=0)
     with pytest.raises(RelayError, match="main"):
         recorded("def @other(%x: float32) { %x }")
+
+
+def test_the_pass_itself_can_be_recorded() -> None:
+    with Recorder(Computed) as recorder:
+        PartialEvaluate()(parse(POWER))
+    whole = recorded(POWER)
+    assert [type(event) for event in recorder.events] == [Computed] * whole.counts[Computed]

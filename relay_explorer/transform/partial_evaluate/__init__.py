@@ -29,13 +29,14 @@ from ...ir.expr import (
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
 from ...ir.op import Op
+from ...ir.recorder import active
 from ...ir.substitute import substitute_type
 from ...ir.trampoline import Steps, run
 from ...typing import infer_types
 from ..fold_constant import compute, is_pure, is_static
 from ..infrastructure import Contract, Pass, PassContext
 from ..normal_forms.to_a_normal_form import ToANormalForm
-from .record import SILENT, Observer
+from .record import PartialEvaluationEvent, Trace
 from .steps import array, atoms, call_of, copied, fits, renamed
 from .values import (
     Block,
@@ -87,15 +88,15 @@ def _is_kernel(function: Function) -> bool:
 
 class Evaluator:
     """Evaluates one function of a module. Every `visit…` gives what is known of a value, and puts what must
-    be computed at run time into the block.
+    be computed at run time into the block. What is done with each expression is emitted as an event.
     """
 
-    def __init__(self, mod: IRModule, limit: int, observer: Observer = SILENT) -> None:
+    def __init__(self, mod: IRModule, limit: int) -> None:
         self.mod = mod
         self.limit = limit
-        self.observer = observer
         self.store = Store()
-        observer.watch(self.store)
+        recorder = active(PartialEvaluationEvent)
+        self.trace = None if recorder is None else Trace(recorder, self.store)
         self.fuel: dict[
             int, Anything
         ] = {}  # by function that is being inlined: the measures of its arguments
@@ -109,6 +110,8 @@ class Evaluator:
         known = StaticFunction(function, Env(), 0)  # made before all else, as all of the module
         made = run(self._reified(known, Known(name, known), list(function.params), {}))
         assert isinstance(made, Function)
+        if self.trace is not None:
+            self.trace.finished(made)
         return made
 
     def _tick(self) -> int:
@@ -125,7 +128,8 @@ class Evaluator:
         for part in atoms(value):
             self._demand(part)
         var = block.push(value, name, (origin,))
-        self.observer.pushed(var)
+        if self.trace is not None:
+            self.trace.pushed(var)
         return var
 
     def _keep(
@@ -133,7 +137,8 @@ class Evaluator:
     ) -> Known:
         """Leaves an expression to the residual program."""
         known = Known(self._push(block, made, expr, name))
-        self.observer.kept(expr, known, args, why)
+        if self.trace is not None:
+            self.trace.kept(expr, known, args, why)
         return known
 
     def _demand(self, atom: Expr) -> Expr:
@@ -190,7 +195,8 @@ class Evaluator:
                 data: Known = yield self._visit(expr.tuple_value, env, block)
                 if isinstance(data.static, StaticTuple):
                     field = data.static.fields[expr.index]
-                    self.observer.taken(expr, field, data)
+                    if self.trace is not None:
+                        self.trace.taken(expr, field, data)
                     return field
                 return self._keep(TupleGetItem(data.dynamic, expr.index), expr, [data], block, name, "field")
             case Function():
@@ -209,7 +215,8 @@ class Evaluator:
 
     def _built(self, expr: Expr, dynamic: Expr, static: Static) -> Known:
         known = Known(dynamic, static)
-        self.observer.built(expr, known)
+        if self.trace is not None:
+            self.trace.built(expr, known)
         return known
 
     def _all(self, exprs: tuple[Expr, ...], env: Env, block: Block) -> Steps[list[Known]]:
@@ -244,7 +251,8 @@ class Evaluator:
                 cell = StaticRef(self._tick())
                 self.store.write(cell, value)
                 known = Known(self._push(block, RefCreate(value.dynamic), expr, name), cell)
-                self.observer.kept(expr, known, [value], "cell")
+                if self.trace is not None:
+                    self.trace.kept(expr, known, [value], "cell")
                 return known
             case RefWrite():
                 target: Known = yield self._visit(expr.ref, env, block)
@@ -255,14 +263,16 @@ class Evaluator:
                     self.store.forget()
                 made = RefWrite(target.dynamic, value.dynamic)
                 known = Known(self._push(block, made, expr, name), StaticTuple(()))
-                self.observer.kept(expr, known, [target, value], "write")
+                if self.trace is not None:
+                    self.trace.kept(expr, known, [target, value], "write")
                 return known
             case RefRead():
                 source: Known = yield self._visit(expr.ref, env, block)
                 if isinstance(source.static, StaticRef):
                     held = self.store.read(source.static)
                     if held is not None:
-                        self.observer.taken(expr, held, source)
+                        if self.trace is not None:
+                            self.trace.taken(expr, held, source)
                         return held
                 read = self._keep(RefRead(source.dynamic), expr, [source], block, name, "read")
                 if isinstance(source.static, StaticRef):
@@ -276,14 +286,18 @@ class Evaluator:
         condition: Known = yield self._visit(expr.cond, env, block)
         if isinstance(condition.static, StaticTensor):
             holds = bool(condition.static.array)
-            self.observer.decided(expr, condition, 0 if holds else 1, {})
+            if self.trace is not None:
+                self.trace.decided(expr, condition, 0 if holds else 1, {})
             taken = expr.true_branch if holds else expr.false_branch
             known: Known = yield self._visit(taken, env, block, name)
             return known
-        self.observer.undecided(expr, condition, (0, 1))
-        self.observer.branch(expr, 0, {})
+        if self.trace is not None:
+            self.trace.undecided(expr, condition, (0, 1))
+        if self.trace is not None:
+            self.trace.branch(expr, 0, {})
         yes = yield self._apart(lambda inner: self._visit(expr.true_branch, env, inner))
-        self.observer.branch(expr, 1, {})
+        if self.trace is not None:
+            self.trace.branch(expr, 1, {})
         no = yield self._apart(lambda inner: self._visit(expr.false_branch, env, inner))
         self.store.forget()
         return self._keep(If(condition.dynamic, yes, no), expr, [condition], block, name, "branches")
@@ -295,12 +309,14 @@ class Evaluator:
             scope = Env(env)
             sure = fits(clause.lhs, data, scope)
             if sure and not left:
-                self.observer.decided(expr, data, number, scope.values)
+                if self.trace is not None:
+                    self.trace.decided(expr, data, number, scope.values)
                 known: Known = yield self._visit(clause.rhs, scope, block, name)
                 return known
             if sure is not False:
                 left.append((number, clause))
-        self.observer.undecided(expr, data, [number for number, _ in left])
+        if self.trace is not None:
+            self.trace.undecided(expr, data, [number for number, _ in left])
         clauses = []
         for number, clause in left:
             clauses.append((yield self._clause(expr, number, clause, env)))
@@ -314,7 +330,8 @@ class Evaluator:
         scope = Env(env)
         new = {var: copied(var, env) for var in pattern_vars(clause.lhs)}
         scope.values.update({var: Known(copy) for var, copy in new.items()})
-        self.observer.branch(match, number, scope.values)
+        if self.trace is not None:
+            self.trace.branch(match, number, scope.values)
         body = yield self._apart(lambda inner: self._visit(clause.rhs, scope, inner))
         return Clause(renamed(clause.lhs, new), body, clause.span)
 
@@ -338,7 +355,8 @@ class Evaluator:
         params = [copied(p, env) for p in function.params]
         active = dict(self.fuel)
         block.push_lazy(var, lambda: self._reified(static, known, params, active))
-        self.observer.built(function, known)
+        if self.trace is not None:
+            self.trace.built(function, known)
         return known
 
     def _reified(
@@ -392,7 +410,8 @@ class Evaluator:
             value = compute(op, call, arrays)
             if value is not None:
                 known = self._constant(value, call, block, name)
-                self.observer.computed(call, known, args)
+                if self.trace is not None:
+                    self.trace.computed(call, known, args)
                 return known
         return self._keep(call_of(op, args, call), call, args, block, name, "operator")
 
@@ -422,7 +441,8 @@ class Evaluator:
         fuel, fell = (now, True) if outer is None else progress(outer, now)
         if call is not None and (not fell or self.bindings > self.limit or self.depth > DEEPEST):
             return self._unknown(itself, args, call, block, name, "endless" if not fell else "size")
-        self.observer.entered(static, itself, args, call, outer, now)
+        if self.trace is not None:
+            self.trace.entered(static, itself, args, call, outer, now)
         types = dict(zip(function.type_params, call.type_args)) if call is not None else None
         scope = Env(static.env, types)
         scope.values.update(zip(function.params, args))
@@ -434,5 +454,6 @@ class Evaluator:
             del self.fuel[key]
         else:
             self.fuel[key] = outer
-        self.observer.returned(result)
+        if self.trace is not None:
+            self.trace.returned(result)
         return result

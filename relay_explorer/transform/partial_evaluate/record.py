@@ -1,18 +1,18 @@
-"""Recording a partial evaluation: what the pass did with each expression, in order, and why.
+"""The events of a partial evaluation: what the evaluator did with each expression, in order, and why.
 
-The evaluator that makes the residual program is the one that is observed. A recording is bounded: the first
-`limit` events are kept, the rest is counted; the last one is there in any case.
+A recording is bounded: the first `limit` events are kept, the rest is counted; the last one, `Finished`, is
+kept in any case.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.adt import Match
 from ...ir.expr import Call, Expr, Function, If, Var
+from ...ir.recorder import Event, Recorder
 from .values import Known, Measure, StaticFunction, StaticRef, Store, progress
 
 LIMIT = 2_000
@@ -39,7 +39,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PartialEvaluationEvent(Event):
     """Something the evaluator did with `at`, an expression of the program in A-normal form. `known` is what
     it has for its value, `made` are the variables of the residual program that were bound since the event
     before, and `cells` what cells are known to hold, where that changed.
@@ -53,34 +53,34 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Computed(Event):
+class Computed(PartialEvaluationEvent):
     """An operator whose arguments are all known."""
 
     args: tuple[Known, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Built(Event):
+class Built(PartialEvaluationEvent):
     """Data, a tuple, a function or a cell: of what kind it is, is known, whatever it holds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Taken(Event):
+class Taken(PartialEvaluationEvent):
     """The field of a known tuple, or what a known cell holds: nothing is left to be done at run time."""
 
     source: Known
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Event):
-    """Left to the residual program. `reason` says why: see the methods of Observer."""
+class Kept(PartialEvaluationEvent):
+    """Left to the residual program. `reason` says why: see `Trace.kept`."""
 
     args: tuple[Known, ...]
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Decided(Event):
+class Decided(PartialEvaluationEvent):
     """An `if` or `match` on something known goes on with its branch `number`; `bound` are the variables of
     the pattern.
     """
@@ -91,7 +91,7 @@ class Decided(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided(Event):
+class Undecided(PartialEvaluationEvent):
     """An `if` or `match` on something unknown. `left` are the branches that may be taken."""
 
     data: Known
@@ -99,7 +99,7 @@ class Undecided(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Branch(Event):
+class Branch(PartialEvaluationEvent):
     """A branch of the residual program begins."""
 
     number: int
@@ -107,7 +107,7 @@ class Branch(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Entered(Event):
+class Entered(PartialEvaluationEvent):
     """A function is evaluated in the place of its call, or written into the residual program, as `asked`. Of
     the arguments in `smaller` there is less than in the call around it; -1 is the function itself.
     """
@@ -117,87 +117,51 @@ class Entered(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Returned(Event):
+class Returned(PartialEvaluationEvent):
     """A function that was entered has its value; `left` is its frame."""
 
     left: Frame
 
 
 @dataclass(frozen=True, slots=True)
-class Finished(Event):
+class Finished(PartialEvaluationEvent):
     """The residual program is complete."""
 
 
-class Observer:
-    """What the evaluator tells. This one does not listen."""
+class Trace:
+    """Emit the events of one evaluator, with what it does not know itself: in which function it is, what has
+    been bound since the last event, and which cells have changed. `inlined` counts the calls that were done
+    in place.
+    """
 
-    def watch(self, store: Store) -> None:
-        """Cells' contents stand in `store`."""
-
-    def pushed(self, var: Var) -> None:
-        """The residual program binds `var`."""
-
-    def computed(self, at: Expr, known: Known, args: Sequence[Known]) -> None: ...
-
-    def built(self, at: Expr, known: Known) -> None: ...
-
-    def taken(self, at: Expr, known: Known, source: Known) -> None: ...
-
-    def kept(self, at: Expr, known: Known, args: Sequence[Known], reason: str) -> None:
-        """`reason` is "operator" (an argument is not known, or it cannot be computed beforehand), "field",
-        "cell", "write", "read", "function" (not known which), "endless" (no argument gets smaller), "size"
-        (the residual program is long enough), "branches" or "kernel".
-        """
-
-    def decided(self, at: If | Match, data: Known, number: int, bound: dict[Var, Known]) -> None: ...
-
-    def undecided(self, at: If | Match, data: Known, left: Sequence[int]) -> None: ...
-
-    def branch(self, at: If | Match, number: int, bound: dict[Var, Known]) -> None: ...
-
-    def entered(
-        self, static: StaticFunction, itself: Known, args: Sequence[Known], call: Call | None,
-        before: Measure, now: Measure,
-    ) -> None: ...  # fmt: skip
-
-    def returned(self, known: Known) -> None: ...
-
-
-@dataclass
-class Recorder(Observer):
-    """Keeps what happens in the first `limit` events, and counts all; `inlined` are calls done in place."""
-
-    limit: int = LIMIT
-    events: list[Event] = field(default_factory=list)
-    frames: list[Frame] = field(default_factory=list)
-    total: int = 0
-    counts: Counter[type[Event]] = field(default_factory=Counter)
-    inlined: int = 0
-
-    def __post_init__(self) -> None:
+    def __init__(self, recorder: Recorder[PartialEvaluationEvent], store: Store) -> None:
+        self.recorder = recorder
+        self.store = store
+        self.inlined = 0
+        self.total = 0
+        self.frames = 0
         self.now: Frame | None = None
         self.made: list[Var] = []
         self.turns: dict[int, int] = {}
-        self.store = Store()
         self.version = 0
 
-    def watch(self, store: Store) -> None:
-        self.store = store
-
     def pushed(self, var: Var) -> None:
+        """The residual program binds `var`."""
         self.made.append(var)
 
-    def _add(self, kind: type[Event], at: Expr, known: Known | None, *rest: Anything) -> None:
+    def _add(
+        self, kind: type[PartialEvaluationEvent], at: Expr, known: Known | None, *rest: Anything
+    ) -> None:
         self.total += 1
-        self.counts[kind] += 1
-        if self.total > self.limit:
+        if self.recorder.full:
+            self.recorder.count(kind)
             return
         assert self.now is not None
         cells: Cells | None = None
         if self.version != self.store.version:
             self.version = self.store.version
             cells = self.store.contents(MOST_CELLS)
-        self.events.append(kind(self.now, at, known, tuple(self.made), cells, *rest))
+        self.recorder.emit(kind(self.now, at, known, tuple(self.made), cells, *rest))
         self.made.clear()
 
     def computed(self, at: Expr, known: Known, args: Sequence[Known]) -> None:
@@ -210,6 +174,10 @@ class Recorder(Observer):
         self._add(Taken, at, known, source)
 
     def kept(self, at: Expr, known: Known, args: Sequence[Known], reason: str) -> None:
+        """`reason` is "operator" (an argument is not known, or it cannot be computed beforehand), "field",
+        "cell", "write", "read", "function" (not known which), "endless" (no argument gets smaller), "size"
+        (the residual program is long enough), "branches" or "kernel".
+        """
         self._add(Kept, at, known, tuple(args), reason)
 
     def decided(self, at: If | Match, data: Known, number: int, bound: dict[Var, Known]) -> None:
@@ -229,10 +197,9 @@ class Recorder(Observer):
         self.inlined += call is not None
         turn = self.turns.get(id(function), 0)
         self.turns[id(function)] = turn + 1
-        frame = Frame(len(self.frames), static, itself, tuple(args), call, self.now, turn, self.total)
+        frame = Frame(self.frames, static, itself, tuple(args), call, self.now, turn, self.total)
         self.now = frame
-        if self.total < self.limit:
-            self.frames.append(frame)
+        self.frames += not self.recorder.full
         smaller: tuple[int, ...] = ()
         if before is not None and before[0] == now[0] == "fields":
             smaller = tuple(k - 1 for k, (b, n) in enumerate(zip(before[1:], now[1:])) if progress(b, n)[1])
@@ -248,11 +215,12 @@ class Recorder(Observer):
         self._add(Returned, left.call or left.static.function, known, left)
 
     def finished(self, function: Expr) -> None:
-        """The last event, which is kept in any case."""
+        """The residual program is complete. This event is kept also where the recorder is full."""
         assert self.now is not None
-        self.total += 1
         cells = self.store.contents(MOST_CELLS) if self.version != self.store.version else None
-        self.events.append(Finished(self.now, function, None, tuple(self.made), cells))
-
-
-SILENT = Observer()
+        event = Finished(self.now, function, None, tuple(self.made), cells)
+        if self.recorder.full:
+            self.recorder.count(Finished)
+            self.recorder.record(event)
+        else:
+            self.recorder.emit(event)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from ...ir.errors import RelayError
 from ...ir.expr import Function, GlobalVar
 from ...ir.module import IRModule
+from ...ir.recorder import Recorder
 from ...typing import infer_types
 from ..infrastructure import PassContext
 from ..normal_forms.to_a_normal_form import ToANormalForm
 from . import MOST_BINDINGS, Evaluator
-from .record import LIMIT, Event, Frame, Recorder
+from .record import LIMIT, Entered, Frame, PartialEvaluationEvent
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,10 @@ class PartialEvaluation:
     normal: IRModule
     entry: GlobalVar
     residual: Function
-    events: tuple[Event, ...]
+    events: tuple[PartialEvaluationEvent, ...]
     frames: tuple[Frame, ...]
     total: int
-    counts: Mapping[type[Event], int]
+    counts: Mapping[type[PartialEvaluationEvent], int]
     inlined: int
 
     @property
@@ -48,11 +49,21 @@ def record_partial_evaluation(mod: IRModule, entry: str = "main", limit: int = L
     function = normal.functions[var]
     if not isinstance(function, Function):
         raise RelayError(f"@{entry} is no function that could be evaluated")
-    recorder = Recorder(limit)
     most = int(PassContext.current().config.get("relay.PartialEvaluate.max_bindings", MOST_BINDINGS))
-    residual = Evaluator(normal, most, recorder).residual(var, function)
-    recorder.finished(residual)
-    events, frames = tuple(recorder.events), tuple(recorder.frames)
+    with Recorder(PartialEvaluationEvent, limit=limit) as recorder:
+        evaluator = Evaluator(normal, most)
+        residual = evaluator.residual(var, function)
+    assert evaluator.trace is not None
+    events = recorder.events
+    frames = tuple(event.frame for event in events if isinstance(event, Entered))
     return PartialEvaluation(
-        mod, normal, var, residual, events, frames, recorder.total, recorder.counts, recorder.inlined
+        mod,
+        normal,
+        var,
+        residual,
+        tuple(events),
+        frames,
+        recorder.total,
+        recorder.counts,
+        evaluator.trace.inlined,
     )

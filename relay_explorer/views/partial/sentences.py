@@ -14,10 +14,10 @@ from ...transform.partial_evaluate.record import (
     Computed,
     Decided,
     Entered,
-    Event,
     Finished,
     Frame,
     Kept,
+    PartialEvaluationEvent,
     Returned,
     Taken,
     Undecided,
@@ -48,7 +48,7 @@ class Speaker:
     texts: KnownTexts
     said: set[str] = field(default_factory=set)
 
-    def __call__(self, event: Event) -> Sentence:
+    def __call__(self, event: PartialEvaluationEvent) -> Sentence:
         match event:
             case Entered():
                 return self._entered(event)

@@ -16,10 +16,10 @@ from ...transform.partial_evaluate.record import (
     Computed,
     Decided,
     Entered,
-    Event,
     Finished,
     Frame,
     Kept,
+    PartialEvaluationEvent,
     Returned,
     Taken,
     Undecided,
@@ -116,7 +116,7 @@ class _Builder:
 
     # -- one step
 
-    def _step(self, event: Event) -> PartialStep:
+    def _step(self, event: PartialEvaluationEvent) -> PartialStep:
         number = len(self.steps)
         row = self.source.row(event.at)
         for var in event.made:
@@ -144,7 +144,7 @@ class _Builder:
             self.born.setdefault(row, step)
             self.came.setdefault(row, source)
 
-    def _bound(self, event: Event) -> list[Bound]:
+    def _bound(self, event: PartialEvaluationEvent) -> list[Bound]:
         """What rows have a value after it: of the expression itself, or of parameters and variables."""
         frame = self._number(event.frame)
         match event:
@@ -170,7 +170,7 @@ class _Builder:
             found.append(Bound("b", frame, row, state, self.texts.text(known), where))
         return found
 
-    def _cells(self, event: Event) -> Cells | None:
+    def _cells(self, event: PartialEvaluationEvent) -> Cells | None:
         """What cells are known to hold, where that is something else now."""
         made = event.known
         if isinstance(event, Kept) and event.reason == "cell" and made is not None:
@@ -251,7 +251,7 @@ class _Builder:
             frame.turn, min(frame.first, last), last if frame.last < 0 else min(frame.last, last),
         )  # fmt: skip
 
-    def _gap(self, event: Event) -> PartialStep:
+    def _gap(self, event: PartialEvaluationEvent) -> PartialStep:
         say = (
             f"Here {counted(self.run.left_out, 'step')} are left out: the first {count(len(self.steps))} of "
             f"{count(self.run.total)} are recorded.",
@@ -283,7 +283,7 @@ class _Builder:
         return len(marks) - 1
 
 
-def _mark(event: Event) -> PartialMark:
+def _mark(event: PartialEvaluationEvent) -> PartialMark:
     match event:
         case Entered():
             if event.frame.call is None:
