@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..ir.adt import Clause, Pattern
@@ -98,15 +99,15 @@ def build_config(
     return PassContext(opt_level, required_pass, disabled_pass)
 
 
+@dataclass(frozen=True)
 class PrintIR(Pass):
     """Prints the module, below a header, where TVM's log went: to the standard error."""
 
     name = "PrintIR"
     opt_level = 0
 
-    def __init__(self, header: str = "", show_meta_data: bool = False) -> None:
-        self.header = header
-        self.show_meta_data = show_meta_data
+    header: str = ""
+    show_meta_data: bool = False
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         print(f"PrintIR({self.header}):", file=sys.stderr)

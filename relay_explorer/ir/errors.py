@@ -72,6 +72,10 @@ class PassError(RelayError):
     """
 
 
+class PassOptionError(RelayError, TypeError):
+    """A pass given an option that it does not have, or a value that the option cannot have."""
+
+
 def _placed(message: str, span: Span | None, word: str) -> str:
     if span is None:
         return f"{word}: {message}"

@@ -29,7 +29,17 @@ from .fold_scale_axis.forward import ForwardFoldScaleAxis
 from .fuse_ops import FuseOps
 from .fuse_ops.defuse_ops import DefuseOps
 from .infer_type import InferType, InferTypeLocal
-from .infrastructure import Contract, Pass, PassContext, PassInfo, Sequential, function_pass, module_pass
+from .infrastructure import (
+    AtLeast,
+    Contract,
+    Pass,
+    PassContext,
+    PassInfo,
+    Sequential,
+    function_pass,
+    module_pass,
+    parse_pipeline,
+)
 from .inline import Inline
 from .lambda_lift import LambdaLift
 from .layouts.alter_op_layout import AlterOpLayout
@@ -53,7 +63,7 @@ from .simplify_inference import SimplifyInference
 from .split_args import SplitArgs
 
 __all__ = [
-    "AlterOpLayout", "AnnotateSpans", "AnnotateTarget", "BackwardFoldScaleAxis", "BatchingOps",
+    "AlterOpLayout", "AnnotateSpans", "AnnotateTarget", "AtLeast", "BackwardFoldScaleAxis", "BatchingOps",
     "CanonicalizeCast", "CanonicalizeOps", "CombineParallelBatchMatmul", "CombineParallelConv2D",
     "CombineParallelDense", "CombineSharedDense", "Contract", "ConvertLayout", "DeadCodeElimination",
     "Defunctionalization", "Defunctionalize", "DefuseOps", "DynamicToStatic", "EliminateCommonSubexpr",
@@ -64,8 +74,8 @@ __all__ = [
     "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp", "SimplifyInference", "SplitArgs",
     "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm",
     "ToMixedPrecision", "ToTree", "UnCPS", "function_pass", "gradient", "module_pass", "optimize",
-    "pipeline", "to_a_normal_form", "to_basic_block_normal_form", "to_cps", "to_graph_normal_form",
-    "un_cps",
+    "parse_pipeline", "pipeline", "to_a_normal_form", "to_basic_block_normal_form", "to_cps",
+    "to_graph_normal_form", "un_cps",
 ]  # fmt: skip
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.module import IRModule
 from ..text import parse
 from .infrastructure import Pass, PassContext
 
 
+@dataclass(frozen=True)
 class AnnotateSpans(Pass):
     """Gives every expression a span: its place in the module's own text. The module is printed and read
     again, so its variables and globals are new ones of the same names, and it has no types.

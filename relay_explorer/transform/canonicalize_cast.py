@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
@@ -14,6 +15,7 @@ from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
 
 
+@dataclass(frozen=True)
 class CanonicalizeCast(TypedPass):
     """Gives each elementwise or broadcasting operator that reads a shared `cast` to a type of more bits a
     cast of its own, so that each can be fused with its reader, and between kernels lies the smaller tensor.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.typed import tensor_type
@@ -10,6 +12,7 @@ from .infrastructure.function_passes import TypedPass, rewritten
 from .tools.typed_rewrite import along_axis, call, rewrite_calls
 
 
+@dataclass(frozen=True)
 class CanonicalizeOps(TypedPass):
     """Replaces `nn.bias_add` by an `add` of the bias along its axis, so that other passes know one addition
     only.

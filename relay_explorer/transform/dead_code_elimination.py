@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from ..analysis.purity import Purity
 from ..ir.adt import Constructor
@@ -15,6 +16,7 @@ from .infrastructure import PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
 
 
+@dataclass(frozen=True)
 class DeadCodeElimination(FunctionPass):
     """Leaves out a `let` whose variable is not used, if computing its value has no effect. One whose value
     reads what somebody else reads later, too, stays where something writes: there, it is read first.
@@ -27,9 +29,8 @@ class DeadCodeElimination(FunctionPass):
     opt_level = 1
     required = ("InferType",)
 
-    def __init__(self, inline_once: bool = False, ignore_impurity: bool = False) -> None:
-        self.inline_once = inline_once
-        self.ignore_impurity = ignore_impurity
+    inline_once: bool = False
+    ignore_impurity: bool = False
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         purity = Purity(mod)

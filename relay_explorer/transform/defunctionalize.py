@@ -5,6 +5,7 @@ Programming Languages, 1972).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..ir.adt import Clause, Constructor, Match, PatternConstructor, PatternVar, TypeData, pattern_vars
@@ -27,6 +28,7 @@ Types = tuple[Type, ...]
 LARGEST_TYPES = 500  # of a copy, in parts: only a function that calls itself with larger ones gets there
 
 
+@dataclass(frozen=True)
 class Defunctionalize(Pass):
     """Makes a program without functions as values of what `@main` needs.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any as Anything
 
 from ..ir.errors import RelayError, TypeInferenceError
@@ -37,6 +38,7 @@ ATTRIBUTES = {
 }
 
 
+@dataclass(frozen=True)
 class DynamicToStatic(FunctionPass):
     """Replaces `dyn.reshape(x, shape)` and the like, where the shape can be computed beforehand, by
     `reshape(x, newshape=[…])`, and folds constants on the way: with each shape that becomes known, `shape_of`

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
 from ..ir.module import IRModule
@@ -14,6 +15,7 @@ from .infrastructure import PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
 
 
+@dataclass(frozen=True)
 class EliminateCommonSubexpr(FunctionPass):
     """Two calls of an operator with equal attributes on the same arguments become one, shared; so do two
     projections of one tuple. `fskip(expr)` may keep an expression out of it.
@@ -23,8 +25,7 @@ class EliminateCommonSubexpr(FunctionPass):
     opt_level = 3
     required = ("InferType",)
 
-    def __init__(self, fskip: Callable[[Expr], bool] | None = None) -> None:
-        self.fskip = fskip
+    fskip: Callable[[Expr], bool] | None = None
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return infer_types(super().transform_module(mod, ctx))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.adt import Constructor
 from ..ir.expr import Call, Expr, Function, GlobalVar, Var, is_complete
 from ..ir.module import IRModule
@@ -15,6 +17,7 @@ from .infrastructure.function_passes import TypedPass, rewritten
 from .tools.expected_types import expected_type
 
 
+@dataclass(frozen=True)
 class EtaExpand(TypedPass):
     """Replaces a constructor, or a function of the module, that is not called where it stands by
     `fn (x, …) { C(x, …) }`. A backend that knows calls only needs no other form then. With
@@ -24,15 +27,9 @@ class EtaExpand(TypedPass):
     name = "EtaExpand"
     opt_level = 1
 
-    def __init__(
-        self,
-        expand_constructor: bool = True,
-        expand_global_var: bool = False,
-        expand_operator: bool = False,
-    ) -> None:
-        self.expand_constructor = expand_constructor
-        self.expand_global_var = expand_global_var
-        self.expand_operator = expand_operator
+    expand_constructor: bool = True
+    expand_global_var: bool = False
+    expand_operator: bool = False
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[int, Expr] = {}

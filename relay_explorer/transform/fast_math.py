@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.op import Op
@@ -12,6 +14,7 @@ from .infrastructure.function_passes import FunctionPass, rewritten
 FASTER = {"exp": "fast_exp", "tanh": "fast_tanh", "erf": "fast_erf", "nn.softmax": "nn.fast_softmax"}
 
 
+@dataclass(frozen=True)
 class FastMath(FunctionPass):
     """Replaces `exp`, `tanh`, `erf` and `nn.softmax` by approximations."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any as Anything
 
 from ..ir.errors import RelayError
@@ -22,6 +23,7 @@ _OF_THE_TYPE = ("shape_of", "ndarray_size")
 _STAYS = ("device_copy", "nn.dropout", *_OF_THE_TYPE)
 
 
+@dataclass(frozen=True)
 class FoldConstant(TypedPass):
     """Computes calls of operators whose arguments are all constants, and puts the result in their place.
 
@@ -34,8 +36,7 @@ class FoldConstant(TypedPass):
     name = "FoldConstant"
     opt_level = 2
 
-    def __init__(self, fold_qnn: bool = False) -> None:
-        self.fold_qnn = fold_qnn
+    fold_qnn: bool = False
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, fold(function))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.attrs import Attrs
 from ..ir.expr import Call, Constant, Expr, Function
 from ..ir.module import IRModule
@@ -13,6 +15,7 @@ from .infrastructure.function_passes import TypedPass, rewritten
 from .tools.typed_rewrite import rewrite_calls
 
 
+@dataclass(frozen=True)
 class FoldExplicitPadding(TypedPass):
     """Takes an `nn.pad` into the padding of the convolution or pool that reads it, where the operator would
     have put the same there: zeros for a convolution and for a mean, the lowest number for a maximum.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.module import IRModule
 from ..typing import infer_type_local, infer_types
 from .infrastructure import Pass, PassContext
 
 
+@dataclass(frozen=True)
 class InferType(Pass):
     """Gives every expression its type. The result is a copy; annotated variables are kept."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..analysis.effects import effects
 from ..ir.expr import Call, Expr, Function, GlobalVar
@@ -15,6 +16,7 @@ from .infrastructure.function_passes import rewritten
 from .tools.inlining import copied, inlined
 
 
+@dataclass(frozen=True)
 class Inline(Pass):
     """Replaces calls of functions that have the attribute `Inline=1` by their bodies, callees first, and
     leaves those out of the module that nothing names any more (entry points stay).

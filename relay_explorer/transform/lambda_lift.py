@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..analysis.effects import effects
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from ..ir.module import IRModule
@@ -15,6 +17,7 @@ from .normal_forms.to_basic_block_normal_form import ToBasicBlockNormalForm
 from .tools.inlining import substituted
 
 
+@dataclass(frozen=True)
 class LambdaLift(Pass):
     """Moves every local function to the module, so that what is left is called by its name.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, unwrapped
 from ..ir.module import IRModule
@@ -12,6 +14,7 @@ from .infrastructure import Contract, PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
 
 
+@dataclass(frozen=True)
 class Legalize(TypedPass):
     """Asks for each call of an operator the function that was registered for it (`register_legalize`, or the
     property called `legalize_map_attr_name`) what takes its place: `f(attrs, inputs, types)`, where `types`
@@ -25,8 +28,7 @@ class Legalize(TypedPass):
     # What the registered functions promise is not known.
     contract = Contract(types=False)
 
-    def __init__(self, legalize_map_attr_name: str = "FTVMLegalize") -> None:
-        self.legalize_map_attr_name = legalize_map_attr_name
+    legalize_map_attr_name: str = "FTVMLegalize"
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         memo: dict[Expr, Expr] = {}

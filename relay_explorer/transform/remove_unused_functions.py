@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..ir.expr import Expr, GlobalVar
 from ..ir.module import IRModule
@@ -11,14 +12,14 @@ from ..ir.walk import post_order
 from .infrastructure import Pass, PassContext
 
 
+@dataclass(frozen=True)
 class RemoveUnusedFunctions(Pass):
     """Keeps the functions named in `entry_functions` (`main`), and those that they use, directly or not."""
 
     name = "RemoveUnusedFunctions"
     opt_level = 1
 
-    def __init__(self, entry_functions: Sequence[str] = ("main",)) -> None:
-        self.entry_functions = tuple(entry_functions)
+    entry_functions: Sequence[str] = ("main",)
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         used: set[str] = set()  # a function may be named by another GlobalVar than the module's own

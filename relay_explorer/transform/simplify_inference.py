@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..ir.expr import Call, Expr, Function, TupleGetItem
 from ..ir.module import IRModule
@@ -15,6 +16,7 @@ from .infrastructure.function_passes import TypedPass, rewritten
 from .tools.typed_rewrite import along_axis, call, scalar
 
 
+@dataclass(frozen=True)
 class SimplifyInference(TypedPass):
     """Replaces normalizations by the arithmetic that they are, and drops dropout.
 

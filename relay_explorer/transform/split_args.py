@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated
+
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, Tuple
 from ..ir.module import IRModule
 from ..ir.types import Any, TensorType, Type
-from .infrastructure import PassContext
+from .infrastructure import AtLeast, PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
 from .tools.typed_rewrite import call, rewrite_calls
 
 
+@dataclass(frozen=True)
 class SplitArgs(TypedPass):
     """Splits each `concatenate` whose kernel would have `max_function_args` arguments or more, for devices
     that allow only so many. The first tensors are concatenated, then the result and the next ones, and so on.
@@ -22,8 +26,7 @@ class SplitArgs(TypedPass):
     name = "SplitArgs"
     opt_level = 1
 
-    def __init__(self, max_function_args: int = 0) -> None:
-        self.max_function_args = max_function_args
+    max_function_args: Annotated[int, AtLeast(0)] = 0
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         if self.max_function_args == 0:

@@ -4,6 +4,8 @@ no borders between kernels.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -13,6 +15,7 @@ from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import FunctionPass, rewritten
 
 
+@dataclass(frozen=True)
 class FlatLets(FunctionPass):
     """Puts a `let`'s value in the place of its variable, where it is made by operators alone and is used in
     the function in which it is bound: nothing is computed more often than before. Calls of functions,

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.expr import Expr, Function, Let
 from ...ir.module import IRModule
 from ...ir.rewrites import emit_rewrite
@@ -17,6 +19,7 @@ def is_kernel(node: object) -> bool:
     return isinstance(node, Function) and "Primitive" in node.attrs
 
 
+@dataclass(frozen=True)
 class NamedKernels(FunctionPass):
     """Puts kernels that `let` binds where they are called: a kernel has no value but what it computes."""
 

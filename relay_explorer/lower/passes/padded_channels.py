@@ -4,6 +4,8 @@ are cut off where something else than another such layer reads the result.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.expr import Call, Constant, Expr, Function, const
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -23,6 +25,7 @@ POOLS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
 MOST = 4 / 3  # times as many channels, up to which whole vectors win
 
 
+@dataclass(frozen=True)
 class PadChannels(Padding):
     """`nn.conv2d` with channels that fill whole vectors. Biases, activations, pools and depthwise layers are
     computed on all of them, and the next convolution reads them all, with weights of zero for those that

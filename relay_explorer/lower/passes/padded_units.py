@@ -4,6 +4,8 @@ which are cut off again: then they are packed and computed like the others.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.expr import Call, Constant, Expr, Function, const
 from ...ir.module import IRModule
 from ...ir.typed import tensor_type
@@ -17,6 +19,7 @@ ELEMENTWISE = ("nn.relu", "sigmoid", "tanh")  # what often follows, and is then 
 STREAMS = range(4, 9)  # blocks that are summed at a time: fewer leave the processor waiting
 
 
+@dataclass(frozen=True)
 class PadDense(Padding):
     """`nn.dense` with units that fill whole vectors. A bias that is added, and an activation, come before the
     units are cut off, so that they stay in the kernel of the product.

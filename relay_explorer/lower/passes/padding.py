@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.expr import Call, Expr
 from ...ir.typed import tensor_type
 from ...transform.infrastructure.function_passes import TypedPass
@@ -9,13 +11,13 @@ from ...transform.tools.typed_rewrite import call
 from ..targets.target import Target
 
 
-class Padding(TypedPass):
+@dataclass(frozen=True)
+class Padding(TypedPass, abstract=True):
     """A pass that pads for a target."""
 
     opt_level = 3
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
+    target: Target
 
 
 class Widening:

@@ -5,6 +5,7 @@ them where they lie, and one kernel serves every row.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from ...analysis.pieces import slice_piece, split_piece
 from ...ir.expr import Call, Expr, Function, TupleGetItem
@@ -20,6 +21,7 @@ from ...transform.tools.typed_rewrite import call
 FEWEST = 4  # slices of one tensor: kernels for each place are worth their compiling where they are few
 
 
+@dataclass(frozen=True)
 class RowsApart(TypedPass):
     """Puts `annotation.stop_fusion` around slices, and parts of a split, along the first axis of a product of
     matrices, or of what follows it element by element. Within a kernel, a slice has its place in the kernel's

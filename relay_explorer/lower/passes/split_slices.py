@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.expr import Call, Expr, Function, TupleGetItem
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -13,6 +15,7 @@ from ...transform.infrastructure.function_passes import TypedPass, rewritten
 from ...transform.tools.typed_rewrite import call
 
 
+@dataclass(frozen=True)
 class SplitSlices(TypedPass):
     """Makes each part of a split, as the gates of an LSTM are cut from one product, a slice. A kernel has one
     result, so that a split, whose results go different ways, would be one of its own that only copies.

@@ -8,6 +8,7 @@ same in one kernel where the weight is not known.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...ir.expr import Call, Expr, Function, const
@@ -20,6 +21,7 @@ from ...transform.tools.typed_rewrite import call, rewrite_calls
 from .layouts import in_vectors, is_known, types_of
 
 
+@dataclass(frozen=True)
 class PlainTransposed(TypedPass):
     """`nn.conv2d_transpose` in the usual layouts, without groups and dilation, as `nn.conv2d`."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 from ...ir.expr import Call
 from ...ir.typed import tensor_type
@@ -10,6 +11,7 @@ from ..tools.typed_rewrite import call as operator
 from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated
 
 
+@dataclass(frozen=True)
 class CombineParallelBatchMatmul(CombineParallel):
     """Replaces `nn.batch_matmul`s of the same left side by one, whose right side has the rows of theirs one
     after the other; so the queries, keys and values of an attention layer are one product. Additions and the

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from ..infrastructure import Contract, Sequential
+from dataclasses import dataclass
+
+from ..infrastructure import Contract, FixedSequential, Pass
 from .batch_matmul import CombineParallelBatchMatmul
 from .conv2d import CombineParallelConv2D
 from .dense import CombineParallelDense
 
 
-class BatchingOps(Sequential):
+@dataclass(frozen=True, init=False)
+class BatchingOps(FixedSequential):
     """CombineParallelConv2D, CombineParallelDense, CombineParallelBatchMatmul, from three branches each."""
 
     contract = Contract(error=1e-5)
 
-    def __init__(self) -> None:
-        super().__init__(
-            [CombineParallelConv2D(), CombineParallelDense(), CombineParallelBatchMatmul()],
-            name="BatchingOps",
-        )
+    def steps(self) -> tuple[Pass, ...]:
+        return CombineParallelConv2D(), CombineParallelDense(), CombineParallelBatchMatmul()

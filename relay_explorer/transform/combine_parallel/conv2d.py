@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 from ...ir.expr import Call
 from ...ir.typed import tensor_type
@@ -10,6 +11,7 @@ from ...ops.nn.layout import parse_layout
 from .groups import CombineParallel, Concatenated, Group, concatenated
 
 
+@dataclass(frozen=True)
 class CombineParallelConv2D(CombineParallel):
     """Replaces 2-D convolutions of the same data, which differ in their weights and in how many channels
     they give only, by one convolution whose weights are theirs one after the other. Additions and the like

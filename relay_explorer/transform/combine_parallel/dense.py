@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 from ...ir.expr import Call, Expr, TupleGetItem
 from ...ir.op import Op
@@ -11,6 +12,7 @@ from ..tools.typed_rewrite import call as operator
 from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated, differ_along, stacked
 
 
+@dataclass(frozen=True)
 class CombineParallelDense(CombineParallel):
     """Replaces `nn.dense` layers on the same data by one operator, and combines what follows each.
 
@@ -21,9 +23,7 @@ class CombineParallelDense(CombineParallel):
     name = "CombineParallelDense"
     operator = "nn.dense"
 
-    def __init__(self, min_num_branches: int = 3, to_batch: bool = True) -> None:
-        super().__init__(min_num_branches)
-        self.to_batch = to_batch
+    to_batch: bool = True
 
     def key(self, call: Call) -> Hashable | None:
         data, weight, result = tensor_type(call.args[0]), tensor_type(call.args[1]), tensor_type(call)

@@ -10,6 +10,8 @@ result.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 from ...ir.expr import Call, Expr, Function, Tuple
 from ...ir.module import IRModule
@@ -20,7 +22,7 @@ from ...ir.substitute import substitute
 from ...ir.typed import tensor_type
 from ...ir.types import TensorType
 from ...ir.walk import children, post_order
-from ..infrastructure import Contract, PassContext
+from ..infrastructure import AtLeast, Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 from ..tools.typed_rewrite import call
 
@@ -31,7 +33,8 @@ _MOVING = frozenset(
 )  # fmt: skip
 
 
-class CombineParallel(TypedPass):
+@dataclass(frozen=True)
+class CombineParallel(TypedPass, abstract=True):
     """A pass that combines the calls of `operator` where at least `min_num_branches` can be combined."""
 
     opt_level = 4
@@ -41,8 +44,7 @@ class CombineParallel(TypedPass):
     shared = 0  # the argument that the branches have in common: 0 is the data, 1 the weight
     rule = "Calls of one operator on the same data, with weights of their own, become one."
 
-    def __init__(self, min_num_branches: int = 3) -> None:
-        self.min_num_branches = min_num_branches
+    min_num_branches: Annotated[int, AtLeast(1)] = 3
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, _Combiner(function, self).run())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 from ...analysis.pieces import piece_of
 from ...ir.expr import Call, Expr, TupleGetItem
 from ...ir.op import Op
 from ...ir.typed import tensor_type
 from ...ir.walk import children
+from ..infrastructure import AtLeast
 from ..tools.typed_rewrite import call as operator
 from .groups import CombineParallel, Group, concatenated
 
@@ -16,6 +19,7 @@ MOST_TOGETHER = 512  # rows: more would use the weight no better, and take memor
 MOST_BETWEEN = 1000  # expressions for each layer, from the first to the last: a group farther apart is left
 
 
+@dataclass(frozen=True)
 class CombineSharedDense(CombineParallel):
     """Replaces `nn.dense` layers with the same weight by one for the rows of all, and combines what follows
     each, if it is the same for all. In a recurrent network that is written out, what the steps compute of
@@ -35,9 +39,8 @@ class CombineSharedDense(CombineParallel):
     shared = 1
     rule = "Layers with one weight, of which none needs another, become one layer of all their rows."
 
-    def __init__(self, min_num_branches: int = 4, most_rows: int = 16) -> None:
-        super().__init__(min_num_branches)
-        self.most_rows = most_rows
+    min_num_branches: Annotated[int, AtLeast(1)] = 4
+    most_rows: Annotated[int, AtLeast(1)] = 16
 
     def key(self, call: Call) -> Hashable | None:
         data, weight, result = tensor_type(call.args[0]), tensor_type(call.args[1]), tensor_type(call)

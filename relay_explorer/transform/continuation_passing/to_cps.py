@@ -8,6 +8,7 @@ the rest once it is there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ...dataflow_pattern.typed import infer_expr
 from ...ir.adt import Clause, Constructor, Match, pattern_vars
@@ -41,6 +42,7 @@ from ..partial_evaluate.steps import renamed
 Frame = Callable[[Expr], Expr]  # of the rest of a block, what is evaluated before it with it
 
 
+@dataclass(frozen=True)
 class ToCPS(Pass):
     """Rewrites every function `fn (A) -> B` into one that takes a continuation and calls it with its result:
     `fn (A, fn (B) -> answer) -> answer`, where `answer` is a type parameter. So every call of a function is

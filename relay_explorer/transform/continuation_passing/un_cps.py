@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Function, GlobalVar, Var
 from ...ir.module import IRModule
@@ -12,6 +14,7 @@ from ...typing import infer_types
 from ..infrastructure import Contract, Pass, PassContext
 
 
+@dataclass(frozen=True)
 class UnCPS(Pass):
     """Makes each function in continuation-passing style that no other names callable again: see `un_cps`. One
     that takes or gives functions stays as it is.

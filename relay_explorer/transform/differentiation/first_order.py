@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...ir.errors import RelayError
@@ -18,6 +19,7 @@ from .bindings import Bindings
 from .reverse_mode import ReverseMode
 
 
+@dataclass(frozen=True)
 class FirstOrderGradient(Pass):
     """Makes each function give its result together with the derivatives by its parameters.
 

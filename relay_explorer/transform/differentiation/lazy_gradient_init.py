@@ -6,6 +6,8 @@ The pass keeps such tensors as what they are, in the type `GradCell` of the libr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -23,6 +25,7 @@ _FILLED = {"zeros": "Zero", "zeros_like": "Zero", "ones": "One", "ones_like": "O
 _COMBINED = {"add": "AddGradCell", "multiply": "MultiplyGradCell"}
 
 
+@dataclass(frozen=True)
 class LazyGradientInit(Pass):
     """Makes every tensor of a function a cell: numbers, or zeros or ones that nobody has asked for yet.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
@@ -27,6 +28,7 @@ from .axes import (
 )
 
 
+@dataclass(frozen=True)
 class BackwardFoldScaleAxis(TypedPass):
     """Moves a multiplication by a number for each channel back, through additions and ReLUs, into the weight
     of the convolution or dense layer that gives the channels. There, FoldConstant can compute it once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...ir.expr import Call, Expr, Function
@@ -28,6 +29,7 @@ from .axes import (
 )
 
 
+@dataclass(frozen=True)
 class ForwardFoldScaleAxis(TypedPass):
     """Moves a multiplication by a number for each channel forward, through additions and ReLUs, into the
     weight of the convolution or dense layer that reads the product. There, FoldConstant can compute it once.

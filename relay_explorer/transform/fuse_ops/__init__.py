@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
 
 from ...analysis.dataflow_graph import DataflowGraph
 from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
@@ -11,7 +13,7 @@ from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild
 from ...typing import infer_types
-from ..infrastructure import Pass, PassContext
+from ..infrastructure import AtLeast, Pass, PassContext
 from .groups import MOST_FUSED, Group, Limits, Partition
 
 _RESHAPES = frozenset(
@@ -21,6 +23,7 @@ _RESHAPES = frozenset(
 PATTERNS = "relay.FuseOps.patterns"
 
 
+@dataclass(frozen=True)
 class FuseOps(Pass):
     """Wraps groups of operators in functions with the attribute `Primitive`: each becomes one kernel.
 
@@ -35,8 +38,8 @@ class FuseOps(Pass):
     opt_level = 0
     required = ("InferType",)
 
-    def __init__(self, fuse_opt_level: int = -1) -> None:
-        self.fuse_opt_level = fuse_opt_level
+    fuse_opt_level: Annotated[int, AtLeast(-1)] = -1
+    max_depth: Annotated[int, AtLeast(1)] | None = None
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         limits = self.limits(ctx)
@@ -49,7 +52,9 @@ class FuseOps(Pass):
 
     def limits(self, ctx: PassContext) -> Limits:
         level = ctx.opt_level if self.fuse_opt_level < 0 else self.fuse_opt_level
-        depth = int(ctx.config.get("relay.FuseOps.max_depth", MOST_FUSED))
+        depth = self.max_depth
+        if depth is None:
+            depth = int(ctx.config.get("relay.FuseOps.max_depth", MOST_FUSED))
         return Limits(level, depth, int(ctx.config.get("relay.max_function_args", 0)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...analysis.effects import effects
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
@@ -12,6 +14,7 @@ from ..infrastructure.function_passes import FunctionPass, rewritten
 from ..tools.inlining import inlined
 
 
+@dataclass(frozen=True)
 class DefuseOps(FunctionPass):
     """Puts the body of a function in the place of its call, wherever a function is called where it stands:
     `fn (%p0) { exp(%p0) }(%x)` becomes `exp(%x)`. What FuseOps fused is taken apart by this.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from ...ir.expr import Function
 from ...ir.module import IRModule
 from ...typing import infer_types
-from . import Pass, PassContext
+from .context import PassContext
+from .passes import Pass
 
 
-class FunctionPass(Pass):
+class FunctionPass(Pass, abstract=True):
     """A pass that rewrites each function of a module by itself. Subclasses define `transform_function`;
     functions that belong to another compiler (attribute `Compiler`) are left alone.
     """
@@ -25,7 +26,7 @@ class FunctionPass(Pass):
         raise NotImplementedError(f"the pass {self.info.name} has no transform_function")
 
 
-class TypedPass(FunctionPass):
+class TypedPass(FunctionPass, abstract=True):
     """A pass that looks at types: what `transform_function` is given has them. What it makes need not."""
 
     required = ("InferType",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.errors import RelayError
@@ -20,6 +21,7 @@ PROPERTY = "FTVMAlterOpLayout"
 Alter = Callable[[Anything, list[Expr], Sequence[Anything], Anything], Anything]
 
 
+@dataclass(frozen=True)
 class AlterOpLayout(TypedPass):
     """Asks every operator that has the property `FTVMAlterOpLayout` what it would rather be: a function of
     its attributes, its arguments, their types, and that of the result gives another call, or None. It may be
@@ -37,8 +39,7 @@ class AlterOpLayout(TypedPass):
     opt_level = 3
     contract = Contract(error=1e-5)
 
-    def __init__(self, rules: Mapping[str, Alter] | None = None) -> None:
-        self.rules = rules
+    rules: Mapping[str, Alter] | None = None
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return infer_types(super().transform_module(mod, ctx))

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
-from ...ir.errors import RelayError, UnknownOperatorError
+from ...ir.errors import PassOptionError, UnknownOperatorError
 from ...ir.expr import Call, Function
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.types import TupleType, Type
 from ...typing import infer_types
 from ..canonicalize_ops import CanonicalizeOps
-from ..infrastructure import Contract, PassContext
+from ..infrastructure import Contract, Converted, PassContext
 from ..infrastructure.function_passes import FunctionPass, rewritten
 from .convert import converted
 from .rewrite import LayoutRewriter
 
 
+def _layouts(desired: object) -> object:
+    """Write layouts as strings; they may be objects that print as them."""
+    if not isinstance(desired, Mapping):
+        return desired
+    return {
+        str(name): [str(layout) for layout in layouts] if isinstance(layouts, (list, tuple)) else layouts
+        for name, layouts in desired.items()
+    }
+
+
+@dataclass(frozen=True)
 class ConvertLayout(FunctionPass):
     """Brings operators to `desired_layouts`, by operator, a layout for each argument:
 
@@ -35,27 +48,27 @@ class ConvertLayout(FunctionPass):
     # Sums may be taken in another order.
     contract = Contract(error=1e-5)
 
-    def __init__(self, desired_layouts: Mapping[str, Sequence[str]] | None = None) -> None:
-        self.desired_layouts = {
-            str(name): [str(layout) for layout in layouts]
-            for name, layouts in (desired_layouts or {}).items()
-        }
-        for name in self.desired_layouts:
+    desired_layouts: Annotated[Mapping[str, Sequence[str]] | None, Converted(_layouts)] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.desired_layouts or ():
             try:
                 Op.get(name)
             except UnknownOperatorError as unknown:
-                raise RelayError(f"ConvertLayout: {unknown.message}", help=unknown.help) from None
+                raise PassOptionError(f"ConvertLayout: {unknown.message}", help=unknown.help) from None
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         made = super().transform_module(infer_types(CanonicalizeOps()(mod)), ctx)
         return infer_types(made)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        rewriter = LayoutRewriter(self._change, lambda op: op.name in self.desired_layouts)
+        rewriter = LayoutRewriter(self._change, lambda op: op.name in (self.desired_layouts or ()))
         return rewritten(function, rewriter.run(function))
 
     def _change(self, old: Call, new: Call) -> Call | None:
         assert isinstance(new.op, Op)
+        assert self.desired_layouts is not None
         return converted(new, tensor_types(old), self.desired_layouts[new.op.name])
 
 

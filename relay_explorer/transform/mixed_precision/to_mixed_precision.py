@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
 
 from ...ir.adt import Clause, Match
 from ...ir.attrs import Attrs
@@ -30,8 +31,9 @@ from ...ir.rewrites import emit_rewrite
 from ...ir.types import FuncType, TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
 from ...typing import infer_types
-from ..infrastructure import Contract, PassContext
+from ..infrastructure import Contract, Converted, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
+from ..infrastructure.options import refusal
 from ..tools.operator_type import operator_type
 from ..tools.typed_rewrite import call
 from .categories import MIXED_PRECISION_ALWAYS, MIXED_PRECISION_FOLLOW, MIXED_PRECISION_NEVER, PROPERTY
@@ -46,6 +48,7 @@ _KEYS = (
 _ACCUMULATES = frozenset(f"relay.attrs.{key}Attrs" for key in _KEYS)
 
 
+@dataclass(frozen=True)
 class ToMixedPrecision(TypedPass):
     """Computes as much as is sensible in `mixed_precision_type`, "float16" or another floating-point type.
 
@@ -69,19 +72,17 @@ class ToMixedPrecision(TypedPass):
     # Of values of moderate size; a comparison of nearly equal numbers may of course turn out otherwise.
     contract = Contract(types=False, error=2e-2)
 
-    def __init__(self, mixed_precision_type: str = "float16", missing_op_mode: int = 1) -> None:
-        self.mixed_precision_type = str(mixed_precision_type)
-        self.missing_op_mode = missing_op_mode
+    mixed_precision_type: Annotated[str, Converted(str)] = "float16"
+    missing_op_mode: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if not _FLOAT.fullmatch(self.mixed_precision_type):
-            raise RelayError(
-                f"{self.mixed_precision_type} is no floating-point type",
-                help=['mixed precision is "float16", "bfloat16", "float32" or "float64"'],
-            )
-        if missing_op_mode not in (0, 1, 2):
-            raise RelayError(
-                f"missing_op_mode is {missing_op_mode}",
-                help=["0: an operator without a category is an error; 1: it is logged; 2: it is not"],
-            )
+            allowed = 'a floating-point type: "float16", "bfloat16", "float32" or "float64"'
+            raise refusal("ToMixedPrecision", "mixed_precision_type", self.mixed_precision_type, allowed)
+        if self.missing_op_mode not in (0, 1, 2):
+            allowed = "0 (an operator without a category is an error), 1 (it is logged) or 2 (it is not)"
+            raise refusal("ToMixedPrecision", "missing_op_mode", self.missing_op_mode, allowed)
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return infer_types(super().transform_module(mod, ctx))

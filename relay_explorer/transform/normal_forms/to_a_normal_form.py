@@ -6,6 +6,8 @@ Where a binding stands is the rule of Relay's documentation (Introduction to Rel
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...analysis.basic_block import blocks_of, evaluated_parts
 from ...ir.adt import Constructor
 from ...ir.expr import Constant, Expr, Function, GlobalVar, Let, Var
@@ -20,6 +22,7 @@ _ATOMS = frozenset((Var, GlobalVar, Op, Constructor))
 KEPT = ("Primitive", "Compiler")  # attributes of functions that belong to a backend: their bodies stay
 
 
+@dataclass(frozen=True)
 class ToANormalForm(Pass):
     """Binds whatever is computed, and every constant, to a variable; what is used is then always a name.
 

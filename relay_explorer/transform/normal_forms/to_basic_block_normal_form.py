@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...ir.expr import Expr, Function
 from ...ir.module import IRModule
 from ..infrastructure import Contract, PassContext
@@ -9,6 +11,7 @@ from ..infrastructure.function_passes import FunctionPass, rewritten
 from .to_a_normal_form import Normalizer
 
 
+@dataclass(frozen=True)
 class ToBasicBlockNormalForm(FunctionPass):
     """Binds an expression that is used in another block than its own, such as a branch of an `if` or the body
     of a function, to a variable of the block that holds all uses. Within a block, the program stays a graph.

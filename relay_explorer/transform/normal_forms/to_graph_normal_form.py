@@ -4,6 +4,8 @@ Relay's documentation).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...analysis.effects import effects
 from ...ir.expr import Expr, Function, Let, Var
 from ...ir.module import IRModule
@@ -12,6 +14,7 @@ from ...ir.walk import children, free_vars, post_order, rebuild
 from ..infrastructure import Contract, Pass, PassContext
 
 
+@dataclass(frozen=True)
 class ToGraphNormalForm(Pass):
     """Puts the value of each `let` in the place of its variable: one node, used wherever the variable was.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
+from typing import Annotated
 
 from ...analysis.effects import effects
 from ...ir.adt import Clause, Match, pattern_vars
@@ -13,11 +15,12 @@ from ...ir.scopes import LEAVES
 from ...ir.trampoline import Steps, run
 from ...ir.visitor import ExprMutator
 from ...ir.walk import children, post_order, rebuild
-from ..infrastructure import Pass, PassContext
+from ..infrastructure import AtLeast, Pass, PassContext
 
 LARGEST = 100_000  # expressions; there can be 2 to the power of what is shared
 
 
+@dataclass(frozen=True)
 class ToTree(Pass):
     """Copies what is shared: what a program would be without graph bindings and `let`. For looking at, not
     for running fast.
@@ -30,8 +33,7 @@ class ToTree(Pass):
     name = "ToTree"
     opt_level = 0
 
-    def __init__(self, largest: int = LARGEST) -> None:
-        self.largest = largest
+    largest: Annotated[int, AtLeast(1)] = LARGEST
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         new = mod.copy()

@@ -8,6 +8,7 @@ read. The order of effects stays as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.adt import Clause, Constructor, Match, pattern_vars
@@ -58,6 +59,7 @@ MOST_BINDINGS = 200_000
 DEEPEST = 10_000  # functions that are inlined in one another
 
 
+@dataclass(frozen=True)
 class PartialEvaluate(Pass):
     """Runs each function on what is known of its data, and leaves the rest of the program.
 

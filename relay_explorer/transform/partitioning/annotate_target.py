@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 from ...ir.adt import Match
 from ...ir.expr import Call, Expr, Function, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
@@ -11,13 +13,21 @@ from ...ir.op import Op
 from ...ir.walk import children, post_order, rebuild
 from ...ops.annotation import compiler_begin, compiler_end
 from ...typing import infer_types
-from ..infrastructure import PassContext
+from ..infrastructure import Converted, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 
 DEFAULT = "default"  # the compiler that takes what no other does
 BEGIN, END = "annotation.compiler_begin", "annotation.compiler_end"
 
 
+def _names(targets: object) -> object:
+    """Make a sequence of one name, and names of objects that print as them."""
+    if isinstance(targets, (list, tuple)):
+        return [str(target) for target in targets]
+    return (targets,) if isinstance(targets, str) else targets
+
+
+@dataclass(frozen=True)
 class AnnotateTarget(TypedPass):
     """Puts `compiler_begin` around the arguments, and `compiler_end` around the result, of each call that one
     of `targets` supports: an operator whose attribute `target.NAME` says so of the call, or a function that
@@ -31,15 +41,14 @@ class AnnotateTarget(TypedPass):
     name = "AnnotateTarget"
     opt_level = 0
 
-    def __init__(self, targets: str | Sequence[str], include_non_call_ops: bool = True) -> None:
-        self.targets = [targets] if isinstance(targets, str) else [str(target) for target in targets]
-        self.include_non_call_ops = include_non_call_ops
+    targets: Annotated[str | Sequence[str], Converted(_names)]
+    include_non_call_ops: bool = True
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return infer_types(super().transform_module(mod, ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return rewritten(function, _Marks(self.targets, self.include_non_call_ops).put_into(function))
+        return rewritten(function, _Marks(tuple(self.targets), self.include_non_call_ops).put_into(function))
 
 
 class _Marks:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
 from ...ir.expr import Call, Expr, Function, If
 from ...ir.module import IRModule
@@ -13,6 +15,7 @@ from ..infrastructure.function_passes import FunctionPass, rewritten
 from .annotate_target import BEGIN, END, is_mark
 
 
+@dataclass(frozen=True)
 class MergeCompilerRegions(FunctionPass):
     """Joins each region (see AnnotateTarget) with those of the same compiler that its inputs come from, and
     leaves the marks between them out.

@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, cast
 
 from ...dataflow_pattern import DFPattern, partition
+from ...ir.errors import PassOptionError
 from ...ir.expr import Expr, Function
 from ...ir.module import IRModule
 from ...typing import infer_types
-from ..infrastructure import Pass, PassContext
+from ..infrastructure import Converted, Pass, PassContext
 from ..infrastructure.function_passes import rewritten
 
 Check = Callable[[Expr], bool]
 Entry = tuple[str, DFPattern] | tuple[str, DFPattern, Check]
 
 
+def _table(table: Iterable[Sequence[object]]) -> tuple[Entry, ...]:
+    """Check the rows of a pattern table."""
+    return tuple(_entry(entry) for entry in table)
+
+
+def _row(entry: Entry) -> tuple[str, DFPattern, Check]:
+    """A row of the table, with its check."""
+    name, pattern, *check = entry
+    return name, pattern, check[0] if check else _any
+
+
+def _entry(entry: Sequence[object]) -> Entry:
+    """Check a row of the table."""
+    name, pattern, *rest = entry
+    if not (
+        isinstance(name, str)
+        and isinstance(pattern, DFPattern)
+        and len(rest) <= 1
+        and all(map(callable, rest))
+    ):
+        raise PassOptionError(
+            f"a row of a pattern table is (name, pattern) or (name, pattern, check), not {entry!r:.80}"
+        )
+    return cast(Entry, (str(name), pattern, *rest))
+
+
+@dataclass(frozen=True)
 class MergeComposite(Pass):
     """Moves every match of a pattern into a function with the attribute `Composite="name"`, called in
     its place: `("dsp.conv_relu", is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard())))`.
@@ -28,12 +58,11 @@ class MergeComposite(Pass):
     opt_level = 0
     required = ("InferType",)
 
-    def __init__(self, pattern_table: Sequence[Entry]) -> None:
-        self.pattern_table = [_entry(entry) for entry in pattern_table]
+    pattern_table: Annotated[Sequence[Entry], Converted(_table)]
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         new = infer_types(mod)
-        for name, pattern, check in self.pattern_table:
+        for name, pattern, check in map(_row, self.pattern_table):
             changed = False
             for var, function in new.functions.items():
                 if isinstance(function, Function) and "Compiler" not in function.attrs:
@@ -44,17 +73,6 @@ class MergeComposite(Pass):
             if changed:
                 new = infer_types(new)
         return new
-
-
-def _entry(entry: Sequence[object]) -> tuple[str, DFPattern, Check]:
-    """A row of the table, with its check."""
-    name, pattern, *rest = entry
-    check = rest[0] if rest else _any
-    if not (isinstance(name, str) and isinstance(pattern, DFPattern) and callable(check) and len(rest) <= 1):
-        raise TypeError(
-            f"a row of a pattern table is (name, pattern) or (name, pattern, check), not {entry!r:.80}"
-        )
-    return str(name), pattern, check
 
 
 def _any(match: Expr) -> bool:

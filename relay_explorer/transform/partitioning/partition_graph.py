@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from ...analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
 from ...ir.errors import RelayError
@@ -18,6 +19,7 @@ from ..tools.inlining import substituted
 from .annotate_target import BEGIN, DEFAULT, END, compiler_of, is_mark
 
 
+@dataclass(frozen=True)
 class PartitionGraph(Pass):
     """Moves each region between `compiler_begin` and `compiler_end` into a function of the module, with the
     attributes `Compiler` (who compiles it), `global_symbol`, `Primitive` and `Inline`; what is left calls it.
@@ -31,9 +33,8 @@ class PartitionGraph(Pass):
     name = "PartitionGraph"
     opt_level = 0
 
-    def __init__(self, mod_name: str = "default", bind_constants: bool = True) -> None:
-        self.mod_name = mod_name
-        self.bind_constants = bind_constants
+    mod_name: str = "default"
+    bind_constants: bool = True
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         prepared = mod.copy()

@@ -7,6 +7,8 @@ and `arithmetic`. Each looks at a call whose arguments are as simple as they get
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from ...ir.expr import Call, Expr, Function, Var
 from ...ir.module import IRModule
@@ -18,13 +20,12 @@ from ...typing import infer_types
 from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 from ..tools.typed_rewrite import call as untyped
-from . import arithmetic
-from . import casts as casts
-from . import shapes as shapes
+from . import arithmetic, casts, shapes
 
 Rule = Callable[["Simplifier", Call], Expr | None]
 
 
+@dataclass(frozen=True)
 class SimplifyExpr(TypedPass):
     """Replaces calls by simpler ones of the same value: `zeros_like` by `zeros` where the shape is known;
     `x + 0` and `x * 1` by `x`; a tensor of one number by the number; reshapes, transposes and casts in a row
@@ -37,12 +38,13 @@ class SimplifyExpr(TypedPass):
     name = "SimplifyExpr"
     opt_level = 0
     contract = Contract(error=1e-4)
-    rules: Mapping[str, Sequence[Rule]] = {}
+    rules: ClassVar[Mapping[str, Sequence[Rule]]] = {}
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, Simplifier(self.rules).run(function))
 
 
+@dataclass(frozen=True)
 class SimplifyExprPostAlterOp(SimplifyExpr):
     """The rules of SimplifyExpr for what a change of layouts leaves behind: identities, reshapes, casts and
     clips.

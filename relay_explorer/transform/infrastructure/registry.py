@@ -1,0 +1,65 @@
+"""The registry of passes by name: each subclass of Pass enters it when it is defined.
+
+Pipelines written as text and `Pass.required` name passes; they are looked up here, so nothing in the
+infrastructure imports the passes. A pass from outside the package is held weakly: it leaves the registry
+when nothing else refers to it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakValueDictionary
+
+from ...ir.errors import RelayError
+
+if TYPE_CHECKING:
+    from .passes import Pass
+
+    Entry: TypeAlias = type[Pass] | Pass
+
+PACKAGE = __name__.partition(".")[0]
+_ours: dict[str, type[Pass]] = {}
+_outside: WeakValueDictionary[str, Entry] = WeakValueDictionary()
+
+
+def register(name: str, entry: Entry) -> None:
+    """Enter a pass class, or a pass made of a function, under its name. The last definition counts."""
+    if isinstance(entry, type) and is_ours(entry):
+        _ours[name] = entry
+    else:
+        _outside[name] = entry
+
+
+def is_ours(cls: type) -> bool:
+    """Whether a class is defined in this package."""
+    return cls.__module__.partition(".")[0] == PACKAGE
+
+
+def names() -> list[str]:
+    """List the names of all registered passes."""
+    return sorted({*_ours, *_outside})
+
+
+def find(name: str) -> Entry | None:
+    """Return the pass called `name`, or None. A name for both one of ours and a reader's is an error."""
+    ours, outside = _ours.get(name), _outside.get(name)
+    if ours is not None and outside is not None:
+        raise RelayError(
+            f"`{name}` names two passes: one of {PACKAGE}, and one defined outside of it",
+            help=["rename yours, or give the passes as objects instead of text"],
+        )
+    return ours or outside
+
+
+def required(name: str) -> Entry | None:
+    """Return the pass that `Pass.required` means by `name`; the package's own one if there are two."""
+    return _ours.get(name) or _outside.get(name)
+
+
+def nearest(name: str, candidates: Iterable[str]) -> list[str]:
+    """List the candidates that `name` may have been meant to be, the nearest first; case does not matter."""
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
+    close = difflib.get_close_matches(name[:200].lower(), by_lower, n=3, cutoff=0.6)
+    return [by_lower[each] for each in close]
