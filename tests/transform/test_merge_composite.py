@@ -127,5 +127,6 @@ def test_a_row_that_is_none_is_refused() -> None:
     with pytest.raises(TypeError) as caught:
         MergeComposite([("relu", "nn.relu")])  # type: ignore[list-item]
     assert str(caught.value) == (
-        "error: a row of a pattern table is (name, pattern) or (name, pattern, check), not ('relu', 'nn.relu')"
+        "error: a row of a pattern table is (name, pattern) or (name, pattern, check), "
+        "not ('relu', 'nn.relu')"
     )

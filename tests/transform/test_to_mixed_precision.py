@@ -259,7 +259,10 @@ def test_operators_without_a_category(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("int8",), "`mixed_precision_type` must be a floating-point type"), (("float16", 3), "`missing_op_mode` must be 0 .*, not 3")],
+    [
+        (("int8",), "`mixed_precision_type` must be a floating-point type"),
+        (("float16", 3), "`missing_op_mode` must be 0 .*, not 3"),
+    ],
 )
 def test_options_that_make_no_sense(arguments: tuple[str, int], message: str) -> None:
     with pytest.raises(RelayError, match=message):

@@ -126,6 +126,7 @@ def test_a_sequential_stands_for_its_passes_and_a_readers_pass_has_a_name() -> N
     ]  # fmt: skip
     assert shown.stages[1].source == "relay_explorer/transform/fold_constant.py"
     assert shown.stages[4].source == ""
+    assert view(FuseOps()).stages[1].source == "relay_explorer/transform/fuse_ops/__init__.py"
 
 
 @pytest.mark.parametrize("name", ["lenet", "resnet18", "lstm"])

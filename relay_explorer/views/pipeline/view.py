@@ -4,6 +4,7 @@ from.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -359,6 +360,9 @@ def _what(step: Pass) -> str:
 
 
 def _source(step: Pass) -> str:
+    """The file of a pass of `relay_explorer.transform`; empty for what is made of a reader's function."""
     module = type(step).__module__
-    own = module.startswith("relay_explorer.transform.") and not module.endswith(".infrastructure")
-    return f"{module.replace('.', '/')}.py" if own else ""
+    if not module.startswith("relay_explorer.transform.") or ".infrastructure" in module:
+        return ""
+    package = hasattr(sys.modules[module], "__path__")
+    return module.replace(".", "/") + ("/__init__.py" if package else ".py")
