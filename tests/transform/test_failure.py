@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -53,3 +54,49 @@ def test_a_readers_own_pass_fails_as_it_does() -> None:
 
     with pytest.raises(ZeroDivisionError):
         mine(parse(PROGRAM))
+
+
+def _file_of(broken: IRModule) -> Path:
+    with pytest.raises(PassError) as caught:
+        FastMath()(broken)
+    named = re.search(r"with the file (\S+)$", caught.value.help[0])
+    assert named is not None
+    return Path(named[1])
+
+
+def test_only_its_user_can_read_the_file(broken: IRModule) -> None:
+    path = _file_of(broken)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert _file_of(broken) == path
+
+
+@pytest.mark.parametrize("made_first", ["open", "link", "file"])
+def test_a_folder_that_others_could_have_made_is_not_used(
+    made_first: str, broken: IRModule, tmp_path: Path
+) -> None:
+    expected = tmp_path / f"relay-explorer-{os.getuid()}"
+    if made_first == "open":
+        expected.mkdir(mode=0o700)
+        expected.chmod(0o777)
+    elif made_first == "link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        expected.symlink_to(tmp_path / "elsewhere")
+    else:
+        expected.write_text("")
+    path = _file_of(broken)
+    assert path.parent.parent == tmp_path
+    assert path.parent != expected
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert list(tmp_path.glob("elsewhere/*")) == []
+
+
+def test_a_planted_link_is_not_followed(broken: IRModule, tmp_path: Path) -> None:
+    path, victim = _file_of(broken), tmp_path / "victim"
+    victim.write_text("precious")
+    path.unlink()
+    path.symlink_to(victim)
+    with pytest.raises(PassError) as caught:
+        FastMath()(broken)
+    assert "with the file" not in caught.value.help[0]
+    assert victim.read_text() == "precious"

@@ -7,7 +7,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -68,19 +70,39 @@ def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:
     """The file with the program and how to run the pass on it again; None where nothing can be written."""
     try:
         text = mod.astext()
-        folder = Path(tempfile.gettempdir()) / f"relay-explorer-{os.getuid() if hasattr(os, 'getuid') else 0}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        path = folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.relay"
+        path = _private_folder() / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.relay"
         version, _, program = text.partition("\n")
-        path.write_text(
+        _write(
+            path,
             f"{version}\n"
             f"// The pass {name} fails on this program: {type(error).__name__}.\n"
             "// To see it again:\n"
             "//   from relay_explorer import relay\n"
             f'//   relay.transform.{name}()(relay.parse(open("{path.name}").read()))\n'
             f"{program}\n",
-            "utf-8",
         )
     except Exception:  # no room, or no text: the message has to do
         return None
     return path
+
+
+def _private_folder() -> Path:
+    """A folder for temporary files that nobody but this user can write to.
+
+    Its name can be guessed, so another user may have made it first; a new folder is made then.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"relay-explorer-{user}"
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    state = folder.lstat()  # of a symbolic link itself
+    if stat.S_ISDIR(state.st_mode) and state.st_uid == user and not state.st_mode & 0o077:
+        return folder
+    return Path(tempfile.mkdtemp(prefix="relay-explorer-"))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that only this user can read; an OSError where the path is a symbolic link."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
