@@ -10,7 +10,7 @@ import pytest
 import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
-from relay_explorer.ir import Function, IRModule, Tuple
+from relay_explorer.ir import Function, IRModule, RelayError, Tuple
 from relay_explorer.typing import infer_types
 
 
@@ -71,3 +71,23 @@ def test_results_that_are_parameters_and_constants() -> None:
     x = relay.var("x", shape=(2, 3))
     c = relay.const(np.arange(3, dtype="float32"))
     agree([x, x, c, c, relay.reshape(x, (6,)), relay.Tuple([x]).fields[0]], x=np.ones((2, 3), "float32"))
+
+
+@pytest.mark.parametrize("executor", ["vm", "aot"])
+@pytest.mark.parametrize("rows", [2**50, 2**56])
+def test_arguments_larger_than_the_memory(executor: str, rows: int) -> None:
+    """They can be had all the same: NumPy repeats one number with strides of 0."""
+    made = relay_explorer.build(
+        relay.parse("def @main(%x: Tensor[(?, 8), float32]) { sum(%x) }"), executor=executor
+    )
+    huge = np.broadcast_to(np.float32(1), (rows, 8))
+    for use in (made, made.time):
+        with pytest.raises(RelayError, match="the memory is not enough"):
+            use(huge)
+    np.testing.assert_allclose(made(np.ones((3, 8), "float32")), 24)
+
+
+def test_an_argument_of_known_size_larger_than_the_memory() -> None:
+    made = relay_explorer.build(relay.parse(f"def @main(%x: Tensor[({2**50}, 8), float32]) {{ %x }}"))
+    with pytest.raises(RelayError, match="the memory is not enough"):
+        made(np.broadcast_to(np.float32(1), (2**50, 8)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...ir.adt import Constructor
 from ...ir.errors import RelayError
 from ...ir.op import Op
+from ..interpreter import used_up
 from ..values import Closure, ConstructorValue, RefValue, Value
 from .names import dtype_parts
 
@@ -77,7 +78,10 @@ def _aligned(value: Array) -> Array:
     """A copy that kernels can take."""
     import numpy as np
 
-    room = np.empty(value.nbytes + ALIGNMENT, np.uint8)
+    try:
+        room = np.empty(value.nbytes + ALIGNMENT, np.uint8)
+    except MemoryError as problem:
+        raise used_up(0, problem) from None
     start = -room.ctypes.data % ALIGNMENT
     made: Array = room[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
     made[...] = value

@@ -124,13 +124,13 @@ class Machine:
             return Interpreter().call(function, args)
         waiting: list[Any] = []
         values = list(args)
-        with self.memory.at_hand(values), quiet():
-            try:
+        try:
+            with self.memory.at_hand(values), quiet():
                 return self._run(function, values, waiting)
-            except MemoryError as problem:
-                depth = len(waiting)
-                waiting.clear()
-                raise used_up(depth, problem) from None
+        except MemoryError as problem:
+            depth = len(waiting)
+            waiting.clear()
+            raise used_up(depth, problem) from None
 
     def closure(self, name: str, captured: Sequence[Value] = ()) -> VMClosure:
         """A function of the program as a value, with what it captured."""

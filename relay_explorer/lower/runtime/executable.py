@@ -11,6 +11,7 @@ from ...execute.given import whole
 from ...execute.graph import GraphProgram, Input
 from ...execute.graph_executor import GraphExecutor
 from ...execute.graph_values import arrays_of
+from ...execute.interpreter import used_up
 from ...execute.vm import VMProgram
 from ...ir.errors import RelayError
 from ...ir.module import IRModule
@@ -67,7 +68,10 @@ class Executable:
         """
         if not forked.here():
             return forked.elsewhere(self, args, named)
-        return self._called(args, named)
+        try:
+            return self._called(args, named)
+        except MemoryError as problem:  # NumPy's, for a copy of an argument or a result
+            raise used_up(0, problem) from None
 
     def run(self, /, **named: Any) -> Any:
         """Runs the program on arguments by name."""
@@ -77,7 +81,11 @@ class Executable:
         """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
         if not forked.here():
             return float(forked.elsewhere(self.time, args, {"repeat": repeat, **named}))
-        return self._least(args, named, whole(repeat, "repeat"))
+        times = whole(repeat, "repeat")
+        try:
+            return self._least(args, named, times)
+        except MemoryError as problem:
+            raise used_up(0, problem) from None
 
     def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
         """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
@@ -85,7 +93,11 @@ class Executable:
         """
         from ..profiling.timed import timed
 
-        return profile_calls(timed(self, args, named), whole(repeat, "repeat"))
+        times = whole(repeat, "repeat")
+        try:
+            return profile_calls(timed(self, args, named), times)
+        except MemoryError as problem:
+            raise used_up(0, problem) from None
 
     def measure(self, *args: Any, program: str = "program", runs: int = 200) -> Measurement:
         """Measures a run, launch by launch, and what this machine can do at most: what the lowering explorer

@@ -79,14 +79,15 @@ class KernelMemory(Memory):
     def at_hand(self, values: list[Any]) -> Iterator[None]:
         """Arguments of a run, among `values`, that kernels can read are looked at once; others are copied."""
         held = []
-        for number, value in enumerate(values):
-            if hasattr(value, "dtype") and value.dtype.kind in "biuf":
-                if not is_aligned(value):
-                    values[number] = value = self.own(value)
-                if id(value) not in self.known:
-                    held.append(id(value))
-                    self.known[id(value)] = self._tensor(value)
         try:
+            for number, value in enumerate(values):
+                if hasattr(value, "dtype") and value.dtype.kind in "biuf":
+                    if not is_aligned(value):
+                        values[number] = value = self.own(value)
+                    if id(value) not in self.known:
+                        tensor = self._tensor(value)
+                        held.append(id(value))
+                        self.known[id(value)] = tensor
             yield
         finally:
             for key in held:
