@@ -6,7 +6,7 @@ says what took its place.
 
 from __future__ import annotations
 
-_TOPI_TESTING = tuple([f"compat.topi_testing_{part}" for part in ("conv", "nn", "data", "image")])
+_TOPI_TESTING = tuple([f"compat.topi_testing.{part}" for part in ("conv", "nn", "data", "image")])
 
 PLACES: dict[str, tuple[str, ...]] = {
     "tvm.auto_scheduler": ("compat.tuning:ApplyHistoryBest",),

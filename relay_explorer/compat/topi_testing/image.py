@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import relay
-from ..ir.expr import Call, Var
-from ..ir.types import TensorType
-from .topi_testing_conv import Sizes
+from ... import relay
+from ...ir.expr import Call, Var
+from ...ir.types import TensorType
+from .conv import Sizes
 
 
 def _of_arrays(build: Callable[..., Any], *arrays: Any) -> Any:
