@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from typing import Any as Anything
 
 from . import analysis, dataflow_pattern, ir, prelude, transform
-from .execute import Executor, create_executor
+from .execute import Executor
 from .execute import results as _results
 from .ir import adt, expr, loops
 from .ir import types as ty
@@ -72,6 +72,7 @@ from .ir.types import (
     scalar_type,
 )
 from .ir.visitor import ExprFunctor, ExprMutator, ExprVisitor
+from .lower.executor import create_executor
 from .ops import FAMILIES, builders
 from .ops import namespace as _namespace_of
 from .ops import register as _register

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import transform
-from ..execute import create_executor
 from ..ir.expr import Function
 from ..ir.module import IRModule
 from ..ir.types import TensorType
+from ..lower.executor import create_executor
 from ..typing import infer_types
 
 

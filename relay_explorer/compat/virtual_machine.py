@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..execute.executor import Executor
 from ..execute.vm import VMProgram, compile_program, program_text
 from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
+from ..lower.executor import CompilingExecutor
 from ..transform import PassContext, optimize
 from .arrays import DeviceArray, array
 from .build import Factory
@@ -217,7 +217,7 @@ class VirtualMachine:
         if exe.ir_mod is not None:
             var = exe.ir_mod.get_global_var(name)
             if name != "main" or exe.compiled is None:
-                return Executor("vm", exe.ir_mod, target=exe.target).evaluate(var)
+                return CompilingExecutor("vm", exe.ir_mod, target=exe.target).evaluate(var)
             return _Function(exe.compiled)
         if name != "main":
             raise RelayError(f"of a program that was loaded `@main` can be called, not `@{name:.60}`")

@@ -1,8 +1,8 @@
-"""Running programs: the interpreter, and executors that call it from Python."""
+"""Run programs: the interpreter, the virtual machine, and executors that call them from Python."""
 
 from __future__ import annotations
 
-from .executor import Executor, FunctionValue, create_executor
+from .executor import Executor, FunctionValue
 from .interpreter import ExecutionError, Interpreter
 from .lists import list_items, make_list
 from .record import Evaluation, record
@@ -10,5 +10,5 @@ from .values import Closure, ConstructorValue, RefValue, show
 
 __all__ = [
     "Closure", "ConstructorValue", "Evaluation", "ExecutionError", "Executor", "FunctionValue", "Interpreter",
-    "RefValue", "create_executor", "list_items", "make_list", "record", "show",
+    "RefValue", "list_items", "make_list", "record", "show",
 ]  # fmt: skip

@@ -1,16 +1,10 @@
-"""`create_executor`: evaluating expressions and calling a module's functions, from Python.
-
-Programs run in the interpreter ("debug"), or are compiled as `relay_explorer.build` does, where TVM is
-installed (see `lower.runtime.evaluate`).
-"""
+"""Executors: evaluate expressions and call functions of a module from Python, without a compiler."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ir.bind import bind_params_by_name
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var, as_expr, is_complete
 from ..ir.module import IRModule
@@ -22,50 +16,25 @@ from .interpreter import Interpreter
 from .results import DEEPEST_TUPLE, Wrapper, to_result, to_value
 from .values import Closure, Value
 
-KINDS = ("debug", "graph", "vm", "aot")
-_announced: set[str] = set()
-
-
-def create_executor(
-    kind: str = "debug",
-    mod: IRModule | None = None,
-    device: object = None,
-    target: object = "llvm",
-    params: Mapping[str, object] | None = None,
-) -> Executor:
-    """An executor of `mod` (an empty module where there is none).
-
-    `kind` is "debug", the interpreter; or "graph", "vm" (the virtual machine) or "aot", for which the program
-    is optimized by the level of the current PassContext, and compiled. Where TVM, which makes the code, is
-    not installed, the virtual machine computes with NumPy, and "graph" and "aot" run the interpreter, which a
-    warning says once. A `target` that is not this machine is not looked at, nor is the device. `params` are
-    bound to the parameters of `@main` by name.
-    """
-    if kind not in KINDS:
-        raise RelayError(
-            f"there is no executor called {kind!r:.60}", help=[f"there are {', '.join(map(repr, KINDS))}"]
-        )
-    if kind in ("graph", "aot") and kind not in _announced and (missing := _missing_compiler()):
-        _announced.add(kind)
-        warnings.warn(
-            f'the executor "{kind}" does not compile here: it runs the interpreter ({missing})',
-            stacklevel=2,
-        )
-    module = mod or IRModule()
-    if params is not None:
-        module = module.copy()
-        module["main"] = bind_params_by_name(module["main"], params)
-    return Executor(kind, module, device, target)
-
 
 class Executor:
-    """Evaluates expressions in a module."""
+    """Evaluate expressions in a module, with the interpreter ("debug"), or with the virtual machine, whose
+    kernels are NumPy's ("vm"). `lower.executor` has one that compiles.
+    """
 
     def __init__(self, kind: str, mod: IRModule, device: object = None, target: object = "llvm") -> None:
         self.kind = kind
         self.mod = mod
         self.device = device
         self.target = target
+
+    def interpreter(self) -> Interpreter:
+        """Make the interpreter that runs programs of the module."""
+        if self.kind != "vm":
+            return Interpreter(self.mod)
+        from .vm.executor import VMInterpreter
+
+        return VMInterpreter(self.mod)
 
     def evaluate(self, expr: Expr | None = None, binds: Mapping[Var, object] | None = None) -> Any:
         """The value of `expr`, in which the variables of `binds` have values.
@@ -76,7 +45,7 @@ class Executor:
         the parameters; these may be given by name. Types are checked first: a TypeInferenceError explains
         what is wrong. ExecutionError says where a program went wrong while it ran.
         """
-        interpreter = _interpreter(self.kind, self.mod, self.target)
+        interpreter = self.interpreter()
         if expr is None:
             expr = self.mod.get_global_var("main")
         expr = as_expr(expr)
@@ -92,30 +61,6 @@ class Executor:
             _check(self.mod, Function([], expr))
         result = interpreter.evaluate(expr, values)
         return to_result(result, lambda found: FunctionValue(interpreter, found))
-
-
-def _interpreter(kind: str, module: IRModule, target: object) -> Interpreter:
-    """What runs programs for an executor."""
-    if kind != "debug" and not _missing_compiler():
-        from ..lower.runtime.evaluate import CompiledInterpreter
-
-        return CompiledInterpreter(module, kind, target)
-    if kind != "vm":
-        return Interpreter(module)
-    from .vm.executor import VMInterpreter
-
-    return VMInterpreter(module)
-
-
-def _missing_compiler() -> str:
-    """What compiling needs and is not installed, as an error says it; nothing where all is there."""
-    from ..lower.require import versions
-
-    try:
-        versions()
-    except RelayError as problem:
-        return problem.message
-    return ""
 
 
 class FunctionValue(Wrapper):

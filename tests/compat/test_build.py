@@ -11,7 +11,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.compat import compiling, tvm, virtual_machine
-from relay_explorer.execute import executor
+from relay_explorer.lower import executor
 
 
 @pytest.fixture(autouse=True)

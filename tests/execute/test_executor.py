@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.execute import ExecutionError, executor
+from relay_explorer.execute import ExecutionError
 from relay_explorer.execute.results import to_value
 from relay_explorer.ir import ModuleError, RelayError, TypeInferenceError
+from relay_explorer.lower import executor
 
 ConstructorValue = relay.backend.interpreter.ConstructorValue
 RefValue = relay.backend.interpreter.RefValue

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import relay_explorer
 from relay_explorer import relay, transform
-from relay_explorer.execute import Interpreter, create_executor
+from relay_explorer.execute import Interpreter
 from relay_explorer.ir import Function, IRModule, structural_hash
 from relay_explorer.ir.expr import Let
 from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.walk import post_order
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.lower.passes.flat_lets import FlatLets
 from relay_explorer.lower.passes.padded_units import PadDense, padded_units
 from relay_explorer.lower.passes.rows_apart import RowsApart

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.execute import Interpreter, create_executor
+from relay_explorer.execute import Interpreter
 from relay_explorer.execute.results import ConstructorValue, to_value
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.narrow import as_constructor
 from relay_explorer.ir.op import Op
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.lower.link.native import NativeExecutable, build_native
 from relay_explorer.lower.passes.invariant import with_constants_in
 from relay_explorer.lower.prepare import with_params

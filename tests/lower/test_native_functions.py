@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.execute import ExecutionError, create_executor
+from relay_explorer.execute import ExecutionError
 from relay_explorer.execute.results import ConstructorValue, RefValue
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.narrow import as_constructor
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.lower.link.native import NativeExecutable, build_native
 
 TWICE = "def @main(%f: fn(float32) -> float32, %x: float32) { (%f(%f(%x)), %f) }"

@@ -10,8 +10,8 @@ from typing import Any as Anything
 import numpy as np
 
 from relay_explorer import relay
-from relay_explorer.execute import create_executor
 from relay_explorer.ir import Expr, Function, IRModule, TensorType, TupleGetItem, TupleType, Type, Var, const
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.transform import gradient
 from relay_explorer.typing import infer_types
 

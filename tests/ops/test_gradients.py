@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.execute import create_executor
 from relay_explorer.ir import Call, Function, Op, TensorType, TupleType, Type, post_order
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import as_expr
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.text import astext, parse
 from relay_explorer.transform import gradient
 from relay_explorer.typing import infer_types

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.execute import create_executor
 from relay_explorer.ir import (
     Call,
     Expr,
@@ -29,6 +28,7 @@ from relay_explorer.ir import (
 )
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.recorder import Recorder
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     FirstOrderGradient,

@@ -8,7 +8,6 @@ from typing import Any as Anything
 import numpy as np
 import pytest
 
-from relay_explorer.execute import create_executor
 from relay_explorer.ir import (
     Constant,
     Expr,
@@ -20,6 +19,7 @@ from relay_explorer.ir import (
     Var,
     rewrite,
 )
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import (

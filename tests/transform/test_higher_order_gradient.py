@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.execute import create_executor
 from relay_explorer.ir import (
     Call,
     Expr,
@@ -19,6 +18,7 @@ from relay_explorer.ir import (
     Var,
     post_order,
 )
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
 from relay_explorer.transform import (
     DeadCodeElimination,

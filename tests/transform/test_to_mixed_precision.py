@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 from relay_explorer import models, relay
-from relay_explorer.execute import create_executor
 from relay_explorer.ir import Function, IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.typed import tensor_type
 from relay_explorer.ir.types import FuncType, TensorType, Type
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import LambdaLift, PassContext, ToMixedPrecision

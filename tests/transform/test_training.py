@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
-from relay_explorer.execute import create_executor
 from relay_explorer.ir import Call, Function
+from relay_explorer.lower.executor import create_executor
 from relay_explorer.models.lenet import lenet
 from relay_explorer.transform import gradient
 from relay_explorer.typing import infer_types

@@ -99,7 +99,7 @@ def _hint(message: str, answer: str) -> str:
 
 def run(module: IRModule, main: str) -> Anything:
     """What `def @main() { … }` gives, in Python: numbers, tuples, lists, trees."""
-    from ...execute import create_executor
+    from ...lower.executor import create_executor
 
     return plain(create_executor("debug", mod=with_main(module, main)).evaluate()())
 

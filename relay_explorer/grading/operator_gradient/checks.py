@@ -51,7 +51,7 @@ def derivatives(case: Case, rule: Anything) -> tuple[list[Type], list[Array]]:
     """What reverse mode makes of a case with `rule`: the types of the derivatives by the arguments, and their
     numbers.
     """
-    from ...execute import create_executor
+    from ...lower.executor import create_executor
     from ...transform.differentiation.gradient import gradient
     from ...typing import infer_types
 
@@ -72,7 +72,7 @@ def quotients(case: Case, ones: bool = False) -> list[Array]:
     """The derivatives by difference quotients; with `ones`, as if ones came back to the call."""
     import numpy as np
 
-    from ...execute import create_executor
+    from ...lower.executor import create_executor
     from ...typing import infer_types
 
     case = replace(case, dtype="float64")

@@ -1,0 +1,72 @@
+"""`create_executor`: evaluate expressions and call a module's functions, from Python.
+
+Programs run in the interpreter ("debug"), or are compiled as `relay_explorer.build` does, where TVM is
+installed (see `lower.runtime.evaluate`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+from ..execute.executor import Executor
+from ..execute.interpreter import Interpreter
+from ..ir.bind import bind_params_by_name
+from ..ir.errors import RelayError
+from ..ir.module import IRModule
+from .require import versions
+
+KINDS = ("debug", "graph", "vm", "aot")
+_announced: set[str] = set()
+
+
+def create_executor(
+    kind: str = "debug",
+    mod: IRModule | None = None,
+    device: object = None,
+    target: object = "llvm",
+    params: Mapping[str, object] | None = None,
+) -> Executor:
+    """Make an executor of `mod` (an empty module where there is none).
+
+    `kind` is "debug", the interpreter; or "graph", "vm" (the virtual machine) or "aot", for which the program
+    is optimized by the level of the current PassContext, and compiled. Where TVM, which makes the code, is
+    not installed, the virtual machine computes with NumPy, and "graph" and "aot" run the interpreter, which a
+    warning says once. A `target` that is not this machine is not looked at, nor is the device. `params` are
+    bound to the parameters of `@main` by name.
+    """
+    if kind not in KINDS:
+        raise RelayError(
+            f"there is no executor called {kind!r:.60}", help=[f"there are {', '.join(map(repr, KINDS))}"]
+        )
+    if kind in ("graph", "aot") and kind not in _announced and (missing := _missing_compiler()):
+        _announced.add(kind)
+        warnings.warn(
+            f'the executor "{kind}" does not compile here: it runs the interpreter ({missing})',
+            stacklevel=2,
+        )
+    module = mod or IRModule()
+    if params is not None:
+        module = module.copy()
+        module["main"] = bind_params_by_name(module["main"], params)
+    return CompilingExecutor(kind, module, device, target)
+
+
+class CompilingExecutor(Executor):
+    """An executor that compiles, unless its kind is "debug" or TVM is not installed."""
+
+    def interpreter(self) -> Interpreter:
+        if self.kind == "debug" or _missing_compiler():
+            return super().interpreter()
+        from .runtime.evaluate import CompiledInterpreter
+
+        return CompiledInterpreter(self.mod, self.kind, self.target)
+
+
+def _missing_compiler() -> str:
+    """What compiling needs and is not installed, as an error says it; nothing where all is there."""
+    try:
+        versions()
+    except RelayError as problem:
+        return problem.message
+    return ""
