@@ -31,7 +31,7 @@ from relay_explorer.models.char_rnn import char_rnn, encode
 from relay_explorer.models.tree_lstm import phrase
 from relay_explorer.testing.emulated_gpu import emulated_gpu
 
-DATA = Path(relay_explorer.__file__).parent / "lower" / "measured" / "everywhere.json"
+DATA = Path(relay_explorer.__file__).parent / "lower" / "profiling" / "measured" / "everywhere.json"
 EXECUTORS = ("interpreter", "graph", "vm", "aot")
 TARGETS: dict[str, object] = {
     "CPU": "cpu", "Pi 4": "raspberry-pi-4", "GPU": {"kind": "cuda", "arch": "sm_80"},

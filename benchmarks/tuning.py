@@ -27,7 +27,7 @@ from relay_explorer.lower.runtime.kernel import Kernel
 from relay_explorer.lower.targets.target import Target
 from relay_explorer.typing import infer_types
 
-DATA = Path(relay_explorer.__file__).parent / "lower" / "measured" / "tuning.json"
+DATA = Path(relay_explorer.__file__).parent / "lower" / "profiling" / "measured" / "tuning.json"
 CHANNELS, COLUMNS = (1, 2, 4), (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 20, 28)
 TURNS, RUNS = 3, 600
 NETWORK = "resnet18"

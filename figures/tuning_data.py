@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).parents[1] / "relay_explorer" / "lower" / "measured" / "tuning.json"
+DATA = Path(__file__).parents[1] / "relay_explorer" / "lower" / "profiling" / "measured" / "tuning.json"
 
 
 @cache

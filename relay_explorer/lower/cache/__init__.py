@@ -1,1 +1,7 @@
 """Compiled kernels on disk: `store` reads and writes entries, `pruning` bounds their size."""
+
+from __future__ import annotations
+
+from .store import VARIABLE, digest, folder, get, key, put
+
+__all__ = ["VARIABLE", "digest", "folder", "get", "key", "put"]
