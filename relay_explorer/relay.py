@@ -134,7 +134,7 @@ def _explained(path: str, module: types.ModuleType) -> None:
     def missing(name: str) -> Anything:
         if name.startswith("__"):
             raise AttributeError(name)
-        from .compat.missing import attribute_error
+        from ._missing import attribute_error
 
         raise attribute_error(f"tvm.{path}", name, [n for n in vars(module) if not n.startswith("_")], module)
 

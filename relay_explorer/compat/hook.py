@@ -14,7 +14,8 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import missing, old_numpy
+from .. import _missing as missing
+from . import old_numpy
 
 OURS = f"{__package__}.tvm"
 # Top-level packages whose own imports of `tvm` mean the installed one.

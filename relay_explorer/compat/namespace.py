@@ -8,7 +8,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from . import missing
+from .. import _missing as missing
 
 ROOT = f"{__package__}.tvm"
 PACKAGE = __package__.rpartition(".")[0]

@@ -9,6 +9,7 @@ from ..ir.attrs import Attrs, DictAttrs, Dims, attr, required
 from ..ir.errors import RelayError, UnknownOperatorError
 from ..ir.op import Op, Relation
 from ..ir.types import Type
+from ..transform.partitioning.partition_graph import register_optimizers
 
 RELATIONS = "tvm.relay.type_relation."
 
@@ -99,6 +100,9 @@ def get_global_func(name: str, allow_missing: bool = False) -> Callable[..., Any
     if allow_missing:
         return None
     raise ValueError(f"there is no global function `{name}`: TVM's C++ is not here")
+
+
+register_optimizers(lambda target: get_global_func(f"relay.ext.{target}.optimize", allow_missing=True))
 
 
 def _relation(name: str) -> Relation | None:

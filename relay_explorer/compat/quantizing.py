@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any, NoReturn
 
+from .._missing import remedy
 from ..ir.errors import RelayError
-from .missing import remedy
 
 
 class QAnnotateKind(IntEnum):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import missing
+from .. import _missing as missing
 
 
 class TECompiler:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .._missing import remedy
 from .compiling import compiler_is_here
 from .hook import real_tvm
-from .missing import remedy
 
 
 class DispatchContext:

@@ -10,8 +10,9 @@ from types import ModuleType
 
 import pytest
 
+from relay_explorer import _missing as missing
 from relay_explorer import relay
-from relay_explorer.compat import install, installed, missing, tvm, uninstall
+from relay_explorer.compat import install, installed, tvm, uninstall
 from relay_explorer.compat.namespace import Namespace
 
 

@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).parents[2] / "relay_explorer"
 # As in CONTRIBUTING; the façade `relay` stands ahead of what is built with it.
 LAYERS = [
     "_project", "ir", "ops", "text", "typing", "prelude", "analysis", "dataflow_pattern", "transform",
-    "quantize", "execute", "lower", "frontends", "relax", "relay", "views", "widgets", "explorer", "testing",
-    "models", "grading", "compat", "cli",
+    "quantize", "execute", "lower", "frontends", "relax", "_missing", "relay", "models", "testing", "views",
+    "widgets", "explorer", "grading", "compat", "cli",
 ]  # fmt: skip
 
 

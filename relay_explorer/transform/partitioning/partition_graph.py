@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
@@ -17,6 +18,16 @@ from ..infrastructure import Pass, PassContext
 from ..infrastructure.function_passes import rewritten
 from ..tools.inlining import substituted
 from .annotate_target import BEGIN, DEFAULT, END, compiler_of, is_mark
+
+Optimizer = Callable[[IRModule], IRModule]
+_OPTIMIZERS: list[Callable[[str], Optimizer | None]] = []
+
+
+def register_optimizers(find: Callable[[str], Optimizer | None]) -> None:
+    """Register where external compilers keep their passes: `find(target)` gives the function from a module to
+    a module that runs on each region of the compiler called `target`, or None.
+    """
+    _OPTIMIZERS.append(find)
 
 
 @dataclass(frozen=True)
@@ -205,14 +216,12 @@ class _Partitioner:
 
 
 def _optimized(target: str, function: Function) -> Function:
-    """The function as a compiler wants it, if it has said how."""
-    from ...compat.nodes import get_global_func  # where old code registers functions
-
-    optimize = get_global_func(f"relay.ext.{target}.optimize", allow_missing=True)
+    """The function after the passes that its external compiler registered, if there are any."""
+    optimize = next((found for find in _OPTIMIZERS if (found := find(target)) is not None), None)
     if optimize is None:
         return function
-    made = optimize(infer_types(IRModule.from_expr(function)))["main"]
-    return rewritten(function, made)
+    optimized = optimize(infer_types(IRModule.from_expr(function)))["main"]
+    return rewritten(function, optimized)
 
 
 def _is_constant(expr: Expr) -> bool:

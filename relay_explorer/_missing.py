@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from ..ops import left_out
+from .ops import left_out
 
 _COMPILER = (
     "whole programs are compiled, by relay.build, relay.vm.compile and relay.create_executor; "
