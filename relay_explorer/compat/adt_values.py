@@ -40,9 +40,6 @@ def as_sequences() -> None:
         setattr(ConstructorValue, name, method)
 
 
-as_sequences()
-
-
 def tuple_object(fields: Iterable[Any] | None = None) -> tuple[Any, ...]:
     """A tuple of values."""
     return tuple(fields or ())

@@ -13,9 +13,11 @@ import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from . import adt_values as _adt_values
 from . import below as _below
 from . import namespace as _namespace
 from . import typed_numbers as _typed_numbers
+from . import virtual_devices as _virtual_devices
 
 _WORKLOADS = (
     "dcgan", "densenet", "dqn", "inception_v3", "lstm", "mlp", "mobilenet", "resnet", "resnet_3d",
@@ -46,6 +48,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "ir.span", "compat.nodes:make_node", "compat.nodes:EnvFunc", "ir.equal",
         "compat.serialize:save_json", "compat.serialize:load_json",
     ),
+    "tvm.ir.diagnostics": ("compat.diagnostics",),
     "tvm.ir.container": ("compat.containers",),
     "tvm.ir.expr": (
         "ir.expr:GlobalVar", "ir.expr:Expr as RelayExpr", "compat.tir:PrimExpr",
@@ -193,6 +196,8 @@ _here.__class__ = _namespace.Namespace
 _here.__dict__.update(_namespace.Namespace("tvm", _ROOT).__dict__ | {"__doc__": __doc__})
 _namespace.build(_PLACES, _here)
 _typed_numbers.enable()
+_adt_values.as_sequences()
+_virtual_devices.enable()
 
 if _TYPE_CHECKING:  # old code is not typed: what stands in these modules is put there when this one is loaded
 

@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 from .errors import AttributeSchemaError
 from .ndarray import NDArray
 from .types import USUAL_BITS, Any, Size, Type
+from .virtual_device import VirtualDevice
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -329,6 +330,7 @@ _PLAIN: dict[str, Callable[[Value], Value]] = {
     "Pairs": _pairs,
     "NDArray": _data,
     "Type": _type,
+    "VirtualDevice": VirtualDevice.of,
 }
 KINDS: dict[str, Callable[[Value], Value]] = _PLAIN | {
     f"{kind} | None": _optional(f) for kind, f in _PLAIN.items()
@@ -345,6 +347,7 @@ KIND_WORDS = {
     "int | Ints": "an integer or integers",
     "Number": "a number",
     "Pairs": "pairs of integers",
+    "VirtualDevice": 'a device such as "cuda:0"',
 }
 KIND_WORDS |= {f"{kind} | None": f"{words} or None" for kind, words in KIND_WORDS.items()}
 DType = str

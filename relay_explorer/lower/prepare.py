@@ -41,6 +41,7 @@ from .passes.padded_units import PadDense
 from .passes.rows_apart import RowsApart
 from .passes.split_slices import SplitSlices
 from .passes.transposed import PlainTransposed
+from .passes.without_marks import WithoutMarks
 from .targets.target import Target
 
 WRITTEN_OUT = 5000  # expressions of a function that is written out where it is called
@@ -183,6 +184,7 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
     begins in the function `entry`.
     """
     now = PassContext.current()
+    module = WithoutMarks()(module)
     module = inlined(RemoveUnusedFunctions((entry,))(module), entry)
     if any(is_kernel(node) for f in module.functions.values() for node in post_order(f)):
         module = DefuseOps()(NamedKernels()(module))  # what fused it knew neither the target nor its layouts

@@ -130,6 +130,7 @@ TENSOR: list[Example] = [
     annotation.compiler_end(X, "dsp"),
     annotation.stop_fusion(X),
     annotation.checkpoint(X),
+    annotation.on_device(X, "cpu", constrain_result=True),
     scan.matrix_set_diag(X, t(2, name="d"), 1),
     scan.trilu(X, 1, False),
     scan.unique(V, False, True),

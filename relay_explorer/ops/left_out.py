@@ -25,7 +25,6 @@ LEFT_OUT: dict[str, str] = {
     "auto_scheduler_layout_transform": _TUNING,
     "meta_schedule_layout_transform": _TUNING,
     "device_copy": _PLACES,
-    "on_device": _PLACES,
     "shape_func": _MEMORY,
     "memory.": _MEMORY,
     "vm.": _MEMORY,

@@ -16,6 +16,7 @@ from ..ir.types import TensorType, TupleType
 from ..ir.walk import children, post_order, rebuild
 from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
+from .tools.on_device import annotated
 
 # Their value does not depend on that of their argument, only on its type.
 _OF_THE_TYPE = ("shape_of", "ndarray_size")
@@ -54,7 +55,7 @@ def fold(expr: Expr) -> Expr:
         while isinstance(value, Var) and id(value) in values:
             value = values[id(value)]
         made = memo.get(id(value), value)
-        return made if value is part or isinstance(made, Constant) else part
+        return made if value is part or isinstance(annotated(made), Constant) else part
 
     for node in order:
         if isinstance(node, Function):
@@ -62,8 +63,9 @@ def fold(expr: Expr) -> Expr:
             memo[id(node)] = node if kernel else rebuild(node, [*node.params, known(node.body)])
         elif isinstance(node, Let):
             value, body = known(node.value), known(node.body)
-            memo[id(node)] = body if isinstance(value, Constant) else rebuild(node, [node.var, value, body])
-            if isinstance(value, Constant):
+            inlined = isinstance(annotated(value), Constant)
+            memo[id(node)] = body if inlined else rebuild(node, [node.var, value, body])
+            if inlined:
                 emit_rewrite(
                     fold, node.var, value, sentence="A variable that is bound to a constant is that constant."
                 )
@@ -155,10 +157,10 @@ def is_static(expr: Expr) -> bool:
 
 
 def _is_constant(expr: Expr) -> bool:
-    """A constant, or a tuple of such."""
+    """Whether an expression is a constant or a tuple of such, on whichever device."""
     pending = [expr]
     while pending:
-        part = pending.pop()
+        part = annotated(pending.pop())
         if isinstance(part, Tuple):
             pending += part.fields
         elif not isinstance(part, Constant):
@@ -187,6 +189,7 @@ def compute(op: Op, call: Call, arrays: list[Anything]) -> Anything:
 
 
 def _as_value(expr: Expr) -> Anything:
+    expr = annotated(expr)
     if isinstance(expr, Tuple):
         return tuple(map(_as_value, expr.fields))
     assert isinstance(expr, Constant)

@@ -111,3 +111,13 @@ def test_the_namespace_loads_nothing_heavy() -> None:
     code = "import sys\nfrom relay_explorer.compat import tvm\nprint('numpy' in sys.modules, tvm.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False 0.14.0"
+
+
+def test_a_renderer_of_diagnostics_is_stored() -> None:
+    diagnostics = importlib.import_module("relay_explorer.compat.tvm.ir.diagnostics")
+    first, rendered = diagnostics.get_renderer(), []
+    diagnostics.override_renderer(rendered.append)
+    diagnostics.get_renderer().render("context")
+    diagnostics.override_renderer(None)
+    assert rendered == ["context"]
+    assert diagnostics.get_renderer() is first

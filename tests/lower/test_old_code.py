@@ -210,3 +210,11 @@ def test_a_module_is_optimized_for_the_virtual_machine() -> None:
 
 def test_old_code_knows_the_version_of_llvm() -> None:
     assert T.target.codegen.llvm_version_major() >= 15
+
+
+@pytest.mark.parametrize("executor", ["graph", "vm"])
+def test_annotations_are_compiled_away(executor: str) -> None:
+    x = relay.var("x", shape=(2, 3))
+    y = relay.annotation.checkpoint(relay.annotation.on_device(x + x, T.cuda(), constrain_result=True))
+    run = relay.create_executor(executor, T.IRModule.from_expr(relay.Function([x], y)), T.cpu(), "llvm")
+    np.testing.assert_array_equal(run.evaluate()(X).numpy(), X + X)

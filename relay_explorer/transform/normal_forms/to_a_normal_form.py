@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from ...analysis.basic_block import blocks_of, evaluated_parts
 from ...ir.adt import Constructor
-from ...ir.expr import Constant, Expr, Function, GlobalVar, Let, Var
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
 from ...ir.scopes import LEAVES, Layout, NoNames, Scope, common
 from ...ir.walk import rebuild
 from ..infrastructure import Contract, Pass, PassContext
+from ..tools.on_device import device_of
 
 _ATOMS = frozenset((Var, GlobalVar, Op, Constructor))
 KEPT = ("Primitive", "Compiler")  # attributes of functions that belong to a backend: their bodies stay
@@ -66,6 +67,7 @@ class Normalizer:
         self.homes = self._homes()
         self.bound: set[int] | None = self._crossing() if across_blocks else None
         self.bindings: dict[Scope, list[tuple[Var, Expr]]] = {}
+        self.on_device: dict[Expr, Call] = {}  # by expression: the annotation that says where it is computed
         self.atoms: dict[Expr, Expr] = {}  # what stands for an expression that has been visited
 
     def result(self) -> Expr:
@@ -85,15 +87,34 @@ class Normalizer:
         pending: list[tuple[Expr, Let | None, bool]] = [(body, None, False)]
         while pending:
             expr, let, visited = pending.pop()
-            if visited:
+            annotation = self._annotation(expr)
+            if visited and annotation is not None:
+                self.atoms[expr] = self.atoms[annotation.args[0]]
+            elif visited:
                 self._bind(expr, let)
             elif expr.__class__ in _ATOMS or expr in self.atoms:
                 self.atoms.setdefault(expr, expr)
                 if let is not None:
                     self._push(let, let.var, self.atoms[expr])
+            elif annotation is not None:
+                self.on_device.setdefault(annotation.args[0], annotation)
+                pending += [(expr, None, True), (annotation.args[0], let, False)]
             else:
+                parts = self._parts(expr)
+                if expr in self.on_device and not isinstance(expr, Function):
+                    for part, _, _ in parts:
+                        self.on_device.setdefault(part, self.on_device[expr])
                 pending.append((expr, let, True))
-                pending += reversed(self._parts(expr))
+                pending += reversed(parts)
+
+    def _annotation(self, expr: Expr) -> Call | None:
+        """Return an `on_device` around a computation. It stays around the value that is bound, and
+        around all that is bound for it, so that no binding forgets its device.
+        """
+        if self.bound is not None or device_of(expr) is None:
+            return None
+        assert isinstance(expr, Call)
+        return None if expr.args[0].__class__ in _ATOMS else expr
 
     def _parts(self, expr: Expr) -> list[tuple[Expr, Let | None, bool]]:
         if isinstance(expr, Function) and _is_kept(expr):
@@ -121,6 +142,9 @@ class Normalizer:
         self.atoms[expr] = var
 
     def _push(self, place: Expr, var: Var, value: Expr) -> None:
+        if place in self.on_device:
+            annotation = self.on_device[place]
+            value = rebuild(annotation, [annotation.op, value])
         self.bindings.setdefault(self.scopes[self.homes[id(place)]], []).append((var, value))
 
     def _homes(self) -> dict[int, Scope]:
