@@ -88,7 +88,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.testing": ("compat.testing",),
     "tvm.tir": (
         "compat.tir", "compat.tir_sizes", "ir.types:Any",
-        "transform.layouts.layout:Layout", "transform.layouts.layout:layout",
+        "ops.layouts.layout:Layout", "ops.layouts.layout:layout",
     ),
     "tvm.tir.expr": ("compat.tir", "compat.tir_sizes", "ir.types:Any"),
     "tvm.transform": (
@@ -168,7 +168,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.testing.nat": ("compat.relay_testing",),
     "tvm.relay.testing.temp_op_attr": ("compat.op_attributes:TempOpAttr",),
     "tvm.relay.transform": ("transform", "compat.older:PrintIR", "transform:Pass as FunctionPass"),
-    "tvm.relay.transform.infer_layout_utils": ("transform.layouts.layout:InferCorrectLayoutOutput",),
+    "tvm.relay.transform.infer_layout_utils": ("ops.layouts.layout:InferCorrectLayoutOutput",),
     "tvm.relay.transform.mixed_precision": ("transform.mixed_precision",),
     "tvm.relay.vm": ("compat.virtual_machine",),
     "tvm.relay.backend.vm": ("compat.virtual_machine",),

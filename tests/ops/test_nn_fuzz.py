@@ -42,6 +42,7 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "DType": st.sampled_from(["", "float16", "int32"]),
     "Ints": INTS,
     "Pairs": st.lists(st.lists(SMALL, max_size=3).map(tuple), max_size=5).map(tuple),
+    "VirtualDevice": st.sampled_from(["", "cpu", "cuda:1"]),
 }
 
 
