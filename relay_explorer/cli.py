@@ -30,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _models()
         if given.command == "explore":
             return _explore(given)
+        if given.command == "passes":
+            return _passes()
+        if given.command == "opt":
+            return _opt(given)
     except RelayError as error:
         print(error, file=sys.stderr)
         return 1
@@ -50,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"relay-explorer {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("models", help="list the models that `explore` knows")
+    _add_opt(commands)
     explore = commands.add_parser("explore", help="write an explorer of a program as one HTML file")
     explore.add_argument(
         "program",
@@ -114,6 +119,60 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--json", action="store_true", help="write the view's data instead of a page")
     explore.add_argument("--title", help="the heading (default: the file's or the model's name)")
     return parser
+
+
+def _add_opt(commands: Any) -> None:
+    """Add the commands `passes` and `opt`."""
+    commands.add_parser("passes", help="list the passes that `opt` knows, with their options")
+    opt = commands.add_parser(
+        "opt",
+        help="run passes on a program, and print the result",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="""\
+examples:
+  relay-explorer opt lenet --passes "SimplifyInference, FuseOps(max_depth=4)"
+  relay-explorer opt program.relay --passes "ConvertLayout({'nn.conv2d': ['NHWC', 'default']})" -o out.relay
+  relay-explorer opt mlp --passes ToANormalForm | relay-explorer explore - --view memory
+
+`relay-explorer passes` lists the passes. Every pass that is named runs, whatever its optimization level.
+""",
+    )
+    opt.add_argument(
+        "program",
+        metavar="PROGRAM|MODEL",
+        help="a file in Relay's text format, `-` for the standard input, or a model's name",
+    )
+    opt.add_argument(
+        "--passes",
+        required=True,
+        metavar="PIPELINE",
+        help="names of passes with commas between them, each with its options in parentheses",
+    )
+    opt.add_argument(
+        "-o", "--output", metavar="FILE", help="the file to write (default: the standard output)"
+    )
+
+
+def _passes() -> int:
+    from .transform import list_passes
+
+    for entry in list_passes():
+        print(f"{entry.usage}\n    {entry.summary}")
+    return 0
+
+
+def _opt(given: argparse.Namespace) -> int:
+    from .transform import PassContext, parse_pipeline
+
+    pipeline = parse_pipeline(given.passes)
+    module, _ = _load(given.program)
+    with PassContext(opt_level=4):
+        text = pipeline(module).astext()
+    if given.output in (None, "-"):
+        sys.stdout.write(text.rstrip("\n") + "\n")
+    else:
+        Path(given.output).write_text(text.rstrip("\n") + "\n", "utf-8")
+    return 0
 
 
 def _models() -> int:

@@ -155,8 +155,8 @@ def explore(
     live: bool = False,
     args: Sequence[object] = (),
     limit: int | None = None,
-    passes: Sequence[Pass] | None = None,
-    against: Sequence[Pass] | None = None,
+    passes: Sequence[Pass] | str | None = None,
+    against: Sequence[Pass] | str | None = None,
     kernel: str | int | Sequence[str | int] | None = None,
     measure: bool = False,
 ) -> Explorer:
@@ -166,7 +166,8 @@ def explore(
     `view` is "ir" (the program as text and graph), "types" (type inference, step by step), "evaluation" (a
     run of `@main` for `args`, step by step, of which the first `limit` steps are kept), "sharing" (the same
     computation as a graph, with `let`, and written out, each run for `args`), "fusion" (operators being
-    grouped into kernels), "pipeline" (the program before and after each of `passes`; with `against`, beside
+    grouped into kernels), "pipeline" (the program before and after each of `passes`, which
+    may be text, "SimplifyInference, FuseOps(max_depth=4)"; with `against`, beside
     others that it goes through), "gradient" (a function, beside each of its bindings what reverse-mode
     differentiation adds for it, and what it keeps), "partial" (partial evaluation: what is computed
     beforehand, decision by decision, of which the first `limit` are kept, and what remains), "memory"
@@ -339,7 +340,9 @@ def _partial(x: object, title: str, limit: int | None) -> View:
     return partial_view(module, title or _title(module), EVENTS if limit is None else limit)
 
 
-def _pipeline(x: object, passes: Sequence[Pass] | None, against: Sequence[Pass] | None, title: str) -> View:
+def _pipeline(
+    x: object, passes: Sequence[Pass] | str | None, against: Sequence[Pass] | str | None, title: str
+) -> View:
     from .views.pipeline.view import pipeline_view
 
     if not passes:

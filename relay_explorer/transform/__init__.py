@@ -37,6 +37,7 @@ from .infrastructure import (
     PassInfo,
     Sequential,
     function_pass,
+    list_passes,
     module_pass,
     parse_pipeline,
 )
@@ -73,8 +74,8 @@ __all__ = [
     "PartialEvaluate", "PartitionGraph", "Pass", "PassContext", "PassInfo", "RemoveUnusedFunctions",
     "Sequential", "SimplifyExpr", "SimplifyExprPostAlterOp", "SimplifyInference", "SplitArgs",
     "ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToCPS", "ToGraphNormalForm",
-    "ToMixedPrecision", "ToTree", "UnCPS", "function_pass", "gradient", "module_pass", "optimize",
-    "parse_pipeline", "pipeline", "to_a_normal_form", "to_basic_block_normal_form", "to_cps",
+    "ToMixedPrecision", "ToTree", "UnCPS", "function_pass", "gradient", "list_passes", "module_pass",
+    "optimize", "parse_pipeline", "pipeline", "to_a_normal_form", "to_basic_block_normal_form", "to_cps",
     "to_graph_normal_form", "un_cps",
 ]  # fmt: skip
 

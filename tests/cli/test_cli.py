@@ -12,6 +12,9 @@ import pytest
 
 from relay_explorer import _project, models
 from relay_explorer.cli import main
+from relay_explorer.ir.equal import structural_equal
+from relay_explorer.text import parse
+from relay_explorer.transform import FuseOps, PassContext, SimplifyInference
 from relay_explorer.views.check import check
 
 PROGRAM = "def @main(%x: Tensor[(2), float32]) { tanh(%x) }\n"
@@ -160,3 +163,45 @@ def test_a_reader_that_hangs_up() -> None:
         running.stdin.close()
         assert running.stderr.read() == b""
     assert running.returncode == 1
+
+
+def test_passes_from_the_command_line(here: Path, capsys: Output) -> None:
+    assert main(["opt", "mlp", "--passes", "SimplifyInference, FuseOps(max_depth=2)"]) == 0
+    text = capsys.readouterr().out
+    with PassContext(opt_level=4):
+        wanted = FuseOps(max_depth=2)(SimplifyInference()(models.load("mlp")))
+    assert structural_equal(parse(text), wanted)
+    (here / "fused.relay").write_text(text)
+    assert main(["opt", "fused.relay", "--passes", "DefuseOps", "-o", "plain.relay"]) == 0
+    assert capsys.readouterr().out == ""
+    assert "Primitive" not in (here / "plain.relay").read_text("utf-8")
+
+
+def test_a_pass_that_is_named_runs_at_any_level(capsys: Output) -> None:
+    assert main(["opt", "mlp", "--passes", "CanonicalizeOps"]) == 0
+    assert "bias_add" not in capsys.readouterr().out
+
+
+def test_passes_that_are_misspelt(capsys: Output) -> None:
+    assert main(["opt", "mlp", "--passes", "FuseOps(max_dept=4)"]) == 1
+    assert capsys.readouterr().err == (
+        "<passes>:1:9: error: FuseOps has no option `max_dept`\n"
+        "   1 | FuseOps(max_dept=4)\n"
+        "     |         ^^^^^^^^^^\n"
+        "help: did you mean max_depth?\n"
+    )
+    assert main(["opt", "nosuch", "--passes", "FuseOps"]) == 1
+    with pytest.raises(SystemExit) as stopped:
+        main(["opt", "mlp"])
+    assert stopped.value.code == 2
+
+
+def test_passes_are_listed_and_explained(capsys: Output) -> None:
+    assert main(["passes"]) == 0
+    assert "FuseOps(fuse_opt_level=-1, max_depth=None)\n    " in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["opt", "--help"])
+    assert (
+        'relay-explorer opt lenet --passes "SimplifyInference, FuseOps(max_depth=4)"'
+        in capsys.readouterr().out
+    )

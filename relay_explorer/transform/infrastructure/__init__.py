@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .catalogue import list_passes
 from .context import CONFIGS, PassContext, context_within
 from .from_functions import function_pass, module_pass
 from .options import AtLeast, Converted, FrozenMapping
@@ -10,5 +11,6 @@ from .sequential import FixedSequential, Sequential, parse_pipeline
 
 __all__ = [
     "CONFIGS", "AtLeast", "Contract", "Converted", "FixedSequential", "FrozenMapping", "Pass", "PassContext",
-    "PassInfo", "Sequential", "context_within", "function_pass", "module_pass", "parse_pipeline",
+    "PassInfo", "Sequential", "context_within", "function_pass", "list_passes", "module_pass",
+    "parse_pipeline",
 ]  # fmt: skip

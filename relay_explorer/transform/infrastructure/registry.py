@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from ...ir.errors import RelayError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PACKAGE = __name__.partition(".")[0]
 _ours: dict[str, type[Pass]] = {}
-_outside: WeakValueDictionary[str, Entry] = WeakValueDictionary()
+_outside: dict[str, list[ref[Entry]]] = {}  # by name, the latest last
 
 
 def register(name: str, entry: Entry) -> None:
@@ -29,7 +29,17 @@ def register(name: str, entry: Entry) -> None:
     if isinstance(entry, type) and is_ours(entry):
         _ours[name] = entry
     else:
-        _outside[name] = entry
+        alive = [other for other in _outside.get(name, ()) if other() is not None]
+        _outside[name] = [*alive, ref(entry)]
+
+
+def _latest(name: str) -> Entry | None:
+    """Return the latest definition from outside that is still in use."""
+    for entry in reversed(_outside.get(name, ())):
+        alive = entry()
+        if alive is not None:
+            return alive
+    return None
 
 
 def is_ours(cls: type) -> bool:
@@ -39,12 +49,12 @@ def is_ours(cls: type) -> bool:
 
 def names() -> list[str]:
     """List the names of all registered passes."""
-    return sorted({*_ours, *_outside})
+    return sorted({*_ours, *(name for name in _outside if _latest(name) is not None)})
 
 
 def find(name: str) -> Entry | None:
     """Return the pass called `name`, or None. A name for both one of ours and a reader's is an error."""
-    ours, outside = _ours.get(name), _outside.get(name)
+    ours, outside = _ours.get(name), _latest(name)
     if ours is not None and outside is not None:
         raise RelayError(
             f"`{name}` names two passes: one of {PACKAGE}, and one defined outside of it",
@@ -55,7 +65,7 @@ def find(name: str) -> Entry | None:
 
 def required(name: str) -> Entry | None:
     """Return the pass that `Pass.required` means by `name`; the package's own one if there are two."""
-    return _ours.get(name) or _outside.get(name)
+    return _ours.get(name) or _latest(name)
 
 
 def nearest(name: str, candidates: Iterable[str]) -> list[str]:

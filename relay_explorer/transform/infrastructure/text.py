@@ -33,16 +33,15 @@ class _Reader:
         self.source = Source("<passes>", text)
 
     def passes(self) -> tuple[Pass, ...]:
-        if not self.source.text.strip():
-            raise RelayError("the pipeline names no pass", help=[EXAMPLE])
         try:
             # The parenthesis lets the text break lines; it has a line of its own, so columns stay.
             tree = ast.parse(f"(\n{self.source.text}\n)", mode="eval").body
         except _UNREADABLE as error:
             raise self._misread(error) from None
-        if isinstance(tree, ast.Tuple):
-            return tuple(self.one(item) for item in tree.elts)
-        return (self.one(tree),)
+        items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
+        if not items:
+            raise RelayError("the pipeline names no pass", help=[EXAMPLE])
+        return tuple(self.one(item) for item in items)
 
     def one(self, node: ast.expr) -> Pass:
         """Read one pass."""
@@ -112,9 +111,9 @@ class _Reader:
     def _misread(self, error: BaseException) -> RelayError:
         """Make an error of one of Python's parser."""
         span = None
-        if isinstance(error, SyntaxError) and error.lineno and error.offset:
+        if isinstance(error, SyntaxError) and error.offset and (error.lineno or 1) > 1:
             lines = self.source.text.split("\n")
-            line = min(max(error.lineno - 1, 1), len(lines))
+            line = min((error.lineno or 1) - 1, len(lines))
             column = min(max(error.offset, 1), len(lines[line - 1]) + 1)
             span = Span(self.source, line, line, column, column + 1)
         return RelayError("the text is no pipeline", span, help=[EXAMPLE])

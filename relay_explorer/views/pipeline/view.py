@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from ..._project import source_address
@@ -38,28 +38,29 @@ _NOT_SHOWN = (Op, GlobalVar, Constructor)
 
 def pipeline_view(
     module: IRModule,
-    passes: Sequence[Pass],
-    against: Sequence[Pass] | None = None,
+    passes: Sequence[Pass] | str | Pass,
+    against: Sequence[Pass] | str | Pass | None = None,
     title: str = "",
     times: bool = False,
 ) -> PipelineView:
     """The view of a module going through `passes`, one after the other; with `against`, through others too. A
-    Sequential stands for its passes. `times` keeps how long each took.
+    Sequential stands for its passes, a text for the pipeline that it names. `times` keeps how long each took.
     """
     builder = _Builder(times)
-    first = builder.pipeline(module, list(_flat(passes)))
+    first = builder.pipeline(module, _flat(passes))
     found = [("the passes", first)]
     if against is not None:
-        found.append(("against", builder.pipeline(module, list(_flat(against)))))
+        found.append(("against", builder.pipeline(module, _flat(against))))
     return builder.view(title, found)
 
 
-def _flat(passes: Iterable[Pass]) -> Iterator[Pass]:
-    for step in passes:
-        if isinstance(step, Sequential):
-            yield from _flat(step.passes)
-        else:
-            yield step
+def _flat(passes: Sequence[Pass] | str | Pass) -> list[Pass]:
+    """List the passes of a pipeline, with those of its parts in place."""
+    steps = [passes] if isinstance(passes, Pass) else Sequential(passes).passes
+    flat: list[Pass] = []
+    for step in steps:
+        flat += _flat(step.passes) if isinstance(step, Sequential) else [step]
+    return flat
 
 
 class _Written(NamedTuple):
