@@ -110,11 +110,10 @@ class _Reader:
 
     def _misread(self, error: BaseException) -> RelayError:
         """Make an error of one of Python's parser."""
-        span = None
-        if isinstance(error, SyntaxError) and error.offset and (error.lineno or 1) > 1:
-            lines = self.source.text.split("\n")
-            line = min((error.lineno or 1) - 1, len(lines))
-            column = min(max(error.offset, 1), len(lines[line - 1]) + 1)
+        span, lines = None, self.source.text.split("\n")
+        if isinstance(error, SyntaxError) and error.offset and 1 < (error.lineno or 0) <= len(lines) + 1:
+            line = (error.lineno or 0) - 1  # the lines before and after are the parenthesis
+            column = min(error.offset, len(lines[line - 1]) + 1)
             span = Span(self.source, line, line, column, column + 1)
         return RelayError("the text is no pipeline", span, help=[EXAMPLE])
 
