@@ -20,7 +20,8 @@ from ..ir.walk import children, post_order, rebuild, type_children
 from ..typing import infer_types
 from .eta_expand import EtaExpand
 from .infrastructure import Contract, Pass, PassContext
-from .lambda_lift import LambdaLift
+from .infrastructure.function_passes import rewritten
+from .lambda_lift import LambdaLift, code_of_closure, stays
 from .partial_evaluate.steps import renamed
 from .tools.expected_types import expected_type, matched
 
@@ -53,7 +54,11 @@ class Defunctionalize(Pass):
                 f"`@main` is of type `{entry.checked_type}`: a program starts with a function of data",
                 entry.span,
             )
-        lifted = infer_types(LambdaLift()(EtaExpand(True, False)(mod)))
+        expanded = infer_types(EtaExpand(True, False)(mod))
+        for var, function in expanded.functions.items():
+            if isinstance(function, Function) and not stays(function):
+                expanded[var] = _with_wrapped_kernels(function)
+        lifted = infer_types(LambdaLift()(expanded))
         return _Program(lifted).result()
 
 
@@ -69,6 +74,25 @@ def Defunctionalization(func: Function, mod: IRModule) -> Function:  # noqa: N80
         if var.name_hint != "main":
             mod[var] = function
     return main
+
+
+def _with_wrapped_kernels(root: Function) -> Function:
+    """Wrap kernels that are values, and not only called, in functions that call them, which can be lifted."""
+    order = post_order(root)
+    kernels = [node for node in order if isinstance(node, Function) and stays(node)]
+    inside = {inner for kernel in kernels for inner in post_order(kernel)}
+    memo: dict[Expr, Expr] = {node: node for node in inside}
+    wrappers: dict[Expr, Expr] = {}
+    for kernel in kernels:
+        params = [Var(param.name_hint, param.checked_type) for param in kernel.params]
+        wrappers[kernel] = Function(params, Call(kernel, params), kernel.ret_type, kernel.type_params)
+        wrappers[kernel].origin = (kernel,)
+    for node in order:
+        if node not in inside:
+            called = node.op if isinstance(node, Call) else None
+            parts = [memo[p] if p is called else wrappers.get(p, memo[p]) for p in children(node)]
+            memo[node] = rebuild(node, parts)
+    return rewritten(root, memo[root])
 
 
 def has_function(type_: Type, inside: bool = False) -> bool:
@@ -226,9 +250,9 @@ class _Copy:
         self.old = old
         self.code = old  # what is computed, of what it was given before (`captured`) and its arguments
         self.captured: tuple[Var, ...] = ()
-        if "Closure" in old.attrs:
-            assert isinstance(old.body, Function)
-            self.code, self.captured = old.body, old.params
+        code = code_of_closure(old)
+        if code is not None:
+            self.code, self.captured = code, old.params
         self.types: dict[TypeVar, Type] = dict(zip(old.type_params, types))
         self.vars: dict[Var, Var] = {}
         self.names: dict[Var, GlobalVar] = {}  # variables that are names of functions
@@ -316,7 +340,7 @@ class _Copy:
                 raise RelayError(
                     f"the types that `@{callee.name_hint}` is called with are not known", node.span
                 )
-            if "Closure" in function.attrs:
+            if code_of_closure(function) is not None:
                 own = function.checked_type
                 assert isinstance(own, FuncType)
                 given = dict(zip(function.type_params, types))

@@ -38,16 +38,21 @@ class LambdaLift(Pass):
         new = infer_types(ToBasicBlockNormalForm()(mod) if effects(mod) else mod)
         lifter = _Lifter(new)
         for var, function in new.functions.items():
-            if isinstance(function, Function) and not _stays(function):
+            if isinstance(function, Function) and not stays(function):
                 new[var] = lifter.without_functions(function)
         for name, function in lifter.lifted.items():
             new[name] = function
         return new
 
 
-def _stays(function: Function) -> bool:
+def stays(function: Function) -> bool:
     """Whether a function is one piece for a compiler."""
     return "Compiler" in function.attrs or "Primitive" in function.attrs
+
+
+def code_of_closure(function: Function) -> Function | None:
+    """The local function that a lifted one returns; None of a function that was not lifted, or is changed."""
+    return function.body if "Closure" in function.attrs and isinstance(function.body, Function) else None
 
 
 class _Lifter:
@@ -64,7 +69,7 @@ class _Lifter:
         kept = {
             inner
             for node in order
-            if isinstance(node, Function) and _stays(node)
+            if isinstance(node, Function) and stays(node)
             for inner in post_order(node)
         }
         names: dict[Expr, list[Var]] = {}  # the variables that functions are bound to
@@ -77,7 +82,7 @@ class _Lifter:
                 memo[id(node)] = node
                 continue
             new = rebuild(node, [memo[id(part)] for part in children(node)])
-            if isinstance(node, Function) and node is not root:
+            if isinstance(node, Function) and node is not root and node is not code_of_closure(root):
                 new = self._closure(node, rewritten(node, new), names.get(node, []))
             memo[id(node)] = new
         return rewritten(root, memo[id(root)])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from relay_explorer import transform
+from relay_explorer.execute.interpreter import Interpreter
+from relay_explorer.ir import structural_equal
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
@@ -415,3 +419,59 @@ def test_random_programs_keep_types_and_values() -> None:
     for module in of_data:
         for function in Defunctionalize()(module).functions.values():
             assert not has_function(function.checked_type, inside=True)
+
+
+HIGHER_ORDER = {
+    "closure": """
+    def @main(%a: int32, %b: int32) { let %f = fn (%x: int32) { add(%x, %a) }; %f(%b) }
+    """,
+    "nested": """
+    def @main(%a: int32, %b: int32) {
+      let %f = fn (%x: int32) { fn (%y: int32) { multiply(add(%x, %a), %y) } };
+      let %g = %f(%b);
+      %g(%f(%a)(%b))
+    }
+    """,
+    "recursive": """
+    def @main(%a: int32, %b: int32) {
+      let %f = fn (%n: int32) -> int32 { if (less(%n, 1)) { %a } else { add(%n, %f(subtract(%n, 1))) } };
+      %f(%b)
+    }
+    """,
+    "kernel": """
+    def @main(%a: int32, %b: int32) {
+      let %k = fn (%p: int32, %q: int32, Primitive=1) { add(%p, %q) };
+      let %y = %k(%a, %b);
+      %k(%y, %y)
+    }
+    """,
+    "kernel as an argument": """
+    def @twice(%f: fn (int32) -> int32, %x: int32) -> int32 { %f(%f(%x)) }
+    def @main(%a: int32, %b: int32) {
+      let %k = fn (%p: int32, Primitive=1) { multiply(%p, 3) };
+      (@twice(%k, %a), @twice(if (less(%a, %b)) { %k } else { fn (%x: int32) { add(%x, %b) } }, %b))
+    }
+    """,
+}
+
+
+@pytest.mark.parametrize("before", [(), ("LambdaLift",), ("LambdaLift", "ToANormalForm"), ("FuseOps",),
+                                    ("FuseOps", "ToANormalForm"), ("FuseOps", "PartialEvaluate"),
+                                    ("LambdaLift", "LambdaLift", "FuseOps")])  # fmt: skip
+@pytest.mark.parametrize("title", HIGHER_ORDER)
+def test_it_follows_other_passes(title: str, before: tuple[str, ...]) -> None:
+    module = infer_types(parse(HIGHER_ORDER[title]))
+    for name in before:
+        module = infer_types(getattr(transform, name)()(module))
+    made = Defunctionalize()(module)
+    assert not any(has_function(f.checked_type, inside=True) for f in made.functions.values())
+    for numbers in ((3, 5), (7, 2)):
+        args = [np.array(number, "int32") for number in numbers]
+        expected = Interpreter(infer_types(parse(HIGHER_ORDER[title]))).call("main", args)
+        assert Interpreter(made).call("main", args) == expected
+
+
+@pytest.mark.parametrize("title", HIGHER_ORDER)
+def test_lifting_twice_lifts_once(title: str) -> None:
+    once = infer_types(transform.LambdaLift()(parse(HIGHER_ORDER[title])))
+    assert structural_equal(infer_types(transform.LambdaLift()(once)), once)
