@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Sequence
 
 from .expr import Call, Expr, Var, as_expr
+from .node import Node
 from .span import Span
 from .types import GlobalTypeVar, Type, TypeVar
 
@@ -20,15 +21,18 @@ class Constructor(Expr):
     __slots__ = ("belong_to", "inputs", "name_hint", "tag")
 
     def __init__(
-        self, name_hint: str, inputs: Sequence[Type], belong_to: GlobalTypeVar, tag: int = -1
+        self,
+        name_hint: str,
+        inputs: Sequence[Type],
+        belong_to: GlobalTypeVar,
+        tag: int = -1,
+        span: Span | None = None,
     ) -> None:
         self.name_hint = str(name_hint)
         self.inputs = tuple(inputs)
         self.belong_to = belong_to
         self.tag = tag
-        self.span = None
-        self.origin = ()
-        self._checked_type = None
+        self.span = span
 
     @property
     def name(self) -> str:
@@ -36,6 +40,9 @@ class Constructor(Expr):
 
     def __call__(self, *args: object) -> Call:
         return Call(self, [as_expr(a) for a in args])
+
+
+_set_tag = Constructor.__dict__["tag"].__set__  # a declaration numbers the constructors that it is built from
 
 
 class TypeData(Type):
@@ -56,14 +63,14 @@ class TypeData(Type):
         first = 1 + zlib.crc32(header.name_hint.encode()) % 0x7FFE << 16  # below 2 ** 31; never 0
         for number, constructor in enumerate(self.constructors):
             if constructor.tag < 0:
-                constructor.tag = first + number
+                _set_tag(constructor, first + number)
         self.span = span
 
     def __hash__(self) -> int:
         return hash(self.header)
 
 
-class Pattern:
+class Pattern(Node):
     """Base of what stands on the left of a match clause. Prints as text: `Cons(%x, _)`."""
 
     __slots__ = ("span",)
@@ -129,7 +136,7 @@ class PatternTuple(Pattern):
         self.span = span
 
 
-class Clause:
+class Clause(Node):
     """One line of a match: where `lhs` matches, the value is `rhs`."""
 
     __slots__ = ("lhs", "rhs", "span")
@@ -152,8 +159,6 @@ class Match(Expr):
         self.clauses = tuple(clauses)
         self.complete = complete
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
 
 def _push(pending: list[Pattern | str], patterns: Sequence[Pattern], closing: str) -> None:

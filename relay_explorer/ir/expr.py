@@ -1,23 +1,43 @@
 """Relay's expressions (figure 1 of the paper).
 
-An expression never changes once made. Besides its parts it knows `span`, the place in its source, and
-`origin`, the expressions that it came from: passes set it, so that any value can be followed back through a
-pipeline. `checked_type` is there after type inference.
+Expressions are immutable: assigning a field raises an AttributeError. Besides its operands an expression has
+three annotations: `span`, its place in the source; `origin`, the expressions that it came from, so that any
+value can be followed back through a pipeline; and `checked_type`, after type inference. Only the functions of
+`annotate` set them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 from typing import Any as Anything
 
 from .attrs import Attrs, DictAttrs
 from .identity import Id
 from .ndarray import NDArray
+from .node import Node, NodeMeta, with_fields
 from .span import Span
 from .types import FuncType, GlobalTypeVar, IncompleteType, TensorType, TupleType, Type, TypeCall, TypeVar
 
 
-class Expr:
+class ExprMeta(NodeMeta):
+    """Construct expressions that have neither an origin nor a type yet; otherwise as NodeMeta does."""
+
+    if not TYPE_CHECKING:
+
+        def __call__(cls, *args: Anything, **kwargs: Anything) -> Anything:
+            node = _new(cls._unlocked)
+            node.origin = ()
+            node._checked_type = None
+            node.__init__(*args, **kwargs)
+            node.__class__ = cls
+            return node
+
+
+_new = object.__new__
+
+
+class Expr(Node, metaclass=ExprMeta):
     """Base of all expressions."""
 
     __slots__ = ("__weakref__", "_checked_type", "origin", "span")
@@ -150,7 +170,6 @@ class Constant(Expr):
     def __init__(self, data: object, span: Span | None = None) -> None:
         self.data = to_ndarray(data)
         self.span = span
-        self.origin = ()
         self._checked_type = TensorType.of(self.data.shape, self.data.dtype)
 
 
@@ -162,8 +181,6 @@ class Tuple(Expr):
     def __init__(self, fields: Sequence[Expr], span: Span | None = None) -> None:
         self.fields: tuple[Expr, ...] = tuple([unwrapped(field) for field in fields])
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
     def __getitem__(self, index: int) -> Expr:
         return self.fields[index]
@@ -181,8 +198,6 @@ class TupleGetItem(Expr):
         self.tuple_value: Expr = unwrapped(tuple_value)
         self.index = index
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
 
 class Var(Expr):
@@ -197,7 +212,6 @@ class Var(Expr):
         self.name_hint = str(name_hint)
         self.type_annotation = type_annotation
         self.span = span
-        self.origin = ()
         self._checked_type = type_annotation if is_complete(type_annotation) else None
 
     @property
@@ -218,7 +232,6 @@ class GlobalVar(Expr):
     def __init__(self, name_hint: str, type_annot: Type | None = None, span: Span | None = None) -> None:
         self.name_hint = str(name_hint)
         self.span = span
-        self.origin = ()
         self._checked_type = type_annot
 
     @property
@@ -244,8 +257,6 @@ class Call(Expr):
         self.attrs = attrs
         self.type_args = tuple(type_args) if type_args else ()
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
 
 class Let(Expr):
@@ -258,8 +269,6 @@ class Let(Expr):
         self.value: Expr = unwrapped(value)
         self.body: Expr = unwrapped(body)
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
     @property
     def variable(self) -> Var:
@@ -276,8 +285,6 @@ class If(Expr):
         self.true_branch = true_branch
         self.false_branch = false_branch
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
 
 class Function(Expr):
@@ -300,8 +307,6 @@ class Function(Expr):
         self.type_params = tuple(type_params or ())
         self.attrs: Attrs = DictAttrs(attrs) if attrs is None or isinstance(attrs, dict) else attrs
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
     def with_attr(self, name: str | dict[str, Anything], value: Anything = None) -> Function:
         """This function with one more attribute, or several from a dict."""
@@ -313,9 +318,7 @@ class Function(Expr):
         return self._with_attrs(DictAttrs({k: v for k, v in self.attrs.items() if k != name}))
 
     def _with_attrs(self, attrs: Attrs) -> Function:
-        new = Function(self.params, self.body, self.ret_type, self.type_params, attrs, self.span)
-        new.origin, new._checked_type = (self,), self._checked_type
-        return new
+        return with_fields(self, attrs=attrs, _checked_type=self._checked_type)
 
 
 class RefCreate(Expr):
@@ -326,8 +329,6 @@ class RefCreate(Expr):
     def __init__(self, value: Expr, span: Span | None = None) -> None:
         self.value = value
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
 
 class RefRead(Expr):
@@ -338,8 +339,6 @@ class RefRead(Expr):
     def __init__(self, ref: Expr, span: Span | None = None) -> None:
         self.ref = ref
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
 
 class RefWrite(Expr):
@@ -351,8 +350,6 @@ class RefWrite(Expr):
         self.ref = ref
         self.value = value
         self.span = span
-        self.origin = ()
-        self._checked_type = None
 
 
 def is_complete(type_: Type | None) -> bool:

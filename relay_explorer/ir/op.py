@@ -157,6 +157,7 @@ class Op(Expr):
         "pattern",
         "relation",
     )
+    __setattr__ = object.__setattr__  # a declaration may be completed step by step (see `ops.register`)
     _registry: ClassVar[dict[str, Op]] = {}
 
     def __init__(
@@ -192,8 +193,6 @@ class Op(Expr):
         self.level = level
         self.lenient_in_tvm = lenient_in_tvm
         self.span = None
-        self.origin = ()
-        self._checked_type = None
         self._attrs: dict[str, tuple[Anything, int]] = {}
         self._arguments = [Argument(name) for name in inputs or ()]
 

@@ -7,8 +7,10 @@ Types are immutable. `==` is structural: bound type variables may differ in name
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any as Anything
 from typing import Final, cast
 
+from .node import Node
 from .size import Any as Any
 from .size import Size as Size
 from .size import SizeVar as SizeVar
@@ -33,7 +35,7 @@ class TypeKind:
 KIND_NAMES: Final = {0: "Type", 1: "ShapeVar", 2: "BaseType", 4: "Constraint", 5: "AdtHandle", 6: "TypeData"}
 
 
-class Type:
+class Type(Node):
     """Base of all types."""
 
     __slots__ = ("span",)
@@ -108,14 +110,13 @@ class TensorType(Type):
         self.span = span
 
     @staticmethod
-    def of(shape: Shape, dtype: str) -> TensorType:
-        """Like the constructor, for a `shape` that is already a tuple of dimensions: unchecked, for inner
-        loops.
-        """
-        self = TensorType.__new__(TensorType)
+    def of(shape: Shape, dtype: str, span: Span | None = None) -> TensorType:
+        """Build a type from a `shape` that is already a tuple of dimensions: unchecked, for inner loops."""
+        self = _new_tensor_type(_UNLOCKED_TENSOR_TYPE)
         self.shape = shape
         self.dtype = dtype
-        self.span = None
+        self.span = span
+        self.__class__ = TensorType
         return self
 
     @property
@@ -137,6 +138,10 @@ class TensorType(Type):
 
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype))
+
+
+_new_tensor_type: Callable[[Anything], TensorType] = object.__new__  # without the call of a metaclass
+_UNLOCKED_TENSOR_TYPE: Final = TensorType._unlocked
 
 
 def scalar_type(dtype: str) -> TensorType:

@@ -263,8 +263,7 @@ class ModuleSyntax(CompoundSyntax):
             inputs: list[Type] = []
             if self.kind == "(":
                 inputs, _ = self._types("(", ")", 0)
-            constructor = Constructor(name, inputs, header)
-            constructor.span = self.span(at, self.last)
+            constructor = Constructor(name, inputs, header, span=self.span(at, self.last))
             self.constructors[name] = constructor
             found.append(constructor)
             if self.kind != ",":

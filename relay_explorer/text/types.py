@@ -169,9 +169,7 @@ class TypeSyntax(Lexer):
         self.expect(",", "and an element type after the shape", opened)
         dtype = self._dtype()
         self.expect("]", "after the element type", opened)
-        made = TensorType.of(tuple(shape), dtype)
-        made.span = self.span(start, self.last)
-        return made
+        return TensorType.of(tuple(shape), dtype, self.span(start, self.last))
 
     def _dtype(self) -> str:
         if self.kind == "quoted":

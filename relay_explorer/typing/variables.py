@@ -22,6 +22,7 @@ class InferenceVariable(IncompleteType):
     """
 
     __slots__ = ("number", "parent", "relations", "size", "type")
+    __setattr__ = object.__setattr__  # the solver's own, which unification changes
 
     def __init__(self, number: int) -> None:
         self.kind = TypeKind.Type
