@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ir.adt import Clause, Pattern
+from ..ir.annotate import set_origin
 from ..ir.attrs import Attrs
 from ..ir.expr import Expr, Function, Var
 from ..ir.module import IRModule
@@ -85,7 +86,7 @@ def function_with_fields(
     if all(new is None or new is old for new, old in zip(given, own)):
         return function
     made = Function(*(old if new is None else new for new, old in zip(given, own)))
-    made.origin = (function,)
+    set_origin(made, (function,))
     return made
 
 

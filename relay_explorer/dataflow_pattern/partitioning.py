@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any as Anything
 
 from ..ir.adt import Match
+from ..ir.annotate import set_origin
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Var, unwrapped
 from ..ir.rewrites import emit_rewrite
 from ..ir.walk import bound_vars, children, free_vars, post_order
@@ -99,5 +100,6 @@ def _called(group: Group, attrs: Mapping[str, Anything], memo: dict[Expr, Expr])
     extra = [v for v in free_vars(body) if v not in known]
     function = Function([*params, *extra], body, None, None, {PARTITIONED: group.name, **attrs})
     call = Call(function, [memo[arg] for arg in [*args, *extra]], span=group.root.span)
-    function.origin = call.origin = (group.root,)
+    set_origin(function, (group.root,))
+    set_origin(call, (group.root,))
     return call

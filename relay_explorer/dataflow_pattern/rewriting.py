@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar
+from ..ir.annotate import set_origin, set_span
 from ..ir.equal import structural_equal
 from ..ir.errors import RelayError
 from ..ir.expr import Constant, Expr, Function, GlobalVar, Let, Var, unwrapped
@@ -145,8 +146,8 @@ def _replaced(
         node = pending.pop()
         if node not in made and not node.origin and not isinstance(node, _LEAVES):
             made.add(node)
-            node.origin = (group.root,)
-            node.span = node.span or group.root.span
+            set_origin(node, (group.root,))
+            set_span(node, node.span or group.root.span)
             pending += children(node)
     return new
 
@@ -165,7 +166,7 @@ def renewed(node: Expr, memo: dict[Expr, Expr]) -> Expr:
         clauses = [Clause(_pattern(c.lhs, memo), rhs, c.span) for c, rhs in zip(node.clauses, parts[1:])]
         if any(a.lhs is not b.lhs for a, b in zip(node.clauses, clauses)):
             new = Match(parts[0], clauses, node.complete, node.span)
-            new.origin = (node,)
+            set_origin(new, (node,))
     return new
 
 

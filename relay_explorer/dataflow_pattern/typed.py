@@ -5,6 +5,7 @@ asked for, all at once.
 from __future__ import annotations
 
 from ..ir.adt import Constructor
+from ..ir.annotate import set_checked_type, set_origin
 from ..ir.errors import TypeInferenceError
 from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
@@ -80,5 +81,6 @@ def _renamed(root: Expr, names: dict[Expr, Expr]) -> Expr:
         if node not in memo:
             new = memo[node] = rebuild(node, [memo[part] for part in children(node)])
             if new is not node and not isinstance(node, Var):
-                new._checked_type, new.origin = node._checked_type, node.origin
+                set_checked_type(new, node._checked_type)
+                set_origin(new, node.origin)
     return memo[root]

@@ -16,6 +16,7 @@ from .adt import (
     TypeData,
     pattern_vars,
 )
+from .annotate import set_checked_type, set_origin, set_span
 from .attrs import Attrs, DictAttrs
 from .equal import assert_structural_equal, difference, structural_equal, structural_hash
 from .errors import ModuleError, Note, ParseError, RelayError, TypeInferenceError, UnknownOperatorError
@@ -38,6 +39,7 @@ from .expr import (
 )
 from .module import IRModule
 from .ndarray import NDArray
+from .node import with_fields
 from .op import Op, OpPattern, Relation, RelationError
 from .scope_builder import ScopeBuilder
 from .show import short_type, show_type

@@ -28,11 +28,12 @@ class Constructor(Expr):
         tag: int = -1,
         span: Span | None = None,
     ) -> None:
+        self._unlock()
         self.name_hint = str(name_hint)
         self.inputs = tuple(inputs)
         self.belong_to = belong_to
         self.tag = tag
-        self.span = span
+        self._lock(span)
 
     @property
     def name(self) -> str:
@@ -57,6 +58,7 @@ class TypeData(Type):
         constructors: Sequence[Constructor],
         span: Span | None = None,
     ) -> None:
+        self._unlock()
         self.header = header
         self.type_vars = tuple(type_vars)
         self.constructors = tuple(constructors)
@@ -64,7 +66,7 @@ class TypeData(Type):
         for number, constructor in enumerate(self.constructors):
             if constructor.tag < 0:
                 _set_tag(constructor, first + number)
-        self.span = span
+        self._lock(span)
 
     def __hash__(self) -> int:
         return hash(self.header)
@@ -100,7 +102,8 @@ class PatternWildcard(Pattern):
     __slots__ = ()
 
     def __init__(self, span: Span | None = None) -> None:
-        self.span = span
+        self._unlock()
+        self._lock(span)
 
 
 class PatternVar(Pattern):
@@ -109,8 +112,9 @@ class PatternVar(Pattern):
     __slots__ = ("var",)
 
     def __init__(self, var: Var, span: Span | None = None) -> None:
+        self._unlock()
         self.var = var
-        self.span = span
+        self._lock(span)
 
 
 class PatternConstructor(Pattern):
@@ -121,9 +125,10 @@ class PatternConstructor(Pattern):
     def __init__(
         self, constructor: Constructor, patterns: Sequence[Pattern] | None = None, span: Span | None = None
     ) -> None:
+        self._unlock()
         self.constructor = constructor
         self.patterns = tuple(patterns or ())
-        self.span = span
+        self._lock(span)
 
 
 class PatternTuple(Pattern):
@@ -132,8 +137,9 @@ class PatternTuple(Pattern):
     __slots__ = ("patterns",)
 
     def __init__(self, patterns: Sequence[Pattern] | None = None, span: Span | None = None) -> None:
+        self._unlock()
         self.patterns = tuple(patterns or ())
-        self.span = span
+        self._lock(span)
 
 
 class Clause(Node):
@@ -142,9 +148,10 @@ class Clause(Node):
     __slots__ = ("lhs", "rhs", "span")
 
     def __init__(self, lhs: Pattern, rhs: Expr, span: Span | None = None) -> None:
+        self._unlock()
         self.lhs = lhs
         self.rhs = rhs
-        self.span = span
+        self._lock(span)
 
 
 class Match(Expr):
@@ -155,10 +162,11 @@ class Match(Expr):
     def __init__(
         self, data: Expr, clauses: Sequence[Clause], complete: bool = True, span: Span | None = None
     ) -> None:
+        self._unlock()
         self.data = data
         self.clauses = tuple(clauses)
         self.complete = complete
-        self.span = span
+        self._lock(span)
 
 
 def _push(pending: list[Pattern | str], patterns: Sequence[Pattern], closing: str) -> None:

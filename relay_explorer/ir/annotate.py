@@ -9,32 +9,31 @@ program that a pass was given stays as it is. Each returns the expression.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from .expr import Expr
-from .span import Span
-from .types import Type
+if TYPE_CHECKING:
+    from .expr import Expr
+    from .span import Span
+    from .types import Type
 
-E = TypeVar("E", bound=Expr)
+E = TypeVar("E", bound="Expr")
 
-_set_type = Expr.__dict__["_checked_type"].__set__
-_set_origin = Expr.__dict__["origin"].__set__
-_set_span = Expr.__dict__["span"].__set__
+_set = object.__setattr__
 
 
 def set_checked_type(expr: E, type_: Type | None) -> E:
     """Record the type that inference found, or None for a type that is not known."""
-    _set_type(expr, type_)
+    _set(expr, "_checked_type", type_)
     return expr
 
 
 def set_origin(expr: E, origin: Iterable[Expr]) -> E:
     """Record the expressions that `expr` came from."""
-    _set_origin(expr, tuple(origin))
+    _set(expr, "origin", tuple(origin))
     return expr
 
 
 def set_span(expr: E, span: Span | None) -> E:
     """Record the place in the source that `expr` came from."""
-    _set_span(expr, span)
+    _set(expr, "span", span)
     return expr

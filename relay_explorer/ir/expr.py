@@ -9,41 +9,31 @@ value can be followed back through a pipeline; and `checked_type`, after type in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 from typing import Any as Anything
 
-from .attrs import Attrs, DictAttrs
+from .annotate import set_checked_type
+from .attrs import KINDS, Attrs, DictAttrs
 from .identity import Id
 from .ndarray import NDArray
-from .node import Node, NodeMeta, with_fields
+from .node import Node, with_fields
 from .span import Span
 from .types import FuncType, GlobalTypeVar, IncompleteType, TensorType, TupleType, Type, TypeCall, TypeVar
 
 
-class ExprMeta(NodeMeta):
-    """Construct expressions that have neither an origin nor a type yet; otherwise as NodeMeta does."""
-
-    if not TYPE_CHECKING:
-
-        def __call__(cls, *args: Anything, **kwargs: Anything) -> Anything:
-            node = _new(cls._unlocked)
-            node.origin = ()
-            node._checked_type = None
-            node.__init__(*args, **kwargs)
-            node.__class__ = cls
-            return node
-
-
-_new = object.__new__
-
-
-class Expr(Node, metaclass=ExprMeta):
+class Expr(Node):
     """Base of all expressions."""
 
     __slots__ = ("__weakref__", "_checked_type", "origin", "span")
     span: Span | None
     origin: tuple[Expr, ...]
     _checked_type: Type | None
+
+    def _lock(self, span: Span | None, checked_type: Type | None = None) -> None:
+        """Set the annotations of a new expression, and accept assignments no more."""
+        self.span = span
+        self.origin = ()
+        self._checked_type = checked_type
+        self.__class__ = self._locked
 
     @property
     def checked_type(self) -> Type:
@@ -168,9 +158,9 @@ class Constant(Expr):
     __slots__ = ("data",)
 
     def __init__(self, data: object, span: Span | None = None) -> None:
+        self._unlock()
         self.data = to_ndarray(data)
-        self.span = span
-        self._checked_type = TensorType.of(self.data.shape, self.data.dtype)
+        self._lock(span, TensorType.of(self.data.shape, self.data.dtype))
 
 
 class Tuple(Expr):
@@ -179,8 +169,9 @@ class Tuple(Expr):
     __slots__ = ("fields",)
 
     def __init__(self, fields: Sequence[Expr], span: Span | None = None) -> None:
+        self._unlock()
         self.fields: tuple[Expr, ...] = tuple([unwrapped(field) for field in fields])
-        self.span = span
+        self._lock(span)
 
     def __getitem__(self, index: int) -> Expr:
         return self.fields[index]
@@ -195,9 +186,10 @@ class TupleGetItem(Expr):
     __slots__ = ("index", "tuple_value")
 
     def __init__(self, tuple_value: Expr, index: int, span: Span | None = None) -> None:
+        self._unlock()
         self.tuple_value: Expr = unwrapped(tuple_value)
         self.index = index
-        self.span = span
+        self._lock(span)
 
 
 class Var(Expr):
@@ -209,10 +201,10 @@ class Var(Expr):
     __slots__ = ("name_hint", "type_annotation")
 
     def __init__(self, name_hint: str, type_annotation: Type | None = None, span: Span | None = None) -> None:
+        self._unlock()
         self.name_hint = str(name_hint)
         self.type_annotation = type_annotation
-        self.span = span
-        self._checked_type = type_annotation if is_complete(type_annotation) else None
+        self._lock(span, type_annotation if is_complete(type_annotation) else None)
 
     @property
     def name(self) -> str:
@@ -230,9 +222,9 @@ class GlobalVar(Expr):
     __slots__ = ("name_hint",)
 
     def __init__(self, name_hint: str, type_annot: Type | None = None, span: Span | None = None) -> None:
+        self._unlock()
         self.name_hint = str(name_hint)
-        self.span = span
-        self._checked_type = type_annot
+        self._lock(span, type_annot)
 
     @property
     def name(self) -> str:
@@ -252,11 +244,12 @@ class Call(Expr):
         type_args: Sequence[Type] | None = None,
         span: Span | None = None,
     ) -> None:
+        self._unlock()
         self.op = op
         self.args = tuple(args)
         self.attrs = attrs
         self.type_args = tuple(type_args) if type_args else ()
-        self.span = span
+        self._lock(span)
 
 
 class Let(Expr):
@@ -265,10 +258,11 @@ class Let(Expr):
     __slots__ = ("body", "value", "var")
 
     def __init__(self, variable: Var, value: Expr, body: Expr, span: Span | None = None) -> None:
+        self._unlock()
         self.var = variable
         self.value: Expr = unwrapped(value)
         self.body: Expr = unwrapped(body)
-        self.span = span
+        self._lock(span)
 
     @property
     def variable(self) -> Var:
@@ -281,10 +275,11 @@ class If(Expr):
     __slots__ = ("cond", "false_branch", "true_branch")
 
     def __init__(self, cond: Expr, true_branch: Expr, false_branch: Expr, span: Span | None = None) -> None:
+        self._unlock()
         self.cond = cond
         self.true_branch = true_branch
         self.false_branch = false_branch
-        self.span = span
+        self._lock(span)
 
 
 class Function(Expr):
@@ -301,12 +296,13 @@ class Function(Expr):
         attrs: Attrs | dict[str, Anything] | None = None,
         span: Span | None = None,
     ) -> None:
+        self._unlock()
         self.params = tuple(params)
         self.body: Expr = unwrapped(body)
         self.ret_type = ret_type
         self.type_params = tuple(type_params or ())
         self.attrs: Attrs = DictAttrs(attrs) if attrs is None or isinstance(attrs, dict) else attrs
-        self.span = span
+        self._lock(span)
 
     def with_attr(self, name: str | dict[str, Anything], value: Anything = None) -> Function:
         """This function with one more attribute, or several from a dict."""
@@ -318,7 +314,7 @@ class Function(Expr):
         return self._with_attrs(DictAttrs({k: v for k, v in self.attrs.items() if k != name}))
 
     def _with_attrs(self, attrs: Attrs) -> Function:
-        return with_fields(self, attrs=attrs, _checked_type=self._checked_type)
+        return set_checked_type(with_fields(self, attrs=attrs), self._checked_type)
 
 
 class RefCreate(Expr):
@@ -327,8 +323,9 @@ class RefCreate(Expr):
     __slots__ = ("value",)
 
     def __init__(self, value: Expr, span: Span | None = None) -> None:
+        self._unlock()
         self.value = value
-        self.span = span
+        self._lock(span)
 
 
 class RefRead(Expr):
@@ -337,8 +334,9 @@ class RefRead(Expr):
     __slots__ = ("ref",)
 
     def __init__(self, ref: Expr, span: Span | None = None) -> None:
+        self._unlock()
         self.ref = ref
-        self.span = span
+        self._lock(span)
 
 
 class RefWrite(Expr):
@@ -347,13 +345,16 @@ class RefWrite(Expr):
     __slots__ = ("ref", "value")
 
     def __init__(self, ref: Expr, value: Expr, span: Span | None = None) -> None:
+        self._unlock()
         self.ref = ref
         self.value = value
-        self.span = span
+        self._lock(span)
 
 
 def is_complete(type_: Type | None) -> bool:
     """Whether `type_` is given and has no holes."""
+    if type_.__class__ is TensorType:
+        return True
     if type_ is None or isinstance(type_, IncompleteType):
         return False
     pending: list[Type] = [type_]
@@ -386,8 +387,6 @@ def var(
     """A variable: `var("x", shape=(3, 4))`, `var("x", TensorType(...))`, `var("s", "int32")` for a scalar,
     or `var("x")` without a type.
     """
-    from .attrs import KINDS
-
     if type_annotation is not None and shape is not None:
         raise ValueError("give either type_annotation or shape, not both")
     annotation = type_annotation
@@ -409,8 +408,6 @@ def const(value: object, dtype: object = None, span: Span | None = None) -> Cons
 
 def to_ndarray(value: object, dtype: object = None) -> NDArray:
     """Data of a constant. Lists and arrays need NumPy; numbers do not."""
-    from .attrs import KINDS
-
     if isinstance(value, NDArray) and dtype is None:
         return value
     name: str | None = None if dtype is None else KINDS["DType"](dtype)

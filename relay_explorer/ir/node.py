@@ -1,48 +1,52 @@
 """Immutable nodes: the base of expressions, types, patterns and clauses.
 
-A node accepts assignments only while its constructor runs. `Call(op, args)` makes an instance of a private
-subclass of `Call` that has no guard, runs `__init__` on it, and then turns it into a `Call`. So `__init__`
-assigns its fields as any other class does, and costs less than `object.__setattr__` for each of them.
+A node accepts assignments only while its constructor runs. Each node class has a private subclass without
+the guard; `_unlock()` turns a new instance into one of those, so that `__init__` assigns its fields as any
+class does, and `_lock(span)` at its end turns it back. Two changes of `__class__` cost less than an
+`object.__setattr__` for each field, and reading a field or asking `isinstance` costs nothing at all, as it
+would with properties or a metaclass.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 from typing import Any as Anything
+
+if TYPE_CHECKING:
+    from .span import Span
 
 N = TypeVar("N", bound="Node")
 
-
-class NodeMeta(type):
-    """The class of node classes: constructs an instance unlocked, then locks it."""
-
-    _fields: frozenset[str]  # what cannot be assigned: the slots of the class and of its bases
-    _unlocked: NodeMeta  # the subclass whose instances accept assignments
-
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Anything]) -> None:
-        super().__init__(name, bases, namespace)
-        slots = namespace.get("__slots__", ())
-        cls._fields = frozenset(slots).union(*(getattr(base, "_fields", ()) for base in bases))
-        cls._unlocked = cls if "__setattr__" in namespace else type(cls)(name, (cls,), dict(_UNLOCKED))
-
-    if not TYPE_CHECKING:  # a type checker reads a constructor's signature from `__init__`
-
-        def __call__(cls, *args: Anything, **kwargs: Anything) -> Anything:
-            node = _new(cls._unlocked)
-            node.__init__(*args, **kwargs)
-            node.__class__ = cls
-            return node
-
-
-_new = object.__new__
+_set_class: Callable[[Node, type], None] = object.__dict__["__class__"].__set__
 # Both methods share one slot of the type: with these it holds Python's own function, which is fast.
-_UNLOCKED = {"__slots__": (), "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+_NO_GUARD = {"__slots__": (), "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
 
 
-class Node(metaclass=NodeMeta):
+class Node:
     """A part of a program. Its fields, which are its slots, cannot be assigned once it is constructed."""
 
     __slots__ = ()
+    _fields: ClassVar[frozenset[str]] = frozenset()  # what cannot be assigned
+    _locked: ClassVar[type[Anything]]  # the class itself
+    _unlocked: ClassVar[type[Anything]]  # its subclass whose instances accept assignments
+
+    def __init_subclass__(cls) -> None:
+        if "_locked" in cls.__dict__:
+            return  # the subclass that is made below
+        cls._locked = cls._unlocked = cls
+        if "__setattr__" not in cls.__dict__:  # otherwise the class says itself what can be assigned
+            cls._fields = cls._fields.union(cls.__dict__.get("__slots__", ()))
+            cls._unlocked = type(cls.__name__, (cls,), {**_NO_GUARD, "_locked": cls})
+
+    def _unlock(self) -> None:
+        """Accept assignments, until `_lock`."""
+        _set_class(self, self._unlocked)
+
+    def _lock(self, span: Span | None) -> None:
+        """Set the span, and accept assignments no more."""
+        self.span = span
+        self.__class__ = self._locked
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in type(self)._fields:
@@ -75,24 +79,23 @@ def _refusal(node: Node, name: str) -> str:
 
 
 def with_fields(node: N, **fields: object) -> N:
-    """Build a node like `node` but for some of its fields; sequences become tuples.
+    """Build a node like `node` but for some of its fields.
 
-    An expression that is built so keeps its span, has `node` as its origin, and has no checked type.
+    An expression that is built so keeps its span and has `node` as its origin. Its checked type is not known
+    unless no field changes.
     """
     cls = type(node)
-    own = cls._fields - {"__weakref__"}
-    unknown = sorted(fields.keys() - own)
-    if unknown:
-        known = ", ".join(sorted(name for name in own if not name.startswith("_")))
-        raise TypeError(f"a {cls.__name__} has no field `{unknown[0]}`; it has {known}")
-    new = _new(cls)
-    for name in own:
-        value = fields.get(name, getattr(node, name))
-        if name in fields and isinstance(getattr(node, name), tuple):
-            value = tuple(fields[name])  # type: ignore[call-overload]  # a sequence, or a clear TypeError
-        object.__setattr__(new, name, value)
-    if "origin" in own:
-        for name, value in (("origin", (node,)), ("_checked_type", None)):
-            if name not in fields:
-                object.__setattr__(new, name, value)
+    code = cls.__init__.__code__
+    parameters = code.co_varnames[1 : code.co_argcount]
+    arguments = {name: getattr(node, name, None) for name in parameters}
+    if "var" in fields and "variable" in arguments:  # of a `let`, whose constructor has TVM's name for it
+        fields["variable"] = fields.pop("var")
+    if unknown := sorted(fields.keys() - arguments.keys()):
+        known = ", ".join(f"`{name}`" for name in parameters)
+        raise TypeError(f"a {cls.__name__} has no field `{unknown[0]}`; it has {known or 'none'}")
+    new = cls(**{**arguments, **fields})
+    if "origin" in cls._fields:
+        object.__setattr__(new, "origin", (node,))
+        if not fields:
+            object.__setattr__(new, "_checked_type", node._checked_type)  # type: ignore[attr-defined]  # of an expression
     return new

@@ -157,7 +157,8 @@ class Op(Expr):
         "pattern",
         "relation",
     )
-    __setattr__ = object.__setattr__  # a declaration may be completed step by step (see `ops.register`)
+    __setattr__ = object.__setattr__  # type: ignore[assignment]  # a declaration may be completed step by step (see `ops.register`)
+    __delattr__ = object.__delattr__
     _registry: ClassVar[dict[str, Op]] = {}
 
     def __init__(
@@ -178,6 +179,7 @@ class Op(Expr):
         gradient: str = "",
         lowering: str = "",
     ) -> None:
+        self._unlock()
         self.name = name
         self.description = description
         self.formula = formula
@@ -192,9 +194,9 @@ class Op(Expr):
         self.family = family
         self.level = level
         self.lenient_in_tvm = lenient_in_tvm
-        self.span = None
         self._attrs: dict[str, tuple[Anything, int]] = {}
         self._arguments = [Argument(name) for name in inputs or ()]
+        self._lock(None)
 
     @property
     def num_inputs(self) -> int:

@@ -89,6 +89,7 @@ def _dim(value: object) -> Dim:
 
 KNOWN: Final[set[type]] = {int}  # the classes of dimensions that are known; old code's IntImm joins them
 _known_dims = KNOWN.issuperset
+_plain_dims = frozenset({int}).issuperset
 
 
 # What these names mean in TVM; an unsigned integer of one bit is its boolean.
@@ -105,9 +106,13 @@ class TensorType(Type):
     def __init__(
         self, shape: Sequence[object] = (), dtype: str = "float32", span: Span | None = None
     ) -> None:
-        self.shape: Shape = tuple([_dim(d) for d in shape])
-        self.dtype = USUAL_BITS.get(str(dtype), str(dtype))
-        self.span = span
+        self._unlock()
+        dims = tuple(shape)
+        usual = _plain_dims(map(type, dims)) and min(dims, default=0) >= 0  # type: ignore[type-var, operator]  # integers
+        self.shape: Shape = cast("Shape", dims) if usual else tuple([_dim(d) for d in dims])
+        name = str(dtype)
+        self.dtype = USUAL_BITS.get(name, name)
+        self._lock(span)
 
     @staticmethod
     def of(shape: Shape, dtype: str, span: Span | None = None) -> TensorType:
@@ -172,8 +177,9 @@ class TupleType(Type):
     __slots__ = ("fields",)
 
     def __init__(self, fields: Sequence[Type], span: Span | None = None) -> None:
+        self._unlock()
         self.fields = tuple(fields)
-        self.span = span
+        self._lock(span)
 
 
 class TypeVar(Type):
@@ -182,9 +188,10 @@ class TypeVar(Type):
     __slots__ = ("kind", "name_hint")
 
     def __init__(self, name_hint: str, kind: int = TypeKind.Type, span: Span | None = None) -> None:
+        self._unlock()
         self.name_hint = name_hint
         self.kind = kind
-        self.span = span
+        self._lock(span)
 
     @property
     def name(self) -> str:
@@ -203,9 +210,10 @@ class GlobalTypeVar(Type):
     __slots__ = ("kind", "name_hint")
 
     def __init__(self, name_hint: str, kind: int = TypeKind.AdtHandle, span: Span | None = None) -> None:
+        self._unlock()
         self.name_hint = name_hint
         self.kind = kind
-        self.span = span
+        self._lock(span)
 
     @property
     def name(self) -> str:
@@ -227,8 +235,9 @@ class IncompleteType(Type):
     __slots__ = ("kind",)
 
     def __init__(self, kind: int = TypeKind.Type, span: Span | None = None) -> None:
+        self._unlock()
         self.kind = kind
-        self.span = span
+        self._lock(span)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -250,11 +259,12 @@ class FuncType(Type):
         type_constraints: Sequence[TypeConstraint] | None = None,
         span: Span | None = None,
     ) -> None:
+        self._unlock()
         self.arg_types = tuple(arg_types)
         self.ret_type = ret_type
         self.type_params = tuple(type_params or ())
         self.type_constraints = tuple(type_constraints or ())
-        self.span = span
+        self._lock(span)
 
 
 class TypeCall(Type):
@@ -263,9 +273,10 @@ class TypeCall(Type):
     __slots__ = ("args", "func")
 
     def __init__(self, func: Type, args: Sequence[Type], span: Span | None = None) -> None:
+        self._unlock()
         self.func = func
         self.args = tuple(args)
-        self.span = span
+        self._lock(span)
 
 
 class RefType(Type):
@@ -274,8 +285,9 @@ class RefType(Type):
     __slots__ = ("value",)
 
     def __init__(self, value: Type, span: Span | None = None) -> None:
+        self._unlock()
         self.value = value
-        self.span = span
+        self._lock(span)
 
 
 RelayRefType = RefType
@@ -302,8 +314,9 @@ class TypeRelation(TypeConstraint):
         attrs: object = None,
         span: Span | None = None,
     ) -> None:
+        self._unlock()
         self.func = func
         self.args = tuple(args)
         self.num_inputs = num_inputs
         self.attrs = attrs
-        self.span = span
+        self._lock(span)

@@ -23,6 +23,7 @@ from .adt import (
     PatternTuple,
     PatternVar,
 )
+from .annotate import set_origin, set_span
 from .expr import (
     Call,
     Constant,
@@ -198,9 +199,9 @@ class ExprMutator(ExprFunctor):
             and not result.origin
             and result.__class__ not in _NAMES
         ):
-            result.origin = (expr,)
+            set_origin(result, (expr,))
             if result.span is None:
-                result.span = expr.span
+                set_span(result, expr.span)
         if not known and result is not expr and active(Rewrite) is not None:
             self._emit_rewrite(expr, result)
         return result

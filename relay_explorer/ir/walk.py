@@ -10,6 +10,7 @@ from .adt import (
     Match,
     pattern_vars,
 )
+from .annotate import set_origin
 from .expr import (
     Call,
     Constant,
@@ -133,7 +134,7 @@ def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
             new = RefWrite(parts[0], parts[1], expr.span)
         case _:
             return expr
-    new.origin = (expr,)
+    set_origin(new, (expr,))
     return new
 
 
@@ -168,7 +169,7 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
             and id(changed) not in known
             and isinstance(changed, Call)
         ):
-            changed.origin = (node,)
+            set_origin(changed, (node,))
     return memo[id(expr)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..ir.annotate import set_origin
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
@@ -60,6 +61,6 @@ def _bits(dtype: str) -> int:
 def _copy(made: Expr, old: Expr) -> Expr:
     assert isinstance(made, Call)
     new = Call(made.op, made.args, made.attrs, made.type_args, made.span)
-    new.origin = (old,)
+    set_origin(new, (old,))
     emit_rewrite(_copy, old, new, sentence="Each reader of a cast to a wider type has a cast of its own.")
     return new

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..ir.adt import Clause, Constructor, Match, PatternConstructor, PatternVar, TypeData, pattern_vars
+from ..ir.annotate import set_origin
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Tuple, Var
 from ..ir.module import IRModule
@@ -204,7 +205,7 @@ class _Program:
             function = self.mod[name]
             same = not types and not has_function(function.checked_type, inside=True)
             self.copies[key] = GlobalVar(name if same else self.fresh(f"{name}_{len(self.copies)}"))
-            self.copies[key].origin = (function,)
+            set_origin(self.copies[key], (function,))
             self.pending.append(key)
         return self.copies[key]
 
@@ -265,7 +266,7 @@ class _Copy:
         assert self.code.ret_type is not None
         type_ = self.program.encoded(self.concrete(self.code.ret_type))
         new = Function([self.var(p) for p in params], made, type_, None, attrs, self.old.span)
-        new.origin = (self.old,)
+        set_origin(new, (self.old,))
         return new
 
     def concrete(self, type_: Type) -> Type:
@@ -275,7 +276,7 @@ class _Copy:
         if var not in self.vars:
             type_ = self.program.encoded(self.concrete(var.checked_type))
             self.vars[var] = Var(var.name_hint, type_, var.span)
-            self.vars[var].origin = (var,)
+            set_origin(self.vars[var], (var,))
         return self.vars[var]
 
     def _body(self, root: Expr) -> Expr:
@@ -354,7 +355,7 @@ class _Copy:
             type_ = self.concrete(callee.checked_type)
             assert isinstance(type_, FuncType)
             new = Call(self.program.kind(type_).apply, [memo[callee], *args], None, None, node.span)
-        new.origin = (node,)
+        set_origin(new, (node,))
         return new
 
     def _other(self, node: Expr, memo: dict[Expr, Expr]) -> Expr:
@@ -374,5 +375,5 @@ class _Copy:
                 return node
             case _:
                 return rebuild(node, self._values(node, memo))
-        new.origin = (node,)
+        set_origin(new, (node,))
         return new

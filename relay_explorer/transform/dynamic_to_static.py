@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any as Anything
 
+from ..ir.annotate import set_origin
 from ..ir.errors import RelayError, TypeInferenceError
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
@@ -90,7 +91,7 @@ class _Static:
                 if _is_open(node.var.type_annotation):
                     # Inference wrote the type there, and shall find a more exact one.
                     self.vars[node.var] = Var(node.var.name_hint, None, node.var.span)
-                    self.vars[node.var].origin = (node.var,)
+                    set_origin(self.vars[node.var], (node.var,))
         for node in order:
             if isinstance(node, Var):
                 self.memo.setdefault(node, self.vars.get(node, node))
@@ -102,12 +103,12 @@ class _Static:
             if isinstance(new, Function) and _is_open(new.ret_type):
                 # Its result may have a more exact type.
                 new = Function(new.params, new.body, None, new.type_params, new.attrs, new.span)
-                new.origin = (node,)
+                set_origin(new, (node,))
             made = self._known(node, new)
             if made is not new:
                 emit_rewrite(self._known, new, made, node)
             if made is not new and not made.origin and made not in self.memo:
-                made.origin = (node,)
+                set_origin(made, (node,))
             self.memo[node] = made
             for var in bound.get(node, ()):
                 self._bind(var, made)
@@ -206,7 +207,7 @@ def _static(call: Call, op: Op) -> Call | None:
     given |= {name: _converted(value, fields[name].kind) for name, value in values.items()}
     args = [arg for place, arg in enumerate(call.args) if place not in places]
     new = Call(static, args, static.attrs_class(**given), None, call.span)
-    new.origin = call.origin
+    set_origin(new, call.origin)
     return new
 
 

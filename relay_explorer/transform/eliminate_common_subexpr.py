@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
+from ..ir.annotate import set_origin
 from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
@@ -62,7 +63,7 @@ def _with_origins(root: Expr, became: dict[int, list[Expr]]) -> Expr:
         if len(sources) > 1:
             if new is node:  # it may be the program's own, which stays as it is
                 new = _copied(node)
-            new.origin = tuple(sources)
+            set_origin(new, tuple(sources))
         memo[id(node)] = new
     return memo[id(root)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir.adt import Constructor
+from ..ir.annotate import set_origin
 from ..ir.expr import Call, Expr, Function, GlobalVar, Var, is_complete
 from ..ir.module import IRModule
 from ..ir.op import Op
@@ -63,7 +64,7 @@ class EtaExpand(TypedPass):
             return Call(callee, [])
         params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
         made = Function(params, Call(callee, params), type_.ret_type, type_.type_params)
-        made.origin = (callee,)
+        set_origin(made, (callee,))
         emit_rewrite(
             self._value,
             callee,
@@ -80,7 +81,7 @@ def _operator(op: Op, type_: Type | None) -> Expr:
     params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
     attrs = op.attrs_class() if op.attrs_class is not None else None
     made = Function(params, Call(op, params, attrs), type_.ret_type)
-    made.origin = (op,)
+    set_origin(made, (op,))
     emit_rewrite(
         _operator, op, made, sentence="An operator that is used as a value is a function that calls it."
     )

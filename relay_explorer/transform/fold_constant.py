@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any as Anything
 
+from ..ir.annotate import set_origin
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var, const
 from ..ir.module import IRModule
@@ -73,7 +74,7 @@ def fold(expr: Expr) -> Expr:
             new = rebuild(node, [known(part) for part in children(node)])
             made = _folded(node, new)
             if made is not new and not made.origin:
-                made.origin = (node,)
+                set_origin(made, (node,))
             memo[id(node)] = made
     return memo[id(expr)]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..analysis.effects import effects
+from ..ir.annotate import set_origin
 from ..ir.expr import Call, Expr, Function, GlobalVar
 from ..ir.module import IRModule
 from ..ir.rewrites import emit_rewrite
@@ -113,7 +114,7 @@ def _called(call: Call, function: Function, args: list[Expr], acts: set[Expr]) -
     fits = len(args) == len(function.params) and len(call.type_args) == len(function.type_params)
     if "Compiler" in function.attrs or "Extern" in function.attrs or not fits:
         made = Call(copied(function), args, call.attrs, call.type_args, call.span)
-        made.origin = (call,)
+        set_origin(made, (call,))
         return made
     acting = {number for number, arg in enumerate(call.args) if arg in acts}
     return inlined(function, args, call, call.type_args, acting)

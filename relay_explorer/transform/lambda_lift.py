@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..analysis.effects import effects
+from ..ir.annotate import set_origin
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from ..ir.module import IRModule
 from ..ir.rewrites import emit_rewrite
@@ -96,22 +97,22 @@ class _Lifter:
         captured = [var for var in free if var not in own]
         types = _free_types(old, captured)
         target = self._fresh_name()
-        target.origin = (old,)
+        set_origin(target, (old,))
         inside: dict[Var, Expr] = {var: Var(var.name_hint, var.checked_type) for var in captured}
         params = [var for var in inside.values() if isinstance(var, Var)]
         for var, param in zip(captured, params):
-            param.origin = (var,)
+            set_origin(param, (var,))
         inside.update(dict.fromkeys(own, _made(target, params, types)))
         body = substituted(new.body, inside)
         lifted = Function(old.params, body, old.ret_type, old.type_params, old.attrs, old.span)
-        lifted.origin = (old,)
+        set_origin(lifted, (old,))
         if captured or types:
             lifted = Function(params, lifted, old.checked_type, types, {"Closure": 1}, old.span)
-            lifted.origin = (old,)
+            set_origin(lifted, (old,))
         self.lifted[target] = lifted
         closure = _made(target, captured, types)
         if closure is not target:
-            closure.origin = (old,)
+            set_origin(closure, (old,))
         emit_rewrite(
             self._closure, old, closure,
             sentence="A function inside moves to the module; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..ir.annotate import set_origin
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, unwrapped
 from ..ir.module import IRModule
@@ -38,7 +39,7 @@ class Legalize(TypedPass):
                 made = self._legal(node, new, node.op)
                 if made is not None:
                     if not made.origin and made not in memo:
-                        made.origin = (node,)
+                        set_origin(made, (node,))
                     emit_rewrite(node.op.get_attr(self.legalize_map_attr_name), new, made, node)
                     new = made
             memo[node] = new

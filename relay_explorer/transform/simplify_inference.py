@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..ir.annotate import set_origin
 from ..ir.expr import Call, Expr, Function, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
@@ -33,7 +34,7 @@ class SimplifyInference(TypedPass):
             new = rebuild(node, [memo[id(part)] for part in children(node)])
             made = _simpler(node, new)
             if made is not None:
-                made.origin = made.origin or (node,)
+                set_origin(made, made.origin or (node,))
             memo[id(node)] = new if made is None else made
         return rewritten(function, memo[id(function)])
 

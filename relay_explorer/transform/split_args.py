@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from ..ir.annotate import set_origin
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, Tuple
 from ..ir.module import IRModule
@@ -66,7 +67,7 @@ class SplitArgs(TypedPass):
 
 def _joined(parts: list[Expr], axis: int, origin: Tuple) -> Expr:
     together = Tuple(parts, origin.span)
-    together.origin = (origin,)
+    set_origin(together, (origin,))
     return call("concatenate", call("annotation.stop_fusion", together), axis=axis)
 
 

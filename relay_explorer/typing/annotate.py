@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar
+from ..ir.annotate import set_checked_type, set_origin, set_span
 from ..ir.expr import (
     Call,
     Constant,
@@ -56,8 +57,8 @@ class Annotator:
             if node not in memo:
                 new = self._copy(node)
                 if new is not node:
-                    new.origin = (node,)
-                    new.span = node.span
+                    set_origin(new, (node,))
+                    set_span(new, node.span)
                 memo[node] = new
         return memo[root]
 
@@ -76,7 +77,7 @@ class Annotator:
             return node
         else:
             new = self._copy_rare(node)
-        new._checked_type = self.type(self.types[node])
+        set_checked_type(new, self.type(self.types[node]))
         return new
 
     def _variable(self, var: Var) -> Var:
@@ -87,7 +88,7 @@ class Annotator:
         if var.type_annotation is type_ or (var._checked_type is not None and var.type_annotation == type_):
             return var
         new = Var(var.name_hint, type_, var.span)
-        new.origin = (var,)
+        set_origin(new, (var,))
         self.memo[var] = new
         return new
 
@@ -121,8 +122,9 @@ class Annotator:
         assert isinstance(type_, FuncType)
         params = [self._variable(p) for p in function.params]
         new = Function(params, self.memo[function.body], type_.ret_type, function.type_params, function.attrs)
-        new._checked_type = type_
-        new.origin, new.span = (function,), function.span
+        set_checked_type(new, type_)
+        set_origin(new, (function,))
+        set_span(new, function.span)
         return new
 
     def _pattern(self, pattern: Pattern) -> Pattern:

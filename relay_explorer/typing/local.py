@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..ir.adt import Match, pattern_vars
+from ..ir.annotate import set_checked_type
 from ..ir.expr import Expr, Function, GlobalVar
 from ..ir.module import IRModule
 from ..ir.types import Type
@@ -25,9 +26,9 @@ def infer_type_local(expr: Expr, module: IRModule | None = None) -> Type:
     body = infer_types(whole)[name].body
     for old, new in zip(post_order(expr), post_order(body), strict=True):
         if not isinstance(old, GlobalVar):
-            old._checked_type = new._checked_type
+            set_checked_type(old, new._checked_type)
         if isinstance(old, Match) and isinstance(new, Match):
             for clause, typed_clause in zip(old.clauses, new.clauses):
                 for var, typed_var in zip(pattern_vars(clause.lhs), pattern_vars(typed_clause.lhs)):
-                    var._checked_type = typed_var._checked_type
+                    set_checked_type(var, typed_var._checked_type)
     return body.checked_type

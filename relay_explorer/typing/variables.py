@@ -22,7 +22,8 @@ class InferenceVariable(IncompleteType):
     """
 
     __slots__ = ("number", "parent", "relations", "size", "type")
-    __setattr__ = object.__setattr__  # the solver's own, which unification changes
+    __setattr__ = object.__setattr__  # type: ignore[assignment]  # mutable: unification merges classes
+    __delattr__ = object.__delattr__  # both, so that Python assigns without a call of either
 
     def __init__(self, number: int) -> None:
         self.kind = TypeKind.Type

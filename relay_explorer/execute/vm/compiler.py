@@ -10,6 +10,7 @@ captures nothing, and one that calls itself, are called by name.
 from __future__ import annotations
 
 from ...ir.adt import Constructor
+from ...ir.annotate import set_checked_type
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
@@ -121,7 +122,7 @@ class ModuleCompiler:
             attrs = callee.attrs_class() if isinstance(callee, Op) and callee.attrs_class else None
             body = Call(callee, params, attrs)
             if isinstance(callee, Function):
-                body._checked_type = callee.body.checked_type
+                set_checked_type(body, callee.body.checked_type)
             base = "kernel" if isinstance(callee, Function) else callee.name
             name = self.wrappers[callee] = self.fresh(base)
             self.functions[name] = _NOTHING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ...ir.annotate import set_checked_type, set_origin
 from ...ir.expr import Call, Expr, Function, Var
 from ...ir.ndarray import itemsize
 from ...ir.nest import leaf_types
@@ -42,5 +43,6 @@ def single(call: Expr) -> Function:
     assert isinstance(call, Call)
     params = [Var(f"p{k}", arg._checked_type) for k, arg in enumerate(call.args)]
     body = Call(call.op, params, call.attrs, call.type_args, call.span)
-    body.origin, body._checked_type = (call,), call._checked_type
+    set_origin(body, (call,))
+    set_checked_type(body, call._checked_type)
     return Function(params, body, call._checked_type, None, {"Primitive": 1}, call.span)

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ...analysis.pieces import slice_piece, split_piece
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function, TupleGetItem
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
@@ -41,7 +42,7 @@ class RowsApart(TypedPass):
             new = rebuild(node, [memo[id(part)] for part in children(node)])
             if node in sources and slices[sources[node]] >= FEWEST:
                 new = call("annotation.stop_fusion", new)
-                new.origin = (node,)
+                set_origin(new, (node,))
                 emit_rewrite(
                     self.transform_function, node, new, sentence="Rows of a product are read where they lie."
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function, TupleGetItem
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -29,7 +30,7 @@ class SplitSlices(TypedPass):
         for node in post_order(function):
             new = rebuild(node, [memo[id(part)] for part in children(node)])
             if isinstance(node, TupleGetItem) and (made := _slice(node, memo)) is not None:
-                made.origin = (node,)
+                set_origin(made, (node,))
                 emit_rewrite(self.transform_function, node, made, sentence="A part of a split is a slice.")
                 new = made
             memo[id(node)] = new

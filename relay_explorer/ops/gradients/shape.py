@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from math import prod
 
+from ...ir.annotate import set_checked_type
 from ...ir.expr import Call, Expr, Tuple, const
 from ...ir.types import TupleType
 from .. import join
@@ -77,7 +78,7 @@ def typed_field(tuple_: Expr, index: int) -> Expr:
     assert isinstance(tuple_.checked_type, TupleType)
     field = field_of(tuple_, index)
     if field._checked_type is None:
-        field._checked_type = tuple_.checked_type.fields[index]
+        set_checked_type(field, tuple_.checked_type.fields[index])
     return field
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, TupleGetItem
 from ...ir.op import Op
 from ...ir.typed import tensor_type
@@ -95,7 +96,7 @@ class _Stacked(Group):
 
     def parts(self) -> list[Expr]:
         split = operator("split", self.value, indices_or_sections=len(self.outputs), axis=0)
-        split.origin = self.outputs
+        set_origin(split, self.outputs)
         fields = [TupleGetItem(split, number) for number in range(len(self.outputs))]
         return [operator("squeeze", field, axis=[0]) for field in fields]
 

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function, Tuple
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
@@ -72,7 +73,7 @@ class Group:
     def __init__(self, calls: Sequence[Call], value: Call) -> None:
         self.outputs = tuple(calls)
         self.value = value
-        value.origin = self.outputs
+        set_origin(value, self.outputs)
         self.inputs: list[Expr] = [arg for call in calls for arg in call.args]  # what it is computed from
 
     def followed(self, users: Sequence[Call], place: int) -> Call | None:
@@ -141,11 +142,11 @@ class _Combiner:
                 value,
                 sentence="What follows each of them element by element is done for all at once.",
             )
-            value.origin = users
+            set_origin(value, users)
             group.outputs, group.value = users, value
             group.inputs += others
         for output, part in zip(group.outputs, group.parts(), strict=True):
-            part.origin = (output,)
+            set_origin(part, (output,))
             emit_rewrite(
                 self._combine, output, part, sentence="Each branch takes its part of the combined result."
             )

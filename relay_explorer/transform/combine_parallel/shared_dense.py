@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ...analysis.pieces import piece_of
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, TupleGetItem
 from ...ir.op import Op
 from ...ir.typed import tensor_type
@@ -103,7 +104,7 @@ class _Rows(Group):
     def parts(self) -> list[Expr]:
         if len({tensor_type(output).concrete_shape[0] for output in self.outputs}) == 1:
             split = operator("split", self.value, indices_or_sections=len(self.outputs), axis=0)
-            split.origin = self.outputs
+            set_origin(split, self.outputs)
             return [TupleGetItem(split, number) for number in range(len(self.outputs))]
         made: list[Expr] = []
         begin = 0

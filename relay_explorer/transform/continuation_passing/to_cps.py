@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ...dataflow_pattern.typed import infer_expr
 from ...ir.adt import Clause, Constructor, Match, pattern_vars
+from ...ir.annotate import set_origin, set_span
 from ...ir.errors import RelayError
 from ...ir.expr import (
     Call,
@@ -133,7 +134,7 @@ def _with_answer(function: Function, mod: IRModule, names: _Names) -> Function:
     result = Function(
         made.params, made.body, made.ret_type, [*made.type_params, answer], made.attrs, made.span
     )
-    result.origin = (function,)
+    set_origin(result, (function,))
     return result
 
 
@@ -207,7 +208,7 @@ class _Converter:
         """The variable that stands for one of the program."""
         if var not in self.vars:
             new = Var(var.name_hint, self.type(var.checked_type), var.span)
-            new.origin = (var,)
+            set_origin(new, (var,))
             self.vars[var] = new
         return self.vars[var]
 
@@ -218,7 +219,7 @@ class _Converter:
         params = [*map(self.var, function.params), k]
         body = yield self.block(function.body, k)
         new = Function(params, body, self.answer, function.type_params, function.attrs, function.span)
-        new.origin = (function,)
+        set_origin(new, (function,))
         return new
 
     def block(self, body: Expr, k: Var) -> Steps[Expr]:
@@ -226,7 +227,7 @@ class _Converter:
         frames: list[Frame] = []
         value = yield self.value(body, frames, {})
         rest: Expr = Call(k, [value])
-        rest.origin = (body,)
+        set_origin(rest, (body,))
         for frame in reversed(frames):
             rest = frame(rest)
         return rest
@@ -285,8 +286,9 @@ class _Converter:
     def _bound(self, value: Expr, node: Expr, frames: list[Frame]) -> Var:
         """A variable for a value that is computed here."""
         var = Var("x", self.type(node.checked_type), node.span)
-        value.span = value.span or node.span
-        value.origin = var.origin = (node,)
+        set_span(value, value.span or node.span)
+        set_origin(value, (node,))
+        set_origin(var, (node,))
         frames.append(_let(var, value, node))
         return var
 
@@ -303,11 +305,11 @@ class _Converter:
         if isinstance(callee, GlobalVar) and len(types) == len(self.mod[callee].type_params):
             types.append(self.answer)
         result = Var("arg", self.type(node.checked_type), node.span)
-        result.origin = (node,)
+        set_origin(result, (node,))
 
         def frame(rest: Expr) -> Expr:
             new = Call(op, [*args, self._continuation(result, rest)], node.attrs, types, node.span)
-            new.origin = (node,)
+            set_origin(new, (node,))
             return new
 
         frames.append(frame)
@@ -343,11 +345,12 @@ class _Converter:
 
     def _joined(self, choice: Expr, node: Expr, join: Var, frames: list[Frame]) -> Var:
         result = Var("arg", self.type(node.checked_type), node.span)
-        choice.origin = result.origin = (node,)
+        set_origin(choice, (node,))
+        set_origin(result, (node,))
 
         def frame(rest: Expr) -> Expr:
             new = Let(join, self._continuation(result, rest), choice, node.span)
-            new.origin = (node,)
+            set_origin(new, (node,))
             return new
 
         frames.append(frame)
@@ -357,7 +360,7 @@ class _Converter:
 def _let(var: Var, value: Expr, node: Expr) -> Frame:
     def frame(rest: Expr) -> Expr:
         new = Let(var, value, rest, node.span)
-        new.origin = (node,)
+        set_origin(new, (node,))
         return new
 
     return frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...ir.annotate import set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Function, GlobalVar, Var
 from ...ir.module import IRModule
@@ -69,7 +70,7 @@ def un_cps(func: Function) -> Function:
         params, body, result, [v for v in types.types.values() if isinstance(v, TypeVar)][: len(kept)],
         func.attrs, func.span,
     )  # fmt: skip
-    made.origin = (func,)
+    set_origin(made, (func,))
     return made
 
 

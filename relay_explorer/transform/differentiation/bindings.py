@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ir.adt import Constructor, Match
+from ...ir.annotate import set_origin
 from ...ir.expr import Expr, Function, GlobalVar, If, Let, Var
 from ...ir.op import Op
 from ...ir.walk import children, rebuild
@@ -44,7 +45,7 @@ class Bindings:
             if not isinstance(node, _BLOCKS):
                 made = rebuild(node, [self.atoms.get(id(part), part) for part in children(node)])
             var = Var((name if node is expr else "") or self.part, None, node.span)
-            var.origin = node.origin or (node,)
+            set_origin(var, node.origin or (node,))
             self.kept.append(node)
             self.atoms[id(node)] = self.bind(var, made)
         return self.atoms.get(id(expr), expr)
@@ -53,5 +54,5 @@ class Bindings:
         """The block, with its result."""
         for var, value in reversed(self.bindings):
             result = Let(var, value, result, value.span)
-            result.origin = (*value.origin, value)
+            set_origin(result, (*value.origin, value))
         return result

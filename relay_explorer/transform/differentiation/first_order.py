@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...ir.annotate import set_checked_type, set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Function, Let, Tuple, Var
 from ...ir.module import IRModule
@@ -14,7 +15,7 @@ from ...text.names import Names
 from ...typing import infer_types
 from ..infrastructure import Contract, Pass, PassContext
 from ..normal_forms.to_a_normal_form import to_a_normal_form
-from ..tools.new_variables import with_new_variables
+from ..tools.new_variables import copy_variable, with_new_variables
 from .bindings import Bindings
 from .reverse_mode import ReverseMode
 
@@ -44,7 +45,7 @@ class FirstOrderGradient(Pass):
         for var, function in mod.functions.items():
             if isinstance(function, Function) and "Compiler" not in function.attrs:
                 new[var] = derived(typed[var])
-                new[var].origin = (function,)
+                set_origin(new[var], (function,))
         return new
 
 
@@ -66,20 +67,20 @@ def derived(normal: Function) -> Function:
     return differentiated(normal).function
 
 
-def differentiated(normal: Function) -> Derivation:
-    """Differentiate a typed function in A-normal form by its parameters; emits a `Visit` per expression."""
+def differentiated(normal: Function, annotated: bool = True) -> Derivation:
+    """Differentiate a typed function in A-normal form by its parameters; emits a `Visit` per expression.
+
+    If not `annotated`, the bindings of the forward pass lose their type annotations.
+    """
     if normal.type_params:
         raise RelayError(
             "a function of any type has no derivative: it is not known what its numbers are",
             normal.span,
             help=["call it with tensors from another function, and differentiate that one"],
         )
-    normal = with_new_variables(normal)
-    names = Names(param.name_hint for param in normal.params)
+    normal = with_new_variables(normal, _uniquely_named(normal, annotated))
     block = Bindings("g")
     result = _forward(normal.body, block)
-    for var, _ in block.bindings:  # so that a derivative's name says what it is by
-        var.name_hint = names.unique(var.name_hint)
     forward = len(block.bindings)
 
     def emit(expr: Expr, derivative: Expr) -> Expr:
@@ -100,6 +101,18 @@ def differentiated(normal: Function) -> Derivation:
     for value, var in reverse.names.items():
         variables[value] = var
     return Derivation(function, forward, variables)
+
+
+def _uniquely_named(normal: Function, annotated: bool) -> dict[Var, Var]:
+    """Copy the bound variables under unique names, so that a derivative's name says what it is by."""
+    names = Names(param.name_hint for param in normal.params)
+    copies: dict[Var, Var] = {}
+    body = normal.body
+    while isinstance(body, Let):
+        if not isinstance(body.value, Var):
+            copies[body.var] = copy_variable(body.var, names.unique(body.var.name_hint), annotated)
+        body = body.body
+    return copies
 
 
 def _forward(body: Expr, block: Bindings) -> Expr:
@@ -129,6 +142,6 @@ def _renamed(value: Expr, names: dict[Var, Expr]) -> Expr:
         made = names.get(node, node) if isinstance(node, Var) else None
         if made is None:
             made = rebuild(node, [memo[id(part)] for part in children(node)])
-            made._checked_type = node._checked_type
+            set_checked_type(made, node._checked_type)
         memo[id(node)] = made
     return memo[id(value)]

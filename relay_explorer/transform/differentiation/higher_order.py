@@ -9,6 +9,7 @@ way that was taken, whatever branches and loops it went through.
 
 from __future__ import annotations
 
+from ...ir.annotate import set_checked_type, set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, Function, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
@@ -36,7 +37,7 @@ def higher_order(function: Function, mod: IRModule | None) -> Function:
     lifting = _WithCells(typed, target)
     made = lifting.whole(typed[name])
     lifting.finish()
-    made.origin = (function,)
+    set_origin(made, (function,))
     return made
 
 
@@ -69,7 +70,7 @@ class _WithCells(Lifting):
     def _pair(self, value: Expr, type_: Type, var: Var, block: Block) -> Var:
         """Binds `var` to a value with a new cell for each of its tensors."""
         plain = Var(var.name_hint, type_)
-        plain.origin = value.origin or (value,)
+        set_origin(plain, value.origin or (value,))
         block.bind(plain, value)
         self.plain[var] = plain
         block.bind(var, self.data.with_cells(plain, type_))
@@ -86,7 +87,7 @@ class _WithCells(Lifting):
             made = TupleGetItem(lifted, 0)
         else:
             made = self.data.values(lifted, type_)
-        made._checked_type = type_
+        set_checked_type(made, type_)
         return made
 
     # -- operators
@@ -95,7 +96,8 @@ class _WithCells(Lifting):
         pairs = [self.atom(arg) for arg in call.args]
         values = [self.primal(pair, arg.checked_type) for pair, arg in zip(pairs, call.args, strict=True)]
         forward = Call(call.op, values, call.attrs, (), call.span)
-        forward.origin, forward._checked_type = (call,), call.checked_type
+        set_origin(forward, (call,))
+        set_checked_type(forward, call.checked_type)
         self._pair(forward, call.checked_type, var, block)
         if all(isinstance(pair, Var) and pair in self.constants for pair in pairs) or not _is_smooth(call):
             self.constants.add(var)
@@ -113,7 +115,7 @@ class _WithCells(Lifting):
                 _gather(pair, arg.checked_type, by, inner)
         before = block.atom(RefRead(block.more[0]), "before")
         back = Function([], inner.around(inner.atom(Call(before, []))), UNIT)
-        back.origin = (call,)
+        set_origin(back, (call,))
         block.bind(Var("u", UNIT), RefWrite(block.more[0], back))
 
     # -- the whole
@@ -134,7 +136,7 @@ class _WithCells(Lifting):
         for param in function.params:
             self.data.check(param.checked_type, param, f"the parameter `%{param.name_hint}`")
             plain = Var(param.name_hint, param.checked_type, param.span)
-            plain.origin = (param,)
+            set_origin(plain, (param,))
             params.append(plain)
             self.plain[self.variable(param)] = plain
             block.bind(self.variable(param), self.data.with_cells(plain, param.checked_type))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -52,7 +53,7 @@ class LazyGradientInit(Pass):
             if var.name_hint in library or not isinstance(type_, FuncType) or not _of_tensors(type_):
                 continue
             new[var] = lifting.outer(typed)
-            new[var].origin = (function,)
+            set_origin(new[var], (function,))
         lifting.finish()
         return infer_types(new)
 
@@ -130,7 +131,7 @@ class _WithGradCells(Lifting):
             args = [self.take_out(self.atom(arg), arg.checked_type) for arg in call.args]
             value = block.atom(Call(call.op, args, call.attrs, (), call.span), var.name_hint)
             made = self.put_in(value, type_)
-        made.origin = (call,)
+        set_origin(made, (call,))
         block.bind(var, made)
 
     def _filled(self, call: Call, type_: TensorType) -> Expr:
@@ -152,7 +153,7 @@ class _WithGradCells(Lifting):
         params = []
         for param in function.params:
             plain = Var(param.name_hint, param.checked_type, param.span)
-            plain.origin = (param,)
+            set_origin(plain, (param,))
             params.append(plain)
             block.bind(self.variable(param), self.put_in(plain, param.checked_type))
         result = run(self.statements(function.body, block))

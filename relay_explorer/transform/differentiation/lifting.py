@@ -17,6 +17,7 @@ from ...ir.adt import (
     TypeData,
     pattern_vars,
 )
+from ...ir.annotate import set_checked_type, set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import (
     Call,
@@ -187,7 +188,7 @@ class Lifting:
         """The variable that stands for one of the program."""
         if var not in self.variables:
             new = self.variables[var] = Var(var.name_hint, self.type(var.checked_type), var.span)
-            new.origin = (var,)
+            set_origin(new, (var,))
         return self.variables[var]
 
     def global_function(self, var: GlobalVar) -> GlobalVar:
@@ -234,7 +235,7 @@ class Lifting:
         made = Function(
             [*params, *block.more], body, self.type(type_.ret_type), function.type_params, None, function.span
         )
-        made.origin = (function,)
+        set_origin(made, (function,))
         return made
 
     def body(self, body: Expr, block: Block) -> Steps[Expr]:
@@ -261,7 +262,7 @@ class Lifting:
         else:
             made = yield self._value(value, let.var.checked_type, block)
             if not made.origin:
-                made.origin = (value,)
+                set_origin(made, (value,))
             block.bind(var, made)
 
     def _value(self, value: Expr, type_: Type, block: Block) -> Steps[Expr]:
@@ -343,9 +344,9 @@ def _calling(op: Op, type_: FuncType) -> Function:
     """A typed function in A-normal form that calls an operator."""
     params = [Var("x", part) for part in type_.arg_types]
     call, result = Call(op, params), Var("y", type_.ret_type)
-    call._checked_type = type_.ret_type
+    set_checked_type(call, type_.ret_type)
     body = Let(result, call, result)
-    body._checked_type = type_.ret_type
+    set_checked_type(body, type_.ret_type)
     made = Function(params, body, type_.ret_type)
-    made._checked_type = type_
+    set_checked_type(made, type_)
     return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from ...ir.annotate import set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var, unwrapped
 from ...ir.op import Op
@@ -275,7 +276,7 @@ def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr])
     while stack:
         expr, ready = stack.pop()
         if ready:
-            expr.origin = (source,)
+            set_origin(expr, (source,))
             made.append(expr)
         elif id(expr) not in known and not isinstance(expr, (Var, Op)):
             known.add(id(expr))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
 from ...ir.rewrites import emit_rewrite
@@ -68,7 +69,7 @@ class _Backward:
         for node in self.order:
             made = self._product(node) if operator_of(node) == "multiply" else None
             if made is not None:
-                made.origin += (node,)
+                set_origin(made, (*made.origin, node))
                 emit_rewrite(
                     self.run,
                     node,
@@ -131,7 +132,7 @@ class _Backward:
         made: dict[Expr, Expr] = {}
         for node in reversed(way):
             made[node] = self._with_scale(node, made, scale, axes)
-            made[node].origin = (node,)
+            set_origin(made[node], (node,))
             if self._takes_itself(node):
                 emit_rewrite(
                     self._scaled,

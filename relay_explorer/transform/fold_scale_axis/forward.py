@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -122,7 +123,7 @@ class _Forward:
         takes = takes_scale(node, backward=False)
         assert takes is not None, f"{name} has not asked for a scale"
         layer = with_scaled_weight(node, value, self.memo[node.args[1]], scale, takes)
-        layer.origin = (node,)
+        set_origin(layer, (node,))
         emit_rewrite(
             self._moved,
             node,
@@ -158,5 +159,5 @@ def _both(first: Ask | None, second: Ask | None) -> Ask | None:
 def _again(node: Call, *args: Expr) -> Call:
     assert isinstance(node.op, Op)
     new = Call(node.op, args, node.attrs, node.type_args, node.span)
-    new.origin = (node,)
+    set_origin(new, (node,))
     return new

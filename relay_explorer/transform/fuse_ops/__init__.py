@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ...analysis.dataflow_graph import DataflowGraph
+from ...ir.annotate import set_origin, set_span
 from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -128,13 +129,13 @@ class _Kernels:
         if all(isinstance(m, Call) and isinstance(m.op, Op) and m.op.name in _RESHAPES for m in members):
             attrs["relay.reshape_only"] = 1
         function = Function(list(params.values()), inner[id(root)], root.checked_type, None, attrs)
-        function.origin = tuple(members)
+        set_origin(function, tuple(members))
         call = Call(function, arguments)
-        call.origin = (root,)
+        set_origin(call, (root,))
         emit_rewrite(
             self._kernel, members, call, sentence="A group is one function, which becomes one kernel."
         )
-        call.span = root.span
+        set_span(call, root.span)
         return call
 
     def _members(self, root: Expr, group: Group) -> list[Expr]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ...ir.annotate import set_checked_type, set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, Tuple, TupleGetItem
 from ...ir.op import Op, RelationError
@@ -86,8 +87,8 @@ class LayoutRewriter:
                 return made.whole
             fields = [self.realized(field) for field in made.fields]
             new = Tuple(fields)
-            new.origin = (made.whole,)
-            new._checked_type = TupleType([field.checked_type for field in fields])
+            set_origin(new, (made.whole,))
+            set_checked_type(new, TupleType([field.checked_type for field in fields]))
             return new
         return made
 
@@ -185,7 +186,7 @@ class LayoutRewriter:
         if laid is None:
             return None
         made = Call(new.op, laid, answer.new_attrs, None, node.span)
-        made.origin = (node,)
+        set_origin(made, (node,))
         return self._results(node, made, old_out, new_out, changed is not None)
 
     def _laid_arguments(
@@ -226,7 +227,7 @@ class LayoutRewriter:
         for was, found, source, target in zip(before, after, old, new, strict=True):
             if not _agree(_laid_type(was, source, target), found):
                 return None
-        made._checked_type = type_
+        set_checked_type(made, type_)
         if changed:
             emit_rewrite(
                 self._results, node, made, sentence="The operator gets the layout that is wanted of it."
@@ -240,8 +241,8 @@ class LayoutRewriter:
         fields = []
         for number, field in enumerate(type_.fields):
             part = TupleGetItem(made, number)
-            part._checked_type = field
-            part.origin = (node,)
+            set_checked_type(part, field)
+            set_origin(part, (node,))
             fields.append(Laid(part, old[number], new[number]))
         return Several(fields, made)
 
@@ -270,19 +271,19 @@ def _typed_tuple(fields: Sequence[Expr]) -> Tuple:
     made = Tuple(fields)
     types = [field._checked_type for field in fields]
     if all(type_ is not None for type_ in types):
-        made._checked_type = TupleType([type_ for type_ in types if type_ is not None])
+        set_checked_type(made, TupleType([type_ for type_ in types if type_ is not None]))
     return made
 
 
 def _typed(made: Expr, source: Expr) -> Expr:
     if made is not source and made._checked_type is None:
-        made._checked_type = source._checked_type
+        set_checked_type(made, source._checked_type)
     return made
 
 
 def _typed_like(made: Call, node: Call) -> Call:
-    made.origin = made.origin or (node,)
-    made._checked_type = node.checked_type
+    set_origin(made, made.origin or (node,))
+    set_checked_type(made, node.checked_type)
     return made
 
 
@@ -293,8 +294,8 @@ def _typed_call(made: Call, source: Expr) -> Call | None:
     type_ = operator_type(made.op, made.attrs, [made.args[0].checked_type])
     if type_ is None:
         return None
-    made._checked_type = type_
-    made.origin = (source,)
+    set_checked_type(made, type_)
+    set_origin(made, (source,))
     return made
 
 
@@ -314,12 +315,12 @@ def _know(expr: Expr) -> None:
             continue
         match node:
             case Call(op=Op() as op):
-                node._checked_type = operator_type(op, node.attrs, [arg.checked_type for arg in node.args])
+                set_checked_type(node, operator_type(op, node.attrs, [arg.checked_type for arg in node.args]))
             case Tuple():
-                node._checked_type = TupleType([field.checked_type for field in node.fields])
+                set_checked_type(node, TupleType([field.checked_type for field in node.fields]))
             case TupleGetItem():
                 whole = node.tuple_value.checked_type
-                node._checked_type = whole.fields[node.index] if isinstance(whole, TupleType) else None
+                set_checked_type(node, whole.fields[node.index] if isinstance(whole, TupleType) else None)
         if node._checked_type is None:
             raise RelayError(
                 f"the type of `{str(node)[:200]}`, which a change of layout brought in, cannot be found"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from ...ir.adt import Clause, Match
+from ...ir.annotate import set_checked_type, set_origin
 from ...ir.attrs import Attrs
 from ...ir.errors import RelayError
 from ...ir.expr import (
@@ -143,7 +144,7 @@ class _Converter:
             if not isinstance(node, Var):
                 made = self._convert(node)
                 if made is not node and not made.origin:
-                    made.origin = (node,)
+                    set_origin(made, (node,))
                 self.memo[node] = made
         return self.memo[self.root]
 
@@ -393,8 +394,8 @@ def _type(new: Expr, old: Type) -> Type:
 def _typed(made: E, type_: Type, source: Expr) -> E:
     """A new expression with its type, and where it came from."""
     if made is not source:
-        made._checked_type = type_
-        made.origin = made.origin or (source,)
+        set_checked_type(made, type_)
+        set_origin(made, made.origin or (source,))
     return made
 
 

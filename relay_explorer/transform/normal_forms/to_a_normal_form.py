@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ...analysis.basic_block import blocks_of, evaluated_parts
 from ...ir.adt import Constructor
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -130,7 +131,7 @@ class Normalizer:
             return
         var = let.var if let is not None else Var("x", None, expr.span)
         if let is None:
-            var.origin = (expr,)
+            set_origin(var, (expr,))
         self._push(expr, var, self._normal(expr))
         if let is None and not isinstance(expr, Let):
             emit_rewrite(
@@ -188,7 +189,7 @@ class Normalizer:
         result = self.atoms[body]
         for var, value in reversed(self.bindings.pop(self.scopes[scope], [])):
             result = Let(var, value, result, value.span)
-            result.origin = (*value.origin, value)
+            set_origin(result, (*value.origin, value))
         return result
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Annotated
 
 from ...analysis.effects import effects
 from ...ir.adt import Clause, Match, pattern_vars
+from ...ir.annotate import set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Function, Let, Var
 from ...ir.module import IRModule
+from ...ir.node import with_fields
 from ...ir.scopes import LEAVES
 from ...ir.trampoline import Steps, run
 from ...ir.visitor import ExprMutator
@@ -101,7 +102,7 @@ class _Copier:
                     rhs = yield self._copy(clause.rhs, inner)
                     clauses.append(Clause(_Renamer(inner).visit_pattern(clause.lhs), rhs, clause.span))
                 new = Match(data, clauses, node.complete, node.span)
-                new.origin = (node,)
+                set_origin(new, (node,))
             case _:
                 parts = []
                 for part in children(node):
@@ -121,10 +122,7 @@ class _Copier:
     def _made(self, node: Expr, parts: list[Expr]) -> Expr:
         """A new node, even where all its parts are the old ones."""
         new = rebuild(node, parts)
-        if new is node:
-            new = copy.copy(node)
-            new.origin = (node,)
-        return new
+        return with_fields(node) if new is node else new
 
 
 class _Renamer(ExprMutator):

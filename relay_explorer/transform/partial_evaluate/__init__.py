@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.adt import Clause, Constructor, Match, pattern_vars
+from ...ir.annotate import set_origin, set_span
 from ...ir.expr import (
     Call,
     Constant,
@@ -124,9 +125,9 @@ class Evaluator:
 
     def _push(self, block: Block, value: Expr, origin: Expr, name: str = "x") -> Expr:
         self.bindings += 1
-        value.origin = value.origin or (origin,)
+        set_origin(value, value.origin or (origin,))
         if value.span is None:
-            value.span = origin.span
+            set_span(value, origin.span)
         for part in atoms(value):
             self._demand(part)
         var = block.push(value, name, (origin,))
@@ -348,7 +349,7 @@ class Evaluator:
         if _is_kernel(function):
             return self._keep(function, function, [], block, name, "kernel")
         var = Var(name)
-        var.origin = (function,)
+        set_origin(var, (function,))
         scope = Env(env)
         static = StaticFunction(function, scope, self._tick())
         known = Known(var, static)
@@ -379,7 +380,7 @@ class Evaluator:
         self.fuel = fuel
         ret_type = None if function.ret_type is None else substitute_type(function.ret_type, static.env.types)
         made = Function(params, body, ret_type, function.type_params, function.attrs, function.span)
-        made.origin = (function,)
+        set_origin(made, (function,))
         return made
 
     def _call(self, call: Call, env: Env, block: Block, name: str) -> Steps[Known]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any as Anything
 
 from ...ir.adt import Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function, If, Var
 from ...ir.substitute import substitute_type
 from ...ir.walk import children
@@ -21,7 +22,7 @@ def copied(var: Var, env: Env) -> Var:
     """A variable of the residual program in the place of one of the program."""
     type_ = var.type_annotation
     copy = Var(var.name_hint, None if type_ is None else substitute_type(type_, env.types), var.span)
-    copy.origin = (var,)
+    set_origin(copy, (var,))
     return copy
 
 

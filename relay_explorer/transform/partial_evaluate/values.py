@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any as Anything
 
 from ...ir.adt import Constructor
+from ...ir.annotate import set_origin
 from ...ir.expr import Expr, Function, Let, Var
 from ...ir.op import Op
 from ...ir.types import Type, TypeVar
@@ -143,7 +144,7 @@ class Block:
 
     def push(self, value: Expr, name: str, origin: tuple[Expr, ...]) -> Var:
         var = Var(name)
-        var.origin = origin
+        set_origin(var, origin)
         self.bindings.append((var, value))
         return var
 
@@ -155,7 +156,7 @@ class Block:
         """The block's `let`s, around its result."""
         for var, value in reversed(values):
             result = Let(var, value, result, value.span)
-            result.origin = var.origin
+            set_origin(result, var.origin)
         return result
 
 

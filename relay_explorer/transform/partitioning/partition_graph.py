@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
+from ...ir.annotate import set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
@@ -72,7 +73,7 @@ def _with_flat_results(function: Expr) -> Expr:
         if is_mark(node, END) and isinstance(new, Call) and isinstance(new.args[0], Tuple):
             fields = new.args[0].fields
             new = Tuple([compiler_end(field, compiler_of(node)) for field in fields], new.span)
-            new.origin = (node,)
+            set_origin(new, (node,))
         memo[id(node)] = new
     return memo[id(function)]
 
@@ -162,7 +163,7 @@ class _Partitioner:
         if known is None:
             number = region.args.index(begin)
             var = Var(f"{region.target}_{region.id}_i{number}", begin.checked_type)
-            var.origin = (begin,)
+            set_origin(var, (begin,))
             known = self.inputs[region][source] = (var, self.memo[begin.args[0]])
         return known[0]
 
@@ -191,15 +192,15 @@ class _Partitioner:
         for typed in [*params, *results]:
             types.update(dict.fromkeys(type_vars_in(typed.checked_type)[0]))
         function = Function(params, substituted(body, bound), None, list(types))
-        function.origin = tuple(region.nodes)
+        set_origin(function, tuple(region.nodes))
         target = self._define(region, function)
         call = Call(target, args)
-        call.origin = tuple(results)
+        set_origin(call, tuple(results))
         if len(results) == 1:
             return {results[0]: call}
         fields = [TupleGetItem(call, number) for number in range(len(results))]
         for field, result in zip(fields, results):
-            field.origin = (result,)
+            set_origin(field, (result,))
         return dict(zip(results, fields))
 
     def _define(self, region: AnnotatedRegion, function: Function) -> GlobalVar:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -74,7 +75,7 @@ class Simplifier:
                 self._at = node
                 made = self.simplified(new)
                 if made is not new and not made.origin and made not in memo:
-                    made.origin = (node,)
+                    set_origin(made, (node,))
                 new = made
             if new is not node and new not in self._types and node._checked_type is not None:
                 self._types[new] = node._checked_type

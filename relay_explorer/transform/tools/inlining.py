@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ...ir.adt import Clause, Constructor, Match, Pattern
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, RefCreate, RefRead, RefWrite, Var
 from ...ir.op import Op
 from ...ir.substitute import substitute_type
@@ -40,9 +41,9 @@ def inlined(
         var = values[function.params[number]]
         assert isinstance(var, Var)
         body = Let(var, args[number], body)
-        body.origin = (function.params[number],)
+        set_origin(body, (function.params[number],))
     if not isinstance(body, _LEAVES) and all(body is not arg for arg in args):  # it is new
-        body.origin = (*body.origin, call)
+        set_origin(body, (*body.origin, call))
     return body
 
 
@@ -80,7 +81,7 @@ class _Copy:
 
     def _new(self, var: Var) -> Var:
         new = Var(var.name_hint, _retyped(var.type_annotation, self.types), var.span)
-        new.origin = (var,)
+        set_origin(new, (var,))
         return new
 
     def _pattern(self, pattern: Pattern) -> Pattern:
@@ -111,7 +112,7 @@ class _Copy:
                 new = RefWrite(parts[0], parts[1], node.span)
             case _:
                 return rebuild(node, parts)
-        new.origin = (node,)
+        set_origin(new, (node,))
         return new
 
 

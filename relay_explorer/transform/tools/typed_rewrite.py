@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ...ir.annotate import set_origin
 from ...ir.expr import Call, Constant, Expr, const
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
@@ -25,7 +26,7 @@ def rewrite_calls(expr: Expr, rules: Mapping[str, Rule]) -> Expr:
             rule = rules.get(node.op.name)
             made = rule(node, new) if rule is not None else None
             if made is not None:
-                made.origin = made.origin or (node,)
+                set_origin(made, made.origin or (node,))
                 assert rule is not None
                 emit_rewrite(rule, new, made, node)
                 new = made

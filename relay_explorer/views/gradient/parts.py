@@ -35,8 +35,6 @@ class Parts:
 
     def __init__(self, module: IRModule, name: str, made: Derivation, visits: Sequence[Visit]) -> None:
         self.made = made
-        for var, _ in _bindings(made.function.body)[: made.forward]:
-            var.type_annotation = None  # it is a copy; its type stands beside it
         alone = IRModule()
         alone[name] = made.function
         self.program: ProgramRows = program_rows(alone)

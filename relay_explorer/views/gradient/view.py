@@ -30,7 +30,7 @@ def gradient_view(module: IRModule, title: str = "") -> GradientView:
     if main is None:
         raise RelayError("the module has no function to be differentiated")
     with Recorder(Visit) as recorder:
-        made = differentiated(typed_normal(functions[main], module))
+        made = differentiated(typed_normal(functions[main], module), annotated=False)
     return _Builder(Parts(module, main.name_hint, made, recorder.events)).view(title)
 
 
