@@ -87,7 +87,7 @@ def _with_wrapped_kernels(root: Function) -> Function:
     for kernel in kernels:
         params = [Var(param.name_hint, param.checked_type) for param in kernel.params]
         wrappers[kernel] = Function(params, Call(kernel, params), kernel.ret_type, kernel.type_params)
-        wrappers[kernel].origin = (kernel,)
+        set_origin(wrappers[kernel], (kernel,))
     for node in order:
         if node not in inside:
             called = node.op if isinstance(node, Call) else None
