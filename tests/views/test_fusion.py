@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from relay_explorer import explore, models
+from relay_explorer.analysis.dataflow_graph import DataflowGraph
 from relay_explorer.ir.module import IRModule
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import SimplifyInference
+from relay_explorer.transform.fuse_ops import groups
+from relay_explorer.typing import infer_types
 from relay_explorer.views import picture
 from relay_explorer.views.check import check
 from relay_explorer.views.fusion.format import FusionMark, FusionStep, FusionView
@@ -226,3 +232,49 @@ def test_every_function_that_computes_can_be_chosen() -> None:
         ("@step", "4 operators become 2 kernels, 31 % less memory traffic."),
     ]
     assert shown.summary == shown.functions[0].summary
+
+
+def ladder(rungs: int) -> str:
+    """A chain whose values are used once more, the last one first: regions of any length in one another."""
+    lines = [f"  %{k} = exp({'%x' if k == 0 else f'%{k - 1}'});" for k in range(rungs)]
+    lines += [f"  %{rungs + k} = add(%{rungs + k - 1}, %{rungs - 1 - k});" for k in range(rungs)]
+    return "\n".join(["def @main(%x: Tensor[(4, 8), float32]) {", *lines, f"  %{2 * rungs - 1}", "}"])
+
+
+def lines_run(text: str) -> int:
+    """How many lines of the grouping run for a program."""
+    function = infer_types(parse(text))["main"]
+    graph, count = DataflowGraph(function), 0
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace if frame.f_code.co_filename == groups.__file__ else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        groups.Partition(graph, groups.Limits(depth=64))
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_fusion_does_not_walk_a_region_that_is_too_large() -> None:
+    """It looks at no more nodes than a kernel may have: its work grows as the program does."""
+    assert lines_run(ladder(800)) < 2.5 * lines_run(ladder(400))
+
+
+def test_the_most_opaque_use_is_the_first_one_of_its_kind() -> None:
+    """The search ends there, and skips what is known to have none: also then, it finds the same one."""
+    text = """
+    def @main(%x: Tensor[(4, 8), float32]) {
+      %0 = exp(%x);
+      %1 = tanh(%0);
+      %2 = add(%1, %0);
+      %3 = nn.softmax(%2);
+      %4 = nn.softmax(%3);
+      add(%4, %0)
+    }"""
+    said = [told(step) for step in view(text).variants[0].steps if step.mark == FusionMark.REFUSED]
+    assert said[0].startswith("May %0 exp be computed in the kernel of add? **No.** %3 nn.softmax needs")

@@ -105,6 +105,7 @@ class Partition:
         self.graph = graph
         self.limits = limits
         self.groups = [Group(node) for node in graph.nodes]
+        self._too_deep: set[int] = set()  # nodes whose kernel would have too many nodes
         self._decisions = active(Decision)
         self._rewrites = active(Rewrite)
         self.dominators: PostDominators | None = None
@@ -226,9 +227,9 @@ class Partition:
         depth, arguments = self.limits.depth, self.limits.arguments
         if depth >= len(self.graph.nodes) and not arguments:
             return False
-        members = self._between(node, target)
-        size = self.groups[target.index].find().size + sum(self.groups[m.index].size for m in members)
-        if size > depth:
+        members = None if node.index in self._too_deep else self._between(node, target, depth)
+        if members is None:
+            self._too_deep.add(node.index)  # groups only grow: it stays so in later phases
             self._decide(phase, node, target, "too deep")
             return True
         if arguments and self._arguments(node, target, members) > arguments:
@@ -236,13 +237,21 @@ class Partition:
             return True
         return False
 
-    def _between(self, node: FlowNode, target: FlowNode) -> list[FlowNode]:
+    def _between(self, node: FlowNode, target: FlowNode, most: int) -> list[FlowNode] | None:
+        """Return all nodes on the paths from `node` to `target`, without it; None where the kernel of all of
+        them would have more than `most` nodes, which ends the search: it never takes longer than a kernel is
+        large.
+        """
+        size = self.groups[target.index].find().size
         found, seen, pending = [], {target.index}, [node]
         while pending:
             current = pending.pop()
             if current.index not in seen:
                 seen.add(current.index)
                 found.append(current)
+                size += self.groups[current.index].size
+                if size > most:
+                    return None
                 pending.extend(user for user, _ in current.uses)
         return found
 

@@ -284,19 +284,31 @@ def _obstacle(partition: Partition, made: Decision) -> int:
 
 
 def _most_opaque_user(partition: Partition, index: int) -> int:
-    """On the ways from a node to its post-dominator, the node whose use of what comes is the most opaque."""
+    """Return the node on the paths from a node to its post-dominator whose use of its operand is the most
+    opaque; of several, the first one.
+
+    The post-dominators know how opaque that is. So the search ends at the first such use, and skips what lies
+    between a node on the way and its own post-dominator where there is none.
+    """
     nodes, dominators = partition.graph.nodes, partition.dominators
     assert dominators is not None
-    end = dominators.parent[index]
-    best, found, seen, pending = -1, index, {index}, [nodes[index]]
+    end, most = dominators.parent[index], dominators.pattern[index]
+    seen, pending = {index}, [nodes[index]]
     while pending:
-        for user, kind in pending.pop().uses:
-            if kind > best:
-                best, found = kind, user.index
+        current = pending.pop()
+        after = dominators.parent[current.index]
+        if current.index != index and dominators.pattern[current.index] < most and after is not None:
+            users = [nodes[after]]
+        else:
+            for user, kind in current.uses:
+                if kind == most:
+                    return user.index
+            users = [user for user, _ in current.uses]
+        for user in users:
             if user.index not in seen and user.index != end:
                 seen.add(user.index)
                 pending.append(user)
-    return found
+    return index
 
 
 def _told(launches: tuple[int, int], traffic: tuple[int, int]) -> tuple[str, ...]:
