@@ -73,20 +73,11 @@ from .ir.types import (
 )
 from .ir.visitor import ExprFunctor, ExprMutator, ExprVisitor
 from .lower.executor import create_executor
-from .ops import FAMILIES, builders
-from .ops import namespace as _namespace_of
+from .ops import builders
 from .ops import register as _register
+from .ops.namespaces import *
+from .ops.namespaces import annotation, image, nn, random, vision
 from .text import astext, fromtext, parse, parse_expr
-
-
-def _namespace(name: str, families: Iterable[str]) -> types.ModuleType:
-    """A module that holds the builder functions of operator families."""
-    module = types.ModuleType(
-        f"{__name__}.{name}", f"Builder functions of Relay's operators: `relay.{name}.…`."
-    )
-    for family in families:
-        module.__dict__.update(builders(family))
-    return module
 
 
 def _gathered(name: str, purpose: str, **members: object) -> types.ModuleType:
@@ -107,18 +98,11 @@ backend = _gathered(
         ConstructorValue=_results.ConstructorValue, RefValue=_results.RefValue, Executor=Executor,
     ),
 )  # fmt: skip
-_PLAIN = [f for f in FAMILIES if not _namespace_of(f)]
-nn, image, vision, random, annotation = [
-    _namespace(name, [f for f in FAMILIES if _namespace_of(f) == name])
-    for name in ("nn", "image", "vision", "random", "annotation")
-]
 nn.__dict__["Constant"] = Constant  # old code finds it there too
-op = _namespace("op", _PLAIN)
+op = _gathered("op", "Builder functions of Relay's operators: `relay.op.…`.", **builders(""))
 op.__dict__.update({"nn": nn, "image": image, "vision": vision, "random": random, "annotation": annotation})
 op.__dict__.update({"get": Op.get, "Op": Op, "OpPattern": OpPattern, "const": const})
 op.__dict__.update({name: getattr(_register, name) for name in _register.__all__})
-for _family in _PLAIN:
-    globals().update(builders(_family))
 
 __all__ = [
     name
@@ -151,7 +135,3 @@ for _path, _module in (
     ("relay.op", op),
 ):
     _explained(_path, _module)
-
-if TYPE_CHECKING:  # the builder functions of operators are gathered when this module is loaded
-
-    def __getattr__(name: str) -> Anything: ...

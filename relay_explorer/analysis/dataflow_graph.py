@@ -43,7 +43,7 @@ class FlowNode:
         self.expr = expr
         self.index = -1
         self.pattern = OpPattern.OPAQUE
-        self.uses: list[tuple[FlowNode, int]] = []
+        self.uses: list[tuple[FlowNode, OpPattern]] = []
         self.held = False
 
     def __repr__(self) -> str:
@@ -114,12 +114,13 @@ class DataflowGraph:
     def _link_call(self, call: Call, node: FlowNode) -> None:
         self._hold(call.op)
         if isinstance(call.op, Op):
-            node.pattern = self._patterns.get(call.op.name, pattern_of(call, call.op))
+            declared = self._patterns.get(call.op.name)
+            node.pattern = pattern_of(call, call.op) if declared is None else OpPattern(declared)
         for arg in call.args:
             self._node(arg).uses.append((node, _use_pattern(call, arg, node.pattern)))
 
 
-def pattern_of(call: Call, op: Op) -> int:
+def pattern_of(call: Call, op: Op) -> OpPattern:
     """The pattern of a call of an operator: what its output's shape depends on decides, too."""
     if sized_by_values(op) and _is_dynamic(call.checked_type):
         # The size of its output is computed from the values of its inputs: these must exist.
@@ -132,7 +133,7 @@ def sized_by_values(op: Op) -> bool:
     return op.name.startswith("dyn.") or op.name in _SIZED_BY_VALUES
 
 
-def _use_pattern(call: Call, arg: Expr, pattern: int) -> int:
+def _use_pattern(call: Call, arg: Expr, pattern: OpPattern) -> OpPattern:
     """A broadcast that does not stretch this argument is element-wise in it."""
     if pattern == OpPattern.BROADCAST:
         out, given = call.checked_type, arg.checked_type
@@ -182,7 +183,7 @@ class PostDominators:
             if self.parent[node.index] is not None:
                 self.pattern[node.index] = self._pattern(node)
 
-    def _pattern(self, node: FlowNode) -> int:
+    def _pattern(self, node: FlowNode) -> OpPattern:
         """The most opaque pattern on the ways from a node to where they meet: of its uses, and of those on
         the ways that lead on from its users, which the tree knows already.
         """

@@ -40,8 +40,8 @@ def batch_norm_infer(
 ) -> Expr:
     """Batch normalization as inference uses it; its four vectors are made unless they are given."""
     parts = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
-    vectors = [_weight(given, name, part) for part, given in parts.items()]
-    normalized: Expr = relay.nn.batch_norm(data, *vectors, **kwargs)[0]
+    scale, shift, mean, variance = [_weight(given, name, part) for part, given in parts.items()]
+    normalized: Expr = relay.nn.batch_norm(data, scale, shift, mean, variance, **kwargs)[0]
     return normalized
 
 

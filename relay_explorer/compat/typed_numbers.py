@@ -61,7 +61,9 @@ def enable() -> None:
     for kind in _KINDS:
         _converting(kind)
         _converting(f"{kind} | None")
-    for schema in list(attrs.Attrs._schemas.values()):
+    for key in list(attrs.Attrs._schemas):
+        schema = attrs.Attrs.by_key(key)
+        assert schema is not None
         for name, field in schema._fields.items():
             if field.kind.removesuffix(" | None") in _KINDS:
                 schema._fields[name] = field._replace(default=typed(field.default))

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from types import new_class
 from typing import Any as Anything
 from typing import ClassVar, NamedTuple
 
@@ -35,22 +37,30 @@ REQUIRED = _Required()
 
 
 class Field(NamedTuple):
-    """One attribute: its name, the kind of its values, its default (or REQUIRED), and what it means."""
+    """One attribute: its name, the kind of its values, its default (or REQUIRED), and what it means.
+
+    `normal` makes the value of what a builder was given; None where the kind alone does.
+    """
 
     name: str
     kind: str
     default: Value
     doc: str
+    normal: Callable[[Anything], Value] | None = None
 
 
-def attr(default: Value, doc: str) -> Anything:
-    """An attribute with a default, inside an `Attrs` class."""
-    return Field("", "", default, doc)
+def attr(
+    default: Value, doc: str, *, kind: str = "", normal: Callable[[Anything], Value] | None = None
+) -> Anything:
+    """An attribute with a default, inside an `Attrs` class or the annotation of a builder's parameter
+    (`relay_explorer.ops.operator`), which may name the `kind` and normalize what it was given.
+    """
+    return Field("", kind, default, doc, normal)
 
 
-def required(doc: str) -> Anything:
-    """An attribute that every call must give, inside an `Attrs` class."""
-    return Field("", "", REQUIRED, doc)
+def required(doc: str, *, kind: str = "", normal: Callable[[Anything], Value] | None = None) -> Anything:
+    """An attribute that every call must give: in the text format it is always printed."""
+    return Field("", kind, REQUIRED, doc, normal)
 
 
 class Attrs:
@@ -58,14 +68,15 @@ class Attrs:
 
     _fields: ClassVar[dict[str, Field]] = {}
     _key: ClassVar[str] = "Attrs"
-    _schemas: ClassVar[dict[str, type[Attrs]]] = {}
+    _schemas: ClassVar[dict[str, type[Attrs] | Callable[[], type[Attrs]]]] = {}
 
     @staticmethod
     def by_key(key: str) -> type[Attrs] | None:
         """The class of attributes with that key, the last one declared; None where there is none (yet:
         operators declare theirs when they are first asked for).
         """
-        return Attrs._schemas.get(key)
+        schema = Attrs._schemas.get(key)
+        return schema if schema is None or isinstance(schema, type) else schema()
 
     def __init_subclass__(cls, key: str = "", **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -83,7 +94,7 @@ class Attrs:
                 )
             declared = cls.__dict__[name]
             default = declared.default if declared.default is REQUIRED else KINDS[kind](declared.default)
-            fields[name] = Field(name, kind, default, declared.doc)
+            fields[name] = Field(name, kind, default, declared.doc, declared.normal)
             setattr(cls, name, default)
         cls._fields = fields
 
@@ -174,6 +185,38 @@ class Attrs:
 
     def __repr__(self) -> str:
         return f"{self._key.rsplit('.', 1)[-1]}({', '.join(f'{k}={v!r}' for k, v in self.items())})"
+
+
+def derived_schema(key: str, fields: Callable[[], Sequence[Field]], module: str) -> Callable[[], type[Attrs]]:
+    """The schema of an operator whose builder declares its attributes: a function that makes the class of
+    `fields` when it is first called, for most operators are declared and never used.
+    """
+
+    @cache
+    def schema() -> type[Attrs]:
+        declared = {field.name: field for field in fields()}
+        members: dict[str, Anything] = {
+            "__module__": module,
+            "__annotations__": {name: field.kind for name, field in declared.items()},
+            "__reduce__": lambda attrs: (_restored, (key, attrs.__dict__)),
+            **declared,
+        }
+        return new_class(key.rpartition(".")[2], (Attrs,), {"key": key}, lambda body: body.update(members))
+
+    Attrs._schemas[key] = schema
+    return schema
+
+
+def _restored(key: str, values: dict[str, Value]) -> Attrs:
+    """Attributes that were pickled, of a class that was derived."""
+    from .op import Op
+
+    schema = Attrs.by_key(key)
+    if schema is None:
+        Op.load_all()
+        schema = Attrs.by_key(key)
+    assert schema is not None
+    return schema(**values)
 
 
 class DictAttrs(Attrs):

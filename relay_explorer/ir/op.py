@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
 from typing import Any as Anything
 from typing import ClassVar, NamedTuple, Protocol
 
 from .attrs import Attrs
+from .declaration import Gradient, NotApplicable, Precision, Trait
 from .errors import RelayError, UnknownOperatorError
 from .expr import Expr
 from .types import TensorType, Type
 
 
-class OpPattern:
-    """How an operator may be fused, from the simplest to the most opaque; numbered as in TVM."""
+class OpPattern(IntEnum):
+    """How an operator may be fused, from the simplest to the most opaque; numbered and named as in TVM."""
 
     ELEMWISE = 0
     BROADCAST = 1
@@ -23,16 +25,23 @@ class OpPattern:
     OUT_ELEMWISE_FUSABLE = 4
     TUPLE = 7
     OPAQUE = 8
+    ELEMENTWISE = ELEMWISE
+    REDUCTION = COMM_REDUCE
+
+    @property
+    def words(self) -> str:
+        """The pattern's name in sentences."""
+        return PATTERN_NAMES[self]
 
 
-PATTERN_NAMES = {
-    0: "element-wise",
-    1: "broadcast",
-    2: "injective",
-    3: "reduction",
-    4: "out-fusable",
-    7: "tuple",
-    8: "opaque",
+PATTERN_NAMES: dict[int, str] = {
+    OpPattern.ELEMWISE: "element-wise",
+    OpPattern.BROADCAST: "broadcast",
+    OpPattern.INJECTIVE: "injective",
+    OpPattern.COMM_REDUCE: "reduction",
+    OpPattern.OUT_ELEMWISE_FUSABLE: "out-fusable",
+    OpPattern.TUPLE: "tuple",
+    OpPattern.OPAQUE: "opaque",
 }
 
 
@@ -118,6 +127,10 @@ def size_of(type_: Type) -> int:
     return count
 
 
+# By TVM's name of a property, how a declaration answers for it; what reads the declaration registers it.
+PROPERTIES: dict[str, Callable[[Op], Anything]] = {}
+
+
 class Argument(NamedTuple):
     """A tensor argument of an operator."""
 
@@ -129,33 +142,38 @@ class Argument(NamedTuple):
 class Op(Expr):
     """An operator. There is one object a name; `Op.get(name)` finds it.
 
-    Fields: `name`; `description`, one line; `formula`, its definition; `inputs`, the names of its tensor
-    arguments (None: any number, as one tuple or several arguments); `attrs_class`, its attributes' schema
-    or None; `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, an OpPattern;
-    `flops`, how many floating-point operations a call does, from its attributes, argument types and result
-    type; `compute`, its meaning in NumPy, or None; `family`, the group that explorers colour it by;
-    `level`, its place in TVM's list; `lenient_in_tvm`, where TVM's relation accepted what this one
-    refuses; `gradient` and `lowering`, where its derivative and what a kernel computes are found (see
-    `ops.declare`).
+    Fields: `name`; `description`, one line; `formula`, its definition; `inputs`, the names of its operands
+    (None: any number, as one tuple or several operands); `attrs_class`, the schema of its attributes or None;
+    `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, how it fuses; `flops`, how
+    many floating-point operations a call performs, of its attributes, operand types and result type;
+    `compute`, its reference implementation in NumPy, or None; `family`, the group that explorers colour it
+    by; `level`, its place in TVM's list; `lenient_in_tvm`, where TVM's relation accepted what this one
+    refuses; `gradient`, `lowering`, `layout`, `precision`, `traits` and `example`, what passes, code
+    generators and books ask (see `relay_explorer.ops.operator`), each None where nothing was declared.
     """
 
     __slots__ = (
         "_arguments",
         "_attrs",
-        "attrs_class",
+        "_schema",
         "compute",
         "description",
+        "example",
         "family",
         "flops",
         "formula",
         "gradient",
         "inputs",
+        "layout",
         "lenient_in_tvm",
         "level",
         "lowering",
+        "module",
         "name",
         "pattern",
+        "precision",
         "relation",
+        "traits",
     )
     __setattr__ = object.__setattr__  # type: ignore[assignment]  # a declaration may be completed step by step (see `ops.register`)
     __delattr__ = object.__delattr__
@@ -169,15 +187,20 @@ class Op(Expr):
         formula: str,
         inputs: tuple[str, ...] | None,
         relation: Relation,
-        attrs_class: type[Attrs] | None = None,
+        attrs_class: type[Attrs] | Callable[[], type[Attrs]] | None = None,
         pattern: int = OpPattern.OPAQUE,
         flops: Flops | None = None,
         compute: Compute | None = None,
         family: str = "other",
         level: int = 10,
         lenient_in_tvm: str = "",
-        gradient: str = "",
-        lowering: str = "",
+        gradient: Gradient | NotApplicable | str | None = None,
+        lowering: Callable[[Anything], Sequence[Anything]] | str = "",
+        layout: Callable[[Anything], Anything] | NotApplicable | None = None,
+        precision: Precision | None = None,
+        traits: Iterable[Trait] = (),
+        example: Callable[[], Anything] | None = None,
+        module: str = "",
     ) -> None:
         self._unlock()
         self.name = name
@@ -185,18 +208,40 @@ class Op(Expr):
         self.formula = formula
         self.inputs = inputs
         self.relation = relation
-        self.attrs_class = attrs_class
-        self.pattern = pattern
+        self._schema = attrs_class
+        self.pattern = OpPattern(pattern)
         self.flops: Flops = flops or no_flops
         self.compute = compute
         self.gradient = gradient
         self.lowering = lowering
+        self.layout = layout
+        self.precision = precision
+        self.traits = frozenset(traits)
+        self.example = example
+        self.module = module
         self.family = family
         self.level = level
         self.lenient_in_tvm = lenient_in_tvm
         self._attrs: dict[str, tuple[Anything, int]] = {}
         self._arguments = [Argument(name) for name in inputs or ()]
         self._lock(None)
+
+    @property
+    def attrs_class(self) -> type[Attrs] | None:
+        """The schema of its attributes, or None where it has none."""
+        schema = self._schema
+        if schema is None or isinstance(schema, type):
+            return schema
+        self._schema = schema = schema()
+        return schema
+
+    @attrs_class.setter
+    def attrs_class(self, schema: type[Attrs] | Callable[[], type[Attrs]] | None) -> None:
+        self._schema = schema
+
+    def has(self, trait: Trait) -> bool:
+        """Whether the operator has a property that passes ask for."""
+        return trait in self.traits
 
     @property
     def num_inputs(self) -> int:
@@ -264,14 +309,8 @@ class Op(Expr):
         """
         if key == "TOpPattern":
             return self.pattern
-        if key == "FPrimalGradient" and self.gradient and key not in self._attrs:
-            from ..transform.gradients import named
-
-            return named(self.gradient)
-        if key == "FTVMMixedPrecisionConversionType" and key not in self._attrs:
-            from ..transform.mixed_precision.categories import default_conversion
-
-            return default_conversion(self.name)
+        if key not in self._attrs and key in PROPERTIES:
+            return PROPERTIES[key](self)
         return self._attrs.get(key, (None, 0))[0]
 
     def set_attr(self, key: str, value: Anything, plevel: int = 10) -> None:
@@ -279,7 +318,7 @@ class Op(Expr):
         one.
         """
         if key == "TOpPattern":
-            self.pattern = int(value)
+            self.pattern = OpPattern(int(value))
             return
         own = self._attrs.get(key)
         if own is not None and own[1] == plevel:

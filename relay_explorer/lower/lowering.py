@@ -18,6 +18,8 @@ def lowering_of(op: Op) -> Lowering | None:
     given: Lowering | None = op.get_attr("FTVMCompute")
     if given is not None:
         return given
+    if callable(op.lowering):
+        return op.lowering
     if op.lowering and op.lowering != HOST:
         file, _, function = op.lowering.partition(".")
         found: Lowering = getattr(import_module(f"relay_explorer.ops.te.{file}"), function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import relay
+from ..ir.expr import Expr
 from ..ir.module import IRModule
 from .layers import Builder
 
@@ -10,7 +11,7 @@ from .layers import Builder
 def lenet(batch: int = 1) -> IRModule:
     """data (batch, 1, 28, 28) to class probabilities (batch, 10)."""
     b = Builder()
-    x = b.input("data", (batch, 1, 28, 28))
+    x: Expr = b.input("data", (batch, 1, 28, 28))
     x = relay.nn.relu(b.conv(x, "conv1", 1, 6, kernel=5, padding=2, bias=True))
     x = relay.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2))
     x = relay.nn.relu(b.conv(x, "conv2", 6, 16, kernel=5, bias=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import relay
+from ..ir.expr import Expr
 from ..ir.module import IRModule
 from .layers import Builder
 
@@ -15,6 +16,8 @@ def lstm(
     """
     b = Builder(dtype=dtype)
     sequence = [b.input(f"x{t}", (batch, inputs)) for t in range(steps)]
+    h: Expr
+    c: Expr
     h, c = b.input("h", (batch, hidden)), b.input("c", (batch, hidden))
     w_input, w_hidden = b.weight("w_input", (4 * hidden, inputs)), b.weight("w_hidden", (4 * hidden, hidden))
     bias = b.weight("bias", (4 * hidden,))

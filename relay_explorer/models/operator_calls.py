@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..ir.expr import Call, Expr, Var, const, var
+from collections.abc import Iterator
+
+from ..ir.expr import Call, Expr, const, var
 from ..ir.op import Op
 from ..ir.tuple_wrapper import TupleWrapper
-from ..ir.types import TensorType
 from ..ops import (
     annotation,
     broadcast,
@@ -28,39 +29,17 @@ from ..ops import (
     unary,
     windows,
 )
+from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, Y, bools, ints, t
 from ..relay import nn, vision
 
 Example = Expr | TupleWrapper
-
-
-def t(*shape: int, dtype: str = "float32", name: str = "x") -> Var:
-    """A variable of tensor type."""
-    return var(name, TensorType(shape, dtype))
-
-
-def ints(*shape: int, name: str = "i") -> Var:
-    """A variable of a tensor of integers."""
-    return t(*shape, dtype="int32", name=name)
-
-
-def bools(*shape: int, name: str = "b") -> Var:
-    """A variable of a tensor of truth values."""
-    return t(*shape, dtype="bool", name=name)
-
-
-X, Y, V = t(2, 6), t(2, 6, name="y"), t(6, name="v")
-IMAGE, VOLUME, SIGNAL = (
-    t(1, 4, 8, 8, name="image"),
-    t(1, 4, 8, 8, 8, name="volume"),
-    t(1, 4, 8, name="signal"),
-)
 C = [t(4, name=f"c{n}") for n in range(4)]
 ONE, ZERO = const(1.0), const(0.0)
 
 
 def _plain(op: Op) -> Expr | None:
     """A call of an operator of one or two tensors without attributes."""
-    if op.attrs_class is not None or op.inputs not in (("data",), ("lhs", "rhs")):
+    if op.example is not None or op.attrs_class is not None or op.inputs not in (("data",), ("lhs", "rhs")):
         return None
     of = {"bool": bools, "int": ints}.get(
         "bool" if "boolean" in op.relation.formula else "int" if "integer" in op.relation.formula else "", t
@@ -198,12 +177,6 @@ NEURAL: list[Example] = [
     nn.bias_add(IMAGE, var("b")),
     nn.batch_matmul(t(2, 3, 4), t(2, 5, 4, name="y")),
     nn.batch_flatten(IMAGE),
-    nn.relu(X),
-    nn.leaky_relu(X, 0.1),
-    nn.prelu(IMAGE, var("alpha")),
-    nn.softmax(X, 1),
-    nn.fast_softmax(X),
-    nn.log_softmax(X),
     *(f(SIGNAL) for f in (nn.max_pool1d, nn.avg_pool1d)),
     *(f(VOLUME) for f in (nn.max_pool3d, nn.avg_pool3d)),
     *(f(IMAGE, (2, 2), (2, 2), ceil_mode=True) for f in (nn.max_pool2d, nn.avg_pool2d)),
@@ -212,10 +185,10 @@ NEURAL: list[Example] = [
     *(f(IMAGE, 2) for f in (nn.adaptive_max_pool2d, nn.adaptive_avg_pool2d)),
     *(f(VOLUME, 2) for f in (nn.adaptive_max_pool3d, nn.adaptive_avg_pool3d)),
     *(f(t(1, 4, 4, 4, name="g"), IMAGE, (2, 2), (2, 2)) for f in (nn.max_pool2d_grad, nn.avg_pool2d_grad)),
-    nn.batch_norm(IMAGE, *C),
+    nn.batch_norm(IMAGE, C[0], C[1], C[2], C[3]),
     nn.layer_norm(X, V, t(6, name="b")),
-    nn.instance_norm(IMAGE, *C[:2]),
-    nn.group_norm(IMAGE, *C[:2], num_groups=2),
+    nn.instance_norm(IMAGE, C[0], C[1]),
+    nn.group_norm(IMAGE, C[0], C[1], num_groups=2),
     nn.l2_normalize(X, 1e-5, [1]),
     nn.lrn(IMAGE),
     nn.dropout_raw(X, 0.25),
@@ -280,7 +253,17 @@ MORE: list[Example] = [
 
 PLAIN = [call for call in (_plain(Op.get(name)) for name in Op.list_op_names()) if call is not None]
 CALLS: list[Call] = []
-for example in [*PLAIN, *TENSOR, *NEURAL, *MORE]:
+
+
+def _declared() -> Iterator[Example]:
+    """The examples that operators were declared with."""
+    for op in map(Op.get, Op.list_op_names()):
+        if op.example is not None:
+            example = op.example()
+            yield from example if isinstance(example, (list, tuple)) else [example]
+
+
+for example in [*_declared(), *PLAIN, *TENSOR, *NEURAL, *MORE]:
     call = example.astuple() if isinstance(example, TupleWrapper) else example
     assert isinstance(call, Call)
     CALLS.append(call)

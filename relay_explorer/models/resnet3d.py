@@ -50,7 +50,7 @@ def resnet3d(
 def _unit(b: _Video, x: Expr, name: str, inputs: int, width: int, stride: int) -> Expr:
     """Two 3 × 3 × 3 convolutions beside a shortcut."""
     cube, once, strides = (3, 3, 3), (1, 1, 1), (stride, stride, stride)
-    out = relay.nn.relu(b.conv3d(x, f"{name}_1", inputs, width, cube, strides, once))
+    out: Expr = relay.nn.relu(b.conv3d(x, f"{name}_1", inputs, width, cube, strides, once))
     out = b.conv3d(out, f"{name}_2", width, width, cube, once, once)
     if inputs != width or stride != 1:
         x = b.conv3d(x, f"{name}_sc", inputs, width, once, strides, (0, 0, 0))

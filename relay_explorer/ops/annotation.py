@@ -12,6 +12,8 @@ from .arguments import expr
 from .declare import declare
 from .register import SAME_TYPE
 
+__all__ = ["checkpoint", "compiler_begin", "compiler_end", "stop_fusion"]
+
 
 class CompilerAttrs(Attrs, key="relay.attrs.CompilerAttrs"):
     compiler: str = required("The compiler that is to get this part of the program.")

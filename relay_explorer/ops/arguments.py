@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 from ..ir.errors import AttributeSchemaError
 from ..ir.expr import Call, Constant, Expr, Tuple, as_expr
 from ..ir.ndarray import NDArray
 from ..ir.op import Op
 from ..ir.tuple_wrapper import TupleWrapper
+
+if TYPE_CHECKING:
+    import numpy
+
+# What builders take for a tensor: an expression, the call of an operator with several results, or what
+# becomes a constant. And what they take for a tuple of tensors.
+Operand: TypeAlias = Union[Expr, TupleWrapper, NDArray, "numpy.ndarray", "numpy.generic", bool, int, float]
+Operands: TypeAlias = Expr | TupleWrapper | Sequence[Operand]
 
 
 def expr(value: object) -> Expr:

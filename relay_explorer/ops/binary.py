@@ -12,6 +12,12 @@ from .declare import declare
 from .numeric import Array, is_float, nonzero, np, quotient
 from .relation import BROADCAST, broadcast_shapes, forward, is_integer, same_dtypes, tensor
 
+__all__ = [
+    "add", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "floor_divide", "floor_mod",
+    "left_shift", "maximum", "minimum", "mod", "multiply", "power", "right_shift", "subtract",
+    "trunc_divide", "trunc_mod",
+]  # fmt: skip
+
 
 def _binary(
     name: str,

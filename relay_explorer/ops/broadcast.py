@@ -25,6 +25,8 @@ from .declare import declare
 from .numeric import Array, np, numbers
 from .relation import UNKNOWN, forward, integers, same_dim, same_dtypes, tensor
 
+__all__ = ["broadcast_to", "broadcast_to_like", "collapse_sum_like", "collapse_sum_to"]
+
 
 def _check(small: Shape, large: Shape, culprits: tuple[int, ...]) -> None:
     """A RelationError unless broadcasting `small` gives `large`."""
@@ -93,7 +95,7 @@ def _spread(
     inputs: tuple[str, ...],
     attrs: type[InitOpAttrs] | None = None,
     *,
-    pattern: int = OpPattern.BROADCAST,
+    pattern: OpPattern = OpPattern.BROADCAST,
     flops: Flops = no_flops,
     level: int = 10,
     compute: Compute,

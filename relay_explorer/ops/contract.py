@@ -16,6 +16,8 @@ from .declare import declare
 from .numeric import Array, np
 from .relation import forward, meet_dims, same_dim, same_dtypes, tensor_fields
 
+__all__ = ["einsum", "equation_terms"]
+
 
 class EinsumAttrs(Attrs, key="relay.attrs.EinsumAttrs"):
     equation: str = required(

@@ -15,6 +15,8 @@ from .declare import declare
 from .numeric import Array, along, element_type, np
 from .relation import IDENTITY, UNKNOWN, forward, integers, normal_axis, scalar, tensor
 
+__all__ = ["arange", "full", "full_like", "one_hot", "ones", "ones_like", "zeros", "zeros_like"]
+
 
 class InitOpAttrs(Attrs, key="relay.attrs.InitOpAttrs"):
     shape: Ints | None = required("The shape of the result.")
@@ -53,7 +55,7 @@ def _makes(
     *,
     inputs: tuple[str, ...] = (),
     attrs: type[Attrs] | None = None,
-    pattern: int = OpPattern.ELEMWISE,
+    pattern: OpPattern = OpPattern.ELEMWISE,
     level: int = 3,
     compute: Compute,
     gradient: str = "",

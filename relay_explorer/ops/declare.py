@@ -17,7 +17,7 @@ def declare(
     relation: Relation,
     inputs: tuple[str, ...] | None = ("data",),
     attrs: type[Attrs] | None = None,
-    pattern: int = OpPattern.OPAQUE,
+    pattern: OpPattern = OpPattern.OPAQUE,
     flops: Flops | None = None,
     compute: Compute | None = None,
     family: str,

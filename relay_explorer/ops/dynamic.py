@@ -23,6 +23,8 @@ from .slice import StridedSliceAttrs
 from .sort import TopKAttrs
 from .transform import ExpandDimsAttrs, SqueezeAttrs
 
+__all__ = []
+
 
 def _unknown(rank: int) -> Shape:
     return (UNKNOWN,) * check_rank(rank)
@@ -166,7 +168,7 @@ def _dynamic(
     attrs: type[Attrs],
     compute: Compute,
     *,
-    pattern: int = OpPattern.INJECTIVE,
+    pattern: OpPattern = OpPattern.INJECTIVE,
     family: str = "shape",
     level: int = 3,
 ) -> None:

@@ -17,6 +17,8 @@ from .declare import declare
 from .numeric import Array, np
 from .relation import forward, normal_axes, same_dim, tensor
 
+__all__ = ["fixed_point_multiply", "fixed_point_multiply_per_axis"]
+
 _FRACTION = 31  # bits after the point of a multiplier
 
 

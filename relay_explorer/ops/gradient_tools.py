@@ -1,16 +1,16 @@
-"""What gradients are built with."""
+"""What gradient rules are written with; `calls.relay` has the builders of all operators."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod
 
+from ..ir.declaration import Gradient, GradientRule
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Tuple, TupleGetItem, const
 from ..ir.typed import tensor_type
 from ..ir.types import TensorType, TupleType, Type
-from .create import arange, ones, ones_like, zeros, zeros_like
-from .index import scatter_elements
-from .reshape import reshape
+from .calls import relay
 
 
 def number(value: float, like: Expr) -> Constant:
@@ -63,8 +63,8 @@ def _filled(expr: Expr, type_: Type, one: bool) -> Expr:
     if not isinstance(type_, TensorType):
         raise RelayError(f"a value of type {type_} has no gradient: only tensors and tuples of them have")
     if is_static(type_):
-        return (ones if one else zeros)(type_.concrete_shape, type_.dtype)
-    return (ones_like if one else zeros_like)(expr)
+        return (relay.ones if one else relay.zeros)(type_.concrete_shape, type_.dtype)
+    return (relay.ones_like if one else relay.zeros_like)(expr)
 
 
 def field_of(value: Expr, index: int) -> Expr:
@@ -81,26 +81,74 @@ def gathered(call: Call, grad: Expr, data: Expr, numbered: Expr, spare: bool = F
     """
     type_ = tensor_type(data)
     count = prod(extents(data, f"the gradient of `{call.op}`"))
-    sums = scatter_elements(
-        zeros((count + spare,), type_.dtype), reshape(numbered, (-1,)), reshape(grad, (-1,)), 0, "add"
+    sums = relay.scatter_elements(
+        relay.zeros((count + spare,), type_.dtype),
+        relay.reshape(numbered, (-1,)),
+        relay.reshape(grad, (-1,)),
+        0,
+        "add",
     )
     if spare:
-        from .slice import strided_slice
-
-        sums = strided_slice(sums, [0], [count])
-    return reshape(sums, type_.concrete_shape)
+        sums = relay.strided_slice(sums, [0], [count])
+    return relay.reshape(sums, type_.concrete_shape)
 
 
 def numbers_of(data: Expr, call: Call) -> Expr:
     """A tensor of the shape of `data`, an argument of `call`, whose elements are 0, 1, 2, …"""
     shape = extents(data, f"the gradient of `{call.op}`")
-    row = arange(const(0, "int32"), const(prod(shape), "int32"), const(1, "int32"), "int32")
-    return reshape(row, shape) if len(shape) != 1 else row
+    row = relay.arange(const(0, "int32"), const(prod(shape), "int32"), const(1, "int32"), "int32")
+    return relay.reshape(row, shape) if len(shape) != 1 else row
 
 
 def along(vector: Expr, rank: int, axis: int) -> Expr:
     """A vector, shaped so that it broadcasts along `axis` of a tensor of `rank` axes."""
-    from .transform import expand_dims
-
     after = rank - axis % rank - 1
-    return expand_dims(vector, 1, after) if after else vector
+    return relay.expand_dims(vector, 1, after) if after else vector
+
+
+def masked(condition: Expr, grad: Expr) -> Expr:
+    """`grad` where the condition holds, else zero."""
+    return relay.where(condition, grad, relay.zeros_like(grad))
+
+
+def summed_to_operand(grad: Expr, call: Call, operand: int) -> Expr:
+    """`grad`, of the shape of the result, summed to the shape of an operand that was broadcast."""
+    argument = call.args[operand]
+    if tensor_type(argument).shape == tensor_type(call).shape:
+        return grad
+    return relay.collapse_sum_like(grad, argument)
+
+
+def slope(formula: str, derivative: Callable[[Expr, Expr], Expr]) -> Gradient:
+    """The gradient of a function of each element, by its derivative: built of the data and of the value."""
+    return Gradient(formula, lambda call, grad: [grad * derivative(call.args[0], call)])
+
+
+def _none(call: Call, grad: Expr) -> list[Expr | None]:
+    """The value is constant between its jumps, or depends on no number: all derivatives are zero."""
+    return [None] * len(call.args)
+
+
+ZERO = Gradient("the value does not move smoothly with any argument: nothing goes back", _none)
+SAME = Gradient("dx = dy", lambda call, grad: [grad])
+
+Differentiate = Callable[[Sequence[Expr], Callable[..., Expr], Expr], "Sequence[Expr | None]"]
+_differentiate: list[Differentiate] = []
+
+
+def differentiate_by(function: Differentiate) -> Differentiate:
+    """Register what differentiates compositions: reverse mode, which is a pass, below the operators."""
+    _differentiate[:] = [function]
+    return function
+
+
+def composed(build: Callable[..., Expr]) -> GradientRule:
+    """The rule of an operator whose value is `build(attrs, *operands)`, composed of operators that have
+    gradients. The operands that `build` gets are variables with types.
+    """
+
+    def rule(call: Call, grad: Expr) -> Sequence[Expr | None]:
+        (differentiate,) = _differentiate
+        return differentiate(call.args, lambda *operands: build(call.attrs, *operands), grad)
+
+    return rule

@@ -17,6 +17,8 @@ from .interpolate import resized, sampled
 from .numeric import Array, element_type, np, numbers
 from .relation import forward, integers, same_dim, tensor
 
+__all__ = ["affine_grid", "crop_and_resize", "grid_sample", "resize1d", "resize2d", "resize3d"]
+
 _METHODS = ("nearest_neighbor", "linear", "cubic")
 
 

@@ -25,6 +25,11 @@ from .relation import (
     tensor_fields,
 )
 
+__all__ = [
+    "adv_index", "argwhere", "gather", "gather_nd", "scatter_elements", "scatter_nd", "take",
+    "unravel_index",
+]  # fmt: skip
+
 
 def _indexes(
     name: str,
@@ -34,7 +39,7 @@ def _indexes(
     inputs: tuple[str, ...],
     attrs: type[Attrs] | None = None,
     *,
-    pattern: int = OpPattern.INJECTIVE,
+    pattern: OpPattern = OpPattern.INJECTIVE,
     level: int = 3,
     compute: Compute,
     lenient_in_tvm: str = "",

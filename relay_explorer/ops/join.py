@@ -16,6 +16,8 @@ from .declare import declare
 from .numeric import Array, np
 from .relation import check_fields, forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields, times
 
+__all__ = ["concatenate", "meshgrid", "repeat", "split", "stack", "tile"]
+
 
 def _joins(
     name: str,
@@ -25,7 +27,7 @@ def _joins(
     attrs: type[Attrs],
     *,
     inputs: tuple[str, ...] = ("data",),
-    pattern: int = OpPattern.INJECTIVE,
+    pattern: OpPattern = OpPattern.INJECTIVE,
     level: int = 3,
     compute: Compute,
     lenient_in_tvm: str = "",

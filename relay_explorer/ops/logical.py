@@ -12,6 +12,11 @@ from .declare import declare
 from .numeric import Array, np
 from .relation import BROADCAST_COMPARE, broadcast_shapes, forward, same_dtypes, tensor
 
+__all__ = [
+    "equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_or", "logical_xor",
+    "not_equal", "where",
+]  # fmt: skip
+
 
 def _compared(
     name: str,

@@ -13,6 +13,8 @@ from .declare import declare
 from .numeric import Array, element_type, np
 from .relation import forward, same_dim, same_dtypes, tensor
 
+__all__ = ["dilation2d"]
+
 
 class Dilation2DAttrs(Attrs, key="relay.attrs.Dilation2DAttrs"):
     strides: Ints = attr((1, 1), "How far the window moves at a time, in rows and columns.")

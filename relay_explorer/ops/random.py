@@ -18,6 +18,8 @@ from .declare import declare
 from .numeric import Array, np
 from .relation import tensor
 
+__all__ = ["multinomial", "normal", "threefry_generate", "threefry_key", "threefry_split", "uniform"]
+
 KEY = TensorType((threefry.WORDS,), "uint64")
 
 

@@ -19,6 +19,11 @@ from .relation import count, forward, normal_axes, same_dim, tensor
 from .transform import squeeze
 from .unary import exp, log, sqrt
 
+__all__ = [
+    "all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "mean_std", "mean_variance", "min",
+    "prod", "std", "sum", "variance",
+]  # fmt: skip
+
 Axes = int | Sequence[int] | None
 
 

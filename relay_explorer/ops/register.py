@@ -92,12 +92,8 @@ def relation_from_function(name: str, function: Callable[[list[Type], Anything],
 def attrs_called(key: str) -> type[Attrs]:
     """The class of attributes with that key."""
     Op.load_all()
-    pending = [Attrs]
-    while pending:
-        cls = pending.pop()
-        if cls._key == key:
-            return cls
-        pending.extend(cls.__subclasses__())
+    if (schema := Attrs.by_key(key)) is not None:
+        return schema
     raise UnknownOperatorError(f"there is no class of attributes called `{key[:200]}`")
 
 

@@ -16,6 +16,8 @@ from .declare import declare
 from .numeric import Array, element_type, np
 from .relation import UNKNOWN, count, forward, tensor, times
 
+__all__ = ["layout_transform", "ndarray_size", "reshape", "reshape_like", "reverse_reshape", "shape_of"]
+
 
 class ReshapeAttrs(Attrs, key="relay.attrs.ReshapeAttrs"):
     newshape: Ints | None = required(

@@ -13,6 +13,8 @@ from .declare import declare
 from .numeric import Array, along, element_type, np
 from .relation import forward, integers, normal_axis, same_dim, same_dtypes, scalar, tensor, times
 
+__all__ = ["cumprod", "cumsum", "invert_permutation", "matrix_set_diag", "sequence_mask", "trilu", "unique"]
+
 
 def _row(
     name: str,
@@ -22,7 +24,7 @@ def _row(
     attrs: type[Attrs] | None,
     *,
     inputs: tuple[str, ...] = ("data",),
-    pattern: int = OpPattern.OPAQUE,
+    pattern: OpPattern = OpPattern.OPAQUE,
     flops: Flops = no_flops,
     family: str = "index",
     level: int = 3,

@@ -14,6 +14,8 @@ from .declare import declare
 from .numeric import Array, numbers
 from .relation import UNKNOWN, forward, integers, normal_axes, normal_axis, same_dtypes, tensor
 
+__all__ = ["slice_like", "slice_plan", "strided_set", "strided_slice"]
+
 _FAR = 2**63 - 1  # past the end of every axis
 
 

@@ -13,6 +13,8 @@ from .declare import declare
 from .numeric import Array, element_type, np
 from .relation import forward, normal_axis, same_dim, same_dtypes, tensor
 
+__all__ = ["argsort", "searchsorted", "sort", "topk"]
+
 
 def _sorts(
     name: str,

@@ -35,6 +35,8 @@ from .reshape import reshape, shape_of
 from .slice import slice_like, strided_slice
 from .transform import cast_like, expand_dims
 
+__all__ = ["segment_sum", "sparse_fill_empty_rows", "sparse_reshape", "sparse_to_dense"]
+
 
 class SparseToDenseAttrs(Attrs, key="relay.attrs.SparseToDenseAttrs"):
     output_shape: Ints | None = required("The shape of the result.")

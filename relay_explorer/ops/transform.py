@@ -14,6 +14,11 @@ from .declare import declare
 from .numeric import Array, element_type, np, numbers, rounded_to_bfloat16
 from .relation import check_rank, forward, integers, normal_axes, normal_axis, same_dim, tensor
 
+__all__ = [
+    "cast", "cast_like", "expand_dims", "reinterpret", "reverse", "reverse_sequence", "squeeze",
+    "transpose",
+]  # fmt: skip
+
 
 def _moves(
     name: str,
@@ -23,7 +28,7 @@ def _moves(
     *,
     attrs: type[Attrs] | None = None,
     inputs: tuple[str, ...] = ("data",),
-    pattern: int = OpPattern.INJECTIVE,
+    pattern: OpPattern = OpPattern.INJECTIVE,
     level: int = 3,
     compute: Compute,
     lenient_in_tvm: str = "",

@@ -14,6 +14,46 @@ from .declare import declare
 from .numeric import Array, is_float, limits, np
 from .relation import IDENTITY, forward, is_integer, tensor
 
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bitwise_not",
+    "ceil",
+    "clip",
+    "copy",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "fast_erf",
+    "fast_exp",
+    "fast_tanh",
+    "floor",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "log",
+    "log2",
+    "log10",
+    "logical_not",
+    "negative",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+]  # fmt: skip
+
 
 def _tested(attrs: None, data: Type) -> Type:
     return TensorType.of(tensor(data, 0, "data").shape, "bool")

@@ -16,6 +16,8 @@ from .declare import declare
 from .numeric import Array, np
 from .relation import UNKNOWN, floating, forward, normal_axis, same_dim, same_dtypes, tensor
 
+__all__ = ["dft", "sliding_window", "stft"]
+
 
 class SlidingWindowAttrs(Attrs, key="relay.attrs.SlidingWindowAttrs"):
     axis: int = required("The first axis that the window moves along; it moves along all from there on.")

@@ -10,17 +10,17 @@ from relay_explorer.ir.expr import Call, Expr, Var
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.walk import post_order
-from relay_explorer.ops import FAMILIES, builders
+from relay_explorer.ops import NAMESPACES, builders
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
 from tests.ops.tensor_programs import type_of
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "conformance.json").read_text())
 BUILDERS = {
-    ("nn." if family.startswith("nn.") else "") + name: build
-    for family in FAMILIES
-    for name, build in builders(family).items()
-    if family != "image"
+    ("nn." if namespace == "nn" else "") + name: build
+    for namespace in NAMESPACES
+    for name, build in builders(namespace).items()
+    if namespace != "image"
 }
 
 

@@ -24,13 +24,13 @@ from relay_explorer.ir.types import (
     TypeCall,
     TypeVar,
 )
-from relay_explorer.ops import FAMILIES, builders, declare, namespace
+from relay_explorer.ops import NAMESPACES, builders, declare
 
 NAMES = Op.list_op_names()
 BUILDERS = {
-    f"{namespace(family)}.{name}".lstrip("."): build
-    for family in FAMILIES
-    for name, build in builders(family).items()
+    f"{namespace}.{name}".lstrip("."): build
+    for namespace in NAMESPACES
+    for name, build in builders(namespace).items()
 }
 TENSOR = TensorType((2, 3))
 STRANGE: list[Type] = [

@@ -16,8 +16,7 @@ from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import PATTERN_NAMES, Op, Relation, no_flops
 from relay_explorer.ir.walk import free_vars
 from relay_explorer.models.operator_calls import CALLS
-from relay_explorer.ops import FAMILIES as FILES
-from relay_explorer.ops import builders, namespace
+from relay_explorer.ops import NAMESPACES, builders
 from relay_explorer.ops.declare import FAMILIES
 from relay_explorer.ops.left_out import LEFT_OUT
 from relay_explorer.ops.reference import anchor
@@ -75,10 +74,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def _builders() -> dict[str, Callable[..., Any]]:
     """Each builder by the name under which `relay` has it."""
     found: dict[str, Callable[..., Any]] = {}
-    for file in FILES:
-        place = namespace(file)
-        for name, build in builders(file).items():
-            found[f"{place}.{name}" if place else name] = build
+    for namespace in NAMESPACES:
+        for name, build in builders(namespace).items():
+            found[f"{namespace}.{name}" if namespace else name] = build
     return found
 
 

@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ir.once import once
-from ...ops.te.tensors import Value, tirx
+from ...ops.te.library import tirx
+from ...ops.te.tensors import Value
 from ..require import tvm
 
 LOG2_E = 1.44269504088896341

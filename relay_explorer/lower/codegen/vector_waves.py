@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import pi
 
-from ...ops.te.tensors import Value, tirx
+from ...ops.te.library import tirx
+from ...ops.te.tensors import Value
 from .vector_math import BIAS, DIGITS, named
 
 # 2/π in 288 bits after the point

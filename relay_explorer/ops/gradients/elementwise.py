@@ -12,7 +12,7 @@ from ...ir.typed import tensor_type
 from .. import binary, logical, unary
 from ..broadcast import broadcast_to_like, collapse_sum_like
 from ..create import zeros_like
-from ..gradient_tools import along, axis_count, number
+from ..gradient_tools import number
 from ..reduce import sum as sum_of
 from ..transform import cast as converted
 
@@ -71,26 +71,6 @@ def abs(call: Call, grad: Expr) -> list[Expr]:
     """At 0, where there is a corner, the slope is 1, as in the reference."""
     (x,) = call.args
     return [logical.where(logical.less(x, number(0, x)), unary.negative(grad), grad)]
-
-
-def relu(call: Call, grad: Expr) -> list[Expr]:
-    """At 0 the slope is 1, as in the reference."""
-    (x,) = call.args
-    return [_where(logical.greater_equal(x, number(0, x)), grad)]
-
-
-def leaky_relu(call: Call, grad: Expr) -> list[Expr]:
-    (x,) = call.args
-    return [logical.where(logical.greater(x, number(0, x)), grad, grad * number(_attrs(call).alpha, x))]
-
-
-def prelu(call: Call, grad: Expr) -> list[Expr]:
-    x, alpha = call.args
-    axis = _attrs(call).axis
-    positive = logical.greater(x, number(0, x))
-    sloped = grad * along(alpha, axis_count(x), axis)
-    by_alpha = logical.where(positive, zeros_like(grad), grad * x)
-    return [logical.where(positive, grad, sloped), sum_of(by_alpha, axis, exclude=True)]
 
 
 def clip(call: Call, grad: Expr) -> list[Expr]:

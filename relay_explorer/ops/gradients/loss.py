@@ -8,12 +8,11 @@ from ...ir.expr import Call, Expr, const
 from ...ir.typed import tensor_type
 from .. import logical, unary
 from ..create import one_hot
-from ..gradient_tools import along, axis_count, extents, number
+from ..gradient_tools import along, axis_count, composed, extents, number
 from ..index import take
 from ..reduce import sum as sum_of
 from ..reshape import shape_of
 from ..transform import cast, expand_dims
-from .composed import composed
 
 
 def cross_entropy(call: Call, grad: Expr) -> list[Expr]:

@@ -8,24 +8,13 @@ from ...ir.expr import Call, Expr, Tuple, const
 from ...ir.typed import tensor_type
 from .. import unary
 from ..binary import maximum, power
-from ..gradient_tools import along, axis_count, extents, field_of, number
+from ..gradient_tools import along, axis_count, composed, extents, field_of, number
 from ..nn.pad import pad
 from ..reduce import mean as mean_of
 from ..reduce import sum as sum_of
 from ..reshape import reshape
 from ..transform import transpose
 from ..windows import sliding_window
-from .composed import composed
-
-
-def softmax(call: Call, grad: Expr) -> list[Expr]:
-    assert call.attrs is not None
-    return [(grad - sum_of(grad * call, call.attrs["axis"], keepdims=True)) * call]
-
-
-def log_softmax(call: Call, grad: Expr) -> list[Expr]:
-    assert call.attrs is not None
-    return [grad - sum_of(grad, call.attrs["axis"], keepdims=True) * unary.exp(call)]
 
 
 def dropout(call: Call, grad: Expr) -> list[Expr | None]:

@@ -10,7 +10,7 @@ from ...ir.expr import Call, Constant, Expr
 from ...ir.ndarray import NDArray
 from ...ir.op import Op
 from ...ir.typed import tensor_type
-from ..gradient_tools import extents
+from ..gradient_tools import composed, extents
 from ..index import take
 from ..nn import dense, pool
 from ..nn.layout import layout_map
@@ -19,7 +19,6 @@ from ..nn.window import total_padding, window_places
 from ..reduce import max as max_of
 from ..reshape import layout_transform, reshape
 from ..transform import expand_dims, squeeze, transpose
-from .composed import composed
 
 
 def pool2d(call: Call, grad: Expr) -> list[Expr]:

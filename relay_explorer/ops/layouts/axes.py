@@ -57,7 +57,7 @@ def instance_norm(question: Question) -> Answer:
     return normalization(question)
 
 
-def prelu(question: Question) -> Answer:
+def prelu_layout(question: Question) -> Answer:
     return normalization(question, vectors=1)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...ir.attrs import Attrs
+from ...ir.declaration import NotApplicable
 from ...ir.op import RelationError
 from ...ir.types import Type
 from ..nn.layout import parse_layout
@@ -106,6 +107,8 @@ class Question(NamedTuple):
 
 
 Answer = InferCorrectLayoutOutput | None  # None: the operator works in the old layout only
+LayoutRule = Callable[[Question], Answer]
+NO_LAYOUT_RULE = NotApplicable("it is computed in the layout that the program was written in")
 
 
 def moved(axis: int, old: Layout, new: Layout) -> int | None:

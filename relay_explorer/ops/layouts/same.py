@@ -9,7 +9,7 @@ from ...ir.types import TensorType
 from .layout import Answer, InferCorrectLayoutOutput, Layout, Question
 
 
-def elementwise(question: Question, results: int = 1) -> Answer:
+def elementwise_layout(question: Question, results: int = 1) -> Answer:
     """All arguments and results lie alike: as the first argument does now, or one of them did."""
     known: Sequence[Layout | None] = question.new or question.old
     found = next((layout for layout in known if layout is not None), None)
@@ -18,12 +18,12 @@ def elementwise(question: Question, results: int = 1) -> Answer:
     return InferCorrectLayoutOutput([found] * len(question.old), [found] * results, question.attrs)
 
 
-def dropout(question: Question) -> Answer:
+def dropout_layout(question: Question) -> Answer:
     """The data and the mask."""
-    return elementwise(question, results=2)
+    return elementwise_layout(question, results=2)
 
 
-def broadcast(question: Question) -> Answer:
+def broadcast_layout(question: Question) -> Answer:
     """The axes of the smaller argument lie as the last ones of the larger. Where that is laid anew, the other
     is laid so that they meet again.
     """

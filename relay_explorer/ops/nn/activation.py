@@ -1,63 +1,69 @@
-"""Activations: relu and its relatives, softmax and its relatives."""
+"""The rectified linear unit and its relatives, with slopes below zero."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, attr
-from ...ir.expr import Call, Expr
-from ...ir.op import (
-    Compute,
-    Flops,
-    Op,
-    OpPattern,
-    Relation,
-    RelationError,
-    Reporter,
-    flops_per_output,
-    size_of,
-)
+from ...ir.attrs import attr
+from ...ir.declaration import Gradient, Precision
+from ...ir.expr import Call, Expr, var
+from ...ir.op import OpPattern, Relation, RelationError, Reporter
 from ...ir.types import IncompleteType, Type
-from ..arguments import expr
-from ..declare import declare
-from ..numeric import Array, along, limits, np
+from ..arguments import Operand
+from ..calls import relay
+from ..cost import flops_per_output, operations_per_input
+from ..examples import IMAGE, X
+from ..gradient_tools import along as along_axis
+from ..gradient_tools import axis_count, masked, number
+from ..layouts.axes import prelu_layout
+from ..layouts.same import elementwise_layout
+from ..numeric import Array, along, np
+from ..operator import operator
 from ..relation import IDENTITY, normal_axis, tensor
+from ..te.elementwise import mapped
+from ..te.lowered import Lowered
+from ..te.tensors import Tensor, Value, cast, dtype_of, is_float, select, stage
+from ..te.tensors import number as te_number
 from .layout import many
 from .vector import axis_vector
 
-
-class LeakyReluAttrs(Attrs, key="relay.attrs.LeakyReluAttrs"):
-    alpha: float = attr(0.25, "The slope below zero.")
+__all__ = ["leaky_relu", "prelu", "relu"]
 
 
-class PReluAttrs(Attrs, key="relay.attrs.PReluAttrs"):
-    axis: int = attr(1, "The axis of the data that the slopes lie along.")
+def _relu_te(x: Value) -> Value:
+    """0 where `x` is below it; the comparison this way round keeps NaN, and is one instruction."""
+    if dtype_of(x) == "bool":
+        return x
+    zero = te_number(0, dtype_of(x))
+    return select(x < zero, zero, x)
 
 
-class SoftmaxAttrs(Attrs, key="relay.attrs.SoftmaxAttrs"):
-    axis: int = attr(-1, "The axis over which the results sum to 1.")
+def _relu_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """At 0 the slope is 1, as in TVM."""
+    (x,) = call.args
+    return [masked(relay.greater_equal(x, number(0, x)), grad)]
 
 
-_RELU = declare(
+@operator(
     "nn.relu",
-    "Replaces negative elements by zero.",
+    description="Replaces negative elements by zero.",
     formula=r"y = \max(x, 0)",
-    relation=IDENTITY,
-    pattern=OpPattern.ELEMWISE,
-    flops=flops_per_output,
     family="activation",
     level=1,
-    compute=lambda attrs, x: np.maximum(x, x.dtype.type(0)),
-    gradient="elementwise.relu",
-    lowering="elementwise.relu",
+    relation=IDENTITY,
+    pattern=OpPattern.ELEMENTWISE,
+    flops=flops_per_output,
+    reference=lambda attrs, x: np.maximum(x, x.dtype.type(0)),
+    gradient=Gradient("dx = dy where x ≥ 0, else 0", _relu_gradient),
+    lowering=mapped(_relu_te),
+    layout=elementwise_layout,
+    precision=Precision.FOLLOW,
+    example=lambda build: build(X),
 )
-
-
-def relu(data: Expr) -> Call:
+def relu(data: Operand) -> Call:
     """The larger of each element and 0."""
-    """`data` with what is negative replaced by 0."""
-    return Call(_RELU, [expr(data)])
 
 
 def _leaky(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -67,35 +73,54 @@ def _leaky(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
     return IDENTITY.rule(types, num_inputs, attrs, reporter)
 
 
-def _flops_each(count: int) -> Flops:
-    """So many operations an element of the data."""
-    return lambda attrs, inputs, output: count * size_of(inputs[0])
-
-
 def _sloped(x: Array, slope: float | Array) -> Array:
     return np.where(x > 0, x, x * slope).astype(x.dtype)
 
 
-_LEAKY_RELU = declare(
+def _sloped_te(x: Value, slope: Value) -> Value:
+    """`x`, multiplied by `slope` where it is not above 0."""
+    if dtype_of(x) == "bool":
+        return x
+    return select(x > te_number(0, dtype_of(x)), x, x * slope)
+
+
+def _leaky_relu_te(call: Lowered) -> list[Tensor]:
+    """Of integers the product is a real number, whose fraction is dropped."""
+    x, alpha = call.inputs[0], call.attrs.alpha
+
+    def value(one: Value) -> Value:
+        dtype = dtype_of(one)
+        if is_float(dtype):
+            return _sloped_te(one, te_number(alpha, dtype))
+        return cast(_sloped_te(one.astype("float64"), te_number(alpha, "float64")), dtype)
+
+    return [stage(x.shape, lambda *i: value(x(*i)), call.name)]
+
+
+def _leaky_relu_gradient(call: Call, grad: Expr) -> list[Expr]:
+    (x,), attrs = call.args, call.attrs
+    assert attrs is not None
+    return [relay.where(relay.greater(x, number(0, x)), grad, grad * number(attrs["alpha"], x))]
+
+
+@operator(
     "nn.leaky_relu",
-    "Multiplies negative elements by a small slope.",
+    description="Multiplies negative elements by a small slope.",
     formula=r"y = \begin{cases} x & x > 0 \\ \alpha x & \text{otherwise} \end{cases}",
-    relation=Relation("Identity", _leaky, "{out} = {0}"),
-    attrs=LeakyReluAttrs,
-    pattern=OpPattern.ELEMWISE,
-    flops=_flops_each(2),  # a comparison and a product
     family="activation",
     level=3,
-    compute=lambda attrs, x: _sloped(x, attrs.alpha),
-    gradient="elementwise.leaky_relu",
-    lowering="elementwise.leaky_relu",
+    relation=Relation("Identity", _leaky, "{out} = {0}"),
+    pattern=OpPattern.ELEMENTWISE,
+    flops=operations_per_input(2),  # a comparison and a product
+    reference=lambda attrs, x: _sloped(x, attrs.alpha),
+    gradient=Gradient("dx = dy where x > 0, else alpha · dy", _leaky_relu_gradient),
+    lowering=_leaky_relu_te,
+    layout=elementwise_layout,
+    precision=Precision.FOLLOW,
+    example=lambda build: build(X, 0.1),
 )
-
-
-def leaky_relu(data: Expr, alpha: float = 0.01) -> Call:
+def leaky_relu(data: Operand, alpha: Annotated[float, attr(0.25, "The slope below zero.")] = 0.01) -> Call:
     """`data` with negative elements multiplied by `alpha`."""
-    """`data` with what is negative multiplied by `alpha`."""
-    return Call(_LEAKY_RELU, [expr(data)], LeakyReluAttrs(alpha=alpha))
 
 
 def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -114,115 +139,47 @@ def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
     return True
 
 
-_PRELU = declare(
+def _prelu_te(call: Lowered) -> list[Tensor]:
+    x, alpha = call.inputs
+    axis = call.attrs.axis
+    return [stage(x.shape, lambda *i: _sloped_te(x(*i), alpha(i[axis])), call.name)]
+
+
+def _prelu_gradient(call: Call, grad: Expr) -> list[Expr]:
+    (x, alpha), attrs = call.args, call.attrs
+    assert attrs is not None
+    axis = attrs["axis"]
+    positive = relay.greater(x, number(0, x))
+    sloped = grad * along_axis(alpha, axis_count(x), axis)
+    by_alpha = relay.where(positive, relay.zeros_like(grad), grad * x)
+    return [relay.where(positive, grad, sloped), relay.sum(by_alpha, axis, exclude=True)]
+
+
+@operator(
     "nn.prelu",
-    "Multiplies negative elements by a slope that is learnt for each channel.",
+    description="Multiplies negative elements by a slope that is learnt for each channel.",
     formula=(
         r"y_{\ldots,c,\ldots} = \begin{cases} x_{\ldots,c,\ldots} & x_{\ldots,c,\ldots} > 0 \\ \alpha_c\, "
         r"x_{\ldots,c,\ldots} & \text{otherwise} \end{cases}"
     ),
-    relation=Relation("PRelu", _prelu, "{out} = {0}, and {1} lies along its axis"),
-    inputs=("data", "alpha"),
-    attrs=PReluAttrs,
-    pattern=OpPattern.BROADCAST,
-    flops=_flops_each(2),  # a comparison and a product
     family="activation",
     level=3,
-    compute=lambda attrs, x, alpha: _sloped(x, along(alpha, attrs.axis, x.ndim)),
-    gradient="elementwise.prelu",
-    lowering="binary.prelu",
+    relation=Relation("PRelu", _prelu, "{out} = {0}, and {1} lies along its axis"),
+    pattern=OpPattern.BROADCAST,
+    flops=operations_per_input(2),  # a comparison and a product
+    reference=lambda attrs, x, alpha: _sloped(x, along(alpha, attrs.axis, x.ndim)),
+    gradient=Gradient(
+        "dx = dy where x > 0, else alpha · dy; d alpha = dy · x summed where x ≤ 0", _prelu_gradient
+    ),
+    lowering=_prelu_te,
+    layout=prelu_layout,
+    precision=Precision.FOLLOW,
+    attrs_key="relay.attrs.PReluAttrs",
+    example=lambda build: build(IMAGE, var("alpha")),
 )
-
-
-def prelu(data: Expr, alpha: Expr, axis: int = 1) -> Call:
+def prelu(
+    data: Operand,
+    alpha: Operand,
+    axis: Annotated[int, attr(1, "The axis of the data that the slopes lie along.")] = 1,
+) -> Call:
     """`alpha` is a vector as long as the data's `axis`."""
-    return Call(_PRELU, [expr(data), expr(alpha)], PReluAttrs(axis=axis))
-
-
-def _softmax(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Output like the input, which has the axis."""
-    data, out = types
-    if isinstance(data, IncompleteType):
-        return False
-    data = tensor(data, 0, "data")
-    normal_axis(attrs.axis, len(data.shape), "softmax")
-    reporter.assign(out, data)
-    return True
-
-
-def _softmax_op(
-    name: str,
-    description: str,
-    formula: str,
-    compute: Compute,
-    gradient: str = "",
-) -> Op:
-    return declare(
-        name,
-        description,
-        formula=formula,
-        relation=Relation("Softmax", _softmax, "{out} = {0}"),
-        attrs=SoftmaxAttrs,
-        pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-        flops=_flops_each(
-            5
-        ),  # the maximum, a difference, an exponential, a sum, a quotient (for the logarithm a difference)
-        compute=compute,
-        family="activation",
-        level=1,
-        gradient=gradient,
-        lowering="softmax." + name.removeprefix("nn."),
-    )
-
-
-def _shares(attrs: SoftmaxAttrs, x: Array) -> Array:
-    powers = np.exp(
-        x - x.max(attrs.axis, keepdims=True, initial=limits(x)[0])
-    )  # shifted so that none overflows
-    return (powers / powers.sum(attrs.axis, keepdims=True)).astype(x.dtype)
-
-
-def _log_shares(attrs: SoftmaxAttrs, x: Array) -> Array:
-    shifted = x - x.max(attrs.axis, keepdims=True, initial=limits(x)[0])
-    return (shifted - np.log(np.exp(shifted).sum(attrs.axis, keepdims=True))).astype(x.dtype)
-
-
-_SOFTMAX = _softmax_op(
-    "nn.softmax",
-    "Exponentials along an axis, divided by their sum.",
-    r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}",
-    compute=_shares,
-    gradient="normalize.softmax",
-)
-_FAST_SOFTMAX = _softmax_op(
-    "nn.fast_softmax",
-    "Softmax with an approximate exponential.",
-    r"y_i = \frac{\tilde{e}^{x_i}}{\sum_j \tilde{e}^{x_j}}",
-    compute=_shares,
-    gradient="normalize.softmax",
-)
-_LOG_SOFTMAX = _softmax_op(
-    "nn.log_softmax",
-    "The logarithm of softmax.",
-    r"y_i = x_i - \log \sum_j e^{x_j}",
-    compute=_log_shares,
-    gradient="normalize.log_softmax",
-)
-
-
-def softmax(data: Expr, axis: int = -1) -> Call:
-    """Exponentials divided by their sum along `axis`; like `data` in shape."""
-    """Weights that sum to 1 along `axis`, in proportion to the exponentials of `data`."""
-    return Call(_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))
-
-
-def fast_softmax(data: Expr, axis: int = -1) -> Call:
-    """Softmax with an approximate exponential; like `data` in shape."""
-    """Like `softmax`, with an approximated exponential."""
-    return Call(_FAST_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))
-
-
-def log_softmax(data: Expr, axis: int = -1) -> Call:
-    """The logarithm of softmax along `axis`; like `data` in shape."""
-    """The logarithm of `softmax`, computed without overflow."""
-    return Call(_LOG_SOFTMAX, [expr(data)], SoftmaxAttrs(axis=axis))

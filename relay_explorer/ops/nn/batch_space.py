@@ -18,6 +18,8 @@ from ..relation import tensor
 from .layout import divided, many, plus, times
 from .space import LAXER_BLOCKS
 
+__all__ = ["batch_to_space_nd", "space_to_batch_nd"]
+
 
 class SpaceToBatchNDAttrs(Attrs, key="relay.attrs.SpaceToBatchNDAttrs"):
     block_shape: Ints = attr((1, 1), "The blocks' size on each spatial axis.")

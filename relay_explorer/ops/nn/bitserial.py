@@ -20,6 +20,8 @@ from .layout import LayoutMap, divided, layout_map
 from .sliding import padded, sides, windows
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
+__all__ = ["bitpack", "bitserial_conv2d", "bitserial_dense"]
+
 ACTIVATION_BITS = "How many bits of each data element count, the lowest."
 WEIGHT_BITS = "How many bits of each weight count, the lowest."
 PACK_DTYPE = "The unsigned type that a kernel packs bits into; the result does not depend on it."

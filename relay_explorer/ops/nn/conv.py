@@ -16,6 +16,8 @@ from .conv_rules import conv_flops, conv_layouts, conv_weight
 from .conv_values import convolution
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
+__all__ = ["conv1d", "conv2d", "conv3d", "convolution_relation"]
+
 STRIDES = "How far the window moves on each axis."
 PADDING = (
     "How many zeros surround the data: one number an axis, or those before each axis and then those after."

@@ -31,6 +31,8 @@ from .conv_values import deformable, weight_gradient
 from .layout import layout_map
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
+__all__ = ["conv2d_backward_weight", "deformable_conv2d"]
+
 
 class DeformableConv2DAttrs(Attrs, key="relay.attrs.DeformableConv2DAttrs"):
     strides: Ints = attr((1, 1), STRIDES)

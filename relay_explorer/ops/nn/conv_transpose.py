@@ -22,6 +22,8 @@ from .layout import LayoutMap, divided
 from .transposed_layout import transposed_layouts
 from .window import Sizes, both_sides, matching_size, per_axis, total_padding
 
+__all__ = ["conv1d_transpose", "conv2d_transpose", "conv3d_transpose"]
+
 STRIDES = "How far apart the windows of neighbouring data elements lie on each axis."
 PADDING = (
     "How much is cut off the output: one number an axis, or the amounts before each axis and then those "

@@ -17,6 +17,8 @@ from ..relation import normal_axis, same_dim, tensor
 from .layout import many
 from .vector import axis_vector
 
+__all__ = ["batch_matmul", "bias_add", "dense", "matmul"]
+
 OUT_DTYPE = "The output's element type; the first argument's where it is left out."
 
 

@@ -17,6 +17,8 @@ from .layout import layout_map
 from .pad import PadAttrs
 from .space import UpSampling3DAttrs, UpSamplingAttrs
 
+__all__ = []
+
 
 def _larger(axes: str) -> Callable[..., Type]:
     """The type rule of upsampling along `axes`, whose factors are the arguments after the data."""

@@ -15,6 +15,8 @@ from ..declare import declare
 from ..numeric import Array, np
 from ..relation import same_dim, tensor
 
+__all__ = ["cross_entropy", "cross_entropy_with_logits", "nll_loss"]
+
 
 class NLLLossAttrs(Attrs, key="relay.attrs.NLLLossAttrs"):
     reduction: str = attr("mean", 'What becomes of the losses: "mean", "sum" or "none".')

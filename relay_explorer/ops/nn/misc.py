@@ -20,6 +20,8 @@ from .layout import UNKNOWN, count
 from .sliding import cropped, padded, sides, windows
 from .window import total_padding
 
+__all__ = ["batch_flatten", "correlation", "fifo_buffer"]
+
 
 def _batch_flatten(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Input (N, d₁, d₂ …); output (N, d₁ * d₂ * …)."""

@@ -18,6 +18,8 @@ from ..relation import normal_axis, tensor
 from .layout import many
 from .vector import axis_vector
 
+__all__ = ["batch_norm", "dropout", "dropout_raw", "group_norm", "instance_norm", "layer_norm"]
+
 CHANNEL_AXIS = "The axis of the channels, each with a scale and an offset of its own."
 EPSILON = "Added to the variance, against division by zero."
 CENTER = "Whether the offset beta is added."

@@ -15,6 +15,8 @@ from ..numeric import Array, np
 from ..relation import IDENTITY, normal_axis, tensor
 from .sliding import padded, windows
 
+__all__ = ["l2_normalize", "lrn"]
+
 
 class LRNAttrs(Attrs, key="relay.attrs.LRNAttrs"):
     size: int = attr(5, "How many neighbouring channels are summed.")

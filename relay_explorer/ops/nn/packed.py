@@ -25,6 +25,8 @@ from .dense import OUT_DTYPE
 from .layout import layout_map
 from .window import Sizes, both_sides, per_axis
 
+__all__ = ["contrib_conv2d_nchwc", "contrib_dense_pack", "contrib_depthwise_conv2d_nchwc"]
+
 
 class DensePackAttrs(Attrs, key="relay.attrs.DensePackAttrs"):
     units: int | None = attr(None, "The number of output features; the weight's where it is left out.")

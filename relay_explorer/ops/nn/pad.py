@@ -17,6 +17,8 @@ from ..relation import tensor
 from .layout import many, plus
 from .sliding import cropped
 
+__all__ = ["dilate", "mirror_pad", "pad"]
+
 PAD_WIDTH = "How many elements go before and after the data on each axis."
 
 

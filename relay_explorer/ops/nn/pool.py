@@ -17,6 +17,11 @@ from .pool_shape import pooled
 from .pool_values import maximum, maximum_grad, mean, mean_grad
 from .window import Sizes, both_sides, per_axis
 
+__all__ = [
+    "avg_pool1d", "avg_pool2d", "avg_pool2d_grad", "avg_pool3d", "max_pool1d", "max_pool2d",
+    "max_pool2d_grad", "max_pool3d",
+]  # fmt: skip
+
 POOL_SIZE = "The window's size on each axis."
 STRIDES = "How far the window moves on each axis."
 DILATION = "The distance of neighbouring window elements on each axis."

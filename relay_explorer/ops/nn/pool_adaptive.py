@@ -19,6 +19,12 @@ from .pool import LAYOUT, OUT_LAYOUT
 from .pool_shape import spatial_places
 from .pool_values import resized_to
 
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool2d", "adaptive_max_pool3d", "asked_sizes", "global_avg_pool1d", "global_avg_pool2d",
+    "global_avg_pool3d", "global_max_pool1d", "global_max_pool2d", "global_max_pool3d",
+]  # fmt: skip
+
 OUTPUT_SIZE = (
     "The output's size on each spatial axis, or one number for all; the data's where it is left out."
 )

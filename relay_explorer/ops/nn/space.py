@@ -17,6 +17,8 @@ from ..numeric import Array
 from ..relation import tensor
 from .layout import divided, layout_map, times
 
+__all__ = ["depth_to_space", "space_to_depth", "upsampling", "upsampling3d"]
+
 LAYOUT = "The order of the data's axes."
 
 

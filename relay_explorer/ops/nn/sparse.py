@@ -18,6 +18,8 @@ from ..declare import declare
 from ..numeric import Array, np
 from ..relation import UNKNOWN, forward, integers, same_dim, same_dtypes, tensor, times
 
+__all__ = ["sparse_add", "sparse_dense", "sparse_transpose"]
+
 
 class SparseDenseAttrs(Attrs, key="relay.attrs.SparseDenseAttrs"):
     sparse_lhs: bool = attr(False, "Whether the left factor is the sparse one, rather than the right.")

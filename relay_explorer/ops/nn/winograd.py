@@ -25,6 +25,8 @@ from .sliding import padded, sides, windows
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 from .winograd_matrices import MOST, matrices
 
+__all__ = ["contrib_conv2d_winograd_weight_transform", "contrib_conv2d_winograd_without_weight_transform"]
+
 TILE = "How many results each tile has on an axis."
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .elementwise import sloped
+from .library import te, tirx
 from .lowered import Lowered, Lowering
 from .tensors import (
     Tensor,
@@ -38,8 +38,6 @@ from .tensors import (
     select,
     some,
     stage,
-    te,
-    tirx,
 )
 
 
@@ -268,9 +266,3 @@ def bias_add(call: Lowered) -> list[Tensor]:
     x, bias = call.inputs
     axis = call.attrs.axis % len(x.shape)
     return [stage(x.shape, lambda *i: plus(x(*i), bias(i[axis])), call.name)]
-
-
-def prelu(call: Lowered) -> list[Tensor]:
-    x, alpha = call.inputs
-    axis = call.attrs.axis
-    return [stage(x.shape, lambda *i: sloped(x(*i), alpha(i[axis])), call.name)]

@@ -11,21 +11,9 @@ from typing import Any
 from ..nn.layout import layout_map
 from ..nn.sliding import sides
 from .convolution import places, surrounded
+from .library import tirx
 from .lowered import Lowered
-from .tensors import (
-    Tensor,
-    Value,
-    View,
-    cast,
-    dims,
-    laid_out,
-    number,
-    quotient,
-    reduce_axes,
-    stage,
-    sum_over,
-    tirx,
-)
+from .tensors import Tensor, Value, View, cast, dims, laid_out, number, quotient, reduce_axes, stage, sum_over
 
 
 def _few_bits(x: Value, bits: int) -> Value:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .imperative import each, int32, local, when
+from .library import te, tirx
 from .sort import merge_sort
-from .tensors import Value, every, number, select, te, tirx
+from .tensors import Value, every, number, select
 
 Box = Callable[[int], Value]  # its number k: left, top, right, bottom
 

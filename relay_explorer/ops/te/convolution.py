@@ -14,6 +14,7 @@ from ..nn.conv_rules import conv_layouts
 from ..nn.layout import LayoutMap, layout_map
 from ..nn.sliding import sides
 from ..nn.transposed_layout import transposed_layouts
+from .library import te
 from .lowered import Lowered
 from .tensors import (
     Shape,
@@ -35,7 +36,6 @@ from .tensors import (
     stage,
     sum_over,
     sum_type,
-    te,
 )
 
 Pairs = Sequence[tuple[int, int]]

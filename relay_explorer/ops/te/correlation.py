@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..nn.sliding import sides
+from .library import te
 from .lowered import Lowered
 from .pad import padded
 from .reduce import per
-from .tensors import Tensor, Value, cast, dims, number, quotient, reduce_axes, stage, sum_type, summed, te
+from .tensors import Tensor, Value, cast, dims, number, quotient, reduce_axes, stage, sum_type, summed
 
 
 def correlation(call: Lowered) -> list[Tensor]:

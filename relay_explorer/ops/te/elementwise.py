@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from .library import te, tirx
 from .lowered import Lowered, Lowering
 from .tensors import (
     Tensor,
@@ -30,8 +31,6 @@ from .tensors import (
     select,
     some,
     stage,
-    te,
-    tirx,
 )
 
 
@@ -45,7 +44,7 @@ def mapped(value: Callable[[Value], Value]) -> Lowering:
     return lower
 
 
-def _real(function: Callable[[Value], Value]) -> Lowering:
+def real(function: Callable[[Value], Value]) -> Lowering:
     """A function of real numbers; of integers it is computed in float64, and the fraction is dropped. TVM
     knows half-precision numbers in some functions only, so all are computed in float32.
     """
@@ -57,7 +56,7 @@ def _real(function: Callable[[Value], Value]) -> Lowering:
     return mapped(value)
 
 
-def _whole(function: Callable[[Value], Value]) -> Lowering:
+def rounding(function: Callable[[Value], Value]) -> Lowering:
     """A rounding, which leaves integers as they are."""
     return mapped(lambda x: function(x) if is_float(dtype_of(x)) else x)
 
@@ -76,30 +75,30 @@ def _library(name: str) -> Callable[[Value], Value]:
     return function
 
 
-exp = _real(te.exp)
-log = _real(te.log)
-log2 = _real(te.log2)
-log10 = _real(te.log10)
-sqrt = _real(te.sqrt)
-rsqrt = _real(lambda x: _one_over(te.sqrt(x)))
-erf = _real(te.erf)
-sigmoid = _real(lambda x: _one_over(number(1, dtype_of(x)) + te.exp(-x)))
-tanh = _real(te.tanh)
-sin = _real(te.sin)
-cos = _real(te.cos)
-tan = _real(te.tan)
-sinh = _real(_library("sinh"))
-cosh = _real(_library("cosh"))
-asin = _real(te.asin)
-acos = _real(te.acos)
-atan = _real(te.atan)
-asinh = _real(te.asinh)
-acosh = _real(te.acosh)
-atanh = _real(te.atanh)
-floor = _whole(te.floor)
-ceil = _whole(te.ceil)
-round = _whole(te.round)
-trunc = _whole(te.trunc)
+exp = real(lambda x: te.exp(x))
+log = real(lambda x: te.log(x))
+log2 = real(lambda x: te.log2(x))
+log10 = real(lambda x: te.log10(x))
+sqrt = real(lambda x: te.sqrt(x))
+rsqrt = real(lambda x: _one_over(te.sqrt(x)))
+erf = real(lambda x: te.erf(x))
+sigmoid = real(lambda x: _one_over(number(1, dtype_of(x)) + te.exp(-x)))
+tanh = real(lambda x: te.tanh(x))
+sin = real(lambda x: te.sin(x))
+cos = real(lambda x: te.cos(x))
+tan = real(lambda x: te.tan(x))
+sinh = real(_library("sinh"))
+cosh = real(_library("cosh"))
+asin = real(lambda x: te.asin(x))
+acos = real(lambda x: te.acos(x))
+atan = real(lambda x: te.atan(x))
+asinh = real(lambda x: te.asinh(x))
+acosh = real(lambda x: te.acosh(x))
+atanh = real(lambda x: te.atanh(x))
+floor = rounding(lambda x: te.floor(x))
+ceil = rounding(lambda x: te.ceil(x))
+round = rounding(lambda x: te.round(x))
+trunc = rounding(lambda x: te.trunc(x))
 copy = mapped(lambda x: x)
 
 
@@ -150,37 +149,6 @@ isfinite = mapped(_finite)
 
 
 # -- activations
-
-
-def _rectified(x: Value) -> Value:
-    """0 where `x` is below it; the comparison this way round keeps NaN, and is one instruction."""
-    if dtype_of(x) == "bool":
-        return x
-    zero = number(0, dtype_of(x))
-    return select(x < zero, zero, x)
-
-
-relu = mapped(_rectified)
-
-
-def sloped(x: Value, slope: Value) -> Value:
-    """`x`, multiplied by `slope` where it is not above 0."""
-    if dtype_of(x) == "bool":
-        return x
-    return select(x > number(0, dtype_of(x)), x, x * slope)
-
-
-def leaky_relu(call: Lowered) -> list[Tensor]:
-    """Of integers the product is a real number, whose fraction is dropped."""
-    x, alpha = call.inputs[0], call.attrs.alpha
-
-    def value(one: Value) -> Value:
-        dtype = dtype_of(one)
-        if is_float(dtype):
-            return sloped(one, number(alpha, dtype))
-        return cast(sloped(one.astype("float64"), number(alpha, "float64")), dtype)
-
-    return [stage(x.shape, lambda *i: value(x(*i)), call.name)]
 
 
 def clip(call: Lowered) -> list[Tensor]:
@@ -244,6 +212,6 @@ def _fast_tanh(x: Value) -> Value:
     return select(te.abs(x) < number(0.25, "float32"), x * total, far)
 
 
-fast_exp = _real(fast_exponential)
-fast_tanh = _real(_fast_tanh)
-fast_erf = _real(te.erf)
+fast_exp = real(fast_exponential)
+fast_tanh = real(_fast_tanh)
+fast_erf = real(lambda x: te.erf(x))

@@ -20,6 +20,7 @@ from .binary import plus
 from .convolution import places as window_places
 from .convolution import surrounded
 from .index import inside
+from .library import te
 from .lowered import Lowered, Lowering
 from .reduce import greatest
 from .tensors import (
@@ -38,7 +39,6 @@ from .tensors import (
     select,
     some,
     stage,
-    te,
 )
 
 REAL = "float64"

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..lazy import LazyModule
+from .library import te, tirx
 from .lowered import Target
-from .tensors import Shape, Tensor, Value, te, tirx
+from .tensors import Shape, Tensor, Value
 
 builder: Any = LazyModule("tvm.script.ir_builder")
 T: Any = LazyModule("tvm.script.ir_builder.tirx")

@@ -12,6 +12,7 @@ from typing import Any
 
 from .binary import whole_quotient
 from .imperative import Buffers, each, int32, int64, loops, when
+from .library import te, tirx
 from .lowered import Lowered
 from .reduce import products_from
 from .tensors import (
@@ -31,8 +32,6 @@ from .tensors import (
     product,
     select,
     stage,
-    te,
-    tirx,
     unravel,
 )
 

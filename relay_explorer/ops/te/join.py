@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .library import te
 from .lowered import Lowered
 from .tensors import (
     Shape,
@@ -19,7 +20,6 @@ from .tensors import (
     remainder,
     stage,
     summed,
-    te,
 )
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from .index import inside
+from .library import te, tirx
 from .lowered import Lowered, Lowering
 from .tensors import (
     Tensor,
@@ -19,8 +20,6 @@ from .tensors import (
     select,
     stage,
     sum_over,
-    te,
-    tirx,
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .boxes import best_first, keep, ordered, overlap
 from .imperative import Buffers, each, int32, local, loops, when
+from .library import te, tirx
 from .lowered import Lowered
 from .tensors import (
     NARROW,
@@ -24,8 +25,6 @@ from .tensors import (
     number,
     select,
     shorter,
-    te,
-    tirx,
 )
 
 Part = Callable[[Value, int], Value]

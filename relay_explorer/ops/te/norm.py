@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .library import te, tirx
 from .lowered import Lowered
 from .tensors import (
     Tensor,
@@ -25,8 +26,6 @@ from .tensors import (
     reduce_axes,
     stage,
     sum_over,
-    te,
-    tirx,
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .library import te, tirx
 from .lowered import Lowered
 from .tensors import (
     Tensor,
@@ -24,8 +25,6 @@ from .tensors import (
     remainder,
     select,
     stage,
-    te,
-    tirx,
 )
 
 Pairs = Mapping[int, tuple[int, int]]  # how much goes before and after an axis; a negative amount is cut off

@@ -13,6 +13,7 @@ from ..nn.pool_adaptive import asked_sizes
 from ..nn.pool_shape import spatial_places
 from ..nn.sliding import sides
 from .binary import whole_quotient
+from .library import te, tirx
 from .lowered import Lowered, Lowering
 from .pad import padded
 from .reduce import greatest, place_of
@@ -37,8 +38,6 @@ from .tensors import (
     stage,
     sum_over,
     sum_type,
-    te,
-    tirx,
 )
 
 SPACE = ("W", "HW", "DHW")

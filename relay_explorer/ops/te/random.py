@@ -11,6 +11,7 @@ from typing import Any
 
 from ..threefry import PARITY, ROTATIONS, ROUNDS, WORDS
 from .imperative import Buffers, each, int64, local, loops, when
+from .library import te, tirx
 from .lowered import Lowered
 from .tensors import (
     Shape,
@@ -27,8 +28,6 @@ from .tensors import (
     some,
     stage,
     sum_over,
-    te,
-    tirx,
     unravel,
 )
 

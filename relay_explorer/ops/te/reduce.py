@@ -17,7 +17,7 @@ from typing import Any
 
 from ...ir.once import once
 from .binary import whole_quotient
-from .library import tvm
+from .library import te, tirx, tvm
 from .lowered import Lowered, Lowering
 from .tensors import (
     NARROW,
@@ -44,8 +44,6 @@ from .tensors import (
     some,
     stage,
     summed,
-    te,
-    tirx,
 )
 
 

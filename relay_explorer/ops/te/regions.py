@@ -10,6 +10,7 @@ from ..nn.layout import layout_map
 from ..vision.proposal import first_anchor
 from .boxes import best_first, keep, overlap
 from .imperative import Buffers, each, int32, local, loops, together, when
+from .library import te, tirx
 from .lowered import Lowered
 from .reduce import greatest
 from .tensors import (
@@ -31,8 +32,6 @@ from .tensors import (
     shorter,
     some,
     stage,
-    te,
-    tirx,
     unravel,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .imperative import Buffers, each, int32, local, loops, together, when
+from .library import tirx
 from .lowered import Lowered, Lowering
 from .sort import comes_before, order
 from .tensors import (
@@ -22,7 +23,6 @@ from .tensors import (
     some,
     stage,
     sum_type,
-    tirx,
     unravel,
 )
 

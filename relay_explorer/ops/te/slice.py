@@ -6,8 +6,9 @@ from typing import Any
 
 from ..relation import normal_axes
 from ..slice import slice_plan
+from .library import te, tirx
 from .lowered import Lowered
-from .tensors import Tensor, Value, dims, every, guarded, known, number, select, stage, te, tirx
+from .tensors import Tensor, Value, dims, every, guarded, known, number, select, stage
 
 
 def strided_slice(call: Lowered) -> list[Tensor]:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .imperative import Buffers, each, int32, local, loops, repeat_while, together, when
+from .library import te, tirx
 from .lowered import Lowered
 from .tensors import (
     Index,
@@ -34,8 +35,6 @@ from .tensors import (
     select,
     some,
     stage,
-    te,
-    tirx,
     unravel,
 )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .binary import plus
 from .imperative import Buffers, each, int64, local, loops, repeat_while, together, when
+from .library import te, tirx
 from .lowered import Lowered
 from .reduce import products_from
 from .tensors import (
@@ -28,8 +29,6 @@ from .tensors import (
     stage,
     sum_over,
     sum_type,
-    te,
-    tirx,
     unravel,
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..nn.layout import layout_map, parse_layout
 from ..relation import normal_axes
+from .library import tirx
 from .lowered import Lowered
 from .tensors import (
     Index,
@@ -22,7 +23,6 @@ from .tensors import (
     quotient,
     select,
     stage,
-    tirx,
 )
 from .tensors import cast as converted
 from .tensors import reshape as with_shape

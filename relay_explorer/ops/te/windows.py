@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
+from .library import te
 from .lowered import Lowered
 from .tensors import (
     Tensor,
@@ -23,7 +24,6 @@ from .tensors import (
     reduce_axes,
     stage,
     sum_over,
-    te,
 )
 
 REAL = "float64"

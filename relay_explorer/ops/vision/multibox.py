@@ -15,6 +15,8 @@ from ..declare import declare
 from ..numeric import Array, np
 from ..relation import floating, forward, same_dim, times
 
+__all__ = ["multibox_prior", "multibox_transform_loc"]
+
 
 class MultiBoxPriorAttrs(Attrs, key="relay.attrs.MultiBoxPriorAttrs"):
     sizes: Floats = attr((1.0,), "The sides of the boxes, as parts of the image's.")

@@ -16,6 +16,8 @@ from ..relation import floating, forward, integers, same_dim, scalar, tensor
 from .boxes import ordered, overlaps
 from .declaring import number, suppresses
 
+__all__ = ["get_valid_counts", "non_max_suppression"]
+
 
 class GetValidCountsAttrs(Attrs, key="relay.attrs.GetValidCountsAttrs"):
     id_index: int = attr(0, "Which number of a box is its class; -1: it has none.")

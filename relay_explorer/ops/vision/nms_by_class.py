@@ -16,6 +16,8 @@ from ..relation import floating, forward, same_dim, scalar, times
 from .boxes import kept, ordered
 from .declaring import number, suppresses
 
+__all__ = ["all_class_non_max_suppression", "regular_non_max_suppression"]
+
 
 class AllClassNonMaximumSuppressionAttrs(Attrs, key="relay.attrs.AllClassNonMaximumSuppressionAttrs"):
     output_format: str = attr("onnx", '"onnx" (boxes of all images together) or "tensorflow" (by image).')

@@ -16,6 +16,8 @@ from ..numeric import Array, np
 from ..relation import floating, forward, same_dim, tensor, times
 from .boxes import kept
 
+__all__ = ["first_anchor", "proposal"]
+
 
 class ProposalAttrs(Attrs, key="relay.attrs.ProposalAttrs"):
     scales: Floats = attr((4.0, 8.0, 16.0, 32.0), "The sides of the anchors, in strides.")

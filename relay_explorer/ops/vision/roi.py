@@ -16,6 +16,8 @@ from ..nn.layout import divided, layout_map, times
 from ..numeric import Array, np
 from ..relation import forward, same_dim, tensor
 
+__all__ = ["roi_align", "roi_pool", "yolo_reorg"]
+
 
 class ROIPoolAttrs(Attrs, key="relay.attrs.ROIPoolAttrs"):
     pooled_size: Ints = required("The rows and columns that every region becomes.")

@@ -17,8 +17,7 @@ from ...ir.recorder import Event, active, unrecorded
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
 from ...ops.binary import add
-from ...ops.gradient_tools import field_of, ones_of, zeros_of
-from ...ops.gradients.composed import differentiate_by
+from ...ops.gradient_tools import differentiate_by, field_of, ones_of, zeros_of
 from ..gradients import gradient_of
 
 # What is done with a derivative when it is whole: of the expression that it is by, and of the derivative, it

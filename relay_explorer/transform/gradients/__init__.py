@@ -14,27 +14,35 @@ So the derivatives of a program are themselves a program, which can be optimized
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from ...ir.declaration import Gradient, GradientRule
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr
-from ...ir.op import Op
-
-Gradient = Callable[[Call, Expr], Sequence[Expr | None]]
+from ...ir.op import PROPERTIES, Op
 
 
-def named(path: str) -> Gradient:
+def named(path: str) -> GradientRule:
     """The gradient of that name: the file, a dot, the function."""
     family, _, name = path.partition(".")
-    found: Gradient = getattr(import_module(f"relay_explorer.ops.gradients.{family}"), name)
+    found: GradientRule = getattr(import_module(f"relay_explorer.ops.gradients.{family}"), name)
     return found
 
 
-def gradient_of(call: Call) -> Gradient:
+def declared_rule(op: Op) -> GradientRule | None:
+    """The gradient rule that an operator was declared with."""
+    if isinstance(op.gradient, Gradient):
+        return op.gradient.rule
+    return named(op.gradient) if isinstance(op.gradient, str) and op.gradient else None
+
+
+PROPERTIES["FPrimalGradient"] = declared_rule
+
+
+def gradient_of(call: Call) -> GradientRule:
     """The gradient of the operator that `call` calls; a RelayError where it has none."""
     assert isinstance(call.op, Op)
-    found: Gradient | None = call.op.get_attr("FPrimalGradient")
+    found: GradientRule | None = call.op.get_attr("FPrimalGradient")
     if found is None:
         raise RelayError(
             f"the operator `{call.op.name}` has no gradient",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from ...ir.declaration import NotApplicable
 from ...ir.op import Op
 from ...ops.layouts import axes, images, same
-from ...ops.layouts.layout import Answer, Question
+from ...ops.layouts.layout import Answer, LayoutRule, Question
 
-Rule = Callable[[Question], Answer]
 PROPERTY = "FInferCorrectLayout"
 
 _BROADCASTING = (
@@ -21,7 +19,7 @@ _ELEMENTWISE = (
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "clip", "copy", "cos", "cosh", "erf",
     "exp", "floor", "log", "log10", "log2", "logical_not", "bitwise_not", "negative", "round", "rsqrt",
     "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "ones_like", "zeros_like", "cast",
-    "fast_erf", "fast_exp", "fast_tanh", "nn.relu", "nn.leaky_relu", "annotation.stop_fusion",
+    "fast_erf", "fast_exp", "fast_tanh", "annotation.stop_fusion",
     "fixed_point_multiply", "isnan", "isfinite", "isinf",
 )  # fmt: skip
 _POOLS = tuple(
@@ -32,14 +30,14 @@ _POOLS = tuple(
 _CONVOLUTIONS = tuple(f"nn.conv{axes}d" for axes in (1, 2, 3))
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "all", "any", "argmax", "argmin", "variance")
 
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(_BROADCASTING, same.broadcast),
-    **dict.fromkeys(_ELEMENTWISE, same.elementwise),
+RULES: dict[str, LayoutRule] = {
+    **dict.fromkeys(_BROADCASTING, same.broadcast_layout),
+    **dict.fromkeys(_ELEMENTWISE, same.elementwise_layout),
     **dict.fromkeys(_POOLS, images.pool),
     **dict.fromkeys(_CONVOLUTIONS, images.convolution),
     **{f"{name}_transpose": images.transposed_convolution for name in _CONVOLUTIONS},
     **dict.fromkeys(_REDUCTIONS, axes.reduction),
-    "nn.dropout": same.dropout,
+    "nn.dropout": same.dropout_layout,
     "nn.deformable_conv2d": images.convolution,
     "nn.contrib_conv2d_NCHWc": images.convolution,
     "nn.contrib_depthwise_conv2d_NCHWc": images.convolution,
@@ -55,7 +53,6 @@ RULES: dict[str, Rule] = {
     "nn.batch_norm": axes.batch_norm,
     "nn.layer_norm": axes.normalization,
     "nn.instance_norm": axes.instance_norm,
-    "nn.prelu": axes.prelu,
     "nn.l2_normalize": axes.l2_normalize,
     "nn.pad": axes.pad,
     "topk": axes.topk,
@@ -68,8 +65,15 @@ RULES: dict[str, Rule] = {
 }
 
 
+def _rule(op: Op) -> LayoutRule | None:
+    """The layout rule that an operator was declared with."""
+    if op.layout is not None:
+        return None if isinstance(op.layout, NotApplicable) else op.layout
+    return RULES.get(op.name)
+
+
 def has_rule(op: Op) -> bool:
-    return op.name in RULES or op.has_attr(PROPERTY)
+    return _rule(op) is not None or op.has_attr(PROPERTY)
 
 
 def infer(op: Op, question: Question) -> Answer:
@@ -80,7 +84,7 @@ def infer(op: Op, question: Question) -> Answer:
     if given is not None:
         answer: Answer = given(question.attrs, question.new, list(question.old), list(question.types))
     else:
-        rule = RULES.get(op.name)
+        rule = _rule(op)
         answer = rule(question) if rule is not None else None
     if answer is None or None in (*answer.input_layouts, *answer.output_layouts):
         return None

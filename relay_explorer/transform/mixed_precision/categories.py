@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any as Anything
 
+from ...ir.declaration import Precision
 from ...ir.expr import Call
+from ...ir.op import PROPERTIES, Op
 from ...ops.register import register_mixed_precision_conversion
 
 PROPERTY = "FTVMMixedPrecisionConversionType"
@@ -36,7 +38,7 @@ DEFAULT_FOLLOW_LIST = [
     "less", "greater", "less_equal", "greater_equal", "add", "subtract", "multiply", "divide", "nn.bias_add",
     "nn.batch_norm", "sqrt", "max", "min", "maximum", "minimum", "argmax", "argmin",
     # activations
-    "nn.relu", "nn.leaky_relu", "nn.prelu", "nn.dropout", "sigmoid", "tanh", "fast_tanh", "fast_exp",
+    "nn.dropout", "sigmoid", "tanh", "fast_tanh", "fast_exp",
     "fast_erf", "clip",
     # pools
     "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d",
@@ -44,7 +46,7 @@ DEFAULT_FOLLOW_LIST = [
 ]  # fmt: skip
 DEFAULT_NEVER_LIST = [
     # give far larger numbers than they get
-    "exp", "power", "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.softmax", "nn.l2_normalize",
+    "exp", "power", "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.l2_normalize",
     "erf",
     # its bounds may not be numbers of a narrow type
     "arange",
@@ -78,9 +80,21 @@ _DEFAULTS: dict[str, Conversion] = {
 }
 
 
-def default_conversion(name: str) -> Conversion | None:
-    """The property of the operator `name` as long as nobody sets another; None where it has none."""
-    return _DEFAULTS.get(name)
+_DECLARED = {
+    Precision.ALWAYS: generic_always_op,
+    Precision.FOLLOW: generic_follow_op,
+    Precision.NEVER: generic_never_op,
+}
+
+
+def default_conversion(op: Op) -> Conversion | None:
+    """The property that follows from an operator's declaration; None for one in none of TVM's lists."""
+    if op.precision is not None:
+        return _DECLARED.get(op.precision)
+    return _DEFAULTS.get(op.name)
+
+
+PROPERTIES[PROPERTY] = default_conversion
 
 
 def register_func_to_op_list(list_ops: list[str]) -> Callable[[Conversion], None]:

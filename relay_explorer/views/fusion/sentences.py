@@ -43,9 +43,9 @@ PATTERNS = (
         OpPattern.OPAQUE, "O", "opaque", "nothing is known of how it computes: it is fused with nothing"
     ),
 )
-WORDS = {word.number: word.name for word in PATTERNS}
+WORDS: dict[int, str] = {word.number: word.name for word in PATTERNS}
 _SOURCE = "relay_explorer/transform/fuse_ops/groups.py"
-_IS = {
+_IS: dict[int, str] = {
     OpPattern.ELEMWISE: "is element-wise",
     OpPattern.BROADCAST: "stretches an input",
     OpPattern.INJECTIVE: "moves elements to other places",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from ...ir.declaration import Gradient
 from ...ir.op import Op
 from ..format import Sentence
 from ..words import count, counted
@@ -30,7 +31,6 @@ FORMULAS = {
     "elementwise.divide": "da = dy / b, db = −dy · y / b, each summed where it was stretched",
     "elementwise.erf": "dx = dy · 2/√π · exp(−x²)",
     "elementwise.exp": "dx = dy · y, since exp is its own derivative",
-    "elementwise.leaky_relu": "dx = dy where x > 0, else alpha · dy",
     "elementwise.log": "dx = dy / x",
     "elementwise.log10": "dx = dy / (x · ln 10)",
     "elementwise.log2": "dx = dy / (x · ln 2)",
@@ -40,8 +40,6 @@ FORMULAS = {
     "elementwise.negative": "dx = −dy",
     "elementwise.none": "the value does not move smoothly with any argument: nothing goes back",
     "elementwise.power": "da = dy · b · a^(b−1), db = dy · y · ln a",
-    "elementwise.prelu": "dx = dy where x > 0, else alpha · dy; d alpha = dy · x summed where x ≤ 0",
-    "elementwise.relu": "dx = dy where x ≥ 0, else 0",
     "elementwise.rsqrt": "dx = −dy · y / (2x)",
     "elementwise.same": "dx = dy",
     "elementwise.sigmoid": "dx = dy · y · (1 − y)",
@@ -55,8 +53,6 @@ FORMULAS = {
     "loss.cross_entropy": "dp = −dy · t / (p · N), dt = −dy · log p / N",
     "loss.cross_entropy_with_logits": "dl = −dy · t / N, dt = −dy · l / N",
     "normalize.dropout": "dx = dy: in inference nothing is dropped",
-    "normalize.log_softmax": "dx = dy − exp(y) · Σ dy, over the softmax axis",
-    "normalize.softmax": "dx = y · (dy − Σ dy · y), over the softmax axis",
     "pooling.pool2d": "dy goes to the largest of its window (max), or is spread evenly over it (avg)",
     "products.batch_matmul": "da = dy bᵀ, db = aᵀ dy, matrix by matrix",
     "products.dense": "dx = dy w, dw = dyᵀ x",
@@ -81,8 +77,11 @@ def rule(op: Op, calls: Sequence[str]) -> Sentence:
     """The rule of an operator: its formula, or what it is made of, and where it stands."""
     if op.has_attr("FPrimalGradient") and "FPrimalGradient" in op._attrs:
         return ("rule: one that was set for {0} by `set_attr`" + _made_of(calls), op.name)
-    family, _, name = op.gradient.partition(".")
-    known = FORMULAS.get(op.gradient)
+    if isinstance(op.gradient, Gradient):
+        source = f"{op.module.replace('.', '/')}.py"
+        return (f"rule: {op.gradient.formula} · `{op.name.rpartition('.')[2]}` in `{source}`", op.name)
+    family, _, name = str(op.gradient or "").partition(".")
+    known = FORMULAS.get(str(op.gradient))
     told = f"rule: {known}" if known else "rule: {0} has a small program for it" + _made_of(calls)
     return (f"{told} · `{name}` in `{_SOURCE}/{family}.py`", op.name)
 

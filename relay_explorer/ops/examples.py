@@ -1,0 +1,29 @@
+"""Variables that the operators' examples are calls of."""
+
+from __future__ import annotations
+
+from ..ir.expr import Var, var
+from ..ir.types import TensorType
+
+
+def t(*shape: int, dtype: str = "float32", name: str = "x") -> Var:
+    """A variable of tensor type."""
+    return var(name, TensorType(shape, dtype))
+
+
+def ints(*shape: int, name: str = "i") -> Var:
+    """A variable of a tensor of integers."""
+    return t(*shape, dtype="int32", name=name)
+
+
+def bools(*shape: int, name: str = "b") -> Var:
+    """A variable of a tensor of truth values."""
+    return t(*shape, dtype="bool", name=name)
+
+
+X, Y, V = t(2, 6), t(2, 6, name="y"), t(6, name="v")
+IMAGE, VOLUME, SIGNAL = (
+    t(1, 4, 8, 8, name="image"),
+    t(1, 4, 8, 8, 8, name="volume"),
+    t(1, 4, 8, name="signal"),
+)

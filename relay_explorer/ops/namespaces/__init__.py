@@ -1,0 +1,30 @@
+"""The operators' builders, in the namespaces that Relay gave them; here those of `relay` itself.
+
+Each file of operators stands in one of these modules: importing this one declares all of them.
+"""
+
+from __future__ import annotations
+
+from ..binary import *
+from ..broadcast import *
+from ..contract import *
+from ..create import *
+from ..dynamic import *
+from ..fixed_point import *
+from ..index import *
+from ..join import *
+from ..logical import *
+from ..reduce import *
+from ..reshape import *
+from ..scan import *
+from ..slice import *
+from ..sort import *
+from ..sparse import *
+from ..transform import *
+from ..unary import *
+from ..windows import *
+from . import annotation as annotation
+from . import image as image
+from . import nn as nn
+from . import random as random
+from . import vision as vision

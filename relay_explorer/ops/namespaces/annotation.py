@@ -1,0 +1,5 @@
+"""Builders of the operators in `relay.annotation`."""
+
+from __future__ import annotations
+
+from ..annotation import *

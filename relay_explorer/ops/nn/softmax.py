@@ -1,0 +1,202 @@
+"""Softmax and its relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+from typing import ParamSpec, TypeVar
+
+from ...ir.attrs import Attrs, attr
+from ...ir.declaration import Gradient, Precision
+from ...ir.expr import Call, Expr
+from ...ir.op import Compute, OpPattern, Relation, Reporter
+from ...ir.types import IncompleteType, Type
+from ..arguments import Operand
+from ..calls import relay
+from ..cost import operations_per_input
+from ..examples import X
+from ..layouts.layout import NO_LAYOUT_RULE
+from ..numeric import Array, limits, np
+from ..operator import Example, operator
+from ..relation import normal_axis, tensor
+from ..te.elementwise import fast_exponential
+from ..te.library import te
+from ..te.lowered import Lowered, Lowering
+from ..te.tensors import Tensor, Value, cast, dims, dtype_of, real_type, stage
+
+__all__ = ["fast_softmax", "log_softmax", "softmax"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class SoftmaxAttrs(Attrs, key="relay.attrs.SoftmaxAttrs"):
+    axis: int = attr(-1, "The axis over which the results sum to 1.")
+
+
+def _softmax(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    """Output like the input, which has the axis."""
+    data, out = types
+    if isinstance(data, IncompleteType):
+        return False
+    data = tensor(data, 0, "data")
+    normal_axis(attrs.axis, len(data.shape), "softmax")
+    reporter.assign(out, data)
+    return True
+
+
+def _softmax_operator(
+    name: str,
+    *,
+    description: str,
+    formula: str,
+    reference: Compute,
+    gradient: Gradient,
+    lowering: Lowering,
+    precision: Precision,
+    example: Example,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operator that works on the rows along an axis, with exponentials."""
+    return operator(
+        name,
+        description=description,
+        formula=formula,
+        family="activation",
+        level=1,
+        relation=Relation("Softmax", _softmax, "{out} = {0}"),
+        attrs=SoftmaxAttrs,
+        pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+        # The maximum, a difference, an exponential, a sum, a quotient (for the logarithm a difference)
+        flops=operations_per_input(5),
+        reference=reference,
+        gradient=gradient,
+        lowering=lowering,
+        layout=NO_LAYOUT_RULE,
+        precision=precision,
+        example=example,
+    )
+
+
+# -- reference implementations and gradients
+
+
+def _shares(attrs: SoftmaxAttrs, x: Array) -> Array:
+    powers = np.exp(
+        x - x.max(attrs.axis, keepdims=True, initial=limits(x)[0])
+    )  # shifted so that none overflows
+    return (powers / powers.sum(attrs.axis, keepdims=True)).astype(x.dtype)
+
+
+def _log_shares(attrs: SoftmaxAttrs, x: Array) -> Array:
+    shifted = x - x.max(attrs.axis, keepdims=True, initial=limits(x)[0])
+    return (shifted - np.log(np.exp(shifted).sum(attrs.axis, keepdims=True))).astype(x.dtype)
+
+
+def _softmax_rule(call: Call, grad: Expr) -> list[Expr]:
+    assert call.attrs is not None
+    return [(grad - relay.sum(grad * call, call.attrs["axis"], keepdims=True)) * call]
+
+
+def _log_softmax_rule(call: Call, grad: Expr) -> list[Expr]:
+    assert call.attrs is not None
+    return [grad - relay.sum(grad, call.attrs["axis"], keepdims=True) * relay.exp(call)]
+
+
+_SOFTMAX_GRADIENT = Gradient("dx = y · (dy − Σ dy · y), over the softmax axis", _softmax_rule)
+
+
+# -- lowerings, in stages: the greatest element of each row, exponentials, their sum, quotients
+
+
+class _Rows:
+    """A call's data and its rows along the axis: half-precision numbers are computed in float32, integers in
+    float64, and brought back at the end.
+    """
+
+    def __init__(self, call: Lowered) -> None:
+        self.x = call.inputs[0]
+        self.dtype = dtype_of(self.x)
+        self.real = real_type(self.dtype)
+        self.axis = call.attrs.axis % len(self.x.shape)
+        self.rows = [*self.x.shape[: self.axis], *self.x.shape[self.axis + 1 :]]
+        self.name = call.name
+        self.highest = self.folded(te.max, self.element, "max")
+
+    def element(self, *i: Value) -> Value:
+        return cast(self.x(*i), self.real)
+
+    def shifted(self, *i: Value) -> Value:
+        """An element less the greatest of its row, so that no exponential overflows."""
+        return self.element(*i) - self.highest(*self.row(i))
+
+    def row(self, i: Sequence[Value]) -> list[Value]:
+        return [*i[: self.axis], *i[self.axis + 1 :]]
+
+    def folded(self, reducer: Callable[..., Value], body: Callable[..., Value], what: str) -> Tensor:
+        k = te.reduce_axis((0, dims(self.x)[self.axis]), name="k")
+
+        def value(*i: Value) -> Value:
+            return reducer(body(*i[: self.axis], k, *i[self.axis :]), axis=k)
+
+        return stage(self.rows, value, f"{self.name}_{what}")
+
+
+def _softmax_te(exponential: Callable[[Value], Value]) -> Lowering:
+    def lower(call: Lowered) -> list[Tensor]:
+        r = _Rows(call)
+        powers = stage(r.x.shape, lambda *i: exponential(r.shifted(*i)), f"{r.name}_exp")
+        total = r.folded(te.sum, powers, "sum")
+        return [stage(r.x.shape, lambda *i: cast(powers(*i) / total(*r.row(i)), r.dtype), r.name)]
+
+    return lower
+
+
+def _log_softmax_te(call: Lowered) -> list[Tensor]:
+    r = _Rows(call)
+    total = r.folded(te.sum, lambda *i: te.exp(r.shifted(*i)), "sum")
+    return [stage(r.x.shape, lambda *i: cast(r.shifted(*i) - te.log(total(*r.row(i))), r.dtype), r.name)]
+
+
+# -- the operators
+
+
+@_softmax_operator(
+    "nn.softmax",
+    description="Exponentials along an axis, divided by their sum.",
+    formula=r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}",
+    reference=_shares,
+    gradient=_SOFTMAX_GRADIENT,
+    lowering=_softmax_te(lambda x: te.exp(x)),
+    precision=Precision.NEVER,
+    example=lambda build: build(X, 1),
+)
+def softmax(data: Operand, axis: int = -1) -> Call:
+    """Exponentials divided by their sum along `axis`; like `data` in shape."""
+
+
+@_softmax_operator(
+    "nn.fast_softmax",
+    description="Softmax with an approximate exponential.",
+    formula=r"y_i = \frac{\tilde{e}^{x_i}}{\sum_j \tilde{e}^{x_j}}",
+    reference=_shares,
+    gradient=_SOFTMAX_GRADIENT,
+    lowering=_softmax_te(fast_exponential),
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X),
+)
+def fast_softmax(data: Operand, axis: int = -1) -> Call:
+    """Softmax with an approximate exponential; like `data` in shape."""
+
+
+@_softmax_operator(
+    "nn.log_softmax",
+    description="The logarithm of softmax.",
+    formula=r"y_i = x_i - \log \sum_j e^{x_j}",
+    reference=_log_shares,
+    gradient=Gradient("dx = dy − exp(y) · Σ dy, over the softmax axis", _log_softmax_rule),
+    lowering=_log_softmax_te,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X),
+)
+def log_softmax(data: Operand, axis: int = -1) -> Call:
+    """The logarithm of softmax along `axis`; like `data` in shape."""
