@@ -245,3 +245,20 @@ def test_images() -> None:
     grid = np.clip(numbers(rng("grid"), (1, 3, 3, 2)), -1, 1)
     found = reference.grid_sample_python(x, grid.transpose(0, 3, 1, 2))
     close(found, functional.grid_sample(torch.tensor(x), torch.tensor(grid), align_corners=True), 1e-5)
+
+
+def test_an_adaptive_pool_of_one_axis_takes_a_number() -> None:
+    x = numbers(rng("adaptive"), (2, 3, 7))
+    close(reference.adaptive_pool(x, 2, "avg"), functional.adaptive_avg_pool1d(torch.tensor(x), 2), 1e-5)
+
+
+def test_a_window_of_padding_alone_has_the_least_number() -> None:
+    sizes = (1, 2), (1, 2), (1, 1), (0, 2), (0, 0)
+    pooled = reference.poolnd_python(np.ones((1, 1, 1, 2), "float32"), *sizes, "max")
+    assert pooled.tolist() == [[[[np.finfo("float32").min, 1]]]]
+
+
+def test_normalization_in_half_precision_rounds_once() -> None:
+    x = numbers(rng("lrn"), (1, 7, 3, 3)).astype("float16")
+    exact = reference.lrn_python(x.astype("float64"), 5, 1, 0.5, 1e-5, 0.75)
+    assert (reference.lrn_python(x, 5, 1, 0.5, 1e-5, 0.75) == exact.astype("float16")).all()

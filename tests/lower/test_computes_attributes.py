@@ -93,6 +93,7 @@ def places() -> list[Case]:
         case(relay.strided_set(x, t(2, 2, name="v"), [0, 3], [3, -5], [2, -2])),
         case(relay.strided_set(x, t(1, 4, name="v"), [-2], [9])),
         case(relay.sequence_mask(t(2, 4, 3), ints(2), 7.5, 1), np.ones((2, 4, 3)), [1, 3]),
+        case(relay.sparse_reshape(ints(2, 2), [5, 2], [5, -1]), [[0, 9], [4, 1]]),
         case(relay.sparse_to_dense(ints(3), [4], relay.const(2.5), -1), [3, 0, 3]),
     ]  # fmt: skip
 

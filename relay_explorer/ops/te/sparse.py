@@ -20,6 +20,7 @@ from .tensors import (
     dims,
     dtype_of,
     every,
+    guarded,
     known,
     narrowed,
     number,
@@ -91,7 +92,13 @@ def sparse_reshape(call: Lowered) -> list[Tensor]:
             first = axis == 0
             found = select(column == axis, left if first else tirx.truncmod(left, size), found)
             left = tirx.truncdiv(left, size)
-        return found.astype(dtype)
+        if old != new:
+            return found.astype(dtype)
+        return select(unchanged(), indices(row, column), found.astype(dtype))
+
+    def unchanged() -> Value:
+        """Whether both shapes are one: then coordinates stay, also those beyond the shape."""
+        return every([extent(axis) == before(axis).astype("int64") for axis in range(new)])
 
     shape = stage((new,), lambda axis: cast(extent(axis), dtype_of(after)), f"{call.name}_shape")
     return [stage((rows, new), coordinate, call.name), shape]
@@ -120,10 +127,16 @@ def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
         f"{call.name}_places",
     )
 
+    (m,) = reduce_axes([new])
+    differs = guarded(m < old, extent(m) != before(m).astype("int64"), tirx.const(True, "bool"))
+    changes = stage((1,), lambda _: sum_over(cast(differs, "int64"), [m]), f"{call.name}_changes")
+
     def coordinate(row: Value, column: Value) -> Value:
         left = tirx.truncdiv(places(row), turned(column + 1))
         within = tirx.truncmod(left, tirx.max(extent(column), 1))
-        return select(column == 0, left, within).astype(dtype_of(indices))
+        moved = select(column == 0, left, within).astype(dtype_of(indices))
+        unchanged = every([changes(0) == 0, old == new])
+        return guarded(unchanged, indices(row, column), moved)
 
     shape = stage((new,), lambda axis: cast(extent(axis), dtype_of(after)), f"{call.name}_shape")
     return [stage((dims(indices)[0], new), coordinate, call.name), shape]
