@@ -1,0 +1,175 @@
+// Turns a view's JSON into objects, once, when it is mounted, and holds it to its contract while doing so. The contract is
+// the table in ../generated/schema.js: texts come out as strings, lists of fields as objects that name them.
+import { SCHEMA } from "../generated/schema.js";
+import { Damage } from "./check.js";
+
+/** @typedef {{ up: Scope | null, at: number, count: (name: string) => number | undefined }} Scope */
+
+const isInteger = Number.isInteger;
+
+/** The number of elements of what a field holds on the wire, or the number itself. */
+function sizeOf(type, value) {
+  if (type[0] === "count" && isInteger(value)) return value;
+  if (!Array.isArray(value) || type[1]?.[0] === "index") return undefined;
+  return type[0] === "list" && type[2] ? value.length / SCHEMA.records[type[1][1]].fields.length : value.length;
+}
+
+class Decoder {
+  constructor(strings) {
+    this.strings = strings;
+    this.path = [];
+  }
+
+  fail() {
+    throw new Damage(this.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("").slice(1) || "the whole");
+  }
+
+  need(condition) {
+    if (!condition) this.fail();
+  }
+
+  text(value) {
+    this.need(isInteger(value) && value >= 0 && value < this.strings.length);
+    return this.strings[value];
+  }
+
+  /** How many there are of what an index points into: a field of its own record, or of one around it, that is no list of indices. */
+  limit(of, scope) {
+    if (of === "strings") return this.strings.length;
+    for (let at = scope; at; at = at.up) {
+      const count = at.count(of);
+      if (count !== undefined) return count;
+    }
+    return this.fail();
+  }
+
+  index(value, [, of, none = 0, order = ""], scope, place) {
+    const from = order === "later" ? scope.at + 1 : order === "later item" ? place + 1 : 0;
+    const to = order === "earlier" ? scope.at : this.limit(of, scope);
+    this.need(isInteger(value) && ((value >= from && value < to) || (none && value === -1)));
+    return value;
+  }
+
+  value(type, value, scope, place = -1) {
+    switch (type[0]) {
+      case "text": return this.text(value);
+      case "index": return this.index(value, type, scope, place);
+      case "count": this.need(isInteger(value) && value >= (type[1] ?? 0)); return value;
+      case "integer": this.need(isInteger(value)); return value;
+      case "number": this.need(Number.isFinite(value)); return value;
+      case "enum": this.need(isInteger(value) && value >= 0 && value < type[1]); return value;
+      case "flag": this.need(value === 0 || value === 1 || typeof value === "boolean"); return Boolean(value);
+      case "word": this.need(typeof value === "string" && (type.length === 1 || type.indexOf(value, 1) > 0)); return value;
+      case "say": return this.list(value, (part) => this.text(part), type[1] ? 0 : 1);
+      case "entity": return value < 0 ? this.text(-1 - value) : this.index(value, type, scope, place);
+      case "optional": return value === null || value === undefined ? null : this.value(type[1], value, scope, place);
+      case "map": return this.map(type[1], value, scope);
+      case "record": return this.record(SCHEMA.records[type[1]], value, scope, place);
+      case "union": return this.union(type, value, scope, place);
+      case "view": this.need(value?.view === type[1]); return this.nested(value);
+      default: return this.elements(type, value, scope);
+    }
+  }
+
+  list(value, decode, least = 0) {
+    this.need(Array.isArray(value) && value.length >= least);
+    const depth = this.path.length;
+    const result = value.map((part, i) => {
+      this.path[depth] = i;
+      return decode(part, i);
+    });
+    this.path.length = depth;
+    return result;
+  }
+
+  elements([, of, flat, spread, size = "", least = 0], value, scope) {
+    const records = flat ? this.split(value, SCHEMA.records[of[1]].fields.length) : value;
+    const result = this.list(records, (part, i) => this.value(of, part, scope, i), least);
+    if (size) this.need(result.length === this.limit(size, scope));
+    // A change of a kind that this version does not know is passed over.
+    return of[0] === "union" ? result.filter((part) => part !== undefined) : result;
+  }
+
+  /** A flat list as one of lists. */
+  split(value, width) {
+    this.need(Array.isArray(value) && value.length % width === 0);
+    return Array.from({ length: value.length / width }, (_, i) => value.slice(i * width, (i + 1) * width));
+  }
+
+  map(of, value, scope) {
+    this.need(value !== null && typeof value === "object");
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, this.value(of, part, scope)]));
+  }
+
+  union([, ...names], value, scope, place) {
+    this.need(Array.isArray(value));
+    const name = names.find((member) => SCHEMA.records[member].tag === value[0]);
+    return name === undefined ? undefined : this.record(SCHEMA.records[name], value, scope, place);
+  }
+
+  record({ fields, object }, value, up, place) {
+    this.need(value !== null && typeof value === "object" && Array.isArray(value) === !object);
+    const last = fields.at(-1)?.[1];
+    const spread = !object && last?.[0] === "list" && last[3];
+    const wire = object ? this.named(fields, value) : spread ? [...value.slice(0, fields.length - 1), value.slice(fields.length - 1)] : value;
+    this.need(wire.length === fields.length);
+    const scope = {
+      up, at: place >= 0 ? place : up?.at ?? -1,
+      count(of) {
+        const i = fields.findIndex(([name]) => name === of);
+        return i < 0 ? undefined : sizeOf(fields[i][1], wire[i]);
+      },
+    };
+    const result = {};
+    const depth = this.path.length;
+    fields.forEach(([name, type], i) => {
+      this.path[depth] = name;
+      result[name] = this.value(type, wire[i], scope);
+    });
+    this.path.length = depth;
+    return result;
+  }
+
+  /** The fields of an object in the order of its record. */
+  named(fields, value) {
+    const spans = new Map();
+    return fields.map(([name, [kind], [key, inside, span, omitted] = ["", "", "", 0]]) => {
+      if (span) {
+        const at = spans.get(span) ?? 0;
+        spans.set(span, at + 1);
+        return value[span]?.[at];
+      }
+      const holder = inside ? value[inside] : value;
+      const part = holder?.[key || name];
+      return part === undefined && omitted ? (kind === "flag" ? 0 : null) : part;
+    });
+  }
+
+  nested(view) {
+    return decode(view, this.path);
+  }
+}
+
+/**
+ * The objects of a view's JSON; a Damage where it is not what its dataclasses say.
+ * @returns {import("../generated/common.js").BaseView & Record<string, any>}
+ */
+export function decode(view, path = []) {
+  const name = SCHEMA.views[view?.view];
+  const { strings } = view;
+  const decoder = new Decoder(Array.isArray(strings) ? strings : []);
+  decoder.path = [...path];
+  const need = (condition, where) => {
+    if (!condition) throw new Damage(where);
+  };
+  need(typeof view.title === "string" && typeof view.summary === "string", "title or summary");
+  need(Array.isArray(strings) && strings.every((text) => typeof text === "string"), "strings");
+  const rows = view.program?.rows;
+  need(Array.isArray(rows), "program");
+  const root = { up: null, at: -1, count: (of) => (of === "rows" ? rows.length : undefined) };
+  decoder.path.push("rows");
+  const decoded = decoder.value(["list", ["record", "common.Row"]], rows, root);
+  decoder.path.pop();
+  const own = decoder.record(SCHEMA.records[name], view, root, -1);
+  return { view: view.view, title: view.title, summary: view.summary, rows: decoded, ...own };
+}

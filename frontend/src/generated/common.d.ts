@@ -1,0 +1,36 @@
+// Derived from the dataclasses of relay_explorer/views by `make views`.
+
+/**
+ * One line of the program. `depth` is its indentation, `node` what it defines (IR view; else -1), `end` the
+ * closing row of the block that it opens; -1 is none.
+ */
+export interface Row {
+  kind: number;
+  depth: number;
+  tokens: Token[];
+  node: number;
+  end: number;
+}
+
+/**
+ * A stretch of a row's text. `ref` is what it names: a node (IR, fusion), a type variable (types), a name
+ * (evaluation), a key (sharing), an item (pipeline, partial), a value or line (gradient), a value (memory), an
+ * operator (lowering), a kernel (run), or -1.
+ */
+export interface Token {
+  kind: number;
+  text: string;
+  ref: number;
+}
+
+/** A sentence: a template, then its arguments. */
+export type Sentence = string[];
+
+/** What every view has. */
+export interface BaseView {
+  view: string;
+  title: string;
+  /** One or two sentences: the text equivalent of the first frame. */
+  summary: string;
+  rows: Row[];
+}

@@ -1,0 +1,105 @@
+// Derived from the dataclasses of relay_explorer/views by `make views`.
+import type * as common from "./common.js";
+
+/**
+ * Operators being grouped into kernels, function by function, and what would be under other limits. The function
+ * that is shown first is the first.
+ */
+export interface FusionView extends common.BaseView {
+  view: "fusion";
+  patterns: PatternWord[];
+  functions: FusedFunction[];
+}
+
+/** A pattern in the legend. */
+export interface PatternWord {
+  number: number;
+  letter: string;
+  name: string;
+  what: string;
+}
+
+/** A function of the module, its rows, and what the pass makes of it. */
+export interface FusedFunction {
+  name: string;
+  summary: string;
+  first: number;
+  last: number;
+  nodes: FusionNode[];
+  variants: Variant[];
+}
+
+/**
+ * What can be in a kernel: its row, name and label, its pattern, its type and the bytes of its value, who uses
+ * it, and whether it must exist as a value. An operator has a `part` of a kernel's name ("" for what computes
+ * nothing), and what it reads, writes (bytes) and computes (flops) as a kernel of its own.
+ */
+export interface FusionNode {
+  row: number;
+  name: string;
+  label: string;
+  pattern: number;
+  type: string;
+  bytes: number;
+  uses: number[];
+  held: boolean;
+  part: string;
+  read: number;
+  written: number;
+  flops: number;
+}
+
+/**
+ * What the pass did under some limits. `launches` and `bytes` are before and after; `order` has the rows of the
+ * program so that those of each kernel are together, () if they are.
+ */
+export interface Variant {
+  name: string;
+  say: string[];
+  patterns: OtherPattern[];
+  dominators: number[];
+  steps: FusionStep[];
+  kernels: Kernel[];
+  launches: BeforeAfter;
+  bytes: BeforeAfter;
+  order: number[];
+}
+
+/** A node whose pattern is another one in a variant. */
+export interface OtherPattern {
+  node: number;
+  pattern: number;
+}
+
+/**
+ * One decision: may `node` join the kernel of `target`? `launches` and `bytes` are what the program would take
+ * if its groups were the kernels as they are after this step.
+ */
+export interface FusionStep {
+  mark: number;
+  phase: number;
+  node: number;
+  target: number;
+  say: string[];
+  rule: string[];
+  obstacle: number;
+  merged: number[];
+  launches: number;
+  bytes: number;
+}
+
+/** A group at the end: its nodes, and what it moves and computes. */
+export interface Kernel {
+  name: string;
+  nodes: number[];
+  read: number;
+  written: number;
+  flops: number;
+  result: number;
+}
+
+/** An amount with every operator a kernel of its own, and with the kernels of the pass. */
+export interface BeforeAfter {
+  before: number;
+  after: number;
+}

@@ -1,0 +1,75 @@
+// Derived from the dataclasses of relay_explorer/views by `make views`.
+import type * as common from "./common.js";
+
+/** The program as text and graph. The nodes stand in the order of evaluation. */
+export interface IRView extends common.BaseView {
+  view: "ir";
+  families: Family[];
+  nodes: Node[];
+  edges: Edge[];
+  groups: Group[];
+  scopes: Scope[];
+  totals: Totals;
+}
+
+/** A group of operators: how its nodes are drawn. The hue is a name of the palette in `theme.css`. */
+export interface Family {
+  name: string;
+  shape: "rect" | "round" | "hex" | "diamond" | "circle" | "trapezium" | "parallelogram" | "bar";
+  hue: "blue" | "orange" | "teal" | "red" | "purple" | "olive" | "sky" | "pink" | "brown" | "grey";
+}
+
+/**
+ * An expression. `params` counts parameter scalars read here, `bytes` those read and written; `uses` are the
+ * edges that leave (over 1: it is shared); `detail` is the operator's one-line description, or "".
+ */
+export interface Node {
+  label: string;
+  family: number;
+  row: number;
+  type: string;
+  short: string;
+  params: number;
+  flops: number;
+  bytes: number;
+  attributes: string;
+  group: number;
+  uses: number;
+  detail: string;
+}
+
+/** `source` produces operand number `operand` of `target`. */
+export interface Edge {
+  source: number;
+  target: number;
+  operand: number;
+}
+
+/**
+ * A function (kind 0), a repeated block (1) or a branch (2), and its rows; groups nest. Blocks with the same
+ * `repeat` are the same again: the same operations wired in the same way, sizes may differ.
+ */
+export interface Group {
+  label: string;
+  parent: number;
+  first: number;
+  last: number;
+  kind: number;
+  repeat: string;
+}
+
+/** The variable that the `let` at `row` binds can be used in the rows from `first` to `last`. */
+export interface Scope {
+  row: number;
+  first: number;
+  last: number;
+}
+
+/** Sums over the program; each expression once. */
+export interface Totals {
+  nodes: number;
+  calls: number;
+  params: number;
+  flops: number;
+  bytes: number;
+}

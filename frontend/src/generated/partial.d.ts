@@ -1,0 +1,97 @@
+// Derived from the dataclasses of relay_explorer/views by `make views`.
+import type * as common from "./common.js";
+
+/**
+ * A function run as far as its data is known, and what remains. The rows are the program's, and from `split` on
+ * those of the residual program; `items` are what tokens name: each its row and name.
+ */
+export interface PartialView extends common.BaseView {
+  view: "partial";
+  split: number;
+  items: Item[];
+  residual: ResidualRow[];
+  frames: PartialFrame[];
+  steps: PartialStep[];
+  totals: PartialTotals;
+  start: number;
+  gap: Gap | null;
+}
+
+/** What a token names: the row that defines it, in its own program, and its name, or "". */
+export interface Item {
+  row: number;
+  name: string;
+}
+
+/**
+ * A row of the residual program: after which step it is there, the row that it came from (-1: none), and whether
+ * something asks for it.
+ */
+export interface ResidualRow {
+  born: number;
+  source: number;
+  needed: boolean;
+}
+
+/**
+ * A function being evaluated: whose rows, who called it and where, in which round of itself, from which step to
+ * which.
+ */
+export interface PartialFrame {
+  name: string;
+  first: number;
+  last: number;
+  caller: number;
+  call: number;
+  turn: number;
+  begins: number;
+  ends: number;
+}
+
+/** One decision about the row `row`, in `frame`. `block` is the row of the branch that is gone into. */
+export interface PartialStep {
+  mark: number;
+  row: number;
+  frame: number;
+  say: string[];
+  block: number;
+  changes: (Bound | Cells)[];
+}
+
+/** Over the whole run: how much was computed beforehand, and how long what remains is. */
+export interface PartialTotals {
+  steps: number;
+  computed: number;
+  decided: number;
+  inlined: number;
+  kept: number;
+  needed: number;
+}
+
+/** Step `step` stands for `left_out` steps that are not in the data. */
+export interface Gap {
+  step: number;
+  left_out: number;
+}
+
+/** In the frame, the row has this value: `row` is the one of the residual program that computes it. */
+export interface Bound {
+  tag: "b";
+  frame: number;
+  at: number;
+  state: number;
+  text: string;
+  row: number;
+}
+
+/** What cells are known to hold from now on, all of them; of no others anything is known. */
+export interface Cells {
+  tag: "c";
+  held: CellValue[];
+}
+
+/** A cell, and what it is known to hold. */
+export interface CellValue {
+  cell: string;
+  text: string;
+}

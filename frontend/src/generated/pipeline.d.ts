@@ -1,0 +1,104 @@
+// Derived from the dataclasses of relay_explorer/views by `make views`.
+import type * as common from "./common.js";
+
+/**
+ * A program going through passes; two pipelines where they are compared. `tree` is the address below which the
+ * files of the package are shown.
+ */
+export interface PipelineView extends common.BaseView {
+  view: "pipeline";
+  items: PipelineItem[];
+  stages: Stage[];
+  pipelines: Pipeline[];
+  tree: string;
+  ends: Ends | null;
+}
+
+/**
+ * An expression of a stage, and those of the stage before from which it came. In the graph it is `part` (see
+ * `Part`), computed from `operands`, in the kernel whose function is the item `kernel`.
+ */
+export interface PipelineItem {
+  stage: number;
+  row: number;
+  label: string;
+  came_from: number[];
+  mark: number;
+  flops: number;
+  bytes: number;
+  part: number;
+  operands: number[];
+  kernel: number;
+}
+
+/**
+ * The program after a pass. `align` has pairs of rows, the stage before's and its own, with their fate; `ms` is
+ * None where pages must not depend on the machine. `rewrites` are the first of the `told` ones inside the pass.
+ */
+export interface Stage {
+  name: string;
+  what: string;
+  source: string;
+  before: number;
+  first: number;
+  last: number;
+  same: boolean;
+  say: string[];
+  align: Aligned[];
+  gone: number[];
+  totals: StageTotals;
+  ms: number | null;
+  rewrites: RewriteStep[];
+  told: number;
+}
+
+/** A pipeline's name, and its stages; each begins with stage 0. */
+export interface Pipeline {
+  name: string;
+  stages: number[];
+}
+
+/** The last programs of two pipelines, aligned as stages are. */
+export interface Ends {
+  before: number;
+  after: number;
+  say: string[];
+  align: Aligned[];
+}
+
+/**
+ * Two rows side by side, of the stage before and of this one (-1: none on that side), and what became of them. A
+ * row that moved is there twice, once on each side.
+ */
+export interface Aligned {
+  before: number;
+  after: number;
+  fate: number;
+}
+
+/** A stage's size and cost. */
+export interface StageTotals {
+  expressions: number;
+  operators: number;
+  kernels: number;
+  flops: number;
+  bytes: number;
+}
+
+/**
+ * A rewrite inside a pass: what its rule says, the rule's name, its file in the package ("" for one of a
+ * reader's own) and line; the items of the stage before that it is about and those of this stage that it led to;
+ * what it found and what it made, in a line each ("": nothing), and `how` they belong together where it is no
+ * rewrite but a decision.
+ */
+export interface RewriteStep {
+  rule: string;
+  name: string;
+  path: string;
+  line: number;
+  before: number[];
+  after: number[];
+  was: string;
+  how: string;
+  became: string;
+}

@@ -1,0 +1,16 @@
+// Derived from the dataclasses of relay_explorer/views by `make views`.
+import { mountEvaluation } from "../views/evaluation/view.js";
+import { mountFusion } from "../views/fusion/view.js";
+import { mountGradient } from "../views/gradient/view.js";
+import { mountIr } from "../views/ir/view.js";
+import { mountLowering } from "../views/lowering/view.js";
+import { mountMachine } from "../views/machine/view.js";
+import { mountMemory } from "../views/memory/view.js";
+import { mountPartial } from "../views/partial/view.js";
+import { mountPipeline } from "../views/pipeline/view.js";
+import { mountRun } from "../views/run/view.js";
+import { mountSharing } from "../views/sharing/view.js";
+import { mountTypes } from "../views/types/view.js";
+
+/** view name → mount(root, view, ctx) */
+export const VIEWS = new Map([["evaluation", mountEvaluation], ["fusion", mountFusion], ["gradient", mountGradient], ["ir", mountIr], ["lowering", mountLowering], ["machine", mountMachine], ["memory", mountMemory], ["partial", mountPartial], ["pipeline", mountPipeline], ["run", mountRun], ["sharing", mountSharing], ["types", mountTypes]]);

@@ -1,0 +1,56 @@
+// Derived from the dataclasses of relay_explorer/views by `make views`.
+import type * as common from "./common.js";
+
+/** A computation as a graph, with `let`, and written out. */
+export interface SharingView extends common.BaseView {
+  view: "sharing";
+  keys: Key[];
+  forms: Form[];
+}
+
+/** What is computed, the same in all forms: its name in the first, and the expression. */
+export interface Key {
+  name: string;
+  what: string;
+}
+
+/**
+ * One way to write the computation. `first` and `last` are its rows (-1: it is too long to be written), `steps`
+ * those recorded of `total`, `live` the bytes that are needed after each, `peak` the step with most and how
+ * many.
+ */
+export interface Form {
+  name: string;
+  say: string[];
+  first: number;
+  last: number;
+  items: Item[];
+  steps: number;
+  total: number;
+  live: number[];
+  peak: Peak;
+}
+
+/**
+ * An expression of a form: how often it was evaluated, the bytes of one value, and of each run the step that
+ * made the value and the last that needs it.
+ */
+export interface Item {
+  key: number;
+  row: number;
+  runs: number;
+  bytes: number;
+  lives: Span[];
+}
+
+/** The step with the most bytes in use, and how many. */
+export interface Peak {
+  step: number;
+  bytes: number;
+}
+
+/** A value's lifetime: the step that made it, and the last that needs it. */
+export interface Span {
+  made: number;
+  last: number;
+}
