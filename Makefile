@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help book html test programs test-fast test-colab test-gpu lint format frontend figures exercises pairs address bench lock clean
+.PHONY: help book html test programs test-fast test-colab test-gpu lint format views frontend figures exercises pairs address bench lock clean
 
 VENV := .venv
 COLAB := .venv-colab
@@ -71,7 +71,10 @@ lint: $(READY)  ## check style and types
 format: $(READY)  ## format the Python sources and mend what the linter can
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 
-frontend:  ## bundle the explorers' front end (needs node)
+views:  ## derive the front end's types, decoder and list of views from the views' dataclasses
+	@PYTHONPATH=. $(BIN)/python -m tools.view_contract
+
+frontend: views  ## bundle the explorers' front end (needs node)
 	@tools/install_system.sh npm=npm
 	@cd frontend && npm ci --no-audit --no-fund --silent && npm run --silent build
 

@@ -62,26 +62,14 @@ def _parser() -> argparse.ArgumentParser:
         help="a file in Relay's text format, `-` for the standard input, a model's name, or a measurement "
         "that was kept (a file that ends in .json)",
     )
+    from .views.registry import views
+
+    kinds = views()
     explore.add_argument(
         "--view",
-        choices=(
-            "ir",
-            "types",
-            "evaluation",
-            "sharing",
-            "fusion",
-            "gradient",
-            "partial",
-            "memory",
-            "lowering",
-            "machine",
-        ),
-        help="ir: text and graph; types: type inference, step by step; evaluation: a run of @main, step by "
-        "step; sharing: as a graph, with let and written out; fusion: kernels being formed; "
-        "gradient: what the way back adds; partial: what can be computed beforehand; memory: where each "
-        "value is stored, and how long; lowering: one kernel of the compiled program at every level, or, "
-        "with --measure, a whole run; machine: a run of @main on the virtual machine, instruction by "
-        "instruction (default: ir; of a measurement: lowering)",
+        choices=tuple(kinds),
+        help="; ".join(f"{kind.name}: {kind.help}" for kind in kinds.values())
+        + " (default: ir; of a measurement: lowering)",
     )
     explore.add_argument(
         "--target",
@@ -110,6 +98,10 @@ def _parser() -> argparse.ArgumentParser:
         help="an argument of @main, for views that run it, once for each: a number or [[1, 2], [3, 4]] for a "
         "tensor, else an expression as Relay writes it",
     )
+    explore.add_argument(
+        "--passes", metavar="PIPELINE", help='of --view pipeline: "SimplifyInference, FuseOps(max_depth=4)"'
+    )
+    explore.add_argument("--against", metavar="PIPELINE", help="of --view pipeline: another one, beside it")
     explore.add_argument(
         "-o",
         "--output",
@@ -187,35 +179,56 @@ def _models() -> int:
 def _explore(given: argparse.Namespace) -> int:
     from .explorer import explore
 
-    kept = given.program.endswith(".json")
-    view = given.view or ("lowering" if kept else "ir")
-    options: dict[str, Any] = {}
-    if view == "lowering":
-        options = {"measure": given.measure, "kernel": _kernels(given.kernel)}
-    elif kept:
+    measured = given.program.endswith(".json")
+    view = given.view or ("lowering" if measured else "ir")
+    if measured and view != "lowering":
         raise RelayError("a measurement is shown as a run", help=["leave out --view"])
-    elif given.kernel or given.measure or given.target:
-        raise RelayError("--target, --kernel and --measure are for --view lowering")
-    if kept:
+    _check_options(view, given)
+    if measured:
         from .lower.profiling.measurement import Measurement
 
         x: Any = Measurement.load(given.program)
         stem = Path(given.program).stem
     else:
         x, stem = _load(given.program)
-    args = _arguments(x, given.arg) if given.arg else ()
-    if view == "lowering" and not kept:
+    options: dict[str, Any] = {"measure": given.measure, "kernel": _kernels(given.kernel)}
+    for name in ("passes", "against"):
+        if getattr(given, name):
+            options[name] = getattr(given, name)
+    if given.arg:
+        options["args"] = _arguments(x, given.arg)
+    if view == "lowering" and not measured:
         from .lower.build import build
 
         x = build(x, given.target or "cpu")
-    made = explore(x, view, title=given.title or stem, name=f"{_plain(stem)}-{view}", args=args, **options)
+    explorer = explore(x, view, title=given.title or stem, name=f"{_plain(stem)}-{view}", **options)
     if given.output == "-":
-        sys.stdout.write(made.to_json() + "\n" if given.json else made.to_html())
+        sys.stdout.write(explorer.to_json() + "\n" if given.json else explorer.to_html())
         return 0
     ending = "json" if given.json else "html"
-    target = _write(made, Path(given.output or f"{_plain(stem)}-{view}.{ending}"), given.json)
-    print(f"{target}: {made.view.summary}")
+    target = _write(explorer, Path(given.output or f"{_plain(stem)}-{view}.{ending}"), given.json)
+    print(f"{target}: {explorer.view.summary}")
     return 0
+
+
+def _check_options(view: str, given: argparse.Namespace) -> None:
+    """Refuse an option that the view does not have, before the program is read."""
+    from .views.registry import views
+
+    every = views()
+    for flag, option in (
+        ("kernel", "kernel"),
+        ("measure", "measure"),
+        ("target", "kernel"),
+        ("arg", "args"),
+        ("passes", "passes"),
+        ("against", "against"),
+    ):
+        if getattr(given, flag) and option not in every[view].option_names():
+            having = [kind.name for kind in every.values() if option in kind.option_names()]
+            raise RelayError(
+                f"the view `{view}` has no option --{flag}", help=[f"views that have it: {', '.join(having)}"]
+            )
 
 
 def _kernels(given: Sequence[str]) -> Any:
@@ -225,7 +238,7 @@ def _kernels(given: Sequence[str]) -> Any:
 
 
 def _arguments(module: IRModule, texts: Sequence[str]) -> list[object]:
-    from .widgets.rerun import argument
+    from .views.evaluation.rerun import argument
 
     params = module["main"].params
     if len(texts) != len(params):

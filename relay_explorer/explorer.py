@@ -9,42 +9,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .execute.record import LIMIT, Evaluation
-from .execute.record import record as record_run
 from .ir.errors import Note, ParseError, RelayError
-from .ir.expr import Expr
-from .ir.module import IRModule
-from .ir.tuple_wrapper import TupleWrapper
-from .ir.walk import post_order
-from .transform.infrastructure import Pass
-from .typing.infer import Inference, record
 from .views.format import View
+from .views.registry import Answering, chosen, view_kind
+from .views.source import LARGEST, Source
 from .widgets import page, widget
 from .widgets.host import Host, current
 
 if TYPE_CHECKING:
-    from .views.lowering.compiled import Opened
-    from .widgets.rerun import Rerun
+    from .transform.infrastructure import Pass
 
-VIEWS = (
-    "ir",
-    "types",
-    "evaluation",
-    "sharing",
-    "fusion",
-    "pipeline",
-    "gradient",
-    "partial",
-    "memory",
-    "lowering",
-    "machine",
-)
+__all__ = ["LARGEST", "Explorer", "explore"]
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-_TAKES = (
-    "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
-    "(relay_explorer.execute.record), a program's text, or a pathlib.Path to one"
-)
-LARGEST = 30_000  # expressions; a larger program is refused at once, instead of filling the reader's memory
 _names: dict[str, itertools.count[int]] = {}
 
 
@@ -61,10 +37,10 @@ class Explorer:
         name: str,
         state: str = "",
         live: bool = False,
-        rerun: Rerun | Opened | None = None,
+        answering: Answering | None = None,
     ) -> None:
         self.view = view
-        self._rerun = rerun
+        self._answering = answering
         self.name = name
         self.live = live
         self._state = state
@@ -102,14 +78,14 @@ class Explorer:
     def widget(self) -> Any:
         """The live widget, always the same one. Needs anywidget."""
         if self._widget is None:
-            answer = self._answer if self._rerun is not None else None
+            answer = self._answer if self._answering is not None else None
             self._widget = widget.make(self.to_dict(), self.name, self._state, answer)
         return self._widget
 
     def _answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What a reader asks of a live widget: another run, or one more kernel."""
-        assert self._rerun is not None
-        self.view = self._rerun.answer(question)
+        assert self._answering is not None
+        self.view = self._answering.answer(question)
         return self.to_dict()
 
     def _repr_html_(self) -> str:
@@ -160,7 +136,7 @@ def explore(
     kernel: str | int | Sequence[str | int] | None = None,
     measure: bool = False,
 ) -> Explorer:
-    """An explorer of `x`: a module, a function or other expression, an inference, an evaluation, the text of
+    """Show `x`: a module, a function or other expression, an inference, an evaluation, the text of
     a program, or the path of a file that holds one.
 
     `view` is "ir" (the program as text and graph), "types" (type inference, step by step), "evaluation" (a
@@ -191,213 +167,42 @@ def explore(
     An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
     one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
 
+    An option that the view does not have is refused (`views.registry.ViewError`, a ValueError), and so is a
+    view that does not exist; the error names the nearest one, and the views that have the option.
+
     Text that is not a program is a ParseError, a program of more than LARGEST expressions a RelayError. A
     program that is not well typed is shown all the same, with the reason.
     """
-    if view is not None and view not in VIEWS:
-        raise ValueError(f"there is no view {view!r}: views are {', '.join(map(repr, VIEWS))}")
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise ValueError(f"{name!r} is no name for an explorer: use letters, digits, `-` and `_`")
-    token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
-    rerun: Rerun | Opened | None = None
-    if view is None and type(x).__name__ == "Measurement":
-        view = "lowering"
-    run = _run(x, view, args, limit)
-    if view == "pipeline":
-        made: View = _pipeline(x, passes, against, title or "")
-    elif view == "partial":
-        made = _partial(x, title or "", limit)
-    elif view == "lowering":
-        made, opened = _compiled(x, kernel, title or "", measure, args)
-        if live and opened is not None:
-            rerun, made = opened, opened.view
-    elif view == "machine":
-        made = _machine(x, args, title or "", limit)
-    elif run is None:
-        made = _view(x, view, title or "", args)
-    elif live:
-        from .widgets.rerun import Rerun
-
-        rerun = Rerun(run, limit or LIMIT, title or _title(run.module))
-        made = rerun.view
-    else:
-        made = _evaluation(run, title or "")
-    return Explorer(made, name or _name(made), token, live, rerun)
-
-
-def _run(x: object, kind: str | None, args: Sequence[object], limit: int | None) -> Evaluation | None:
-    """The run to be shown, where that is what is asked for."""
-    if isinstance(x, Evaluation) and kind in (None, "evaluation"):
-        return x
-    if kind != "evaluation":
-        return None
-    return record_run(_module(x), *args, limit=LIMIT if limit is None else limit)
-
-
-def _view(x: object, kind: str | None, title: str, args: Sequence[object]) -> View:
-    if isinstance(x, Inference) and kind not in ("sharing", "fusion", "gradient", "memory"):
-        _fits(x.source)
-        if kind == "ir":
-            return _ir(x.source, title)
-        return _types(x if x.events else record(x.source), title)
-    module = _module(x)
-    _fits(module)
-    if kind == "sharing":
-        return _sharing(module, args, title)
-    if kind == "fusion":
-        return _fusion(module, title)
-    if kind == "gradient":
-        return _gradient(module, title)
-    if kind == "memory":
-        return _memory(module, title)
-    return _types(record(module), title) if kind == "types" else _ir(module, title)
-
-
-def _fits(module: IRModule) -> None:
-    """Refuses a module that no page could show."""
-    count = sum(len(post_order(function)) for function in module.functions.values())
-    if count > LARGEST:
-        raise RelayError(
-            f"the program has {count:,} expressions, and an explorer shows at most {LARGEST:,}",
-            help=['explore a part of it: explore(module["f"]) shows one function'],
-        )
-
-
-def _ir(module: IRModule, title: str) -> View:
-    from .views.ir.view import ir_view
-
-    return ir_view(module, title or _title(module))
-
-
-def _types(inference: Inference, title: str) -> View:
-    from .views.types.view import types_view
-
-    return types_view(inference, title or _title(inference.source))
-
-
-def _evaluation(evaluation: Evaluation, title: str) -> View:
-    from .views.evaluation.view import evaluation_view
-
-    return evaluation_view(evaluation, title or _title(evaluation.module))
-
-
-def _sharing(module: IRModule, args: Sequence[object], title: str) -> View:
-    from .views.sharing.view import sharing_view
-
-    return sharing_view(module, args, title or _title(module))
-
-
-def _fusion(module: IRModule, title: str) -> View:
-    from .views.fusion.view import fusion_view
-
-    return fusion_view(module, title=title or _title(module))
-
-
-def _gradient(module: IRModule, title: str) -> View:
-    from .views.gradient.view import gradient_view
-
-    return gradient_view(module, title or _title(module))
-
-
-def _memory(module: IRModule, title: str) -> View:
-    from .views.memory.view import memory_view
-
-    return memory_view(module, title or _title(module))
-
-
-def _compiled(
-    x: object, kernel: Any, title: str, measure: bool, args: Sequence[object]
-) -> tuple[View, Opened | None]:
-    from .lower.profiling.measurement import Measurement
-    from .lower.runtime.executable import Executable
-    from .lower.runtime.kernel import Kernel
-    from .views.lowering.compiled import compiled_view
-
-    if not isinstance(x, (Executable, Kernel, Measurement)):
-        x = _module(x)
-        _fits(x)
-    # Two builds of a book give one page, whether or not there is a compiler for PTX.
-    return compiled_view(x, kernel, title, measure, args, ptx=current() is not Host.BOOK)
-
-
-def _machine(x: object, args: Sequence[object], title: str, limit: int | None) -> View:
-    from .lower.runtime.executable import Executable
-    from .views.machine.view import machine_view
-
-    if isinstance(x, Executable):
-        return machine_view(x, args, title or "program", limit)
-    module = _module(x)
-    _fits(module)
-    return machine_view(module, args, title or _title(module), limit)
-
-
-def _partial(x: object, title: str, limit: int | None) -> View:
-    from .transform.partial_evaluate.record import LIMIT as EVENTS
-    from .views.partial.view import partial_view
-
-    module = _module(x)
-    _fits(module)
-    return partial_view(module, title or _title(module), EVENTS if limit is None else limit)
-
-
-def _pipeline(
-    x: object, passes: Sequence[Pass] | str | None, against: Sequence[Pass] | str | None, title: str
-) -> View:
-    from .views.pipeline.view import pipeline_view
-
-    if not passes:
-        raise ValueError('which passes? For example: explore(module, view="pipeline", passes=[…])')
-    module = _module(x)
-    _fits(module)
-    # Two builds of a book give one page, so that times are not in it.
-    return pipeline_view(module, passes, against, title or _title(module), current() is not Host.BOOK)
-
-
-def _title(module: IRModule) -> str:
-    """The name of the file that a module came from; of a module made otherwise, its functions."""
-    source = module.source
-    if source is not None and source.name not in ("from_string", ""):
-        return Path(source.name).stem
-    names = [f"@{v.name_hint}" for v in module.functions]
-    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "") or "module"
-
-
-def _module(x: object) -> IRModule:
-    if isinstance(x, IRModule):
-        return x
-    if isinstance(x, Inference):
-        return x.source
-    if isinstance(x, Evaluation):
-        return x.module
-    if isinstance(x, TupleWrapper):
-        x = x.astuple()
-    if isinstance(x, Expr):
-        return IRModule.from_expr(x)
-    if isinstance(x, str):
-        return _parse(x, "from_string")
-    if isinstance(x, os.PathLike):
-        path = Path(x)
-        return _parse(path.read_bytes(), path.name)
-    raise TypeError(f"explore takes {_TAKES}; this is {_article(type(x).__name__)}")
-
-
-def _article(name: str) -> str:
-    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
-
-
-def _parse(text: str | bytes, source_name: str) -> IRModule:
-    from .text import parse
-
+    kind = view_kind(view, x)
+    options: dict[str, object] = {
+        "args": args,
+        "limit": limit,
+        "passes": passes,
+        "against": against,
+        "kernel": kernel,
+    }
+    options = {option: value for option, value in options.items() if value is not None}
+    if not len(args):
+        del options["args"]
+    if measure:
+        options["measure"] = measure
+    source = Source(x, title or "", live=live, reproducible=current() is Host.BOOK)
     try:
-        return parse(text, source_name)
+        built = kind.build(source, **chosen(kind, options))
     except ParseError as error:
-        if isinstance(text, str) and re.fullmatch(r"[\w./-]{1,80}", text.strip()):
-            raise _not_a_program(error, text.strip()) from None
+        if isinstance(x, str) and re.fullmatch(r"[\w./-]{1,80}", x.strip()):
+            raise _not_a_program(error, x.strip()) from None
         raise
+    token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
+    if isinstance(built, View):
+        return Explorer(built, name or _name(built), token, live)
+    return Explorer(built.view, name or _name(built.view), token, live, built)
 
 
 def _not_a_program(error: ParseError, text: str) -> RelayError:
-    """Someone gave the name of a model or of a file."""
+    """The error for a text that is the name of a model or of a file."""
     from . import models
 
     if text in models.names():

@@ -6,7 +6,7 @@ import { styleRoot } from "./core/style.js";
 import { setOperators } from "./core/operators.js";
 import { currentTheme, reducedMotion, watchTheme } from "./core/theme.js";
 import { createBus } from "./core/bus.js";
-import { VIEWS } from "./registry.js";
+import { VIEWS } from "./generated/registry.js";
 
 const VERSION = 1;
 

@@ -23,9 +23,10 @@ C = TypeVar("C", bound=type)
 
 @dataclass(frozen=True)
 class Index:
-    """An index into `of`: "strings", "rows", or a field of this record or of the nearest around it: a list, but
-    not one of indices, or a number. With `none`, -1 stands for none. `order` is "earlier" or "later" where it must come before or after the record
-    that holds it, "later item" where it must come after its own place in its list.
+    """An index into `of`: "strings", "rows", or a field of this record or of the nearest around it, which is
+    a number or a list, but no list of indices. With `none`, -1 stands for none. `order` is "earlier" or
+    "later" where it must come before or after the record that holds it, "later item" where it must come
+    after its own place in its list.
     """
 
     of: str

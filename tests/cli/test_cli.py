@@ -108,6 +108,16 @@ def test_an_ill_typed_program_is_shown(here: Path, capsys: Output) -> None:
     assert "ill-types.html: The program is refused: " in capsys.readouterr().out
 
 
+def test_an_option_that_the_view_does_not_have_is_refused(here: Path, capsys: Output) -> None:
+    assert main(["explore", "mlp", "--view", "ir", "--arg", "1"]) == 1
+    assert capsys.readouterr().err == (
+        "error: the view `ir` has no option --arg\n"
+        "help: views that have it: evaluation, lowering, machine, sharing\n"
+    )
+    assert main(["explore", "mlp", "--view", "fusion", "--measure"]) == 1
+    assert "views that have it: lowering" in capsys.readouterr().err
+
+
 def test_a_run_and_its_arguments(here: Path, capsys: Output) -> None:
     (here / "scale.relay").write_text("def @main(%k: float32, %p: (int32, int32)) { (%k * 2f, %p.1) }")
     arguments = ["explore", "scale.relay", "--view", "evaluation", "--arg", "1.5", "--arg", "(3, 4)"]

@@ -189,7 +189,10 @@ def test_the_command_shows_kernels_and_runs(
     capsys.readouterr()
     for wrong, said in (
         (["kept.json", "--view", "types"], "a measurement is shown as a run"),
-        (["tiny.relay", "--kernel", "0"], "are for --view lowering"),
+        (
+            ["tiny.relay", "--kernel", "0"],
+            "the view `ir` has no option --kernel\nhelp: views that have it: lowering",
+        ),
         (["tiny.relay", "--kernel", "7", "--view", "lowering"], "the program has no kernel 7"),
         (
             ["tiny.relay", "--target", "raspberry-pi-4", "--view", "lowering", "--measure"],

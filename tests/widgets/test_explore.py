@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -13,8 +14,10 @@ from relay_explorer import Explorer, explore, models, relay
 from relay_explorer.explorer import LARGEST
 from relay_explorer.ir import Expr, Function, ParseError, RelayError
 from relay_explorer.text import parse
+from relay_explorer.transform import FuseOps
 from relay_explorer.typing import record
 from relay_explorer.views.check import check
+from relay_explorer.views.registry import ViewError, views
 from tests.widgets.programs import SMALL
 
 X = relay.var("x", shape=(2, 3))
@@ -98,8 +101,40 @@ def test_too_large_a_program_is_refused_at_once() -> None:
 
 
 def test_an_unknown_view() -> None:
-    with pytest.raises(ValueError, match="there is no view 'kernels': views are 'ir', 'types'"):
+    with pytest.raises(ValueError, match="there is no view 'kernels': views are 'ir', 'evaluation'"):
         explore(SMALL, view="kernels")
+
+
+def test_an_option_that_a_view_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match="the view 'ir' has no option `passes`") as caught:
+        explore(SMALL, view="ir", passes=[FuseOps()])
+    assert isinstance(caught.value, ViewError)
+    assert list(caught.value.help) == ["'pipeline' has it", "'ir' has no options"]
+    with pytest.raises(ViewError, match="'fusion' has no option `limit`") as caught:
+        explore(SMALL, view="fusion", limit=3)
+    assert caught.value.help[0] == "'evaluation', 'machine', 'partial' have it"
+    with pytest.raises(ViewError, match="there is no view 'fusoin'") as caught:
+        explore(SMALL, view="fusoin")
+    assert list(caught.value.help) == ["did you mean `fusion`?"]
+
+
+def test_every_view_says_what_it_takes() -> None:
+    for kind in views().values():
+        assert kind.help
+        assert set(kind.option_names()) <= set(inspect.signature(explore).parameters), kind.name
+    assert {option.name: option.default for option in views()["evaluation"].options} == {
+        "args": (),
+        "limit": None,
+    }
+
+
+def test_an_input_that_a_view_does_not_show_is_refused() -> None:
+    class Kernel:
+        """Its name is all that is asked."""
+
+    with pytest.raises(ViewError, match="the view 'types' does not show a Kernel") as caught:
+        explore(Kernel(), view="types")
+    assert list(caught.value.help) == ["the view that can: lowering"]
 
 
 def test_names() -> None:

@@ -11,7 +11,7 @@ from relay_explorer import explore
 from relay_explorer.execute import make_list, record
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.views.check import check
-from relay_explorer.widgets.rerun import Rerun
+from relay_explorer.views.evaluation.rerun import Rerun
 from tests.views.runs import module
 
 PROGRAM = """

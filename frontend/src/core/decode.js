@@ -65,7 +65,7 @@ class Decoder {
       case "optional": return value === null || value === undefined ? null : this.value(type[1], value, scope, place);
       case "map": return this.map(type[1], value, scope);
       case "record": return this.record(SCHEMA.records[type[1]], value, scope, place);
-      case "union": return this.union(type, value, scope, place);
+      case "union": return this.member(type, value, scope, place);
       case "view": this.need(value?.view === type[1]); return this.nested(value);
       default: return this.elements(type, value, scope);
     }
@@ -101,7 +101,7 @@ class Decoder {
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, this.value(of, part, scope)]));
   }
 
-  union([, ...names], value, scope, place) {
+  member([, ...names], value, scope, place) {
     this.need(Array.isArray(value));
     const name = names.find((member) => SCHEMA.records[member].tag === value[0]);
     return name === undefined ? undefined : this.record(SCHEMA.records[name], value, scope, place);

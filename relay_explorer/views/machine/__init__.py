@@ -1,3 +1,24 @@
 """A recorded run of the virtual machine, instruction by instruction."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..registry import declare
+from ..source import Source
+from .format import MachineView
+
+
+@declare(
+    "machine",
+    "a run of @main on the virtual machine, instruction by instruction",
+    accepts=("Inference", "Evaluation", "Executable"),
+)
+def build(source: Source, *, args: Sequence[object] = (), limit: int | None = None) -> MachineView:
+    """Build the view of a run for `args`, of which the first `limit` steps are kept."""
+    from ...lower.runtime.executable import Executable
+    from .view import machine_view
+
+    if isinstance(source.given, Executable):
+        return machine_view(source.given, args, source.asked_title or "program", limit)
+    return machine_view(source.module, args, source.title, limit)

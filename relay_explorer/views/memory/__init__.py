@@ -1,3 +1,15 @@
 """Where each value is stored, and from when to when."""
 
 from __future__ import annotations
+
+from ..registry import declare
+from ..source import Source
+from .format import MemoryView
+
+
+@declare("memory", "where each value is stored, and how long", accepts=("Inference", "Evaluation"))
+def build(source: Source) -> MemoryView:
+    """Build the view of the storage plans of a function."""
+    from .view import memory_view
+
+    return memory_view(source.module, source.title)

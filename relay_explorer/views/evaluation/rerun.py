@@ -6,19 +6,19 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from ..execute.record import Evaluation, record
-from ..execute.values import ConstructorValue, Value
-from ..ir.errors import RelayError
-from ..ir.expr import Var
-from ..ir.module import IRModule
-from ..ir.ndarray import NDArray
-from ..ir.types import TensorType
-from ..text import parse_expr
-from ..text.literals import scalar_text
-from ..text.names import plain_name
-from ..views.evaluation.format import ArgumentText, EvaluationView, Live
-from ..views.evaluation.view import evaluation_view
-from ..views.values import is_tensor, value_text
+from ...execute.record import Evaluation, record
+from ...execute.values import ConstructorValue, Value
+from ...ir.errors import RelayError
+from ...ir.expr import Var
+from ...ir.module import IRModule
+from ...ir.ndarray import NDArray
+from ...ir.types import TensorType
+from ...text import parse_expr
+from ...text.literals import scalar_text
+from ...text.names import plain_name
+from ..values import is_tensor, value_text
+from .format import ArgumentText, EvaluationView, Live
+from .view import evaluation_view
 
 MOST_NUMBERS = 64  # of a tensor that is written out to be changed
 LONGEST = 2_000  # characters of an argument

@@ -1,0 +1,97 @@
+"""What is to be shown: the program, whatever form `explore` was given it in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..execute.record import Evaluation
+from ..ir.errors import RelayError
+from ..ir.expr import Expr
+from ..ir.module import IRModule
+from ..ir.tuple_wrapper import TupleWrapper
+from ..ir.walk import post_order
+from ..typing.infer import Inference
+
+LARGEST = 30_000  # expressions; a larger program is refused at once, instead of filling the reader's memory
+_TAKES = (
+    "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
+    "(relay_explorer.execute.record), a program's text, or a pathlib.Path to one"
+)
+
+
+class Source:
+    """What `explore` was given: `given` itself, and the program in it. `reproducible` is set where two runs
+    must give the same page, as in a book: times of this machine are then left out.
+    """
+
+    def __init__(
+        self, given: object, title: str = "", *, live: bool = False, reproducible: bool = False
+    ) -> None:
+        self.given = given
+        self.asked_title = title
+        self.live = live
+        self.reproducible = reproducible
+        self._module: IRModule | None = None
+
+    @property
+    def any_size(self) -> IRModule:
+        """The program, of any size."""
+        if self._module is None:
+            self._module = _module(self.given)
+        return self._module
+
+    @property
+    def module(self) -> IRModule:
+        """The program; a RelayError where it is larger than any page could show."""
+        module = self.any_size
+        count = sum(len(post_order(function)) for function in module.functions.values())
+        if count > LARGEST:
+            raise RelayError(
+                f"the program has {count:,} expressions, and an explorer shows at most {LARGEST:,}",
+                help=['explore a part of it: explore(module["f"]) shows one function'],
+            )
+        return module
+
+    @property
+    def title(self) -> str:
+        """The heading that was asked for; else the program's file, or its functions."""
+        return self.asked_title or _title(self.any_size)
+
+
+def _title(module: IRModule) -> str:
+    source = module.source
+    if source is not None and source.name not in ("from_string", ""):
+        return Path(source.name).stem
+    names = [f"@{v.name_hint}" for v in module.functions]
+    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "") or "module"
+
+
+def _module(x: object) -> IRModule:
+    if isinstance(x, IRModule):
+        return x
+    if isinstance(x, Inference):
+        return x.source
+    if isinstance(x, Evaluation):
+        return x.module
+    if isinstance(x, TupleWrapper):
+        x = x.astuple()
+    if isinstance(x, Expr):
+        return IRModule.from_expr(x)
+    if isinstance(x, str):
+        return _parse(x, "from_string")
+    if isinstance(x, os.PathLike):
+        path = Path(x)
+        return _parse(path.read_bytes(), path.name)
+    raise TypeError(f"explore takes {_TAKES}; this is {with_article(type(x).__name__)}")
+
+
+def with_article(name: str) -> str:
+    """`an Executable`, `a Kernel`."""
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+def _parse(text: str | bytes, source_name: str) -> IRModule:
+    from ..text import parse
+
+    return parse(text, source_name)
