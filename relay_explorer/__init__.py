@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from . import models, relay
     from .explorer import Explorer, explore
     from .lower.build import build
-    from .lower.runtime.executable import load
+    from .lower.saving import load
 
 __version__ = _project.VERSION
 
@@ -28,7 +28,7 @@ _PLACES = {
     "explore": ".explorer:explore",
     "Explorer": ".explorer:Explorer",
     "build": ".lower.build:build",
-    "load": ".lower.runtime.executable:load",
+    "load": ".lower.saving:load",
     "models": ".models",
     "relay": ".relay",
 }

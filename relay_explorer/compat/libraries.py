@@ -78,7 +78,7 @@ def load_module(path: object, fmt: str = "") -> Factory:
     """A program that `export_library` wrote, whatever its file is called. It holds machine code: load only
     what you trust.
     """
-    from ..lower.runtime.executable import load
+    from ..lower.saving import load
     from .build import Factory
 
     program = load(str(path))

@@ -105,7 +105,7 @@ class Executable:
     @staticmethod
     def load_exec(bytecode: bytes | bytearray, lib: object = None) -> Executable:
         """The program that `save` gave as bytes. They hold machine code: load only what you trust."""
-        from ..lower.runtime.executable import load
+        from ..lower.saving import load
 
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "program"

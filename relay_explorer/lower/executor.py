@@ -1,7 +1,7 @@
 """`create_executor`: evaluate expressions and call a module's functions, from Python.
 
 Programs run in the interpreter ("debug"), or are compiled as `relay_explorer.build` does, where TVM is
-installed (see `lower.runtime.evaluate`).
+installed (see `lower.evaluate`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class CompilingExecutor(Executor):
     def interpreter(self) -> Interpreter:
         if self.kind == "debug" or _missing_compiler():
             return super().interpreter()
-        from .runtime.evaluate import CompiledInterpreter
+        from .evaluate import CompiledInterpreter
 
         return CompiledInterpreter(self.mod, self.kind, self.target)
 

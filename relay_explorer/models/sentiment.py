@@ -143,7 +143,7 @@ def parse(text: str) -> Tree:
 
 def build(target: object = "cpu", *, quiet: bool = False) -> NativeExecutable:
     """The program with its weights, compiled ahead of time."""
-    from ..lower.link.native import build_native
+    from ..lower.build import build_native
 
     return build_native(module(), target, weights(), name="sentiment", quiet=quiet)
 

@@ -54,7 +54,7 @@ def train(
 
     mod = module()
     if step is None:
-        from ..lower.link.native import build_native
+        from ..lower.build import build_native
 
         step = build_native(with_gradient(), name="training")
     random = np.random.default_rng(seed)

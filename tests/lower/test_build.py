@@ -19,9 +19,9 @@ from relay_explorer.ir import Function, IRModule, TensorType, TupleType
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.size import SizeVar
-from relay_explorer.lower.build import Progress, make_kernels
 from relay_explorer.lower.cache import store as cache
 from relay_explorer.lower.codegen.process_pool import Pool, Request
+from relay_explorer.lower.kernels import Progress, make_kernels
 from relay_explorer.lower.runtime.executable import Executable
 from relay_explorer.lower.targets.target import Target
 from relay_explorer.typing import infer_types

@@ -16,8 +16,9 @@ from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.narrow import as_constructor
 from relay_explorer.ir.op import Op
+from relay_explorer.lower.build import build_native
 from relay_explorer.lower.executor import create_executor
-from relay_explorer.lower.link.native import NativeExecutable, build_native
+from relay_explorer.lower.link.native import NativeExecutable
 from relay_explorer.lower.passes.invariant import with_constants_in
 from relay_explorer.lower.prepare import with_params
 from relay_explorer.models import sentiment, sentiment_training

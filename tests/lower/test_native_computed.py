@@ -16,7 +16,8 @@ from relay_explorer.ir.op import Op
 from relay_explorer.ir.size import Any as Unknown
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import TensorType
-from relay_explorer.lower.link.native import NativeExecutable, build_native
+from relay_explorer.lower.build import build_native
+from relay_explorer.lower.link.native import NativeExecutable
 from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same
 

@@ -15,8 +15,9 @@ from relay_explorer.execute import ExecutionError
 from relay_explorer.execute.results import ConstructorValue, RefValue
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.narrow import as_constructor
+from relay_explorer.lower.build import build_native
 from relay_explorer.lower.executor import create_executor
-from relay_explorer.lower.link.native import NativeExecutable, build_native
+from relay_explorer.lower.link.native import NativeExecutable
 
 TWICE = "def @main(%f: fn(float32) -> float32, %x: float32) { (%f(%f(%x)), %f) }"
 ADDER = "def @main(%x: Tensor[(3000), float32]) { fn (%y: Tensor[(3000), float32]) { %x + %y } }"

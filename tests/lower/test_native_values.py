@@ -18,7 +18,8 @@ from relay_explorer.execute.results import ConstructorValue, RefValue
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.narrow import as_constructor
-from relay_explorer.lower.link.native import NativeExecutable, build_native
+from relay_explorer.lower.build import build_native
+from relay_explorer.lower.link.native import NativeExecutable
 from relay_explorer.lower.saving.native import _END
 from relay_explorer.lower.targets.threads import VARIABLE
 

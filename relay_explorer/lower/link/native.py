@@ -3,70 +3,57 @@
 from __future__ import annotations
 
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...execute.aot import NativeSource, native_source
 from ...execute.graph import Input
 from ...execute.vm import VMProgram, compile_module
 from ...ir.errors import RelayError
-from ...ir.expr import Expr, Function
+from ...ir.expr import Function
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.walk import post_order
 from ..cache.store import digest
 from ..lowering import lowering_of
-from ..passes.invariant import with_constants_in
-from ..prepare import prepared, with_params
+from ..profiling.timed import TimedNative, timed
 from ..runtime.executable import Executable
 from ..runtime.kernel import Kernel
+from ..runtime.native_library import NativeLibrary
 from ..saving.files import path_of, replaced
+from ..saving.native import described
 from ..targets.target import Target
 from ..targets.toolchain import Toolchain, called, toolchain
-
-if TYPE_CHECKING:
-    from ..runtime.native_library import NativeLibrary
 
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-w")
 LIBRARIES = ("-lm", "-lpthread")
 CLOCKED = "-DCLOCKED"
 
 
-def build_native(
-    mod: IRModule | Expr,
-    target: object = "cpu",
-    params: Mapping[str, Any] | None = None,
-    opt_level: int = 3,
-    *,
-    name: str = "program",
-    quiet: bool = False,
-    search: bool = False,
-) -> NativeExecutable:
-    """Compiles a module ahead of time, with all its functions, data types, closures and recursion.
+class UnlinkedNative:
+    """A program as bytecode, to be translated to C. A RelayError where a part of it can run in Python only:
+    an operator of the user's of which only its NumPy meaning is known.
 
-    `name` begins the names of the C interface. A RelayError where a tool is missing, or where a part of the
-    program can run in Python only: an operator of the user's of which only its NumPy meaning is known.
+    `name` begins the names of the C interface.
     """
-    from ..build import Progress, make_kernels
-    from ..codegen.compile_kernel import SEARCH
 
-    start = time.perf_counter()
-    where = Target.of(target)
-    tools = toolchain(where)
-    module = prepared(with_constants_in(with_params(mod, params)), where, opt_level)
-    program = compile_module(module)
-    compiled = [number for number, code in enumerate(program.kernels) if not code.host]
-    functions = [program.kernels[number].function for number in compiled]
-    _check_host(functions)
-    found = dict(zip(compiled, make_kernels(functions, where, Progress(quiet), SEARCH if search else None)))
-    kernels = [found.get(number) for number in range(len(program.kernels))]
-    types = [param.checked_type for param in module["main"].params]
-    source = native_source(program, [k.sizes if k is not None else None for k in kernels], name, types)
-    made = NativeExecutable(source, kernels, program, where, module, tools)
-    made.seconds = time.perf_counter() - start
-    return made
+    def __init__(self, module: IRModule, target: Target, name: str) -> None:
+        self._module, self._target, self._name = module, target, name
+        self._program = compile_module(module)
+        self._compiled = [n for n, code in enumerate(self._program.kernels) if not code.host]
+        self.functions = [self._program.kernels[number].function for number in self._compiled]
+        _check_host(self.functions)
+
+    def link(self, kernels: Sequence[Kernel]) -> NativeExecutable:
+        """Translate the bytecode to C that calls the kernels. A C compiler runs when the result is used."""
+        by_number = dict(zip(self._compiled, kernels))
+        table = [by_number.get(number) for number in range(len(self._program.kernels))]
+        types = [param.checked_type for param in self._module["main"].params]
+        sizes = [kernel.sizes if kernel is not None else None for kernel in table]
+        source = native_source(self._program, sizes, self._name, types)
+        tools = toolchain(self._target)
+        return NativeExecutable(source, table, self._program, self._target, self._module, tools)
 
 
 def _check_host(functions: Sequence[Function]) -> None:
@@ -166,8 +153,6 @@ class NativeExecutable(Executable):
         """Writes the program as a shared library, which shows the functions of the header. `load` reads it
         back into Python, with or without TVM.
         """
-        from ..saving.native import described
-
         with replaced(path) as made:
             self._link_library(made)
             with made.open("ab") as library:
@@ -212,8 +197,6 @@ class NativeExecutable(Executable):
         return self._clocked
 
     def _loaded(self, flags: Sequence[str] = ()) -> NativeLibrary:
-        from ..runtime.native_library import NativeLibrary
-
         if not self.target.runs_here:
             raise RelayError(
                 f"the program is made for {self.target}, which this machine is not",
@@ -266,3 +249,8 @@ def _object(kernel: Kernel) -> Path:
             "its operators are lowered by code of this process; or a C compiler was missing when it was made"
         ],
     )
+
+
+@timed.register(NativeExecutable)
+def _timed(exe: NativeExecutable, args: Sequence[Any], named: dict[str, Any] | None = None) -> TimedNative:
+    return TimedNative(exe, args, named or {})

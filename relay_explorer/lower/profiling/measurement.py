@@ -17,6 +17,8 @@ from ...execute.given import whole
 from ...ir.errors import RelayError
 from ...ir.types import TensorType
 from ..runtime.kernel import Kernel
+from ..runtime.services import provides
+from ..runtime.virtual import parsed_type
 from ..targets.target import Target
 from .peak import Limits, limits
 from .timed import fastest, timed
@@ -175,6 +177,7 @@ def _kernel(k: dict[str, Any]) -> MeasuredKernel:
 # -- measuring
 
 
+@provides("measure")
 def measure(
     exe: Executable, args: Sequence[Any] = (), program: str = "program", runs: int = RUNS
 ) -> Measurement:
@@ -205,8 +208,6 @@ def measure(
 def _made_up(exe: Executable) -> list[Any]:
     """Arguments of the right types: small numbers around zero, of which none is so small that it is slow."""
     import numpy as np
-
-    from ..runtime.virtual import parsed_type
 
     generator = np.random.default_rng(0)
     found: list[Any] = []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...execute.graph import Launch
 from ...execute.graph_executor import GraphExecutor
+from ..runtime.executable import Executable, GraphExecutable
 from ..runtime.kernel import Kernel
-from .timed import Program, fastest
+from ..runtime.services import provides
+from .timed import Program, fastest, timed
 
 
 class StepTime(NamedTuple):
@@ -55,6 +57,18 @@ class Profile:
 
 
 _HEAD = " share         µs  calls  GFLOP/s    GB/s  schedule     kernel"
+
+
+@provides("profile")
+def profile_of(exe: Executable, args: Sequence[Any], named: dict[str, Any], repeat: int) -> Profile:
+    """Profile an executable: of a graph program the least time of each step, of bytecode the calls of the
+    fastest run.
+    """
+    if not isinstance(exe, GraphExecutable):
+        return profile_calls(timed(exe, args, named), repeat)
+    with exe.executor.lock:
+        exe.bind(args, named)
+        return profile(exe.executor, exe.kernels, repeat)
 
 
 def profile_calls(program: Program, repeat: int) -> Profile:

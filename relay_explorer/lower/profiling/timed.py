@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import singledispatch
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,14 +20,14 @@ from ...ir.errors import RelayError
 from ...ir.ndarray import itemsize
 from ..codegen import levels
 from ..lowering import tensor_types
+from ..runtime.executable import Executable, GraphExecutable
 from ..runtime.kernel import Kernel
+from ..runtime.virtual import ENTRY, InterpretedExecutable, VMExecutable, machine_of
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
     from ..link.native import NativeExecutable
-    from ..runtime.executable import Executable, GraphExecutable
-    from ..runtime.virtual import VMExecutable
 
 SECONDS = 5.0  # after which no more runs are begun
 
@@ -118,8 +119,6 @@ class TimedMachine(_OfBytecode):
     caller = "vm"
 
     def __init__(self, exe: VMExecutable, args: Sequence[Any], named: dict[str, Any]) -> None:
-        from ..runtime.virtual import ENTRY, machine_of
-
         super().__init__(exe)
         self._values = exe.values(args, named)
         self._entry, self._plain = ENTRY, exe.machine
@@ -237,29 +236,30 @@ def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
 Program = TimedGraph | TimedMachine | TimedNative
 
 
+@singledispatch
 def timed(exe: Executable, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
-    """The program with arguments, ready to be timed launch by launch."""
-    from ..link.native import NativeExecutable
-    from ..runtime.executable import GraphExecutable
-    from ..runtime.virtual import InterpretedExecutable, VMExecutable
-    from ..saving.native import LoadedNative
+    """Make a program with arguments ready to be timed, launch by launch. Each kind of executable registers
+    how, and a RelayError says why one cannot be timed.
+    """
+    raise NotImplementedError(type(exe).__name__)
 
-    if isinstance(exe, InterpretedExecutable):
-        raise RelayError(
-            "the interpreter runs this program: it has no kernels to be measured",
-            help=['build it without executor="interpreter"'],
-        )
-    if isinstance(exe, VMExecutable):
-        return TimedMachine(exe, args, named or {})
-    if isinstance(exe, NativeExecutable):
-        return TimedNative(exe, args, named or {})
-    if isinstance(exe, LoadedNative):
-        raise RelayError(
-            "in a library that was saved no clock is read between its kernels",
-            help=["measure the program before it is saved, where it is built; here there is exe.time(…)"],
-        )
-    assert isinstance(exe, GraphExecutable)
+
+@timed.register(GraphExecutable)
+def _graph(exe: GraphExecutable, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
     return TimedGraph(exe, args, named or {})
+
+
+@timed.register(VMExecutable)
+def _machine(exe: VMExecutable, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
+    return TimedMachine(exe, args, named or {})
+
+
+@timed.register(InterpretedExecutable)
+def _interpreted(exe: VMExecutable, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
+    raise RelayError(
+        "the interpreter runs this program: it has no kernels to be measured",
+        help=['build it without executor="interpreter"'],
+    )
 
 
 def fastest(program: Program, runs: int, least: int = 1) -> tuple[int, list[Timed], int]:

@@ -16,17 +16,17 @@ from ...execute.vm import VMProgram
 from ...ir.errors import RelayError
 from ...ir.module import IRModule
 from ...ir.show import counted
-from ..profiling.profile import Profile, profile, profile_calls
-from ..saving.files import path_of
 from ..targets.target import Target
 from . import fork as forked
 from .arrays import aligned, is_aligned, tensor_of
 from .kernel import Kernel
+from .services import service
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
     from ..profiling.measurement import Measurement
+    from ..profiling.profile import Profile
 
 
 class Executable:
@@ -91,11 +91,10 @@ class Executable:
         """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
         takes: the calls of the fastest run.
         """
-        from ..profiling.timed import timed
-
         times = whole(repeat, "repeat")
         try:
-            return profile_calls(timed(self, args, named), times)
+            result: Profile = service("profile")(self, args, named, times)
+            return result
         except MemoryError as problem:
             raise used_up(0, problem) from None
 
@@ -104,13 +103,14 @@ class Executable:
         shows as roofline and timeline, here or, saved as a file, anywhere. Without arguments, on made-up
         ones.
         """
-        from ..profiling.measurement import measure
-
-        return measure(self, args, program, runs)
+        measurement: Measurement = service("measure")(self, args, program, runs)
+        return measurement
 
     def save(self, path: object) -> None:
-        """Writes the program into one file, which `load` reads."""
-        raise NotImplementedError
+        """Writes the program into one file, which `load` reads: libraries of its kernels, constants, and what
+        its executor runs.
+        """
+        service("save")(self, path)
 
     # -- what subclasses define, and use
 
@@ -205,14 +205,6 @@ class GraphExecutable(Executable):
             for number, array in arrays_of(given, value, self.program.slots):
                 self.executor.bind(number, array)
 
-    def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
-        """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
-        takes: the least of its times.
-        """
-        with self.executor.lock:
-            self.bind(args, named)
-            return profile(self.executor, self.kernels, whole(repeat, "repeat"))
-
     def written(self, step: int, args: Sequence[Any]) -> list[Array]:
         """What kernel call number `step` writes when a program without branches runs on `args`."""
         with self.executor.lock:
@@ -223,12 +215,6 @@ class GraphExecutable(Executable):
         with self.executor.lock:
             self.bind(args, named)
             return min(_clocked(self.executor.run) for _ in range(repeat + 1))
-
-    def save(self, path: object) -> None:
-        """Writes the program into one file: libraries of its kernels, constants, and the order of it all."""
-        from ..saving.graph import save
-
-        save(self, path)
 
     def __repr__(self) -> str:
         launches = sum(kernel.uses for kernel in self.kernels)
@@ -250,10 +236,3 @@ def _clocked(run: Callable[[], object]) -> float:
     start = time.perf_counter()
     run()
     return time.perf_counter() - start
-
-
-def load(path: object) -> Executable:
-    """A program that `Executable.save` wrote. It holds machine code: load only what you trust."""
-    from ..saving.graph import load as load_saved
-
-    return load_saved(str(path_of(path)))

@@ -13,7 +13,7 @@ from ...execute.graph import Input
 from ...execute.interpreter import Interpreter
 from ...execute.results import to_result, to_value
 from ...execute.values import Value
-from ...execute.vm import KernelCode, Machine, VMFunction, VMProgram
+from ...execute.vm import Machine, VMFunction, VMProgram
 from ...execute.vm.executor import VMInterpreter
 from ...execute.vm.kernels import Kernel as Runs
 from ...execute.vm.kernels import NumPyKernel
@@ -23,9 +23,6 @@ from ...ir.module import IRModule
 from ...ir.show import counted
 from ...ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
 from ...text import parse_expr
-from ..codegen.compile_kernel import output_sizes
-from ..codegen.compose import compose
-from ..lowering import tensor_types
 from ..targets.target import Target
 from .arrays import aligned_copy, tensor_of
 from .executable import Executable, all_in_order
@@ -101,12 +98,6 @@ class VMExecutable(Executable):
             self.machine.call(ENTRY, values)
             seconds.append(time.perf_counter() - start)
         return min(seconds)
-
-    def save(self, path: object) -> None:
-        """Writes the program into one file: bytecode, constants, and libraries of its kernels."""
-        from ..saving.virtual import save
-
-        save(self, path)
 
     def __repr__(self) -> str:
         code = sum(len(function.code) for function in self.program.functions.values())
@@ -184,24 +175,6 @@ class CompiledKernel:
         self._run(*map(tensor_of, own))
         for array, found in zip(arrays[self._reads :], own[self._reads :]):
             array[...] = found
-
-
-def can_be_compiled(code: KernelCode, target: Target) -> bool:
-    """Whether machine code can compute a kernel. NumPy does where only data tell the sizes of its results,
-    and where it has no type of its own: an operator that is used as a value.
-    """
-    if code.host:
-        return False
-    function = code.function
-    parts = [*function.params, function.body]
-    if all(t.is_static for part in parts for t in tensor_types(part.checked_type)):
-        return True
-    try:
-        with target.tvm:
-            output_sizes(compose(function, target))
-    except RelayError:
-        return False
-    return True
 
 
 def parameters(program: VMProgram) -> list[Var]:

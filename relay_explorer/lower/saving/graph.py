@@ -11,22 +11,19 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import _project
 from ...execute.graph import Branch, Copy, GraphProgram, Input, Launch, Slot
 from ...ir.errors import RelayError
 from ..runtime.arrays import aligned
+from ..runtime.executable import Executable, GraphExecutable
 from ..runtime.kernel import Kernel
 from ..targets.target import Target
 from .archive import AGAIN, ArchiveReader, ArchiveWriter
 from .files import replaced
+from .formats import DESCRIPTION, FORMAT, register_archive
 
-if TYPE_CHECKING:
-    from ..runtime.executable import Executable, GraphExecutable
-
-FORMAT = 2
-DESCRIPTION = "program.json"
 _KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
 
 
@@ -89,39 +86,8 @@ def _kernel_fields(kernel: Kernel) -> dict[str, Any]:
     return {**own, "entry": entry}
 
 
-def load(path: str) -> Executable:
-    """The program in a file; a RelayError where it is none, is damaged, or is for another machine."""
-    from . import native as saved_native
-
-    try:
-        with open(path, "rb") as file:
-            if file.read(4) == saved_native.ELF:
-                return saved_native.load(path)
-        with zipfile.ZipFile(path) as opened:
-            archive = ArchiveReader(opened, path)
-            told = archive.description(DESCRIPTION, FORMAT)
-            if "bytecode" in told:
-                from .virtual import loaded
-
-                return loaded(archive, told)
-            return _loaded(archive, told)
-    except OSError as problem:
-        raise RelayError(f"there is no program to load at {path!r}: {problem.strerror}") from None
-    except RelayError:
-        raise
-    except Exception as problem:  # what is damaged can be wrong in any way
-        raise RelayError(
-            f"{path!r} is no program that was saved, or a part of one: {type(problem).__name__}: {problem}"[
-                :400
-            ],
-            help=[AGAIN],
-        ) from None
-
-
 def _loaded(archive: ArchiveReader, told: dict[str, Any]) -> GraphExecutable:
     import numpy as np
-
-    from ..runtime.executable import GraphExecutable
 
     target = read_target(told)
     program = GraphProgram(
@@ -187,3 +153,6 @@ def _result(nest: Any) -> Any:
     if len(nest) == 2 and isinstance(nest[0], int):
         return nest[0], tuple(nest[1])
     return [_result(part) for part in nest]
+
+
+register_archive(GraphExecutable, "slots", save, _loaded)

@@ -24,11 +24,13 @@ from ...execute.vm import VMFunction, VMProgram, parse_program, program_text
 from ...ir.errors import RelayError
 from ...ir.expr import Function, Tuple, Var
 from ..cache.store import digest
+from ..profiling.timed import Program, timed
 from ..runtime.executable import Executable
 from ..runtime.native_library import NativeLibrary
 from ..runtime.virtual import parameters, types_of
 from ..targets.target import Target, needed_features
 from .files import replaced
+from .formats import register_library
 
 FORMAT = 2
 ELF = b"\x7fELF"
@@ -154,3 +156,14 @@ def _missing(features: Sequence[str]) -> list[str]:
         name for line in lines if line.lower().startswith(("flags", "features")) for name in line.split()
     }
     return [feature for feature in features if names and _LINUX.get(feature, feature) not in names]
+
+
+@timed.register(LoadedNative)
+def _timed(exe: LoadedNative, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
+    raise RelayError(
+        "in a library that was saved no clock is read between its kernels",
+        help=["measure the program before it is saved, where it is built; here there is exe.time(…)"],
+    )
+
+
+register_library(ELF, load)

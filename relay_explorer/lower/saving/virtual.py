@@ -12,6 +12,7 @@ from ...ir.ndarray import NDArray
 from ...ir.span import Source, Span
 from ..runtime.virtual import VMExecutable
 from .archive import ArchiveReader
+from .formats import register_archive
 from .graph import read_kernels, read_target, write_archive
 
 MOST_SOURCE = 1_000_000  # characters of program text that are kept for errors
@@ -70,3 +71,6 @@ def _with_places(program: VMProgram, places: dict[str, Any]) -> VMProgram:
         spans = [None if s is None else Span(sources[s[0]], *s[1:]) for s in places["functions"][name]]
         functions[name] = replace(function, spans=tuple(spans))
     return replace(program, functions=functions)
+
+
+register_archive(VMExecutable, "bytecode", save, loaded)

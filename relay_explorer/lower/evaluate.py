@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...execute.results import as_it_is, to_result, to_value
-from ...execute.values import Closure, ForeignClosure, Value
-from ...execute.vm import Machine, VMProgram
-from ...execute.vm.executor import VMInterpreter
-from ...ir.expr import Expr, Function, GlobalVar, Var, is_complete
-from ...ir.module import IRModule
-from ...ir.walk import free_type_vars, post_order
-from ...transform.infrastructure import PassContext
-from ..build import Progress, build, machine_kernels
-from ..prepare import prepared
-from ..targets.target import Target
-from .executable import Executable
-from .virtual import VMExecutable, machine_of
+from ..execute.results import as_it_is, to_result, to_value
+from ..execute.values import Closure, ForeignClosure, Value
+from ..execute.vm import Machine, VMProgram
+from ..execute.vm.executor import VMInterpreter
+from ..ir.expr import Expr, Function, GlobalVar, Var, is_complete
+from ..ir.module import IRModule
+from ..ir.walk import free_type_vars, post_order
+from ..transform.infrastructure import PassContext
+from .build import build
+from .kernels import Progress, make_kernels
+from .link.bytecode import UnlinkedBytecode
+from .prepare import prepared
+from .runtime.executable import Executable
+from .runtime.virtual import VMExecutable, machine_of
+from .targets.target import Target
 
 
 class BuiltClosure(ForeignClosure):
@@ -51,7 +53,9 @@ class CompiledInterpreter(VMInterpreter):
         self.target = here(target)
 
     def _machine(self, program: VMProgram) -> Machine:
-        return machine_of(program, machine_kernels(program, self.target, Progress(quiet=True)))
+        unlinked = UnlinkedBytecode(program, self.target)
+        kernels = make_kernels(unlinked.functions, self.target, Progress(quiet=True))
+        return machine_of(program, unlinked.table(kernels))
 
     def prepared(self, module: IRModule, entry: str) -> IRModule:
         return prepared(module, self.target, _level(), entry)

@@ -1,0 +1,144 @@
+"""The middle stage of `build`: compile a kernel for each primitive function, or find it in the cache."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from ..ir.expr import Function
+from ..ir.op import Op
+from ..ir.size import Size
+from ..ir.walk import post_order
+from ..text import astext
+from .cache import store as cache
+from .codegen.levels import kernel_name
+from .codegen.process_pool import POOL, Request, compiled_here
+from .lowering import tensor_types
+from .runtime.host_kernel import needs_host
+from .runtime.kernel import Kernel
+from .targets.target import Target
+from .targets.toolchain import c_compiler
+
+QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
+FEW = 2  # kernels that are compiled here rather than in processes of their own, which take a second to start
+
+
+def make_kernels(
+    functions: Sequence[Function],
+    target: Target,
+    progress: Progress,
+    choice: dict[str, Any] | None = None,
+) -> list[Kernel]:
+    """A kernel for each primitive function; equal functions have the same. `choice` is that of their
+    schedules, or SEARCH.
+    """
+    by_function: dict[int, Kernel] = {}
+    by_text: dict[str, Kernel] = {}
+    names: Counter[str] = Counter()
+    for function in functions:
+        if id(function) in by_function:
+            continue
+        text = _text(function)
+        if text not in by_text:
+            symbol = kernel_name(function)
+            names[symbol] += 1
+            name = symbol if names[symbol] == 1 else f"{symbol}_{names[symbol] - 1}"
+            by_text[text] = Kernel(name, symbol, text, target, _known(function))
+        by_function[id(function)] = by_text[text]
+    found = [by_function[id(function)] for function in functions]
+    for kernel in found:
+        kernel.uses += 1
+    _compile([k for k in by_text.values() if not k.entry], target, progress, choice)
+    return found
+
+
+def _text(function: Function) -> str:
+    """The function as text that says all there is to know: what is equal has one kernel, here and on disk."""
+    return astext(Function(function.params, function.body, function.ret_type, None, {"Primitive": 1}))
+
+
+def _known(function: Function) -> dict[str, Any]:
+    """What is known of a kernel that is not compiled like the others: one that runs on the host, and one that
+    other processes cannot compile, since it is not all said by its text: operators with lowerings of the
+    user's, and sizes with names.
+    """
+    if needs_host(function):
+        return {"host": True, "function": function}
+    ops = [node for node in post_order(function) if isinstance(node, Op)]
+    own = any(op.get_attr("FTVMCompute") is not None for op in ops)
+    types = [t for p in function.params for t in tensor_types(p.checked_type)]
+    named = any(isinstance(size, Size) for t in types for size in t.shape)
+    return {"function": function, "rule": "in this process"} if own or named else {}
+
+
+def _compile(
+    kernels: Sequence[Kernel], target: Target, progress: Progress, choice: dict[str, Any] | None
+) -> None:
+    """Fills in the entries of kernels: from the disk, or by compiling them."""
+    missing = []
+    for kernel in kernels:
+        found = cache.get(cache.key(kernel.text, target, choice))
+        if found is None:
+            missing.append(kernel)
+        else:
+            kernel.entry, kernel.cached = found, True
+    if not missing:
+        return
+    if target.runs_here and c_compiler() is None:
+        progress.say("there is no C compiler (cc, gcc, clang): kernels are compiled at their first run")
+        for kernel in missing:
+            kernel.entry = {"rule": "in this process"}
+        return
+    requests = [Request(kernel.text, kernel.symbol, target, choice) for kernel in missing]
+    if (len(missing) <= FEW and "tvm" in sys.modules) or not sys.executable:
+        for kernel, request in zip(missing, requests):
+            kernel.entry = compiled_here(request)
+        return
+    progress.begin(len(kernels), len(missing))
+
+    def told(number: int, entry: dict[str, Any]) -> None:
+        missing[number].entry = entry
+        progress.done(missing[number])
+
+    try:
+        POOL.compile(requests, os.cpu_count() or 1, told)
+    finally:
+        progress.end()
+
+
+class Progress:
+    """One line on the standard error, which grows while kernels are compiled."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet or bool(os.environ.get(QUIET))
+        self.start = time.perf_counter()
+        self.count = self.missing = 0
+
+    def begin(self, kernels: int, missing: int) -> None:
+        self.missing = missing
+        kept = kernels - missing
+        self.say(f"compiling {missing} kernels{f', {kept} are in the cache' if kept else ''}")
+
+    def done(self, kernel: Kernel) -> None:
+        self.count += 1
+        took = time.perf_counter() - self.start
+        self._write(f"\r  {self.count}/{self.missing}  {took:5.1f} s  {kernel.name[:60]:60}")
+
+    def end(self) -> None:
+        if self.missing:
+            self._write("\n")
+
+    def say(self, text: str) -> None:
+        self._write(f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        if self.quiet or sys.stderr is None:  # as in a process without a terminal
+            return
+        with suppress(OSError, ValueError):  # nobody reads it any more
+            sys.stderr.write(text)
+            sys.stderr.flush()
