@@ -55,6 +55,7 @@ from .types import (
     TypeRelation,
     TypeVar,
 )
+from .walk import type_children
 
 if TYPE_CHECKING:
     from .module import IRModule
@@ -132,7 +133,16 @@ class _Comparison:
             return f"{len(a)} parameters against {len(b)}"
         for left, right in zip(a, b):
             self.pair(left, right)
+            self.bind_sizes(_annotation(left), _annotation(right))
         return self.both(tuple(map(_annotation, a)), tuple(map(_annotation, b)), "annotations")
+
+    def bind_sizes(self, a: Type | None, b: Type | None) -> None:
+        """Pair the size variables that annotations introduce, as `n` in `%x: Tensor[(n, 4), float32]`."""
+        names, others = _size_variables(a), _size_variables(b)
+        if len(names) == len(others):
+            for name, other in zip(names, others):
+                if name is not other and id(name) not in self.forward and id(other) not in self.backward:
+                    self.pair(name, other)
 
     def type_params(self, a: tuple[TypeVar, ...], b: tuple[TypeVar, ...]) -> str | None:
         if len(a) != len(b):
@@ -309,18 +319,33 @@ class _Comparison:
         return None
 
     def size(self, a: object, b: object) -> bool:
-        """Whether two dimensions are the same; their names are like free variables."""
-        if not (isinstance(a, Size) and isinstance(b, Size) and self.map_free_vars):
+        """Whether two dimensions are the same. A parameter binds the names in its type; others are free."""
+        if not (isinstance(a, Size) and isinstance(b, Size)):
             return a == b
         if isinstance(a, SizeVar) and isinstance(b, SizeVar):
             if id(a) in self.forward or id(b) in self.backward:
                 return self.forward.get(id(a)) is b
-            self.pair(a, b)
-            return True
+            if self.map_free_vars:
+                self.pair(a, b)
+            return self.map_free_vars or a == b
         names, others = variables(a), variables(b)
         if len(names) != len(others) or not all(map(self.size, names, others)):
             return False
         return substituted(a, dict(zip(names, others))) == b
+
+
+def _size_variables(type_: Type | None) -> list[SizeVar]:
+    """List the size variables of a type, each once, in the order in which it is written."""
+    names: dict[SizeVar, None] = {}
+    pending = [] if type_ is None else [type_]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, TensorType):
+            for extent in part.shape:
+                names.update(dict.fromkeys(variables(extent) if isinstance(extent, Size) else ()))
+        else:
+            pending.extend(reversed(type_children(part)))
+    return list(names)
 
 
 def _annotation(variable: Var) -> Type | None:

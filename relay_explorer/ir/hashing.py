@@ -69,8 +69,6 @@ class _Hasher:
         return tuple(parts)
 
     def shape(self, type_: TensorType) -> object:
-        if not self.map_free_vars:
-            return type_.shape
         return tuple(["size" if isinstance(d, Size) else d for d in type_.shape])
 
     def attrs(self, attrs: Attrs | None) -> object:

@@ -17,6 +17,7 @@ from relay_explorer.ir import (
     structural_equal,
     structural_hash,
 )
+from relay_explorer.ir.expr import Function, Let, Var
 from relay_explorer.text import parse
 
 F32 = TensorType((), "float32")
@@ -140,3 +141,22 @@ def test_a_very_deep_program_is_compared() -> None:
     text = "def @main(%x: float32) { " + "exp(" * 50_000 + "%x" + ")" * 50_000 + " }"
     assert structural_equal(parse(text), parse(text))
     assert structural_hash(parse(text)) == structural_hash(parse(text))
+
+
+def rows(first: SizeVar, second: SizeVar, used: SizeVar) -> Function:
+    """A function of two tensors, and a bound variable whose annotation repeats one of their sizes."""
+    x, y = (Var(name, TensorType((size, 3))) for name, size in (("x", first), ("y", second)))
+    z = Var("z", TensorType((used * 2, 3)))
+    return Function([x, y], Let(z, x, z))
+
+
+def test_parameters_bind_the_sizes_in_their_types() -> None:
+    n, m, a, b = (SizeVar(name) for name in "nmab")
+    assert structural_equal(rows(n, m, n), rows(a, b, a))
+    assert structural_hash(rows(n, m, n)) == structural_hash(rows(a, b, a))
+    assert not structural_equal(rows(n, m, n), rows(a, b, b))
+    assert not structural_equal(rows(n, m, n), rows(a, a, a))
+    assert not structural_equal(rows(n, n, n), rows(a, b, a))
+    assert structural_equal(rows(n, m, n), rows(n, m, n))
+    x = Var("x", F32)
+    assert not structural_equal(*(Function([x], x, TensorType((size,))) for size in (n, a)))  # free in both
