@@ -13,6 +13,7 @@ from typing import Any as Anything
 
 from .annotate import set_checked_type
 from .attrs import KINDS, Attrs, DictAttrs
+from .hooks import hook
 from .identity import Id
 from .ndarray import NDArray
 from .node import Node, with_fields
@@ -52,14 +53,12 @@ class Expr(Node):
 
     def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
         """This expression as a program in the text format, version line included."""
-        from ..text import astext
-
-        return astext(self, show_meta_data, annotate)
+        text: str = hook("astext")(self, show_meta_data, annotate)
+        return text
 
     def __str__(self) -> str:
-        from ..text import show
-
-        return show(self)
+        text: str = hook("show")(self)
+        return text
 
     def __repr__(self) -> str:
         return str(self)
@@ -69,14 +68,16 @@ class Expr(Node):
 
     def astype(self, dtype: object) -> Expr:
         """This tensor with its elements converted to `dtype`."""
-        from ..ops.transform import cast
+        from .op import Op
 
-        return cast(self, dtype)
+        cast = Op.get("cast")
+        assert cast.attrs_class is not None
+        return Call(cast, [self], cast.attrs_class(dtype=dtype))
 
     def __neg__(self) -> Expr:
-        from ..ops.unary import negative
+        from .op import Op
 
-        return negative(self)
+        return Call(Op.get("negative"), [self])
 
     def __add__(self, other: object) -> Expr:
         return _operator("add", self, other)

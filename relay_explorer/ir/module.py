@@ -10,6 +10,7 @@ from .adt import Constructor, TypeData
 from .attrs import Attrs, DictAttrs
 from .errors import ModuleError
 from .expr import Expr, Function, GlobalVar
+from .hooks import hook
 from .span import Source
 from .types import GlobalTypeVar
 
@@ -122,9 +123,7 @@ class IRModule:
         """Adds what a file of Relay text defines."""
         from pathlib import Path
 
-        from ..text import parse
-
-        self.update(parse(Path(path).read_text("utf-8"), str(path)))
+        self.update(hook("parse")(Path(path).read_text("utf-8"), str(path)))
 
     def provide(self, provider: Callable[[IRModule, str], None]) -> None:
         """`provider(module, name)` is called when a function or type is asked for by a name that the module
@@ -135,9 +134,7 @@ class IRModule:
 
     def import_from_std(self, name: str) -> None:
         """Adds a library, such as `"prelude.rly"` or `"nat.rly"`, to this module. What is there stays."""
-        from ..prelude import import_library
-
-        import_library(self, name)
+        hook("import_library")(self, name)
 
     def _find(self, key: str | GlobalVar) -> GlobalVar | None:
         if isinstance(key, GlobalVar) and key in self.functions:
@@ -247,14 +244,12 @@ class IRModule:
 
     def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
         """The module in the text format, version line included."""
-        from ..text import astext
-
-        return astext(self, show_meta_data, annotate)
+        text: str = hook("astext")(self, show_meta_data, annotate)
+        return text
 
     def __str__(self) -> str:
-        from ..text import show
-
-        return show(self)
+        text: str = hook("show")(self)
+        return text
 
     def __repr__(self) -> str:
         return str(self)

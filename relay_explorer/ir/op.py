@@ -12,6 +12,7 @@ from .attrs import Attrs
 from .declaration import Gradient, NotApplicable, Precision, Trait
 from .errors import RelayError, UnknownOperatorError
 from .expr import Expr
+from .hooks import hook
 from .types import TensorType, Type
 
 
@@ -269,11 +270,9 @@ class Op(Expr):
         if name not in registry:
             Op.load_all()
         if name not in registry:
-            from ..ops import left_out
-
             near = difflib.get_close_matches(name[:200], registry, n=3, cutoff=0.6)
             help = [f"did you mean {' or '.join(f'`{n}`' for n in near)}?"] if near else []
-            if why := left_out.reason(name):
+            if why := hook("why_left_out")(name):
                 help = [f"TVM's operator of that name is left out: {why}"]
             raise UnknownOperatorError(f"there is no operator called `{name[:200]}`", help=help)
         return registry[name]
@@ -281,9 +280,7 @@ class Op(Expr):
     @staticmethod
     def load_all() -> None:
         """Declares the operators of `relay_explorer.ops`; they register themselves when first asked for."""
-        from .. import ops
-
-        ops.load_all()
+        hook("load_operators")()
 
     @staticmethod
     def list_op_names() -> list[str]:
@@ -354,19 +351,15 @@ class Op(Expr):
         """Its relation: the one of that name that other operators have, or a Python function, which gets
         the argument types, once they are known, and the attributes, and gives the type of the result.
         """
-        from ..ops.register import named_relation, relation_from_function
-
         self.relation = (
-            named_relation(rel_name)
+            hook("named_relation")(rel_name)
             if type_rel_func is None
-            else relation_from_function(rel_name, type_rel_func)
+            else hook("relation_from_function")(rel_name, type_rel_func)
         )
 
     def set_attrs_type_key(self, key: str) -> None:
         """Its attributes are those of the class called `key`; an UnknownOperatorError where there is none."""
-        from ..ops.register import attrs_called
-
-        self.attrs_class = attrs_called(key)
+        self.attrs_class = hook("attrs_called")(key)
 
     def set_support_level(self, level: int) -> None:
         self.level = level

@@ -10,12 +10,17 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from ..ir.hooks import provide
+
 NAMESPACES = ("", "nn", "image", "vision", "random", "annotation")  # of `relay`, in `ops.namespaces`
 
 
 def load_all() -> None:
     """Declare every operator of the package, once."""
     importlib.import_module(f"{__name__}.namespaces")
+
+
+provide("load_operators", load_all)
 
 
 def builders(namespace: str) -> dict[str, Callable[..., Any]]:

@@ -6,6 +6,8 @@ Names are the operators' own; one that ends in a dot stands for all that begin w
 
 from __future__ import annotations
 
+from ..ir.hooks import provide
+
 _KERNELS = "it is a way in which one backend's kernels compute what {instead} means"
 _PLACES = "it says where a program runs; here it runs in this process"
 _MEMORY = "it is the code of TVM's virtual machine or of its memory planning, not of a program"
@@ -44,3 +46,6 @@ def reason(name: str) -> str | None:
         if name == left_out or (left_out.endswith(".") and f"{name}.".startswith(left_out)):
             return why
     return None
+
+
+provide("why_left_out", reason)

@@ -17,6 +17,7 @@ from typing import Any as Anything
 
 from ..ir.attrs import Attrs
 from ..ir.errors import RelayError, UnknownOperatorError
+from ..ir.hooks import provide
 from ..ir.op import Op, Relation, RelationError, Reporter
 from ..ir.types import Type
 from .relation import known
@@ -160,6 +161,9 @@ def register_infer_correct_layout(op_name: str, infer_layout: Anything = None, l
     """
     return register_op_attr(op_name, "FInferCorrectLayout", infer_layout, level)
 
+
+for _function in (attrs_called, named_relation, relation_from_function):
+    provide(_function.__name__, _function)
 
 __all__ = [
     "attrs_called", "named_relation", "register", "register_alter_op_layout", "register_convert_op_layout",

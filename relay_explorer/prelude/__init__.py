@@ -5,9 +5,12 @@ numbers; `gradient.rly` gradients that are computed when asked for; `tensor_arra
 
 from __future__ import annotations
 
+from ..ir.hooks import provide
 from .libraries import LIBRARIES, import_library, library
 from .standard import Prelude
 from .tensor_arrays import StaticTensorArrayOps, TensorArrayOps, get_tensor_array_shape
+
+provide("import_library", import_library)
 
 __all__ = [
     "LIBRARIES", "Prelude", "StaticTensorArrayOps", "TensorArrayOps", "get_tensor_array_shape",

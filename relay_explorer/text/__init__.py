@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir.expr import Expr
 from ..ir.garbage import collected_rarely
+from ..ir.hooks import provide
 from ..ir.module import IRModule
 
 if TYPE_CHECKING:
@@ -107,5 +108,9 @@ def program_rows(node: IRModule | Expr) -> list[Row]:
 
     return program_rows(node)
 
+
+provide("show", show)
+provide("astext", astext)
+provide("parse", parse)
 
 __all__ = ["MAX_BYTES", "astext", "fromtext", "parse", "parse_expr", "program_rows", "show"]

@@ -1,0 +1,40 @@
+"""What `ir` asks of the layers above it: to print, to read text, to declare operators, to import a library.
+
+`ir` imports none of these layers. Each registers its functions here when it is loaded, and `hook` loads the
+layer that provides a function when the function is first asked for: the one upward import of `ir`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any as Anything
+
+PROVIDERS = {
+    "show": "text",  # a node as `str` gives it
+    "astext": "text",  # a node as a whole program
+    "parse": "text",  # a module from text
+    "load_operators": "ops",  # declare every operator of the package
+    "why_left_out": "ops.left_out",  # why an operator of TVM's has no declaration
+    "named_relation": "ops.register",  # a type relation by its name
+    "relation_from_function": "ops.register",  # a type relation from a Python function
+    "attrs_called": "ops.register",  # the schema of attributes by its key
+    "import_library": "prelude",  # add a library, such as prelude.rly, to a module
+}
+_functions: dict[str, Callable[..., Anything]] = {}
+
+
+def provide(name: str, function: Callable[..., Anything]) -> None:
+    """Register what `hook(name)` returns."""
+    if name not in PROVIDERS:
+        raise KeyError(f"ir asks for no `{name}`, only for {', '.join(PROVIDERS)}")
+    _functions[name] = function
+
+
+def hook(name: str) -> Callable[..., Anything]:
+    """Return the function registered under `name`, loading the layer that registers it."""
+    function = _functions.get(name)
+    if function is None:
+        importlib.import_module(f"..{PROVIDERS[name]}", __package__)
+        function = _functions[name]
+    return function
