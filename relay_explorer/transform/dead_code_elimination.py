@@ -14,6 +14,7 @@ from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, free_vars, post_order, rebuild
 from .infrastructure import PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
+from .tools.cells import Cells
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class DeadCodeElimination(FunctionPass):
     reads what somebody else reads later, too, stays where something writes: there, it is read first.
 
     `inline_once` also puts a value in the place of a variable that is used once. `ignore_impurity` leaves
-    out effects as well.
+    out writes as well, unless something that stays may read what they write.
     """
 
     name = "DeadCodeElimination"
@@ -37,24 +38,28 @@ class DeadCodeElimination(FunctionPass):
         new = mod.copy()
         for var, function in mod.functions.items():
             if isinstance(function, Function) and "Compiler" not in function.attrs:
-                effects = set() if self.ignore_impurity else purity.effects(function)
-                made = _without_dead(function, effects, purity.anywhere and not self.ignore_impurity)
+                made = _without_dead(
+                    function, purity.effects(function), purity.anywhere, self.ignore_impurity
+                )
                 if self.inline_once:
                     made = _inlined_once(made, purity.effects(made), purity.anywhere)
                 new[var] = rewritten(function, made)
         return new
 
 
-def _without_dead(root: Expr, effects: set[Expr], writes: bool) -> Expr:
+def _without_dead(root: Expr, effects: set[Expr], writes: bool, only_read: bool = False) -> Expr:
     """`root` without the `let`s that are not needed: marked from the result on, then swept. `writes`: there
-    are effects somewhere, so that it matters when a cell is read.
+    are effects somewhere, so that it matters when a cell is read. `only_read`: effects are needed only where
+    what they write may be read.
     """
     order = post_order(root)
     lets: dict[Var, list[Let]] = {}
     for node in order:
         if isinstance(node, Let):
             lets.setdefault(node.var, []).append(node)
-    reading = {id(node) for node in order if writes and _may_read(node)}
+    cells = Cells(root, order, lets) if only_read and effects else None
+    writes = writes and not only_read  # as long as no write is needed
+    reading = {id(node) for node in order if _may_read(node)}
     live: set[int] = set()
     seen: set[int] = set()
     pending = [root]
@@ -66,7 +71,7 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool) -> Expr:
             seen.add(id(node))
             if isinstance(node, Let):
                 pending.append(node.body)
-                if node.value in effects:
+                if node.value in effects and not only_read:
                     live.add(id(node))
                     pending.append(node.value)
             elif isinstance(node, Var):
@@ -75,10 +80,17 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool) -> Expr:
                     pending.append(let.value)
             else:
                 pending += children(node)
-        later = reading & seen
+        unneeded = [let for same in lets.values() for let in same if id(let) in seen and id(let) not in live]
+        if cells is not None:
+            needed = cells.read_writes(seen, [let for let in unneeded if let.value in effects])
+            if needed:
+                writes = True
+                live.update(map(id, needed))
+                pending += [let.value for let in needed]
+                continue
+        later = reading & seen if writes else set()
         if later:
-            first = [let for same in lets.values() for let in same if id(let) in seen and id(let) not in live]
-            first = [let for let in first if any(id(node) in later for node in post_order(let.value))]
+            first = [let for let in unneeded if any(id(node) in later for node in post_order(let.value))]
             live.update(map(id, first))
             pending += [let.value for let in first]
     memo: dict[int, Expr] = {}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from relay_explorer.execute import Interpreter
 from relay_explorer.text import parse
 from relay_explorer.transform import DeadCodeElimination
@@ -31,15 +34,42 @@ def test_a_write_stays() -> None:
     """)  # fmt: skip
 
 
-def test_unless_effects_do_not_matter() -> None:
+def test_a_write_that_nothing_reads_goes_where_effects_are_ignored() -> None:
     check(DeadCodeElimination(ignore_impurity=True), """
-    def @main(%x: float32) { let %r = ref(%x); let %w = ref_write(%r, 1f); ref_read(%r) }
+    def @main(%x: float32) -> float32 {
+      let %r = ref(%x); let %y = ref_read(%r); let %w = ref_write(%r, 1f); exp(%x)
+    }
     """, """
     def @main(%x: float32) -> float32 {
-      let %r: ref(float32) = ref(%x);
-      ref_read(%r)
+      exp(%x)
     }
     """)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "let %r = ref(%x); let %w = ref_write(%r, 1f); ref_read(%r)",
+        "let %r = ref(%x); let %s = %r; let %w = ref_write(%s, 1f); ref_read(%r)",
+        "let %r = ref(%x); let %t = (%r, %x); let %w = ref_write(%t.0, 1f); ref_read(%r)",
+        "let %r = ref(%x); let %t = (%x, %r); let %w = ref_write(%r, 1f); ref_read(%t.1)",
+        "let %r = ref(%x); let %s = if (less(%x, 9f)) { %r } else { ref(2f) }; let %w = ref_write(%s, 1f); "
+        "ref_read(%r)",
+        "let %r = ref(%x); let %f = fn () { ref_write(%r, 1f) }; let %w = %f(); ref_read(%r)",
+        "let %r = ref(%x); let %f = fn () { ref_read(%r) }; let %w = ref_write(%r, 1f); %f()",
+        "let %f = ref(fn () { () }); let %r = ref(%x); let %w = ref_write(%f, fn () { ref_write(%r, 1f) }); "
+        "let %g = ref_read(%f); let %v = %g(); ref_read(%r)",
+        "let %r = ref(%x); let %w = @write(%r); ref_read(%r)",
+        "let %r = ref(%x); let %y = ref_read(%r); let %w = ref_write(%r, 1f); %y * ref_read(%r)",
+    ],
+)
+def test_a_write_that_is_read_stays_where_effects_are_ignored(body: str) -> None:
+    module = infer_types(
+        parse(f"def @write(%c: ref(float32)) {{ ref_write(%c, 1f) }} def @main(%x: float32) {{ {body} }}")
+    )
+    made = infer_types(DeadCodeElimination(ignore_impurity=True)(module))
+    argument = np.float32(5)
+    assert Interpreter(made).call("main", [argument]) == Interpreter(module).call("main", [argument])
 
 
 def test_a_recursive_function_that_nobody_calls() -> None:

@@ -265,6 +265,31 @@ def simplified(module: IRModule) -> IRModule:
     return infer_types(DeadCodeElimination(ignore_impurity=True)(known))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def @main(%x: float32, %y: float32) "
+        "{ let %v = if (less(%y, 0.1f)) { let %a = %x; %a } else { %x }; %v }",
+        "def @main(%x: float32, %y: float32) { let %v = if (less(%y, %x)) { %x * %y } else { %y }; %v * %v }",
+        "def @main(%x: float32, %y: float32) "
+        "{ let %f = if (less(%y, %x)) { fn (%v: float32) { %v * %x } } else { fn (%v: float32) { %v } }; "
+        "%f(%f(%y)) }",
+        "def @power(%x: float32, %n: float32) -> float32 "
+        "{ if (less(%n, 1f)) { 1f } else { %x * @power(%x, %n - 1f) } } "
+        "def @main(%x: float32, %y: float32) { @power(%x, %y) }",
+        "def @main(%x: float32, %y: float32) { let %t = if (less(%y, %x)) { (%x, %y) } else { (%y, %x) }; "
+        "%t.0 * %t.0 + %t.1 }",
+    ],
+)
+def test_branches_that_are_not_static_keep_their_gradients(text: str) -> None:
+    """Cells that are read when the program runs are still written to."""
+    module = derived(text, "higher_order")
+    left = simplified(module)
+    for x, y in ((2.0, 3.0), (3.0, 2.0), (0.5, 0.05)):
+        assert at(left, x, y) == at(module, x, y)
+    assert any(at(left, 2.0, 3.0)[1])  # not all zero
+
+
 def test_zeros_that_nobody_needs_are_not_made() -> None:
     """After LazyGradientInit the cells of zeros are added to without an addition."""
     made = derived("def @main(%x: Tensor[(2), float32]) { %x * 3f }", "higher_order")

@@ -25,8 +25,8 @@ def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order"
     tensor is paired with a cell that gathers its derivative, and every operator, when it runs, adds to a
     function that will go back through it. The functions of `mod` that it calls are then added to `mod` once
     more, in such a form (`f_grad`): this is the one thing here that changes its argument. PartialEvaluate,
-    and then DeadCodeElimination(ignore_impurity=True), remove cells and closures again, as far as the way
-    through the program is known beforehand.
+    and then DeadCodeElimination(ignore_impurity=True), remove cells and closures again where the path
+    through the program is static; those of a branch that depends on data stay, with the writes to them.
     """
     if mode not in MODES:
         raise RelayError(f'mode is "{mode!s:.40}", but it is "higher_order" or "first_order"')
