@@ -26,7 +26,6 @@ from ..ops import (
     sort,
     sparse,
     transform,
-    unary,
     windows,
 )
 from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, Y, bools, ints, t
@@ -48,7 +47,6 @@ def _plain(op: Op) -> Expr | None:
 
 
 TENSOR: list[Example] = [
-    unary.clip(X, -1, 1),
     logical.where(bools(6), X, Y),
     *(f(X, 1) for f in (reduce.sum, reduce.prod, reduce.mean, reduce.max, reduce.min)),
     *(f(bools(2, 6), [0], keepdims=True) for f in (reduce.all, reduce.any)),

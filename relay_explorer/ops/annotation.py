@@ -12,7 +12,7 @@ from .arguments import expr
 from .declare import declare
 from .register import SAME_TYPE
 
-__all__ = ["checkpoint", "compiler_begin", "compiler_end", "stop_fusion"]
+__all__ = ["checkpoint", "compiler_begin", "compiler_end", "on_device", "stop_fusion"]
 
 
 class CompilerAttrs(Attrs, key="relay.attrs.CompilerAttrs"):

@@ -132,6 +132,13 @@ def operator(
     return declared
 
 
+def call(name: str, operands: Sequence[object], **attrs: object) -> Call:
+    """Build a call of the operator `name`: what a builder returns whose body is written out."""
+    op = Op.get(name)
+    schema = op.attrs_class
+    return Call(op, [expr(operand) for operand in operands], None if schema is None else schema(**attrs))
+
+
 def _first_line(function: FunctionType) -> str:
     """A docstring's first paragraph as one line."""
     return " ".join((function.__doc__ or "").split("\n\n")[0].split())

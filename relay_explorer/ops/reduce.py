@@ -17,7 +17,7 @@ from .declare import declare
 from .numeric import Array, np, per
 from .relation import count, forward, normal_axes, same_dim, tensor
 from .transform import squeeze
-from .unary import exp, log, sqrt
+from .unary.exponential import exp, log, sqrt
 
 __all__ = [
     "all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "mean_std", "mean_variance", "min",

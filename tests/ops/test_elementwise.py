@@ -12,7 +12,8 @@ from relay_explorer.ir.expr import Call, Function, const, var
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.types import Any, SizeVar, TensorType
-from relay_explorer.ops import binary, logical, transform, unary
+from relay_explorer.ops import binary, logical, transform
+from relay_explorer.ops import namespaces as unary
 from relay_explorer.typing import infer_types
 from tests.ops.tensor_programs import bools, ints, refused, t, typed
 
@@ -198,5 +199,5 @@ def test_python_operators_and_numbers() -> None:
 
 def test_builders_look_like_functions_of_their_file() -> None:
     assert unary.exp.__name__ == "exp"
-    assert unary.exp.__module__ == "relay_explorer.ops.unary"
+    assert unary.exp.__module__ == "relay_explorer.ops.unary.exponential"
     assert binary.add.__doc__ == "The sum of two tensors."

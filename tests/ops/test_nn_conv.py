@@ -14,7 +14,7 @@ from relay_explorer.ir.narrow import as_a, as_op
 from relay_explorer.ir.types import Any, SizeVar, TensorType
 from relay_explorer.ops.nn import conv, conv_other, conv_transpose
 from relay_explorer.ops.nn.transposed_layout import weight_layout
-from relay_explorer.ops.unary import negative
+from relay_explorer.ops.unary.rounding import negative
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
 from tests.ops.nn_programs import first_types, operands

@@ -87,9 +87,7 @@ def test_a_rule_is_said_as_a_formula_and_where_it_stands() -> None:
     tanh = next(
         step for step in view(LAYER).steps if "tanh** in reverse" in step.say[0].format(*step.say[1:])
     )
-    assert (
-        tanh.rule[0] == "rule: dx = dy · (1 − y²) · `tanh` in `relay_explorer/ops/gradients/elementwise.py`"
-    )
+    assert tanh.rule[0] == "rule: dx = dy · (1 − y²) · `tanh` in `relay_explorer/ops/unary/exponential.py`"
 
 
 def test_every_formula_belongs_to_an_operator() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any as Anything
 
 from ...ir.declaration import GradientRule
 from ...ir.expr import Call, Expr
 from ...ir.typed import tensor_type
-from .. import binary, logical, unary
+from .. import binary, logical
 from ..broadcast import broadcast_to_like, collapse_sum_like
+from ..calls import relay
 from ..create import zeros_like
 from ..gradient_tools import number
 from ..reduce import sum as sum_of
@@ -27,58 +27,9 @@ def same(call: Call, grad: Expr) -> list[Expr]:
     return [grad]
 
 
-def _slope(slope: Callable[[Expr, Expr], Expr]) -> GradientRule:
-    """The gradient of a function of each element, by its derivative, made of the data and of the value."""
-    return lambda call, grad: [grad * slope(call.args[0], call)]
-
-
-def _one_less(x: Expr) -> Expr:
-    return number(1, x) - x * x
-
-
-exp = _slope(lambda x, y: y)
-log = _slope(lambda x, y: number(1, x) / x)
-log2 = _slope(lambda x, y: number(1 / math.log(2), x) / x)
-log10 = _slope(lambda x, y: number(1 / math.log(10), x) / x)
-sqrt = _slope(lambda x, y: number(0.5, x) / y)
-rsqrt = _slope(lambda x, y: number(-0.5, x) * y / x)
-erf = _slope(lambda x, y: number(2 / math.sqrt(math.pi), x) * unary.exp(unary.negative(x * x)))
-sigmoid = _slope(lambda x, y: y * (number(1, x) - y))
-tanh = _slope(lambda x, y: number(1, x) - y * y)
-sin = _slope(lambda x, y: unary.cos(x))
-cos = _slope(lambda x, y: unary.negative(unary.sin(x)))
-tan = _slope(lambda x, y: number(1, x) + y * y)
-sinh = _slope(lambda x, y: unary.cosh(x))
-cosh = _slope(lambda x, y: unary.sinh(x))
-asin = _slope(lambda x, y: unary.rsqrt(_one_less(x)))
-acos = _slope(lambda x, y: unary.negative(unary.rsqrt(_one_less(x))))
-atan = _slope(lambda x, y: number(1, x) / (number(1, x) + x * x))
-asinh = _slope(lambda x, y: unary.rsqrt(x * x + number(1, x)))
-acosh = _slope(lambda x, y: unary.rsqrt(x * x - number(1, x)))
-atanh = _slope(lambda x, y: number(1, x) / _one_less(x))
-
-
-def negative(call: Call, grad: Expr) -> list[Expr]:
-    return [unary.negative(grad)]
-
-
 def _where(condition: Expr, grad: Expr) -> Expr:
     """`grad` where the condition holds, else zero."""
     return logical.where(condition, grad, zeros_like(grad))
-
-
-def abs(call: Call, grad: Expr) -> list[Expr]:
-    """At 0, where there is a corner, the slope is 1, as in the reference."""
-    (x,) = call.args
-    return [logical.where(logical.less(x, number(0, x)), unary.negative(grad), grad)]
-
-
-def clip(call: Call, grad: Expr) -> list[Expr]:
-    """At the bounds the slope is 1."""
-    (x,) = call.args
-    low, high = number(_attrs(call).a_min, x), number(_attrs(call).a_max, x)
-    inside = logical.logical_and(logical.greater_equal(x, low), logical.less_equal(x, high))
-    return [_where(inside, grad)]
 
 
 def cast(call: Call, grad: Expr) -> list[Expr | None]:
@@ -104,7 +55,7 @@ def add(call: Call, grad: Expr) -> list[Expr]:
 
 
 def subtract(call: Call, grad: Expr) -> list[Expr]:
-    return [_back(grad, call, 0), _back(unary.negative(grad), call, 1)]
+    return [_back(grad, call, 0), _back(relay.negative(grad), call, 1)]
 
 
 def multiply(call: Call, grad: Expr) -> list[Expr]:
@@ -114,7 +65,7 @@ def multiply(call: Call, grad: Expr) -> list[Expr]:
 
 def divide(call: Call, grad: Expr) -> list[Expr]:
     _, y = call.args
-    return [_back(grad / y, call, 0), _back(unary.negative(grad * call / y), call, 1)]
+    return [_back(grad / y, call, 0), _back(relay.negative(grad * call / y), call, 1)]
 
 
 def power(call: Call, grad: Expr) -> list[Expr]:
@@ -122,7 +73,7 @@ def power(call: Call, grad: Expr) -> list[Expr]:
     x, y = call.args
     by_base = grad * y * binary.power(x, y - number(1, y))
     positive = logical.greater(x, number(0, x))
-    logarithm = unary.log(logical.where(positive, x, broadcast_to_like(number(1, x), x)))
+    logarithm = relay.log(logical.where(positive, x, broadcast_to_like(number(1, x), x)))
     return [_back(by_base, call, 0), _back(grad * call * logarithm, call, 1)]
 
 
@@ -144,12 +95,12 @@ minimum = _chosen(logical.less_equal)
 def floor_mod(call: Call, grad: Expr) -> list[Expr]:
     """x - y ⌊x / y⌋, whose ⌊x / y⌋ is constant between its jumps."""
     x, y = call.args
-    return [_back(grad, call, 0), _back(unary.negative(grad * binary.floor_divide(x, y)), call, 1)]
+    return [_back(grad, call, 0), _back(relay.negative(grad * binary.floor_divide(x, y)), call, 1)]
 
 
 def trunc_mod(call: Call, grad: Expr) -> list[Expr]:
     x, y = call.args
-    return [_back(grad, call, 0), _back(unary.negative(grad * binary.trunc_divide(x, y)), call, 1)]
+    return [_back(grad, call, 0), _back(relay.negative(grad * binary.trunc_divide(x, y)), call, 1)]
 
 
 def where(call: Call, grad: Expr) -> list[Expr | None]:

@@ -6,7 +6,8 @@ from typing import Any as Anything
 
 from ...ir.expr import Call, Expr, const
 from ...ir.typed import tensor_type
-from .. import logical, unary
+from .. import logical
+from ..calls import relay
 from ..create import one_hot
 from ..gradient_tools import along, axis_count, composed, extents, number
 from ..index import take
@@ -18,14 +19,14 @@ from ..transform import cast, expand_dims
 def cross_entropy(call: Call, grad: Expr) -> list[Expr]:
     """-Σ t · log p / N."""
     p, t = call.args
-    share = unary.negative(grad) / _examples(p)
-    return [share * t / p, share * unary.log(p)]
+    share = relay.negative(grad) / _examples(p)
+    return [share * t / p, share * relay.log(p)]
 
 
 def cross_entropy_with_logits(call: Call, grad: Expr) -> list[Expr]:
     """-Σ t · l / N."""
     logits, t = call.args
-    share = unary.negative(grad) / _examples(logits)
+    share = relay.negative(grad) / _examples(logits)
     return [share * t, share * logits]
 
 
@@ -45,7 +46,7 @@ def _likelihood(attrs: Anything, predictions: Expr, targets: Expr, weights: Expr
     ignored = logical.equal(targets, const(attrs.ignore_index, tensor_type(targets).dtype))
     rows = one_hot(targets, one, zero, classes, 1, dtype)
     shares = logical.where(expand_dims(ignored, 1), zero, rows) * along(weights, rank, 1)
-    losses = unary.negative(sum_of(predictions * shares, [1]))
+    losses = relay.negative(sum_of(predictions * shares, [1]))
     if attrs.reduction == "none":
         return losses
     return sum_of(losses) if attrs.reduction == "sum" else sum_of(losses) / sum_of(shares)

@@ -6,8 +6,8 @@ from typing import Any as Anything
 
 from ...ir.expr import Call, Expr, Tuple, const
 from ...ir.typed import tensor_type
-from .. import unary
 from ..binary import maximum, power
+from ..calls import relay
 from ..gradient_tools import along, axis_count, composed, extents, field_of, number
 from ..nn.pad import pad
 from ..reduce import mean as mean_of
@@ -31,12 +31,12 @@ def _affine(attrs: Anything, value: Expr, gamma: Expr, beta: Expr, rank: int, ax
 def _normal(x: Expr, axes: list[int], epsilon: float, like: Expr) -> Expr:
     centred = x - mean_of(x, axes, keepdims=True)
     variance = mean_of(centred * centred, axes, keepdims=True)
-    return centred * unary.rsqrt(variance + number(epsilon, like))
+    return centred * relay.rsqrt(variance + number(epsilon, like))
 
 
 def _batch_norm(attrs: Anything, x: Expr, gamma: Expr, beta: Expr, mean: Expr, variance: Expr) -> Expr:
     rank = axis_count(x)
-    deviation = unary.rsqrt(variance + number(attrs.epsilon, variance))
+    deviation = relay.rsqrt(variance + number(attrs.epsilon, variance))
     value = (x - along(mean, rank, attrs.axis)) * along(deviation, rank, attrs.axis)
     return Tuple([_affine(attrs, value, gamma, beta, rank, attrs.axis), mean, variance])
 
@@ -61,7 +61,7 @@ def _group_norm(attrs: Anything, x: Expr, gamma: Expr, beta: Expr) -> Expr:
 
 
 def _l2_normalize(attrs: Anything, x: Expr) -> Expr:
-    return x / unary.sqrt(maximum(sum_of(x * x, attrs.axis, keepdims=True), number(attrs.eps, x)))
+    return x / relay.sqrt(maximum(sum_of(x * x, attrs.axis, keepdims=True), number(attrs.eps, x)))
 
 
 def _lrn(attrs: Anything, x: Expr) -> Expr:

@@ -8,8 +8,9 @@ from math import prod as product
 from ...ir.declaration import GradientRule
 from ...ir.expr import Call, Expr
 from ...ir.typed import tensor_type
-from .. import logical, unary
+from .. import logical
 from ..broadcast import broadcast_to_like
+from ..calls import relay
 from ..create import ones_like, zeros_like
 from ..gradient_tools import axis_count, extents, is_static, number
 from ..reduce import _reduced_axes
@@ -62,7 +63,7 @@ def variance(call: Call, grad: Expr) -> list[Expr]:
         count = count - number(1, x)
     share = number(2, x) / count
     by_data = unfolded(grad, call) * share * (x - mean)
-    by_mean = unary.negative(sum_of(by_data, axes_of(call), keepdims=True))
+    by_mean = relay.negative(sum_of(by_data, axes_of(call), keepdims=True))
     return [by_data, by_mean]
 
 

@@ -21,7 +21,11 @@ from ..slice import *
 from ..sort import *
 from ..sparse import *
 from ..transform import *
-from ..unary import *
+from ..unary.approximate import *
+from ..unary.exponential import *
+from ..unary.predicates import *
+from ..unary.rounding import *
+from ..unary.trigonometry import *
 from ..windows import *
 from . import annotation as annotation
 from . import image as image

@@ -16,12 +16,9 @@ _BROADCASTING = (
     "right_shift",
 )  # fmt: skip
 _ELEMENTWISE = (
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "clip", "copy", "cos", "cosh", "erf",
-    "exp", "floor", "log", "log10", "log2", "logical_not", "bitwise_not", "negative", "round", "rsqrt",
-    "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "ones_like", "zeros_like", "cast",
-    "fast_erf", "fast_exp", "fast_tanh", "annotation.stop_fusion",
-    "fixed_point_multiply", "isnan", "isfinite", "isinf",
-)  # fmt: skip
+            "ones_like", "zeros_like", "cast",
+    "annotation.stop_fusion",
+    "fixed_point_multiply", )  # fmt: skip
 _POOLS = tuple(
     f"nn.{kind}_pool{axes}d"
     for kind in ("max", "avg", "global_max", "global_avg", "adaptive_max", "adaptive_avg")

@@ -33,22 +33,19 @@ DEFAULT_FOLLOW_LIST = [
     "take", "argwhere", "where", "tile", "dyn.tile", "scatter", "scatter_elements", "scatter_nd", "full",
     "dyn.full", "nn.depth_to_space", "shape_of", "image.resize2d",
     # give the element type that they are told
-    "copy", "cast", "cast_like",
+    "cast", "cast_like",
     # compare and calculate
     "less", "greater", "less_equal", "greater_equal", "add", "subtract", "multiply", "divide", "nn.bias_add",
-    "nn.batch_norm", "sqrt", "max", "min", "maximum", "minimum", "argmax", "argmin",
+    "nn.batch_norm", "max", "min", "maximum", "minimum", "argmax", "argmin",
     # activations
-    "nn.dropout", "sigmoid", "tanh", "fast_tanh", "fast_exp",
-    "fast_erf", "clip",
-    # pools
+    "nn.dropout",         # pools
     "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d",
     "nn.global_max_pool2d", "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "nn.adaptive_max_pool3d",
 ]  # fmt: skip
 DEFAULT_NEVER_LIST = [
     # give far larger numbers than they get
-    "exp", "power", "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.l2_normalize",
-    "erf",
-    # its bounds may not be numbers of a narrow type
+    "power", "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.l2_normalize",
+        # its bounds may not be numbers of a narrow type
     "arange",
     # add up many numbers
     "nn.global_avg_pool2d", "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d",

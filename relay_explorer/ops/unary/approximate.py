@@ -1,0 +1,79 @@
+"""Approximations that the pass FastMath puts in place of the exact operators.
+
+Their reference implementations are those of what they approximate: how far off a kernel may be is the
+kernel's affair."""
+
+from __future__ import annotations
+
+import math
+
+from ...ir.declaration import Precision
+from ...ir.expr import Call
+from ..arguments import Operand
+from ..calls import relay
+from ..gradient_tools import number, slope
+from ..numeric import np
+from ..te.elementwise import fast_exponential, real
+from ..te.library import te
+from ..te.tensors import (
+    Value,
+    dtype_of,
+    select,
+)
+from ..te.tensors import number as te_number
+from .declaring import erf_of, unary
+
+__all__ = ["fast_erf", "fast_exp", "fast_tanh"]
+
+
+def _fast_tanh(x: Value) -> Value:
+    """tanh x = 1 - 2 / (e^2x + 1), by the approximate exponential. Near 0 it is x - x³/3 + …"""
+    dtype = dtype_of(x)
+    if dtype != "float32":
+        return te.tanh(x)
+    square, total = x * x, te_number(62 / 2835, "float32")
+    for coefficient in (-17 / 315, 2 / 15, -1 / 3, 1.0):
+        total = total * square + te_number(coefficient, "float32")
+    one, two = te_number(1, "float32"), te_number(2, "float32")
+    far = one - two / (fast_exponential(two * x) + one)
+    return select(te.abs(x) < te_number(0.25, "float32"), x * total, far)
+
+
+@unary(
+    "fast_exp",
+    formula=r"y \approx e^{x}",
+    reference=lambda x: np.exp(x),
+    gradient=slope("dx = dy · y, since exp is its own derivative", lambda x, y: y),
+    lowering=real(fast_exponential),
+    precision=Precision.FOLLOW,
+)
+def fast_exp(data: Operand) -> Call:
+    """E to the power of each element, approximated by a polynomial."""
+
+
+@unary(
+    "fast_tanh",
+    formula=r"y \approx \tanh x",
+    reference=lambda x: np.tanh(x),
+    family="activation",
+    gradient=slope("dx = dy · (1 − y²)", lambda x, y: number(1, x) - y * y),
+    lowering=real(_fast_tanh),
+    precision=Precision.FOLLOW,
+)
+def fast_tanh(data: Operand) -> Call:
+    """The hyperbolic tangent of each element, approximated by a quotient of polynomials."""
+
+
+@unary(
+    "fast_erf",
+    formula=r"y \approx \operatorname{erf} x",
+    reference=erf_of,
+    gradient=slope(
+        "dx = dy · 2/√π · exp(−x²)",
+        lambda x, y: number(2 / math.sqrt(math.pi), x) * relay.exp(relay.negative(x * x)),
+    ),
+    lowering=real(lambda x: te.erf(x)),
+    precision=Precision.FOLLOW,
+)
+def fast_erf(data: Operand) -> Call:
+    """The Gauss error function of each element, approximated by a quotient of polynomials."""

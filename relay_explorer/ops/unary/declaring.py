@@ -1,0 +1,89 @@
+"""What the declarations of element-wise operators of one tensor share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any as Anything
+from typing import ParamSpec, TypeVar
+
+from ...ir.declaration import Gradient, NotApplicable, Precision
+from ...ir.expr import Expr
+from ...ir.op import Flops, OpPattern, Relation, flops_per_output
+from ...ir.types import TensorType, Type
+from ..examples import bools, ints, t
+from ..layouts.layout import LayoutRule
+from ..layouts.same import elementwise_layout
+from ..numeric import Array, is_float, np
+from ..operator import operator
+from ..relation import IDENTITY, forward, tensor
+from ..te.lowered import Lowering
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _tested(attrs: None, data: Type) -> Type:
+    return TensorType.of(tensor(data, 0, "data").shape, "bool")
+
+
+TEST = forward("IdentityComp", "{out} = bool of {0}", _tested)
+
+
+def whole(rounded: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A rounding, which leaves integers as they are."""
+    return lambda x: rounded(x) if is_float(x) else x
+
+
+def erf_of(x: Array) -> Array:
+    values = map(math.erf, x.reshape(-1).tolist())  # NumPy has no error function
+    return np.fromiter(values, "float64", x.size).reshape(x.shape)
+
+
+def _example(relation: Relation) -> Callable[[Callable[..., Anything]], Expr]:
+    """A call with elements of the type that the relation asks for."""
+    words = relation.formula
+    variable = bools if "boolean" in words else ints if "integer" in words else t
+    return lambda build: build(variable(6, name="a0"))
+
+
+def unary(
+    name: str,
+    *,
+    formula: str,
+    reference: Callable[[Array], Array],
+    gradient: Gradient | NotApplicable,
+    lowering: Lowering,
+    level: int = 1,
+    family: str = "arithmetic",
+    relation: Relation = IDENTITY,
+    flops: Flops = flops_per_output,
+    lenient_in_tvm: str = "",
+    layout: LayoutRule | NotApplicable = elementwise_layout,
+    precision: Precision = Precision.UNLISTED,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an element-wise operator of one tensor (see `operator`).
+
+    What `reference`, a function of the data, computes is brought back to the data's element type (to bool for
+    a TEST).
+    """
+
+    def value(attrs: None, x: Array) -> Array:
+        return np.asarray(reference(x)).astype(bool if relation is TEST else x.dtype, copy=False)
+
+    return operator(
+        name,
+        formula=formula,
+        family=family,
+        level=level,
+        relation=relation,
+        pattern=OpPattern.ELEMENTWISE,
+        flops=flops,
+        reference=value,
+        gradient=gradient,
+        lowering=lowering,
+        layout=layout,
+        precision=precision,
+        example=_example(relation),
+        lenient_in_tvm=lenient_in_tvm,
+    )

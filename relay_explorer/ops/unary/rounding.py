@@ -1,0 +1,238 @@
+"""Sign, rounding and bounds; and the copy of a tensor."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from typing import Any as Anything
+
+from ...ir.attrs import required
+from ...ir.declaration import Gradient, Precision
+from ...ir.expr import Call, Expr
+from ...ir.op import OpPattern, no_flops, size_of
+from ...ir.types import Type
+from ..arguments import Operand
+from ..calls import relay
+from ..examples import X
+from ..gradient_tools import SAME, ZERO, masked, number
+from ..layouts.same import elementwise_layout
+from ..numeric import Array, is_float, limits, np
+from ..operator import operator
+from ..relation import IDENTITY
+from ..te.elementwise import mapped, rounding
+from ..te.library import te, tirx
+from ..te.lowered import Lowered
+from ..te.tensors import (
+    Tensor,
+    Value,
+    dtype_of,
+    greater_of,
+    lesser_of,
+    most,
+    select,
+    stage,
+)
+from ..te.tensors import is_float as is_float_type
+from ..te.tensors import number as te_number
+from .declaring import unary, whole
+
+__all__ = ["abs", "ceil", "clip", "copy", "floor", "negative", "round", "sign", "trunc"]
+
+
+def _negated(x: Value) -> Value:
+    """NumPy has no negative truth values; here they stay."""
+    dtype = dtype_of(x)
+    if dtype.startswith("uint"):  # TVM takes 0 - x for 0, the least number that there is
+        return tirx.bitwise_not(x) + te_number(1, dtype)
+    return x if dtype == "bool" else -x
+
+
+def _absolute(x: Value) -> Value:
+    dtype = dtype_of(x)
+    return x if dtype == "bool" or dtype.startswith("uint") else te.abs(x)
+
+
+def _sign(x: Value) -> Value:
+    dtype = dtype_of(x)
+    if dtype == "bool":
+        return x
+    zero, one = te_number(0, dtype), te_number(1, dtype)
+    below = zero if dtype.startswith("uint") else select(x < zero, te_number(-1, dtype), zero)
+    return select(x > zero, one, below)
+
+
+def _negative_gradient(call: Call, grad: Expr) -> list[Expr]:
+    return [relay.negative(grad)]
+
+
+def _abs_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """At 0, where there is a corner, the slope is 1, as in the reference."""
+    (x,) = call.args
+    return [relay.where(relay.less(x, number(0, x)), relay.negative(grad), grad)]
+
+
+@unary(
+    "abs",
+    formula=r"y = |x|",
+    reference=lambda x: np.abs(x),
+    level=3,
+    gradient=Gradient("dx = dy where x ≥ 0, else −dy", _abs_gradient),
+    lowering=mapped(_absolute),
+)
+def abs(data: Operand) -> Call:
+    """The absolute value of each element."""
+
+
+@unary(
+    "sign",
+    formula=r"y = \operatorname{sign} x",
+    reference=lambda x: np.where(x > 0, 1, np.where(x < 0, -1, 0)),
+    level=3,
+    gradient=ZERO,
+    lowering=mapped(_sign),
+)
+def sign(data: Operand) -> Call:
+    """1, 0 or -1: the sign of each element."""
+
+
+@unary(
+    "negative",
+    formula=r"y = -x",
+    reference=lambda x: -x,
+    level=3,
+    gradient=Gradient("dx = −dy", _negative_gradient),
+    lowering=mapped(_negated),
+)
+def negative(data: Operand) -> Call:
+    """Each element with its sign changed."""
+
+
+@unary(
+    "floor",
+    formula=r"y = \lfloor x \rfloor",
+    reference=whole(lambda x: np.floor(x)),
+    level=3,
+    gradient=ZERO,
+    lowering=rounding(lambda x: te.floor(x)),
+)
+def floor(data: Operand) -> Call:
+    """The largest whole number not above each element."""
+
+
+@unary(
+    "ceil",
+    formula=r"y = \lceil x \rceil",
+    reference=whole(lambda x: np.ceil(x)),
+    level=3,
+    gradient=ZERO,
+    lowering=rounding(lambda x: te.ceil(x)),
+)
+def ceil(data: Operand) -> Call:
+    """The smallest whole number not below each element."""
+
+
+@unary(
+    "round",
+    formula=r"y = \operatorname{round}(x)",
+    reference=whole(lambda x: np.rint(x)),
+    level=3,
+    gradient=ZERO,
+    lowering=rounding(lambda x: te.round(x)),
+)
+def round(data: Operand) -> Call:
+    """The whole number nearest to each element."""
+
+
+@unary(
+    "trunc",
+    formula=r"y = \operatorname{sign}(x) \lfloor |x| \rfloor",
+    reference=whole(lambda x: np.trunc(x)),
+    level=3,
+    gradient=ZERO,
+    lowering=rounding(lambda x: te.trunc(x)),
+)
+def trunc(data: Operand) -> Call:
+    """Each element with its fraction dropped."""
+
+
+@unary(
+    "copy",
+    formula=r"y = x",
+    reference=lambda x: x,
+    level=3,
+    family="other",
+    flops=no_flops,
+    gradient=SAME,
+    lowering=mapped(lambda x: x),
+    precision=Precision.FOLLOW,
+)
+def copy(data: Operand) -> Call:
+    """The same tensor, in memory of its own."""
+
+
+def _clipped(attrs: Anything, x: Array) -> Array:
+    if is_float(x):
+        return np.minimum(np.maximum(x, x.dtype.type(attrs.a_min)), x.dtype.type(attrs.a_max))
+    least, most = limits(x)
+    low, high = (int(min(max(bound, least), most)) for bound in (attrs.a_min, attrs.a_max))
+    return np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high))
+
+
+def _clip_flops(attrs: Anything, inputs: object, output: Type) -> int:
+    return 2 * size_of(output)
+
+
+def _bounded(bound: float, dtype: str) -> Value:
+    """A bound as an integer of the type; infinity as its greatest."""
+    bits = int(dtype.lstrip("uint"))
+    lowest, highest = (
+        (0, 2**bits - 1) if dtype.startswith("uint") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    )
+    inside = lowest if bound <= lowest else highest if bound >= highest else int(bound)
+    return most(dtype) if inside > 2**62 else te_number(inside, dtype)
+
+
+def _clip_te(call: Lowered) -> list[Tensor]:
+    """Bounds beyond the range of an integer type are brought into it."""
+    x, attrs = call.inputs[0], call.attrs
+    dtype = dtype_of(x)
+    if is_float_type(dtype):
+        low, high = te_number(attrs.a_min, dtype), te_number(attrs.a_max, dtype)
+        return [stage(x.shape, lambda *i: lesser_of(greater_of(x(*i), low), high), call.name)]
+    if dtype == "bool":
+        low, high = (te_number(bool(min(max(int(v), 0), 1)), "bool") for v in (attrs.a_min, attrs.a_max))
+        return [stage(x.shape, lambda *i: lesser_of(greater_of(x(*i), low), high), call.name)]
+    low, high = (_bounded(bound, dtype) for bound in (attrs.a_min, attrs.a_max))
+    return [stage(x.shape, lambda *i: te.min(te.max(x(*i), low), high), call.name)]
+
+
+def _clip_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """At the bounds the slope is 1."""
+    (x,) = call.args
+    assert call.attrs is not None
+    low, high = number(call.attrs["a_min"], x), number(call.attrs["a_max"], x)
+    inside = relay.logical_and(relay.greater_equal(x, low), relay.less_equal(x, high))
+    return [masked(inside, grad)]
+
+
+@operator(
+    "clip",
+    description="Each element, or the bound that it exceeds.",
+    formula=r"y = \min(\max(x, a_{\min}), a_{\max})",
+    family="activation",
+    level=3,
+    relation=IDENTITY,
+    pattern=OpPattern.ELEMENTWISE,
+    flops=_clip_flops,
+    reference=_clipped,
+    gradient=Gradient("dx = dy where x lies between the bounds, else 0", _clip_gradient),
+    lowering=_clip_te,
+    layout=elementwise_layout,
+    precision=Precision.FOLLOW,
+    example=lambda build: build(X, -1, 1),
+)
+def clip(
+    a: Operand,
+    a_min: Annotated[float, required("The least value that is let through.")],
+    a_max: Annotated[float, required("The greatest value that is let through.")],
+) -> Call:
+    """Each element of `a`, or the bound that it exceeds; the shape stays."""
