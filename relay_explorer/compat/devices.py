@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from ..transform.infrastructure.context import DEFAULTS
+
 _TYPES = {
     "cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10,
 }  # fmt: skip  # numbered as DLPack numbers them
@@ -184,6 +186,16 @@ class Target:
 
     def __repr__(self) -> str:
         return f"Target({str(self)!r})"
+
+
+def _limits() -> dict[str, int]:
+    """Return the options of passes that the current target sets."""
+    target = Target.current()
+    most = target.max_function_args if target is not None else 0
+    return {"relay.max_function_args": most} if most else {}
+
+
+DEFAULTS.append(_limits)
 
 
 def create(target: str | dict[str, Any]) -> Target:

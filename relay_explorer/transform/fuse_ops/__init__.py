@@ -29,10 +29,11 @@ class FuseOps(Pass):
     """Wraps groups of operators in functions with the attribute `Primitive`: each becomes one kernel.
 
     `fuse_opt_level` 0 puts every operator into a function of its own; 1 and more fuse (-1: as the context's
-    level says). The options `relay.FuseOps.max_depth` (256) and `relay.max_function_args` (no limit) of the
-    context bound the nodes and the arguments of one kernel. `relay.FuseOps.link_params` keeps constants
-    inside. `relay.FuseOps.patterns` supposes other patterns than operators have, by their names: a compiler
-    that cannot compute one in a loop calls it opaque.
+    level says). The options `relay.FuseOps.max_depth` (256) and `relay.max_function_args` (no limit; old
+    code's current target may have one) of the context bound the nodes and the arguments of one kernel, its
+    result included. `relay.FuseOps.link_params` keeps constants inside. `relay.FuseOps.patterns` supposes
+    other patterns than operators have, by their names: a compiler that cannot compute one in a loop calls it
+    opaque.
     """
 
     name = "FuseOps"
@@ -56,7 +57,7 @@ class FuseOps(Pass):
         depth = self.max_depth
         if depth is None:
             depth = int(ctx.config.get("relay.FuseOps.max_depth", MOST_FUSED))
-        return Limits(level, depth, int(ctx.config.get("relay.max_function_args", 0)))
+        return Limits(level, depth, int(ctx.option("relay.max_function_args", 0)))
 
 
 def fuse(

@@ -20,6 +20,7 @@ from ...ir.expr import Constant
 from ...ir.op import OpPattern
 from ...ir.recorder import Event, active
 from ...ir.rewrites import Rewrite, emit_rewrite
+from .arguments import Arguments
 
 MOST_FUSED = 256  # nodes of a kernel, unless asked otherwise
 
@@ -108,6 +109,7 @@ class Partition:
         self._too_deep: set[int] = set()  # nodes whose kernel would have too many nodes
         self._decisions = active(Decision)
         self._rewrites = active(Rewrite)
+        self._counter = Arguments(graph, self.groups) if limits.arguments else None
         self.dominators: PostDominators | None = None
         if limits.level > 0:
             self.dominators = PostDominators(graph)
@@ -191,6 +193,8 @@ class Partition:
             if group is not into:
                 _merge(group, into)
                 merged.append(part.index)
+                if self._counter is not None:
+                    self._counter.merge(group, into)
         if self._decisions is not None:
             self._decisions.emit(Decision(phase, node.index, target.index, rule, None, tuple(merged)))
         if self._rewrites is not None:
@@ -232,9 +236,11 @@ class Partition:
             self._too_deep.add(node.index)  # groups only grow: it stays so in later phases
             self._decide(phase, node, target, "too deep")
             return True
-        if arguments and self._arguments(node, target, members) > arguments:
-            self._decide(phase, node, target, "too many arguments")
-            return True
+        if self._counter is not None:
+            merged = {self.groups[member.index].find(): None for member in [*members, target]}
+            if self._counter.count(merged, self.groups[target.index].find().root) > arguments:
+                self._decide(phase, node, target, "too many arguments")
+                return True
         return False
 
     def _between(self, node: FlowNode, target: FlowNode, most: int) -> list[FlowNode] | None:
@@ -254,17 +260,6 @@ class Partition:
                     return None
                 pending.extend(user for user, _ in current.uses)
         return found
-
-    def _arguments(self, node: FlowNode, target: FlowNode, members: list[FlowNode]) -> int:
-        """How many values from outside the merged kernel would take."""
-        inside = {self.groups[m.index].find() for m in members} | {self.groups[target.index].find()}
-        kept = {n.index for n in self.graph.nodes if self.groups[n.index].find() in inside}
-        kept |= {m.index for m in members}
-        outside = {
-            n.index for n in self.graph.nodes if n.index not in kept
-            and any(user.index in kept for user, _ in n.uses)
-        }  # fmt: skip
-        return len(outside)
 
 
 def _merge(group: Group, into: Group) -> None:

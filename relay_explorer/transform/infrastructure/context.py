@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from typing import Any as Anything
@@ -20,6 +20,8 @@ CONFIGS = {
     "relay.ToMixedPrecision.keep_orig_output_dtype": "IntImm",
     "relay.backend.use_auto_scheduler": "IntImm",  # accepted from old code; there is no auto-scheduler
 }
+# What options are where a context does not set them: of each function here, which others may add.
+DEFAULTS: list[Callable[[], Mapping[str, Anything]]] = []
 
 
 class PassContext:
@@ -93,6 +95,13 @@ class PassContext:
             innermost: PassContext = contexts[-1]
             return innermost
         default: PassContext = local.setdefault("default", PassContext())
+        return default
+
+    def option(self, name: str, default: Anything) -> Anything:
+        """Return the option `name`: from `config`, from the first of DEFAULTS that has it, or `default`."""
+        for source in (self.config, *(defaults() for defaults in DEFAULTS)):
+            if name in source:
+                return source[name]
         return default
 
     @staticmethod
