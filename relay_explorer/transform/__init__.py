@@ -1,4 +1,8 @@
-"""Passes: the infrastructure, and one pass a file."""
+"""Passes over whole modules: what they are built from (`infrastructure/`), and one pass a file or folder.
+
+A pass and the helpers that only it needs share a folder (`fuse_ops/`, `partial_evaluate/`, `layouts/` …);
+`tools/` has what several passes share, and `optimize.py` the pipeline that compiles a program.
+"""
 
 from __future__ import annotations
 

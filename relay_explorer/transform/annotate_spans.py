@@ -1,4 +1,4 @@
-"""AnnotateSpans: places for programs that were built, not read."""
+"""AnnotateSpans: give a program that was built in Python places in a text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from .infrastructure import Pass, PassContext
 
 @dataclass(frozen=True)
 class AnnotateSpans(Pass):
-    """Gives every expression a span: its place in the module's own text. The module is printed and read
-    again, so its variables and globals are new ones of the same names, and it has no types.
+    """Give every expression a span in the module's own text.
+
+    The module is printed and parsed again, so its variables and globals are new ones with the same names, and
+    it has no types.
     """
 
     name = "AnnotateSpans"

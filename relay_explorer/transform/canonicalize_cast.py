@@ -1,4 +1,4 @@
-"""CanonicalizeCast: a widening cast that several operators read is written once for each."""
+"""CanonicalizeCast: duplicate widening casts, so that each fuses with its reader."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from .infrastructure.function_passes import TypedPass, rewritten
 
 @dataclass(frozen=True)
 class CanonicalizeCast(TypedPass):
-    """Gives each elementwise or broadcasting operator that reads a shared `cast` to a type of more bits a
-    cast of its own, so that each can be fused with its reader, and between kernels lies the smaller tensor.
+    """Give each elementwise or broadcasting operator that reads a shared widening `cast` its own copy of it.
+
+    Each copy can then be fused with its reader, so that the smaller tensor is passed between the kernels.
     """
 
     name = "CanonicalizeCast"

@@ -1,4 +1,4 @@
-"""CanonicalizeOps: operators that are shorthand are written out."""
+"""CanonicalizeOps: expand shorthand operators into the ones that they stand for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tools.typed_rewrite import along_axis, call, rewrite_calls
 
 @dataclass(frozen=True)
 class CanonicalizeOps(TypedPass):
-    """Replaces `nn.bias_add` by an `add` of the bias along its axis, so that other passes know one addition
+    """Replace `nn.bias_add` by an `add` of the bias along its axis, so that other passes handle one addition
     only.
     """
 

@@ -1,4 +1,4 @@
-"""DeadCodeElimination: what nobody uses and nobody would notice is left out."""
+"""DeadCodeElimination: remove unused bindings whose evaluation has no side effects."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from .tools.cells import Cells
 
 @dataclass(frozen=True)
 class DeadCodeElimination(FunctionPass):
-    """Leaves out a `let` whose variable is not used, if computing its value has no effect. One whose value
-    reads what somebody else reads later, too, stays where something writes: there, it is read first.
+    """Remove unused `let`s whose evaluation has no side effects.
 
-    `inline_once` also puts a value in the place of a variable that is used once. `ignore_impurity` leaves
-    out writes as well, unless something that stays may read what they write.
+    In a module with side effects, an unused `let` also stays if the rest of the program shares a read of a
+    reference with its value, because the `let` determines when the reference is read.
+
+    `inline_once` also inlines variables that are used once. `ignore_impurity` also removes writes,
+    unless something that stays may read what they write.
     """
 
     name = "DeadCodeElimination"
@@ -104,7 +106,7 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool, only_read: bool 
                 node.value,
                 None,
                 (node.var, node.value),
-                sentence="Nobody uses it, and computing it has no effect.",
+                sentence="It is unused, and its evaluation has no side effects.",
             )
         else:
             memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
@@ -136,7 +138,10 @@ def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
             if value not in effects and not reads and (cheap or node.var not in captured):
                 once[node.var] = value
                 emit_rewrite(
-                    _inlined_once, node.var, value, sentence="A variable that is used once is its value."
+                    _inlined_once,
+                    node.var,
+                    value,
+                    sentence="A variable that is used once becomes its value.",
                 )
     memo: dict[int, Expr] = {}
 

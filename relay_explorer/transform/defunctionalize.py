@@ -1,5 +1,5 @@
-"""Defunctionalization: functions as values become data (Reynolds, Definitional Interpreters for Higher-Order
-Programming Languages, 1972).
+"""Defunctionalization: represent function values as data (Reynolds, Definitional Interpreters for
+Higher-Order Programming Languages, 1972).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ LARGEST_TYPES = 500  # of a copy, in parts: only a function that calls itself wi
 
 @dataclass(frozen=True)
 class Defunctionalize(Pass):
-    """Makes a program without functions as values of what `@main` needs.
+    """Represent every function value that `@main` needs as data.
 
-    A function that is used as a value becomes a constructor, whose fields are the variables that the function
-    uses from outside; there is one data type a function type. A call of a value becomes a call of `@apply…`,
-    which matches it and calls what it stands for. Generic functions are copied for the types that they are
-    used with, since an `@apply…` is for one type.
+    A function that is used as a value becomes a constructor whose fields are the function's free variables;
+    there is one data type per function type. A call of such a value becomes a call of `@apply…`, which
+    matches on the constructor and runs the function's body. Generic functions are specialized for the types
+    that they are used with, since an `@apply…` handles one type.
 
-    `@main` itself must not be generic, take functions or give them; nor may data types hold functions, but as
-    their parameters (`List[fn (A) -> B]`). A function that takes a generic function and uses it with several
-    types is refused.
+    `@main` itself must not be generic, take functions or return them, and data types must not hold functions
+    except as type arguments (`List[fn (A) -> B]`). A function that takes a generic function and uses it at
+    several types is refused.
     """
 
     name = "Defunctionalization"

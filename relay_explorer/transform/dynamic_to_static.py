@@ -1,4 +1,4 @@
-"""DynamicToStatic: operators that take a shape as an argument become those that have it as an attribute."""
+"""DynamicToStatic: replace operators that compute shapes at run time by static ones."""
 
 from __future__ import annotations
 
@@ -41,9 +41,12 @@ ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class DynamicToStatic(FunctionPass):
-    """Replaces `dyn.reshape(x, shape)` and the like, where the shape can be computed beforehand, by
-    `reshape(x, newshape=[…])`, and folds constants on the way: with each shape that becomes known, `shape_of`
-    what has it is known too. Types are more exact afterwards: where there was `?`, there are numbers.
+    """Replace operators such as `dyn.reshape(x, shape)` by static ones where the shape is known at compile
+    time.
+
+    `dyn.reshape(x, shape)` becomes `reshape(x, newshape=[…])`. Constants are folded along the way: each shape
+    that becomes static makes `shape_of` its tensor a constant. Types become more precise, with numbers in
+    place of `?`.
     """
 
     name = "DynamicToStatic"

@@ -1,4 +1,4 @@
-"""EliminateCommonSubexpr: what is computed twice is computed once."""
+"""EliminateCommonSubexpr: compute equal subexpressions once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from .infrastructure.function_passes import FunctionPass, rewritten
 
 @dataclass(frozen=True)
 class EliminateCommonSubexpr(FunctionPass):
-    """Two calls of an operator with equal attributes on the same arguments become one, shared; so do two
-    projections of one tuple. `fskip(expr)` may keep an expression out of it.
+    """Replace equal operator calls, and equal projections of a tuple, by one shared expression.
+
+    Calls are equal if they have equal attributes and the same arguments. Expressions for which `fskip(expr)`
+    is true are left alone.
     """
 
     name = "EliminateCommonSubexpr"

@@ -1,4 +1,4 @@
-"""EtaExpand: what can be called, and is used as a value, becomes a function that calls it."""
+"""EtaExpand: eta-expand constructors, global functions and operators that are used as values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from .tools.expected_types import expected_type
 
 @dataclass(frozen=True)
 class EtaExpand(TypedPass):
-    """Replaces a constructor, or a function of the module, that is not called where it stands by
-    `fn (x, …) { C(x, …) }`. A backend that knows calls only needs no other form then. With
-    `expand_operator`, operators too, where the types that they are used at are known: these become kernels.
+    """Eta-expand constructors and global functions that are used as values: `C` becomes `fn (x, …) { C(x, …)
+    }`.
+
+    A backend then has to handle calls only. With `expand_operator`, operators are expanded too, where the
+    types that they are used at are known; the new functions become kernels.
     """
 
     name = "EtaExpand"

@@ -1,4 +1,4 @@
-"""FastMath: functions of numbers are replaced by quicker ones that are nearly right."""
+"""FastMath: replace elementary functions by faster approximations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FASTER = {"exp": "fast_exp", "tanh": "fast_tanh", "erf": "fast_erf", "nn.softmax
 
 @dataclass(frozen=True)
 class FastMath(FunctionPass):
-    """Replaces `exp`, `tanh`, `erf` and `nn.softmax` by approximations."""
+    """Replace `exp`, `tanh`, `erf` and `nn.softmax` by faster approximations."""
 
     name = "FastMath"
     opt_level = 4

@@ -1,4 +1,4 @@
-"""FoldConstant: what can be computed beforehand is computed beforehand."""
+"""FoldConstant: evaluate constant expressions at compile time."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _STAYS = ("device_copy", "nn.dropout", *_OF_THE_TYPE)
 
 @dataclass(frozen=True)
 class FoldConstant(TypedPass):
-    """Computes calls of operators whose arguments are all constants, and puts the result in their place.
+    """Evaluate operator calls whose arguments are all constants.
 
-    A `let` of a constant is inlined, a field of a tuple of constants taken, an `if` whose condition is known
-    replaced by its branch, `shape_of` a tensor whose shape is known by that shape. A call without arguments,
-    such as `zeros`, stays: it is smaller than what it makes. So does one whose type has a `?`: the type would
-    change. Kernels (functions with `Primitive`) stay as they are.
+    A `let` of a constant is inlined, a projection of a constant tuple is resolved, an `if` with a constant
+    condition is replaced by its branch, and `shape_of` a tensor of static shape by that shape. A call without
+    arguments, such as `zeros`, stays, because it is smaller than its result. So does a call whose type has a
+    `?`, because its type would change. Kernels (functions with `Primitive`) stay as they are.
     """
 
     name = "FoldConstant"

@@ -1,4 +1,4 @@
-"""FoldExplicitPadding: zeros that are put around an image are left to the convolution that reads it."""
+"""FoldExplicitPadding: fold `nn.pad` into the convolution or pooling that reads it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from .tools.typed_rewrite import rewrite_calls
 
 @dataclass(frozen=True)
 class FoldExplicitPadding(TypedPass):
-    """Takes an `nn.pad` into the padding of the convolution or pool that reads it, where the operator would
-    have put the same there: zeros for a convolution and for a mean, the lowest number for a maximum.
+    """Fold an `nn.pad` into the padding of the convolution or pooling that reads it.
 
-    A mean must count what is put around the image: it did if it had no padding of its own, and then does so
-    from now on. Only whole images are padded, by constants, not their channels.
+    The padding value must be the one that the operator uses itself: zero for a convolution and average
+    pooling, the lowest number for max pooling. Average pooling must count its padding already, or have none
+    of its own; it then counts the new padding. Only spatial axes are folded, not channels, and only constant
+    values.
     """
 
     name = "FoldExplicitPadding"

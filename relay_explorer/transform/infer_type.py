@@ -11,7 +11,10 @@ from .infrastructure import Pass, PassContext
 
 @dataclass(frozen=True)
 class InferType(Pass):
-    """Gives every expression its type. The result is a copy; annotated variables are kept."""
+    """Infer the type of every expression.
+
+    The result is a copy; annotated variables are kept.
+    """
 
     name = "InferType"
     opt_level = 0

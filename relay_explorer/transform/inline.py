@@ -1,4 +1,4 @@
-"""Inline: functions of the module that are marked for it are put into their callers."""
+"""Inline: replace calls of functions that are marked for inlining by their bodies."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .tools.inlining import copied, inlined
 
 @dataclass(frozen=True)
 class Inline(Pass):
-    """Replaces calls of functions that have the attribute `Inline=1` by their bodies, callees first, and
-    leaves those out of the module that nothing names any more (entry points stay).
+    """Inline functions that have the attribute `Inline=1`, callees first, and remove those that become
+    unused.
 
-    A function that names others after that is not inlined: not a recursive one, nor one that calls a function
-    that stays. One for another compiler (attribute `Compiler`) moves as a function, since that compiler is to
-    get it whole; so does one that is used without being called.
+    Entry points stay. A function that still refers to other functions is not inlined: neither a recursive
+    one, nor one that calls a function that stays. A function for an external compiler (attribute `Compiler`)
+    is moved as a whole function, and so is one that is used as a value.
     """
 
     name = "InlineGlobals"

@@ -1,4 +1,4 @@
-"""LambdaLift: functions inside functions become functions of the module."""
+"""LambdaLift: move local functions to the module."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .tools.inlining import substituted
 
 @dataclass(frozen=True)
 class LambdaLift(Pass):
-    """Moves every local function to the module, so that what is left is called by its name.
+    """Move every local function to the module, so that code refers to it by name.
 
-    One that uses no variable from outside is moved as it is. One that does becomes the result of a function
-    of these variables, which has the attribute `Closure=1`: `fn (%x) { add(%x, %y) }` becomes
+    A function without free variables is moved as it is. One with free variables becomes the result of a
+    function of these variables, which has the attribute `Closure=1`: `fn (%x) { add(%x, %y) }` becomes
     `@lifted_name0(%y)`, where `@lifted_name0` is `fn (%y) { fn (%x) { add(%x, %y) } }`. A virtual machine
-    makes a closure of such a call: the code's name and the values of the variables. A function that calls
-    itself calls the one of the module.
+    compiles such a call to the allocation of a closure: the function's name and the values of the variables.
+    A recursive function calls the lifted one.
 
-    Kernels (functions with `Primitive`), and what belongs to another compiler, stay.
+    Kernels (functions with `Primitive`), and functions of external compilers, stay.
     """
 
     name = "LambdaLift"

@@ -1,4 +1,4 @@
-"""Legalize: operators are replaced as their registered functions say."""
+"""Legalize: replace operators by what registered functions return for them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from .infrastructure.function_passes import TypedPass, rewritten
 
 @dataclass(frozen=True)
 class Legalize(TypedPass):
-    """Asks for each call of an operator the function that was registered for it (`register_legalize`, or the
-    property called `legalize_map_attr_name`) what takes its place: `f(attrs, inputs, types)`, where `types`
-    are those of the inputs and of the result. None leaves the call as it is.
+    """Replace each operator call by what the function registered for the operator returns.
 
-    No operator has such a function of its own here: what a target cannot do is for its backend to say.
+    The function comes from `register_legalize`, or from the property called `legalize_map_attr_name`:
+    `f(attrs, inputs, types)`, where `types` are those of the inputs and of the result. None leaves the call
+    as it is. No operator has such a function by default: what a target cannot compute is its backend's
+    decision.
     """
 
     name = "Legalize"

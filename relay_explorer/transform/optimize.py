@@ -1,4 +1,4 @@
-"""Optimization by levels: the passes in the order in which a compiler runs them."""
+"""The optimization pipeline: passes in the order in which a compiler runs them, by level."""
 
 from __future__ import annotations
 

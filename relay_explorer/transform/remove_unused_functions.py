@@ -1,4 +1,4 @@
-"""RemoveUnusedFunctions: functions of the module that no entry point needs are left out."""
+"""RemoveUnusedFunctions: remove functions that no entry point reaches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .infrastructure import Pass, PassContext
 
 @dataclass(frozen=True)
 class RemoveUnusedFunctions(Pass):
-    """Keeps the functions named in `entry_functions` (`main`), and those that they use, directly or not."""
+    """Remove functions that none of `entry_functions` (`main`) reaches, directly or through calls."""
 
     name = "RemoveUnusedFunctions"
     opt_level = 1

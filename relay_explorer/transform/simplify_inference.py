@@ -1,4 +1,4 @@
-"""SimplifyInference: what training needs and inference does not is replaced by simple arithmetic."""
+"""SimplifyInference: replace what only training needs by simple arithmetic."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .tools.typed_rewrite import along_axis, call, scalar
 
 @dataclass(frozen=True)
 class SimplifyInference(TypedPass):
-    """Replaces normalizations by the arithmetic that they are, and drops dropout.
+    """Replace normalizations by elementwise arithmetic, and remove dropout.
 
-    `nn.batch_norm` with fixed statistics is a scale and a shift by channel, which other passes can fold into
-    a convolution. A batch norm whose new statistics are used stays.
+    `nn.batch_norm` with fixed statistics becomes a scale and a shift per channel, which other passes can fold
+    into a convolution. A batch norm whose updated statistics are used stays.
     """
 
     name = "SimplifyInference"

@@ -1,4 +1,4 @@
-"""SplitArgs: a concatenation of very many tensors becomes several."""
+"""SplitArgs: split a concatenation of too many tensors."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .tools.typed_rewrite import call, rewrite_calls
 
 @dataclass(frozen=True)
 class SplitArgs(TypedPass):
-    """Splits each `concatenate` whose kernel would have `max_function_args` arguments or more, for devices
-    that allow only so many. The first tensors are concatenated, then the result and the next ones, and so on.
-    An `annotation.stop_fusion` keeps the parts from being one kernel again.
+    """Split each `concatenate` whose kernel would have `max_function_args` arguments or more.
 
+    This is for devices that limit the number of arguments. The first tensors are concatenated, then the
+    result with the next ones, and so on; an `annotation.stop_fusion` keeps the parts from being fused again.
     A tensor with a `?` in its shape needs further arguments, its extents and strides. 0 means no limit.
     """
 

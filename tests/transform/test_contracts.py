@@ -5,15 +5,32 @@ input is not changed. In any order, too.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any as Anything
 
 import numpy as np
 import pytest
 
+from relay_explorer import transform
+from relay_explorer.analysis import check_basic_block_normal_form
 from relay_explorer.execute.values import ConstructorValue, RefValue
 from relay_explorer.grading.fragments import snapshot
 from relay_explorer.ir import IRModule, structural_equal
+from relay_explorer.ir.adt import Constructor
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.expr import (
+    Call,
+    Function,
+    GlobalVar,
+    If,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relay_explorer.ir.op import Op
+from relay_explorer.ir.walk import children, post_order
 from relay_explorer.testing import generate
 from relay_explorer.transform import (
     AlterOpLayout,
@@ -132,3 +149,50 @@ def test_passes_keep_their_contracts_in_any_order(seed: int, programs: list[IRMo
         some = programs[number::10]
         names = [step.info.name for step in chosen]
         assert first_failure(some, lambda module, chosen=chosen: broken(module, chosen)) is None, names
+
+
+# -- the normal forms of `Contract.gives` and `Contract.needs`
+
+ATOMS = (Var, GlobalVar, Op, Constructor)
+
+
+def in_a_normal_form(function: Function) -> bool:
+    """Whether all operands of calls, tuples and conditions are names; a kernel is a value as it is."""
+    for node in post_order(function):
+        operands = children(node) if isinstance(node, (Call, Tuple, TupleGetItem, RefWrite, RefRead)) else ()
+        condition = (node.cond,) if isinstance(node, If) else ()
+        if not all(isinstance(part, ATOMS) for part in (*operands, *condition)):
+            return False
+    return True
+
+
+def each(check: Callable[[Function], bool]) -> Callable[[IRModule], bool]:
+    """Check all functions of a module."""
+    return lambda mod: all(check(f) for f in mod.functions.values() if isinstance(f, Function))
+
+
+def in_graph_form(module: IRModule) -> bool:
+    """Whether ToGraphNormalForm has nothing left to do."""
+    return structural_equal(infer_types(module), infer_types(ToGraphNormalForm()(module)))
+
+
+FORMS: dict[str, Callable[[IRModule], bool]] = {
+    "A-normal": each(in_a_normal_form), "basic-block": each(check_basic_block_normal_form),
+    "graph": in_graph_form,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "step",
+    [ToANormalForm(), ToBasicBlockNormalForm(), ToGraphNormalForm(), PartialEvaluate()],
+    ids=lambda step: step.info.name,
+)
+def test_a_pass_gives_the_form_that_it_promises(step: Pass, programs: list[IRModule]) -> None:
+    holds = FORMS[step.contract.gives]
+    assert first_failure(programs[:30], lambda module: None if holds(step(module)) else "not in form") is None
+
+
+def test_every_form_that_is_needed_is_given() -> None:
+    passes = [cls for cls in vars(transform).values() if isinstance(cls, type) and issubclass(cls, Pass)]
+    given = {cls.contract.gives for cls in passes}
+    assert {cls.contract.needs for cls in passes} <= given == {"", "CPS", "first-order", *FORMS}

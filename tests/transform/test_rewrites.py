@@ -76,7 +76,10 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
     (
         passes.DeadCodeElimination(inline_once=True),
         "def @main(%x: float32) { let %a = exp(%x); let %b = tanh(%x); add(%b, %x) }",
-        ["Nobody uses it, and computing it has no effect.", "A variable that is used once is its value."],
+        [
+            "It is unused, and its evaluation has no side effects.",
+            "A variable that is used once becomes its value.",
+        ],
     ),
     (
         passes.SimplifyInference(),

@@ -1,4 +1,4 @@
-"""CombineParallelBatchMatmul: batched products with the same left side become one."""
+"""CombineParallelBatchMatmul: combine batched matrix products that share their left operand."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated
 
 @dataclass(frozen=True)
 class CombineParallelBatchMatmul(CombineParallel):
-    """Replaces `nn.batch_matmul`s of the same left side by one, whose right side has the rows of theirs one
-    after the other; so the queries, keys and values of an attention layer are one product. Additions and the
-    like that follow each are combined too.
+    """Combine calls of `nn.batch_matmul` that share their left operand into one call.
 
-    Only products in the usual form are looked at: the left side as it is, the right side transposed.
+    Its right operand concatenates theirs, so the queries, keys and values of an attention layer are computed
+    by one product. Elementwise operators that follow each product are combined too. Only products in the
+    usual form are considered: the left operand as it is, the right one transposed.
     """
 
     name = "CombineParallelBatchMatmul"

@@ -1,4 +1,4 @@
-"""BatchingOps: all that can be computed side by side becomes one operator."""
+"""BatchingOps: all passes that combine parallel operators on the same data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from .dense import CombineParallelDense
 
 @dataclass(frozen=True, init=False)
 class BatchingOps(FixedSequential):
-    """CombineParallelConv2D, CombineParallelDense, CombineParallelBatchMatmul, from three branches each."""
+    """Run CombineParallelConv2D, CombineParallelDense and CombineParallelBatchMatmul, each from three
+    branches.
+    """
 
     contract = Contract(error=1e-5)
 

@@ -1,4 +1,4 @@
-"""CombineParallelConv2D: convolutions of the same image become one with all their channels."""
+"""CombineParallelConv2D: combine convolutions of the same image along their output channels."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .groups import CombineParallel, Concatenated, Group, concatenated
 
 @dataclass(frozen=True)
 class CombineParallelConv2D(CombineParallel):
-    """Replaces 2-D convolutions of the same data, which differ in their weights and in how many channels
-    they give only, by one convolution whose weights are theirs one after the other. Additions and the like
-    that follow each are combined too. So the branches of an Inception block are one kernel.
+    """Combine 2-D convolutions of the same data into one with the output channels of all.
 
-    Convolutions with groups are left alone.
+    The convolutions may differ only in their weights and in the number of output channels. Elementwise
+    operators that follow each are combined too, so the branches of an Inception block become one kernel.
+    Grouped convolutions are left alone.
     """
 
     name = "CombineParallelConv2d"

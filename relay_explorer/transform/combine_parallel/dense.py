@@ -1,4 +1,4 @@
-"""CombineParallelDense: dense layers on the same data become one."""
+"""CombineParallelDense: combine dense layers on the same data."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated, di
 
 @dataclass(frozen=True)
 class CombineParallelDense(CombineParallel):
-    """Replaces `nn.dense` layers on the same data by one operator, and combines what follows each.
+    """Combine `nn.dense` layers on the same data into one operator, and what follows each of them.
 
-    With `to_batch`, layers of equally many units become a batched product of the data, repeated, with their
-    weights, stacked. Without, layers of any size become one dense layer with the units of all.
+    With `to_batch`, layers with equally many units become a batched product of the repeated data with the
+    stacked weights. Without it, layers of any size become one dense layer with the units of all.
     """
 
     name = "CombineParallelDense"

@@ -1,9 +1,8 @@
-"""Several calls of one operator become one call: what the passes CombineParallel… and CombineSharedDense
-share.
+"""What the passes that combine parallel calls share.
 
-The calls of a group, the *branches*, read the same data with weights of their own, or have the same weight
-for data of their own. One call does their work, and what follows each of them element by element is combined
-as well, level by level, as long as the branches do the same. At the end each branch takes its part of the
+The calls of a group, its *branches*, read the same data with different weights, or have the same weight for
+different data. One call computes all of them. The elementwise work that follows the branches is combined as
+well, level by level, as long as all branches do the same. Finally each branch slices its part out of the
 result.
 """
 
@@ -36,7 +35,7 @@ _MOVING = frozenset(
 
 @dataclass(frozen=True)
 class CombineParallel(TypedPass, abstract=True):
-    """A pass that combines the calls of `operator` where at least `min_num_branches` can be combined."""
+    """Base of passes that combine calls of `operator` where at least `min_num_branches` can be combined."""
 
     opt_level = 4
     # Sums may be taken in another order where a kernel works on a larger matrix.

@@ -1,4 +1,4 @@
-"""CombineSharedDense: dense layers with the same weight become one."""
+"""CombineSharedDense: combine dense layers that share their weight."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ MOST_BETWEEN = 1000  # expressions for each layer, from the first to the last: a
 
 @dataclass(frozen=True)
 class CombineSharedDense(CombineParallel):
-    """Replaces `nn.dense` layers with the same weight by one for the rows of all, and combines what follows
-    each, if it is the same for all. In a recurrent network that is written out, what the steps compute of
-    their inputs becomes one product of matrices, which reads the weight once.
+    """Combine `nn.dense` layers with the same weight into one for the rows of all, and what follows each of
+    them if it is the same for all. In an unrolled recurrent network, the products of all time steps with the
+    input weight become one matrix product, which reads the weight once.
 
-    Layers that need each other's results stay apart: of those that do, the ones that come equally late are
-    combined. Only layers of at most `most_rows` rows are, since others use a weight often enough by
-    themselves.
+    Layers that depend on each other stay apart: of those, layers at the same depth are combined. Only layers
+    of at most `most_rows` rows are combined, since larger ones reuse a weight enough by themselves.
 
-    J. Appleyard, T. Kočiský, P. Blunsom, "Optimizing Performance of Recurrent Neural Networks on GPUs",
-    arXiv 1604.01946.
+    J. Appleyard, T. Kočiský, P. Blunsom, "Optimizing Performance of Recurrent Neural Networks on GPUs", arXiv
+    1604.01946.
     """
 
     name = "CombineSharedDense"

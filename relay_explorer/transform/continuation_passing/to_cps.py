@@ -1,8 +1,9 @@
-"""ToCPS: continuation-passing style. A function is told what to do with its result, and never returns.
+"""ToCPS: convert a program to continuation-passing style, in which functions call their continuation instead
+of returning.
 
-The translation is the one-pass one of Danvy and Filinski (Representing Control, 1992), written as a loop:
-what comes after an expression is not a function of the translator's, but a list of frames that are put around
-the rest once it is there.
+The translation is the one-pass one of Danvy and Filinski (Representing Control, 1992), written iteratively:
+the context of an expression is not a function in the translator but a list of frames, which are wrapped
+around the rest once that is translated.
 """
 
 from __future__ import annotations
@@ -45,12 +46,13 @@ Frame = Callable[[Expr], Expr]  # of the rest of a block, what is evaluated befo
 
 @dataclass(frozen=True)
 class ToCPS(Pass):
-    """Rewrites every function `fn (A) -> B` into one that takes a continuation and calls it with its result:
-    `fn (A, fn (B) -> answer) -> answer`, where `answer` is a type parameter. So every call of a function is
-    the last thing that its caller does, and what follows an `if` is a function that both branches call: a
-    partial evaluator can then look at it for each branch.
+    """Convert every function `fn (A) -> B` to continuation-passing style.
 
-    A function that others call is there twice: under its name, as an entry point, and as `NAME_cps`.
+    It becomes `fn (A, fn (B) -> answer) -> answer`, where `answer` is a type parameter, and calls its second
+    argument, the continuation, with its result. Every call is therefore a tail call, and what follows an `if`
+    is a function that both branches call, which a partial evaluator can specialize for each branch.
+
+    A function that others call exists twice: under its own name, as an entry point, and as `NAME_cps`.
     Operators, constructors and kernels are called as before. Data types must not hold functions.
     """
 

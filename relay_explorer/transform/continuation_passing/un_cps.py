@@ -1,4 +1,4 @@
-"""UnCPS: a function in continuation-passing style can be called without a continuation again."""
+"""UnCPS: wrap a function in continuation-passing style so that it can be called directly."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..infrastructure import Contract, Pass, PassContext
 
 @dataclass(frozen=True)
 class UnCPS(Pass):
-    """Makes each function in continuation-passing style that no other names callable again: see `un_cps`. One
-    that takes or gives functions stays as it is.
+    """Wrap each function in continuation-passing style that nothing else refers to, so that it can be called
+    without a continuation; see `un_cps`. A function that takes or returns functions stays as it is.
     """
 
     name = "UnCPS"

@@ -1,4 +1,4 @@
-"""A block of `let`s that grows by expressions: each of their parts gets a variable, once."""
+"""A block of `let`s that grows by expressions: every subexpression is bound to a variable once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Values with a cell for each of their tensors: how they are made, and what they hold.
+"""Values in which every tensor has a gradient cell: how to create them, and how to read their gradients.
 
-Of a tensor and of tuples it is written out; of a list, a tree or another data type there is a function that
-goes through it, added to the module. So the derivative by a list of tensors is a list of derivatives.
+For tensors and tuples the code is generated in place. For a list, a tree or another data type it is a
+recursive function that is added to the module, so the gradient with respect to a list of tensors is a list of
+gradients.
 """
 
 from __future__ import annotations

@@ -22,12 +22,12 @@ from .reverse_mode import ReverseMode
 
 @dataclass(frozen=True)
 class FirstOrderGradient(Pass):
-    """Makes each function give its result together with the derivatives by its parameters.
+    """Make each function return its result together with the gradients of its parameters.
 
     `fn (a, b) -> r` becomes `fn (a, b) -> (r, (da, db))`, where `da` is the derivative of the sum of all
     elements of `r`. The function must be a data-flow graph of operators: calls of functions, branches,
-    closures and references on the way from a parameter to the result are refused; `gradient` with
-    mode="higher_order" follows them.
+    closures and references on a path from a parameter to the result are refused; `gradient` with
+    mode="higher_order" differentiates them.
     """
 
     name = "FirstOrderGradient"

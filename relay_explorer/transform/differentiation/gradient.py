@@ -1,4 +1,4 @@
-"""`gradient`: a function, together with its derivatives."""
+"""`gradient`: return a function together with its derivatives."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Reverse-mode differentiation of whole programs: closures, recursion, branches, references and data types.
 
-Every tensor becomes a pair: itself, and a cell that gathers the derivative of the result by it. There is one
-cell more, the backpropagator: a function that goes back through all that has been computed so far. An
-operator, after it has computed its value, puts a new function there, which adds to the cells of its arguments
-and then does what the function before it did. Functions are handed that cell, so the way back is exactly the
-way that was taken, whatever branches and loops it went through.
+Every tensor becomes a pair of its value and a cell that accumulates its gradient. One more cell, the
+backpropagator, holds a function that runs the backward pass of everything computed so far. After computing
+its value, an operator stores a new function there, which adds to the gradients of its arguments and then
+calls the previous function. Functions receive that cell as an argument, so the backward pass retraces exactly
+the path that the forward pass took, through all branches and recursive calls.
 """
 
 from __future__ import annotations

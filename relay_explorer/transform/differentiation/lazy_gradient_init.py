@@ -1,7 +1,7 @@
-"""LazyGradientInit: tensors of zeros and ones are made only where someone needs their numbers.
+"""LazyGradientInit: create tensors of zeros and ones only where their elements are needed.
 
-A gradient begins as zeros, and most of what is done with it first is adding to zeros and multiplying by ones.
-The pass keeps such tensors as what they are, in the type `GradCell` of the library `gradient.rly`.
+A gradient starts as zeros, and most of the first operations on it add zeros or multiply by ones. The pass
+represents such tensors symbolically, in the type `GradCell` of the library `gradient.rly`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _COMBINED = {"add": "AddGradCell", "multiply": "MultiplyGradCell"}
 
 @dataclass(frozen=True)
 class LazyGradientInit(Pass):
-    """Makes every tensor of a function a cell: numbers, or zeros or ones that nobody has asked for yet.
+    """Replace every tensor of a function by a cell that holds a tensor, zeros or ones.
 
-    Adding zeros, and multiplying by zeros or ones, then does nothing when the program runs. A function of
-    tensors keeps its type: its parameters are put into cells, its result is taken out. Each function of the
-    module is there a second time, on cells (`f_lazy`), for those that call it.
+    Adding zeros, and multiplying by zeros or ones, then costs nothing at run time. A function of tensors
+    keeps its type: its parameters are wrapped into cells, and its result is unwrapped. Each function of the
+    module also exists in a version on cells (`f_lazy`), which the other functions call.
     """
 
     name = "LazyGradientInit"

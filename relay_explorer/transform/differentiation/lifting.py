@@ -1,5 +1,6 @@
-"""Translating a program whose tensors become something else: a pair with a cell, or a value made when it is
-asked for. Everything that is built of tensors changes with them: tuples, closures, references, data types.
+"""Translate a program whose tensors change their representation: to a pair with a cell, or to a value that is
+computed on demand. Everything that is built of tensors changes with them: tuples, closures, references, data
+types.
 """
 
 from __future__ import annotations

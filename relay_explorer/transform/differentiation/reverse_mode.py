@@ -1,7 +1,7 @@
-"""Reverse-mode differentiation of a straight-line program: from its result back to its inputs.
+"""Reverse-mode differentiation of a straight-line program, from its result back to its inputs.
 
-Each operator's gradient turns the derivative of the program's result by the operator's value into those by
-its arguments. A value that is used several times gets the sum of what comes back from its uses.
+The gradient rule of an operator maps the derivative with respect to the operator's result to the derivatives
+with respect to its arguments. A value that is used several times accumulates the sum over its uses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""FoldScaleAxis: multiplications by a number for each channel disappear into weights."""
+"""FoldScaleAxis: fold per-channel multiplications into weights."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from .forward import ForwardFoldScaleAxis
 
 @dataclass(frozen=True, init=False)
 class FoldScaleAxis(FixedSequential):
-    """BackwardFoldScaleAxis, ForwardFoldScaleAxis and FoldConstant. After SimplifyInference, it takes the
-    scales of batch normalization into the convolutions.
+    """Run BackwardFoldScaleAxis, ForwardFoldScaleAxis and FoldConstant.
+
+    After SimplifyInference, this folds the scales of batch normalization into the convolutions.
     """
 
     contract = Contract(error=1e-4)

@@ -1,4 +1,4 @@
-"""BackwardFoldScaleAxis: a scale of what a convolution gives becomes a scale of its weight."""
+"""BackwardFoldScaleAxis: fold a scale of a convolution's result into its weight."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from .axes import (
 
 @dataclass(frozen=True)
 class BackwardFoldScaleAxis(TypedPass):
-    """Moves a multiplication by a number for each channel back, through additions and ReLUs, into the weight
-    of the convolution or dense layer that gives the channels. There, FoldConstant can compute it once.
+    """Move a per-channel multiplication backward into the weight of the layer that produces the channels.
 
-    `(conv2d(x, w) + b) * s` becomes `conv2d(x, w * s) + b * s`. What the scale passes may be used nowhere
-    else, and only a positive constant passes a ReLU.
+    It passes through additions and ReLUs; FoldConstant then computes the new weight once. `(conv2d(x, w) + b)
+    * s` becomes `conv2d(x, w * s) + b * s`. The values between must have no other uses, and only a positive
+    constant passes a ReLU.
     """
 
     name = "BackwardFoldScaleAxis"

@@ -1,4 +1,4 @@
-"""ForwardFoldScaleAxis: a scale of what a convolution reads becomes a scale of its weight."""
+"""ForwardFoldScaleAxis: fold a scale of a convolution's input into its weight."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .axes import (
 
 @dataclass(frozen=True)
 class ForwardFoldScaleAxis(TypedPass):
-    """Moves a multiplication by a number for each channel forward, through additions and ReLUs, into the
-    weight of the convolution or dense layer that reads the product. There, FoldConstant can compute it once.
+    """Move a per-channel multiplication forward into the weight of the layer that reads the product.
 
-    `conv2d(relu(x * s) + b, w)` becomes `conv2d(relu(x) + b / s, w * s)`. All who read the product must take
-    the scale in, and only a positive constant passes a ReLU. What is added on the way is divided by the
-    scale: a constant with a 0 in it passes no addition, but a scale that is known only when the program runs
-    is taken not to have one, as in TVM.
+    It passes through additions and ReLUs; FoldConstant then computes the new weight once. `conv2d(relu(x * s)
+    + b, w)` becomes `conv2d(relu(x) + b / s, w * s)`. Every reader of the product must be able to absorb the
+    scale, and only a positive constant passes a ReLU. Addends in between are divided by the scale: a constant
+    that contains a 0 does not pass an addition, but a scale that is known only at run time is assumed to
+    contain none, as in TVM.
     """
 
     name = "ForwardFoldScaleAxis"

@@ -1,4 +1,4 @@
-"""FuseOps: operators that can be computed in one loop become one function (section 4.4 of the paper)."""
+"""FuseOps: group operators that can be computed in one loop nest into kernels (paper, section 4.4)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PATTERNS = "relay.FuseOps.patterns"
 
 @dataclass(frozen=True)
 class FuseOps(Pass):
-    """Wraps groups of operators in functions with the attribute `Primitive`: each becomes one kernel.
+    """Group operators into functions with the attribute `Primitive`, each of which becomes one kernel.
 
-    `fuse_opt_level` 0 puts every operator into a function of its own; 1 and more fuse (-1: as the context's
-    level says). The options `relay.FuseOps.max_depth` (256) and `relay.max_function_args` (no limit; old
-    code's current target may have one) of the context bound the nodes and the arguments of one kernel, its
-    result included. `relay.FuseOps.link_params` keeps constants inside. `relay.FuseOps.patterns` supposes
-    other patterns than operators have, by their names: a compiler that cannot compute one in a loop calls it
-    opaque.
+    `fuse_opt_level` 0 puts every operator into a kernel of its own; 1 and more fuse; -1 takes the level of
+    the context. `max_depth` bounds the nodes of a kernel; without it, the context's option
+    `relay.FuseOps.max_depth` (256) does. The context's option `relay.max_function_args` bounds the arguments
+    of a kernel, its result included (no limit by default, unless the current target of old code has one);
+    `relay.FuseOps.link_params` keeps constants inside kernels, and `relay.FuseOps.patterns` overrides the
+    patterns of operators by name, for example to make one opaque that a compiler cannot compute in a loop.
     """
 
     name = "FuseOps"

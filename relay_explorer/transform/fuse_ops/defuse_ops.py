@@ -1,4 +1,4 @@
-"""DefuseOps: the kernels that FuseOps made become operators again."""
+"""DefuseOps: inline the kernels that FuseOps formed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from ..tools.inlining import inlined
 
 @dataclass(frozen=True)
 class DefuseOps(FunctionPass):
-    """Puts the body of a function in the place of its call, wherever a function is called where it stands:
-    `fn (%p0) { exp(%p0) }(%x)` becomes `exp(%x)`. What FuseOps fused is taken apart by this.
+    """Inline functions that are called where they are defined: `fn (%p0) { exp(%p0) }(%x)` becomes `exp(%x)`.
 
-    A generic function whose type arguments are not written stays a function.
+    This undoes FuseOps. A generic function whose type arguments are not written stays a function.
     """
 
     name = "DefuseOps"

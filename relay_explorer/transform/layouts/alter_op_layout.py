@@ -1,4 +1,4 @@
-"""AlterOpLayout: operators say themselves which layout suits them better."""
+"""AlterOpLayout: let operators choose their layouts by registered functions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,19 @@ Alter = Callable[[Anything, list[Expr], Sequence[Anything], Anything], Anything]
 
 @dataclass(frozen=True)
 class AlterOpLayout(TypedPass):
-    """Asks every operator that has the property `FTVMAlterOpLayout` what it would rather be: a function of
-    its attributes, its arguments, their types, and that of the result gives another call, or None. It may be
-    of another operator, in other layouts, with other attributes:
+    """Replace each operator that has the property `FTVMAlterOpLayout` by what the property's function
+    returns.
+
+    The function gets the attributes, the arguments, their types and the type of the result, and returns
+    another call or None. The call may be of another operator, in other layouts, with other attributes:
 
         @relay.op.register_alter_op_layout("nn.conv2d")
         def in_blocks(attrs, inputs, tinfos, out_type):
             return relay.nn.conv2d(*inputs, **{**attrs, "data_layout": "NCHW16c", "kernel_layout": "OIHW16i"})
 
-    What follows is laid alike, as in ConvertLayout. No operator has the property by itself: which layout is
-    fast, a target says. `rules`, such functions by the operators' names, take the place of the properties.
+    Operators that follow adopt the layout, as in ConvertLayout. No operator has the property by default,
+    because the target decides which layout is fast. `rules`, a mapping from operator names to such functions,
+    replaces the properties.
     """
 
     name = "AlterOpLayout"

@@ -1,4 +1,4 @@
-"""ConvertLayout: the layers of a network get the layout that is wanted of them."""
+"""ConvertLayout: convert operators to desired layouts."""
 
 from __future__ import annotations
 
@@ -31,15 +31,13 @@ def _layouts(desired: object) -> object:
 
 @dataclass(frozen=True)
 class ConvertLayout(FunctionPass):
-    """Brings operators to `desired_layouts`, by operator, a layout for each argument:
+    """Convert operators to `desired_layouts`, which lists a layout per argument by operator.
 
         ConvertLayout({"nn.conv2d": ["NHWC", "default"], "nn.max_pool2d": ["NHWC"]})
 
-    What lies between them follows, if it can: then a tensor is laid anew (`layout_transform`) at the borders
-    only. Additions of a bias are written as additions first. A layer that cannot be in the layout (16 does
-    not divide its channels, say) stays.
-
-    A `LayoutConfig` leaves layers out.
+    Operators between them adopt the layout if they can, so layout transforms remain only at the boundaries.
+    Additions of a bias are first written as additions. A layer that cannot have the layout, for example
+    because 16 does not divide its channels, stays as it is. A `LayoutConfig` excludes layers.
     """
 
     name = "ConvertLayout"

@@ -1,4 +1,4 @@
-"""ToMixedPrecision: what gains from a narrower element type is computed in it."""
+"""ToMixedPrecision: compute in a narrower element type where accuracy allows it."""
 
 from __future__ import annotations
 
@@ -51,21 +51,20 @@ _ACCUMULATES = frozenset(f"relay.attrs.{key}Attrs" for key in _KEYS)
 
 @dataclass(frozen=True)
 class ToMixedPrecision(TypedPass):
-    """Computes as much as is sensible in `mixed_precision_type`, "float16" or another floating-point type.
+    """Compute in `mixed_precision_type`, "float16" or another floating-point type, where accuracy allows it.
 
-    Every operator has a category (see `mixed_precision`). One that gains (a convolution, a product of
-    matrices) gets its arguments cast; one that loses too much (`exp`, a large sum) gets them in float32; the
-    others follow: they are narrow if all their floating-point arguments are, where variables and constants
-    count as narrow, for they can be cast. A cast and its reverse cancel.
+    Every operator has a category (see `mixed_precision.categories`). One that benefits (a convolution, a
+    matrix product) gets its arguments cast; one that loses too much accuracy (`exp`, a large sum) gets them
+    in float32; the others follow: they are narrow if all their floating-point arguments are, where variables
+    and constants count as narrow because they can be cast. A cast and its inverse cancel.
 
-    Parameters keep their types; what `@main` gives becomes narrow where it is computed so, unless the option
-    `relay.ToMixedPrecision.keep_orig_output_dtype` is set. Whatever is handed from one place to another
-    (arguments of functions and constructors, references, the branches of an `if`, functions that are values)
-    keeps its type, so that a program of any shape stays well-typed. An operator that does not take narrow
-    arguments is left in its own types.
+    Parameters keep their types; the result of `@main` is narrow where it is computed so, unless the option
+    `relay.ToMixedPrecision.keep_orig_output_dtype` is set. Values that cross a boundary (arguments of
+    functions and constructors, references, branches of an `if`, function values) keep their types, so that
+    every program stays well typed. An operator that does not accept narrow arguments keeps its own types.
 
-    `missing_op_mode` says what an operator without a category is: 0 an error, 1 logged, 2 nothing said; it
-    follows.
+    `missing_op_mode` decides about an operator without a category: 0 raises an error, 1 logs it, 2 says
+    nothing; it then follows.
     """
 
     name = "ToMixedPrecision"

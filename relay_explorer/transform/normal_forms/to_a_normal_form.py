@@ -1,7 +1,7 @@
-"""ToANormalForm: every value gets a `let`.
+"""ToANormalForm: bind every intermediate value with `let`.
 
 The form is that of Flanagan, Sabry, Duba and Felleisen, The Essence of Compiling with Continuations, 1993.
-Where a binding stands is the rule of Relay's documentation (Introduction to Relay IR).
+The scope of a binding follows Relay's documentation (Introduction to Relay IR).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ KEPT = ("Primitive", "Compiler")  # attributes of functions that belong to a bac
 
 @dataclass(frozen=True)
 class ToANormalForm(Pass):
-    """Binds whatever is computed, and every constant, to a variable; what is used is then always a name.
+    """Bind every intermediate value and every constant to a variable, so that operands are always names.
 
-    A shared expression becomes one variable, so that sharing is seen, and the order of evaluation is the
-    order of the `let`s. A binding stands in the innermost scope that covers its uses: in a function's body or
-    a branch, but before an `if` whose branches share it. The variables of the program keep their names; the
-    value of a `let` itself has a variable too, as it had in TVM.
+    A shared expression becomes one variable, so sharing is explicit, and the order of evaluation is the order
+    of the `let`s. A binding stands in the innermost scope that covers its uses: in a function's body or a
+    branch, but before an `if` whose branches share it. The program's own variables keep their names; the
+    value of a `let` itself gets a variable too, as in TVM.
     """
 
     name = "ToANormalForm"

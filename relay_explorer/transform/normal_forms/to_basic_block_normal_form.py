@@ -1,4 +1,4 @@
-"""ToBasicBlockNormalForm: what several blocks share is bound before them."""
+"""ToBasicBlockNormalForm: bind values that several blocks share."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from .to_a_normal_form import Normalizer
 
 @dataclass(frozen=True)
 class ToBasicBlockNormalForm(FunctionPass):
-    """Binds an expression that is used in another block than its own, such as a branch of an `if` or the body
-    of a function, to a variable of the block that holds all uses. Within a block, the program stays a graph.
+    """Bind an expression that is used in several blocks to a variable of the block that encloses all its
+    uses.
 
-    Afterwards a block can be rewritten or compiled by itself: nothing in it is computed for another one.
+    Blocks are the branches of an `if` and of a `match`, and the bodies of functions. Within a block, the
+    program stays a graph. Afterwards each block can be rewritten or compiled by itself, because nothing in it
+    is computed for another one.
     """
 
     name = "ToBasicBlockNormalForm"

@@ -1,5 +1,5 @@
-"""ToGraphNormalForm: sharing without `let`, as graphs of computations have it (Introduction to Relay IR, in
-Relay's documentation).
+"""ToGraphNormalForm: remove `let`s, so that sharing is expressed by the graph alone (Introduction to Relay
+IR, in Relay's documentation).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..infrastructure import Contract, Pass, PassContext
 
 @dataclass(frozen=True)
 class ToGraphNormalForm(Pass):
-    """Puts the value of each `let` in the place of its variable: one node, used wherever the variable was.
+    """Replace each variable that a `let` binds by its value: one node, shared by all uses.
 
-    A value that nobody uses is gone. A `let` stays where its value has an effect, as a graph has no order to
-    keep effects in (TVM's pass lost writes whose results were not used); and around a function that calls
-    itself by its name. What only a function's body uses is evaluated in it from then on, every time.
+    Unused values disappear. A `let` stays where its value has side effects, because a graph has no order in
+    which to keep them (TVM's pass lost writes whose results were not used), and around a recursive function.
+    What only a function's body uses is evaluated in it from then on, at every call.
     """
 
     name = "ToGraphNormalForm"

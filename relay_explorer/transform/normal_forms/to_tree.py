@@ -1,4 +1,4 @@
-"""A program with nothing shared: every use of an expression gets a copy of its own."""
+"""ToTree: expand a graph into a tree, in which nothing is shared."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ LARGEST = 100_000  # expressions; there can be 2 to the power of what is shared
 
 @dataclass(frozen=True)
 class ToTree(Pass):
-    """Copies what is shared: what a program would be without graph bindings and `let`. For looking at, not
-    for running fast.
+    """Copy every shared expression, so that the program is what it would be without graph bindings and `let`.
 
-    It is a graph's tree that is made, so ToGraphNormalForm goes before it. What has an effect stays one, as
-    it would happen more often; a `let` stays. A program that would have more than `largest` expressions is a
-    RelayError.
+    The result is for inspection, not for execution. The pass expands a graph, so run ToGraphNormalForm first.
+    Expressions with side effects are not copied, as they would run more often, and `let`s stay. A program
+    that would have more than `largest` expressions is a RelayError.
     """
 
     name = "ToTree"

@@ -62,12 +62,12 @@ DEEPEST = 10_000  # functions that are inlined in one another
 
 @dataclass(frozen=True)
 class PartialEvaluate(Pass):
-    """Runs each function on what is known of its data, and leaves the rest of the program.
+    """Evaluate each function as far as its data is static, and return the residual program.
 
-    The program is brought into A-normal form first; DeadCodeElimination afterwards removes what was only
-    needed beforehand. A recursion is unrolled while an argument gets smaller: a whole number falls, or data
-    is taken apart. The option `relay.PartialEvaluate.max_bindings` of the context (200,000) bounds the
-    residual program: functions are called, not inlined, once it is reached.
+    The program is converted to A-normal form first; run DeadCodeElimination afterwards to remove what was
+    only needed at compile time. A recursion is unrolled while one of its arguments gets smaller: a whole
+    number decreases, or data is taken apart. The context's option `relay.PartialEvaluate.max_bindings`
+    (200,000) bounds the residual program: once it is reached, functions are called instead of inlined.
     """
 
     name = "PartialEvaluate"

@@ -1,4 +1,4 @@
-"""A recorded partial evaluation: the pass runs, and what it decided is kept."""
+"""Record a partial evaluation: run the pass and keep its decisions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Small steps of the partial evaluator: whether a value fits a pattern, what of it is a known array, copies
-of variables and patterns.
+"""Helpers of the partial evaluator: matching values against patterns, extracting known arrays, copying
+variables and patterns.
 """
 
 from __future__ import annotations

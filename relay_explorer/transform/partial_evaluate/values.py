@@ -1,5 +1,5 @@
-"""What the partial evaluator knows while it runs: static values, the cells' contents, and how much further a
-recursion may be unrolled.
+"""What the partial evaluator knows at compile time: static values, the contents of reference cells, and how
+much further a recursion may be unrolled.
 """
 
 from __future__ import annotations

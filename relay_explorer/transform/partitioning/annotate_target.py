@@ -1,4 +1,4 @@
-"""AnnotateTarget: marks the parts of a program that other compilers can take."""
+"""AnnotateTarget: mark the parts of a program that external compilers support."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ def _names(targets: object) -> object:
 
 @dataclass(frozen=True)
 class AnnotateTarget(TypedPass):
-    """Puts `compiler_begin` around the arguments, and `compiler_end` around the result, of each call that one
-    of `targets` supports: an operator whose attribute `target.NAME` says so of the call, or a function that
-    MergeComposite made (`Composite="NAME.…"`). The first target that supports a call gets it, and
-    "default" where none does.
+    """Mark the calls that `targets` support with `compiler_begin` and `compiler_end`.
 
-    With `include_non_call_ops` tuples, their fields and references are marked too, for the target of what
-    goes into them. What a target was given before stays with it.
+    `compiler_begin` wraps the arguments of a call, `compiler_end` its result. A target supports an operator
+    if the operator's attribute `target.NAME` returns true for the call, and a function that MergeComposite
+    formed for it (`Composite="NAME.…"`). The first target that supports a call gets it; if none does,
+    "default".
+
+    With `include_non_call_ops`, tuples, projections and references are marked too, for the target of their
+    operands. Earlier marks stay.
     """
 
     name = "AnnotateTarget"

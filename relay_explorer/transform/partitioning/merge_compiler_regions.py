@@ -1,4 +1,4 @@
-"""MergeCompilerRegions: neighbouring regions of one compiler become one, as far as that is possible."""
+"""MergeCompilerRegions: merge neighbouring regions of the same compiler."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from .annotate_target import BEGIN, END, is_mark
 
 @dataclass(frozen=True)
 class MergeCompilerRegions(FunctionPass):
-    """Joins each region (see AnnotateTarget) with those of the same compiler that its inputs come from, and
-    leaves the marks between them out.
+    """Merge each region (see AnnotateTarget) with the regions of the same compiler that produce its inputs.
 
-    Two regions stay apart where a way from one to the other leads through another compiler: a single region
-    would need a result that it must first give away. They stay apart, too, where one is in a branch, in a
-    function or below a `let` and the other is not, since there may be values in the one that the other does
-    not know. (TVM merges those.)
+    Two regions stay apart if a path from one to the other leads through another compiler, because a merged
+    region would need a result that depends on its own output. They also stay apart if one is in a branch, in
+    a function or below a `let` and the other is not, since values of one may be out of scope in the other.
+    (TVM merges those.)
     """
 
     name = "MergeCompilerRegions"

@@ -1,4 +1,4 @@
-"""MergeComposite: what a backend computes in one step becomes one function."""
+"""MergeComposite: group operators that a backend computes in one step into composite functions."""
 
 from __future__ import annotations
 
@@ -46,12 +46,14 @@ def _entry(entry: Sequence[object]) -> Entry:
 
 @dataclass(frozen=True)
 class MergeComposite(Pass):
-    """Moves every match of a pattern into a function with the attribute `Composite="name"`, called in
-    its place: `("dsp.conv_relu", is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard())))`.
+    """Move every match of a pattern into a function with the attribute `Composite="name"`, and call it.
 
-    `pattern_table` lists names and patterns, the most wanted first; a third item, if there is one, is asked
-    about each match (its types are known), and says whether to take it. What follows the dot in a name is the
-    backend's own; before it stands the compiler that AnnotateTarget hands the function to.
+    For example: `("dsp.conv_relu", is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard())))`.
+
+    `pattern_table` lists names and patterns, in order of preference. An optional third item is a function
+    that is called with each match (its types are inferred) and returns whether to take it. In a name, the
+    part before the dot is the compiler that AnnotateTarget assigns the function to; the rest is up to the
+    backend.
     """
 
     name = "MergeComposite"

@@ -1,4 +1,4 @@
-"""PartitionGraph: regions for other compilers become functions of the module."""
+"""PartitionGraph: move regions for external compilers into functions of the module."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ def register_optimizers(find: Callable[[str], Optimizer | None]) -> None:
 
 @dataclass(frozen=True)
 class PartitionGraph(Pass):
-    """Moves each region between `compiler_begin` and `compiler_end` into a function of the module, with the
-    attributes `Compiler` (who compiles it), `global_symbol`, `Primitive` and `Inline`; what is left calls it.
-    Marks for "default" are dropped: what is between them stays.
+    """Move each region between `compiler_begin` and `compiler_end` into a function of the module, and call
+    it.
+
+    The function has the attributes `Compiler` (which compiles it), `global_symbol`, `Primitive` and `Inline`.
+    Marks for "default" are removed, and the code between them stays.
 
     The function is called `tvmgen_<mod_name>_<compiler>_<function>_<number>`. With `bind_constants`,
-    constants that enter a region stand inside of it. A function registered as
-    `relay.ext.<compiler>.optimize` is given each region as a module, and gives back what takes its place.
+    constants that enter a region become part of it. A function registered as `relay.ext.<compiler>.optimize`
+    is called with each region as a module, and returns its replacement.
     """
 
     name = "PartitionGraph"

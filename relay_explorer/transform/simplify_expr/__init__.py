@@ -1,7 +1,7 @@
-"""SimplifyExpr: patterns of calls that come to something simpler, one rule each.
+"""SimplifyExpr: algebraic simplifications, one rule each.
 
-The rules are in `shapes` (what is made like another tensor; reshapes; transposes), `casts`
-and `arithmetic`. Each looks at a call whose arguments are as simple as they get.
+The rules are in `shapes` (tensors created like others, reshapes, transposes), `casts` and `arithmetic`. Each
+looks at a call whose arguments are simplified already.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ Rule = Callable[["Simplifier", Call], Expr | None]
 
 @dataclass(frozen=True)
 class SimplifyExpr(TypedPass):
-    """Replaces calls by simpler ones of the same value: `zeros_like` by `zeros` where the shape is known;
-    `x + 0` and `x * 1` by `x`; a tensor of one number by the number; reshapes, transposes and casts in a row
-    by one or none; `(x + 1) * 2` by `x * 2 + 2`; constants added or multiplied in a row by one;
-    `x / sqrt(y)` by `x * rsqrt(y)`; `x * x + 2 * x * y + y * y` by `(x + y) * (x + y)`.
+    """Simplify calls algebraically, without changing their values.
 
-    Real numbers are rounded at other places than before.
+    `zeros_like` becomes `zeros` where the shape is known; `x + 0` and `x * 1` become `x`; a tensor with one
+    element becomes a scalar; sequences of reshapes, transposes and casts become one or none; `(x + 1) * 2`
+    becomes `x * 2 + 2`; sequences of constant additions or multiplications become one; `x / sqrt(y)` becomes
+    `x * rsqrt(y)`; `x * x + 2 * x * y + y * y` becomes `(x + y) * (x + y)`.
+
+    Floating-point results may be rounded differently.
     """
 
     name = "SimplifyExpr"
@@ -47,8 +49,8 @@ class SimplifyExpr(TypedPass):
 
 @dataclass(frozen=True)
 class SimplifyExprPostAlterOp(SimplifyExpr):
-    """The rules of SimplifyExpr for what a change of layouts leaves behind: identities, reshapes, casts and
-    clips.
+    """Apply the rules of SimplifyExpr for what a layout conversion leaves behind: identities, reshapes, casts
+    and clips.
     """
 
     name = "SimplifyExprPostAlterOp"

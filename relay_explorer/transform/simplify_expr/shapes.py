@@ -1,4 +1,4 @@
-"""Rules of SimplifyExpr for tensors that are made like others, for reshapes and for transposes."""
+"""Rules of SimplifyExpr for tensors that are created like others, for reshapes and for transposes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The type that an expression must have where it stands."""
+"""The type that an expression must have in its context."""
 
 from __future__ import annotations
 

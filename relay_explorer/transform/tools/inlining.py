@@ -1,4 +1,4 @@
-"""A function's body in the place of its call."""
+"""Substitute arguments into a function's body, in place of its call."""
 
 from __future__ import annotations
 

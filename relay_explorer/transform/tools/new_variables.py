@@ -1,4 +1,4 @@
-"""A copy of a function whose variables are its own, so that both can stand in one program."""
+"""Copy a function with fresh variables, so that both can occur in one program."""
 
 from __future__ import annotations
 

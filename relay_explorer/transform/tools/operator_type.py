@@ -1,4 +1,4 @@
-"""The type of one call of an operator, from the types of its arguments alone."""
+"""Infer the type of one operator call from the types of its arguments alone."""
 
 from __future__ import annotations
 

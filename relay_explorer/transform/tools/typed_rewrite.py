@@ -1,4 +1,4 @@
-"""Rewriting calls of operators whose types are known, one at a time."""
+"""Rewrite calls of operators whose types are known, one at a time."""
 
 from __future__ import annotations
 
