@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..ir.adt import Constructor
+from ..ir.errors import RelayError
+from ..ir.expr import Expr, GlobalVar
+from ..ir.op import Op
+from ..ir.visitor import ExprVisitor
+
 
 class DiagnosticRenderer:
     """Prints diagnostics by calling `render_func`."""
@@ -35,4 +41,13 @@ def override_renderer(render_func: Callable[[Any], None] | None) -> None:
     _renderers[:] = [_DEFAULT] if render_func is None else [_DEFAULT, DiagnosticRenderer(render_func)]
 
 
-__all__ = ["DiagnosticRenderer", "get_renderer", "override_renderer"]
+class SpanCheck(ExprVisitor):
+    """Visits an expression and raises an error at the first part that does not know its place in a source."""
+
+    def visit(self, expr: Expr) -> None:
+        if expr.span is None and not isinstance(expr, (Op, Constructor, GlobalVar)):
+            raise RelayError(f"this {type(expr).__name__} has no span: `{expr!s:.60}`")
+        super().visit(expr)
+
+
+__all__ = ["DiagnosticRenderer", "SpanCheck", "get_renderer", "override_renderer"]

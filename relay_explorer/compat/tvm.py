@@ -101,7 +101,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "compat.parsing", "compat.build:build", "transform:optimize", "relay",
         "compat.serialize:load_json", "compat.serialize:save_json",
         "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",
-        "compat.older:shape_var as ShapeVar", "compat.older:build_config",
+        "compat.older:shape_var as ShapeVar", "compat.older:build_config", "compat.diagnostics:SpanCheck",
         "compat.older:function_with_fields as FunctionWithFields",
         "ir.module:IRModule as Module", "ir.expr:Expr as ExprWithOp", "ir.identity:Id", "ir.types:is_dynamic",
         "execute.results:RefValue", "execute.results:ConstructorValue",

@@ -14,6 +14,7 @@ from relay_explorer import _missing as missing
 from relay_explorer import relay
 from relay_explorer.compat import install, installed, tvm, uninstall
 from relay_explorer.compat.namespace import Namespace
+from relay_explorer.ir.errors import RelayError
 
 
 @pytest.fixture
@@ -120,4 +121,8 @@ def test_a_renderer_of_diagnostics_is_stored() -> None:
     diagnostics.get_renderer().render("context")
     diagnostics.override_renderer(None)
     assert rendered == ["context"]
+    check = diagnostics.SpanCheck()
+    check.visit(relay.parse('#[version = "0.0.5"]\ndef @main(%x: float32) { exp(%x) }')["main"].body)
+    with pytest.raises(RelayError, match="this Var has no span: `free_var %x"):
+        check.visit(relay.var("x"))
     assert diagnostics.get_renderer() is first
