@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any as Anything
 
-from ..ir.attrs import Attrs, DType, Floats, Ints, attr, required
+from ..ir.attrs import Attrs, Dims, DType, Floats, Ints, attr, required
 from ..ir.expr import Call, Constant, Expr
 from ..ir.ndarray import NDArray
 from ..ir.op import Flops, Op, OpPattern, RelationError, size_of
 from ..ir.show import show_shape
-from ..ir.types import Dim, Shape, TensorType, Type
+from ..ir.types import Dim, Shape, Size, TensorType, Type
 from .arguments import computed, expr, int_const, static_ints
 from .declare import declare
 from .interpolate import resized, sampled
@@ -23,7 +23,7 @@ _METHODS = ("nearest_neighbor", "linear", "cubic")
 
 
 class Resize1DAttrs(Attrs, key="relay.attrs.Resize1DAttrs"):
-    size: Ints | None = attr(None, "The extents of the result, one for each axis of space.")
+    size: Dims | None = attr(None, "The extents of the result, one for each axis of space.")
     roi: Floats | None = attr(None, 'The part that is resized, for the mode "tf_crop_and_resize".')
     layout: str = attr("NCW", "The layout of data and result.")
     method: str = attr("linear", '"nearest_neighbor", "linear" or "cubic".')
@@ -56,13 +56,18 @@ def _laid_out(type_: Type, layout: str, canonical: str) -> tuple[TensorType, Sha
     return x, mapped.forward(x.shape, 0, "data"), mapped.backward
 
 
-def _size(size: Ints | None, axes: int, name: str) -> Ints:
-    if size is None or len(size) != axes or min(size) < 1:
+def _size(size: Dims | None, axes: int, name: str) -> Dims:
+    """Check the extents that were asked for: one for each axis, a positive number or the name of a size."""
+    if size is None or len(size) != axes or not all(isinstance(n, Size) or _is_positive(n) for n in size):
         raise RelationError(
             f"{name}={size if size is None else list(size)} must be {axes} positive "
             f"number{'s' if axes > 1 else ''}"
         )
     return size
+
+
+def _is_positive(extent: Anything) -> bool:
+    return isinstance(extent, int) and extent > 0
 
 
 def _resize(canonical: str) -> Callable[[Anything, Type], Type]:

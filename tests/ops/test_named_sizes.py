@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from relay_explorer import relay
 from relay_explorer.ir.bind import bind
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Expr, Function, Var
@@ -83,3 +84,14 @@ def test_a_type_with_names_is_that_of_the_numbers(call: Call) -> None:
         except RelayError:
             continue  # it may ask for a number where another argument, or an attribute, has one
         assert agrees(found, wanted, sizes), f"{found} is not {wanted}, with {sizes}"
+
+
+def test_an_image_is_resized_to_named_sizes() -> None:
+    rows, columns = SizeVar("rows"), SizeVar("columns")
+    data = relay.var("image", shape=(1, 3, 8, 9))
+    assert str(result(relay.image.resize2d(data, (rows, columns * 2)))) == (
+        "Tensor[(1, 3, rows, 2 * columns), float32]"
+    )
+    for size in ((0, rows), (-1, 4), (Any(), 4), (rows,)):
+        with pytest.raises(RelayError, match="must be 2 positive numbers"):
+            result(relay.image.resize2d(data, size))
