@@ -58,6 +58,8 @@ def _like(types: Sequence[Type], reporter: Reporter, wide: int) -> bool:
     """The result is the second argument's type; of the two arguments number `wide` has the larger shape."""
     data, like, out = types
     reporter.assign(out, like)
+    if isinstance(like, IncompleteType):
+        like = out  # what the assignment made it, where the result is known first
     if isinstance(data, IncompleteType) or isinstance(like, IncompleteType):
         return False
     pair = tensor(data, 0, "data"), tensor(like, 1, "type")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir.show import _DEEPEST
 from ..ir.types import (
+    USUAL_BITS,
     Dim,
     FuncType,
     GlobalTypeVar,
@@ -169,7 +170,7 @@ class TypeSyntax(Lexer):
         self.expect(",", "and an element type after the shape", opened)
         dtype = self._dtype()
         self.expect("]", "after the element type", opened)
-        return TensorType.of(tuple(shape), dtype, self.span(start, self.last))
+        return TensorType.of(tuple(shape), USUAL_BITS.get(dtype, dtype), self.span(start, self.last))
 
     def _dtype(self) -> str:
         if self.kind == "quoted":

@@ -45,6 +45,8 @@ from .events import (
 )
 from .variables import InferenceVariable, find, occurs_in, resolve, variables_in
 
+LARGEST_DIM = 10**19 - 1  # the largest that a text can name
+
 
 class Constraint:
     """A relation that must hold between `args`, inputs first; `call` is the expression that asks for it."""
@@ -173,6 +175,12 @@ class Solver:
 
     def assign(self, target: Type, value: Type) -> None:
         """A relation says that `target` is `value` (see `ir.op.Reporter`)."""
+        if value.__class__ is TensorType:
+            _check_dims(value)
+        elif value.__class__ is TupleType:
+            for field in value.fields:
+                if field.__class__ is TensorType:
+                    _check_dims(field)
         self._unify(target, value, 0)
 
     # -- unification
@@ -397,6 +405,17 @@ class Solver:
         return self.refuse(
             Refused(mismatch.why, (), reason.at, left, right, reason.left, reason.right, None, reason)
         )
+
+
+def _check_dims(type_: TensorType) -> None:
+    """A RelationError where a dimension is none that a program could hold, or a text name."""
+    for dim in type_.shape:
+        if dim.__class__ is int and dim > LARGEST_DIM:  # type: ignore[operator]  # an int
+            shown = f"{dim:,}" if dim < 10**30 else "a number of more than 30 digits"
+            raise RelationError(
+                f"an axis of the result would have {shown} elements, more than the {LARGEST_DIM:,} that are "
+                "supported"
+            )
 
 
 def operand_exprs(call: Expr) -> Sequence[Expr]:
