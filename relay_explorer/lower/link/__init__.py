@@ -18,8 +18,10 @@ from ..runtime.kernel import Kernel
 class Unlinked(Protocol):
     """A program for an executor, whose kernels are not compiled yet."""
 
-    functions: Sequence[Function]
-    """The primitive functions that it needs kernels of, in the order in which `link` takes them."""
+    @property
+    def functions(self) -> Sequence[Function]:
+        """The primitive functions that it needs kernels of, in the order in which `link` takes them."""
+        ...
 
     def link(self, kernels: Sequence[Kernel]) -> Executable:
         """Put the program and its kernels, one for each of `functions`, together."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...analysis import StoragePlan
 from ...execute.graph import graph_program
+from ...ir.expr import Expr
 from ...ir.module import IRModule
 from ..prepare import kernel_calls
 from ..runtime.arrays import aligned_copy
@@ -26,7 +27,7 @@ class UnlinkedGraph:
         """Link the plan with a kernel for each of its calls."""
         distinct = list(dict.fromkeys(kernels))
         numbers = {kernel: k for k, kernel in enumerate(distinct)}
-        calls = {call: numbers[kernel] for (call, _), kernel in zip(self._calls, kernels)}
+        calls: dict[Expr, int] = {call: numbers[kernel] for (call, _), kernel in zip(self._calls, kernels)}
         program = graph_program(self._plan, calls)
         constants = {}
         for number in program.constants:
