@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ..ir.errors import Note, RelayError
 from ..ir.types import TensorType
 from .arguments import describe
-from .given import by_dlpack, of_number, remedies
 from .graph import Input, Nest, Slot
 from .results import DEEPEST_TUPLE, to_value
+from .tensor_arguments import by_dlpack, of_number, remedies
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .given import ANSWERING
+from .answer_values import ANSWERING
 
 MOST_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
 _STACK = 64 << 20  # bytes; threads of some systems have room for a few hundred calls only

@@ -14,9 +14,9 @@ from dataclasses import FrozenInstanceError, dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from .answer_values import WithheldError, is_ours, repr_of
 from .budget import Allowance, Outcome, OutOfTimeError, limited
 from .feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError
-from .given import WithheldError, is_ours, repr_of
 
 EXERCISES = (
     "free_variables",

@@ -20,11 +20,11 @@ from ..ir.op import Op
 from ..ir.types import TensorType
 from ..ir.walk import post_order
 from ..transform.infrastructure import Pass, function_pass
+from .answer_values import repr_of
 from .budget import Outcome, limited
 from .check import CASE_SECONDS, crashed
 from .feedback import Failure
 from .fragments import main_of, snapshot, text
-from .given import repr_of
 
 LONGEST = 1_400  # characters of a program in feedback
 CAPTION = "Your pass at work: the program before and after"

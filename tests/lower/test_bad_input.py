@@ -16,7 +16,7 @@ import torch
 
 import relay_explorer
 from relay_explorer import relay
-from relay_explorer.execute.aot.agreement import agreements
+from relay_explorer.execute.aot.shape_constraints import shape_constraints
 from relay_explorer.ir import Function
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.lower.cache import pruning
@@ -207,7 +207,7 @@ ROWS, MANY = "Tensor[(?, ?), float32]", "Tensor[(?, ?, ?), float32]"
     ],
 )  # fmt: skip
 def test_which_sizes_must_agree(text: str, wanted: str) -> None:
-    found = agreements(infer_types(relay.parse(f"def @main{text}"))["main"])
+    found = shape_constraints(infer_types(relay.parse(f"def @main{text}"))["main"])
     shown = [
         " ".join("xy"[number] + str(axis) for number, axis in a.places)
         + ("" if a.number is None else f"={a.number}")

@@ -9,7 +9,7 @@ import numpy as np
 
 import relay_explorer
 from relay_explorer.execute import list_items, make_list
-from relay_explorer.lower.runtime.machine_memory import MOST, SMALL, KernelMemory
+from relay_explorer.lower.runtime.machine_memory import MAX_STORAGES, SMALL, KernelMemory
 from relay_explorer.text import parse
 
 # All results of a fold stay in the list; the sum of each is computed only after the call below it.
@@ -56,9 +56,9 @@ def test_what_anybody_holds_is_not_used_again() -> None:
     exe = relay_explorer.build(module, executor="vm", quiet=True)
     x = np.ones(3, "float32")
     # Results of several runs, held at once, and more activations at a time than an instruction keeps for.
-    found = [exe(make_list(module, rows(2 * MOST, seed)), x) for seed in range(3)]
+    found = [exe(make_list(module, rows(2 * MAX_STORAGES, seed)), x) for seed in range(3)]
     for seed, result in enumerate(found):
-        check(result, meant(rows(2 * MOST, seed), x))
+        check(result, meant(rows(2 * MAX_STORAGES, seed), x))
 
     def many(seed: int) -> Any:
         return [exe(make_list(module, rows(5, seed)), x) for _ in range(20)]
@@ -84,8 +84,8 @@ def test_storage_is_given_again_when_it_is_free() -> None:
     assert tensor(storage()).ctypes.data != address  # the view is still there
     del view
     assert address in [tensor(storage()).ctypes.data for _ in range(4)]
-    held = [tensor(storage()) for _ in range(3 * MOST)]
-    assert len({array.ctypes.data for array in (*held, second)}) == 3 * MOST + 1
+    held = [tensor(storage()) for _ in range(3 * MAX_STORAGES)]
+    assert len({array.ctypes.data for array in (*held, second)}) == 3 * MAX_STORAGES + 1
     assert len(memory.known) <= 1  # what was let go is not known any more
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, Interpreter
-from relay_explorer.execute.aot.agreement import agreements
+from relay_explorer.execute.aot.shape_constraints import shape_constraints
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.expr import Call, Expr, Function, If, Tuple, Var, const
 from relay_explorer.ir.op import Op
@@ -261,7 +261,7 @@ def test_which_sizes_must_agree(call: str, shapes: Any, wanted: Any) -> None:
     made = getattr(getattr(relay, of) if of else relay, name)(*params, **attrs.get(call, {}))
     function = infer_types(IRModule.from_expr(Function(params, made)))["main"]
     assert isinstance(function, Function)
-    found = agreements(function)
+    found = shape_constraints(function)
     assert [[*agreement.places] for agreement in found] == wanted
     assert [agreement.number for agreement in found] == [5 if call == "vision.roi_pool" else None] * len(
         found

@@ -11,9 +11,9 @@ import pytest
 from relay_explorer import explore
 from relay_explorer.execute.vm import Machine, compile_program
 from relay_explorer.execute.vm.events import InstructionExecuted, ValueReturned
+from relay_explorer.execute.vm.heap import HeapKind
 from relay_explorer.execute.vm.record import MachineRecorder, record_machine
 from relay_explorer.execute.vm.run import StepKind
-from relay_explorer.execute.vm.things import ThingKind
 from relay_explorer.ir import RelayError
 from relay_explorer.ir.expr import Function, const
 from relay_explorer.ir.types import TensorType
@@ -157,7 +157,7 @@ def test_every_register_holds_what_the_recording_says() -> None:
             number, registers, now = event.number, event.registers, self._here()
             for held, value in zip(now.registers, registers):
                 thing = self.things.all[held] if isinstance(held, int) else None
-                data = thing is not None and thing.kind in (ThingKind.DATA, ThingKind.CLOSURE)
+                data = thing is not None and thing.kind in (HeapKind.DATA, HeapKind.CLOSURE)
                 if thing is not None and (data or (thing.text and hasattr(value, "dtype"))):
                     assert thing.text == self.text(value)
                     Compared.compared += 1

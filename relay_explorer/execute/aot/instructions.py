@@ -36,10 +36,10 @@ from ..vm.bytecode import (
     TailInvokeClosure,
     WriteRef,
 )
-from .agreement import agreements
 from .computed import c_type, computed_call
 from .functions import FunctionWriter
 from .names import comment
+from .shape_constraints import shape_constraints
 
 MOST_BYTES = 1 << 62  # that C's numbers can say; nothing is as large
 
@@ -106,7 +106,7 @@ def _place(w: FunctionWriter, n: int) -> str:
 def _check_agreements(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
     """That sizes go together which only the program's run tells: a kernel does not look."""
     code = w.names.program.kernels[i.kernel]
-    for agreement in agreements(code.function):
+    for agreement in shape_constraints(code.function):
         places = agreement.places
         sizes = ", ".join(f"TENSOR_OF(r[{i.arguments[number]}])->shape[{axis}]" for number, axis in places)
         ones = ", ".join(str(int(place in agreement.ones)) for place in places)

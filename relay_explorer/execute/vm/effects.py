@@ -30,9 +30,9 @@ from .bytecode import (
     read,
     written,
 )
+from .heap import Change, Heap, HeapKind, HeapObject, Reference, label_of, tensor_label
 from .run import Activation
 from .steps import Registers
-from .things import Change, Held, Thing, ThingKind, Things, label_of, tensor_label
 
 FEW = 4  # numbers of a constant that are written out
 
@@ -42,11 +42,11 @@ class Effects:
     is added to `changes`.
     """
 
-    def __init__(self, things: Things) -> None:
+    def __init__(self, things: Heap) -> None:
         self.things = things
         self.changes: list[Change] = []
 
-    def write(self, now: Activation, register: int, held: Held, step: int) -> None:
+    def write(self, now: Activation, register: int, held: Reference, step: int) -> None:
         before = now.registers[register]
         self.things.hold(held)
         now.registers[register], now.origin[register] = held, step
@@ -85,19 +85,23 @@ class Effects:
                     adopted = self.things.adopt(registers[register], step, self.changes)
                     self.write(now, register, adopted, step)
 
-    def _memory(self, it: Instruction, held: Sequence[Held], value: Value, step: int) -> Held:
+    def _memory(self, it: Instruction, held: Sequence[Reference], value: Value, step: int) -> Reference:
         size = int(value.nbytes)
         match it:
             case AllocStorage():
-                thing = Thing(ThingKind.STORAGE, f"{size:,} byte{'' if size == 1 else 's'}", step, size=size)
+                thing = HeapObject(
+                    HeapKind.STORAGE, f"{size:,} byte{'' if size == 1 else 's'}", step, size=size
+                )
             case AllocTensor():
                 place = held[it.storage]
-                thing = Thing(ThingKind.TENSOR, tensor_label(value), step, [place], "", size, _thing(place))
+                thing = HeapObject(
+                    HeapKind.TENSOR, tensor_label(value), step, [place], "", size, _thing(place)
+                )
             case ReshapeTensor():
                 source = held[it.source]
                 storage = self.things.all[source].storage if type(source) is int else -1
-                thing = Thing(
-                    ThingKind.TENSOR,
+                thing = HeapObject(
+                    HeapKind.TENSOR,
                     tensor_label(value),
                     step,
                     [source],
@@ -106,28 +110,28 @@ class Effects:
                     storage,
                 )
             case _:
-                thing = Thing(ThingKind.TENSOR, tensor_label(value), step, size=size)
+                thing = HeapObject(HeapKind.TENSOR, tensor_label(value), step, size=size)
         return self.things.add(thing, self.changes)
 
-    def _made(self, it: Instruction, held: Sequence[Held], value: Value, step: int) -> Held:
+    def _made(self, it: Instruction, held: Sequence[Reference], value: Value, step: int) -> Reference:
         parts = [held[register] for register in read(it)]
         if not parts:
             return self.things.text(value)
         kind = {
-            AllocTuple: ThingKind.TUPLE, AllocADT: ThingKind.DATA, AllocClosure: ThingKind.CLOSURE,
-            NewRef: ThingKind.CELL,
+            AllocTuple: HeapKind.TUPLE, AllocADT: HeapKind.DATA, AllocClosure: HeapKind.CLOSURE,
+            NewRef: HeapKind.CELL,
         }[type(it)]  # fmt: skip
-        text = self.things.text(value.value if kind is ThingKind.CELL else value)
-        thing = Thing(kind, label_of(value, self.things.text), step, parts, text, wrote=step)
+        text = self.things.text(value.value if kind is HeapKind.CELL else value)
+        thing = HeapObject(kind, label_of(value, self.things.text), step, parts, text, wrote=step)
         return self.things.add(thing, self.changes)
 
-    def _fill(self, held: Held, value: Value, step: int) -> None:
+    def _fill(self, held: Reference, value: Value, step: int) -> None:
         if type(held) is int:
             self.things.use(held, step)
             self.things.all[held].text = text = self.things.text(value)
             self.changes.append(("t", held, text))
 
-    def _part(self, held: Held, index: int, value: Value, step: int) -> Held:
+    def _part(self, held: Reference, index: int, value: Value, step: int) -> Reference:
         """A part of a thing; of a very long list from outside it is told only now."""
         if type(held) is not int:
             return self.things.adopt(value, step, self.changes)
@@ -137,7 +141,7 @@ class Effects:
             self.things.hold(parts[index])
         return parts[index]
 
-    def _put(self, cell: Held, held: Held, value: Value, step: int) -> None:
+    def _put(self, cell: Reference, held: Reference, value: Value, step: int) -> None:
         assert type(cell) is int, "a cell is a thing"
         thing = self.things.all[cell]
         self.things.hold(held)
@@ -172,5 +176,5 @@ def results(it: Instruction) -> tuple[int, ...]:
     return it.results if isinstance(it, InvokePacked) else written(it)
 
 
-def _thing(held: Held) -> int:
+def _thing(held: Reference) -> int:
     return held if type(held) is int else -1

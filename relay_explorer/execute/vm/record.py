@@ -36,10 +36,10 @@ from .events import (
     RunFinished,
     ValueReturned,
 )
+from .heap import Heap, Reference
 from .machine import Machine
 from .run import Activation, MachineRun, Step, StepKind, Totals
 from .steps import Registers
-from .things import Held, Things
 
 LIMIT = 1_500
 BUDGET = 300_000
@@ -55,13 +55,13 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         self.steps: list[Step] = []
         self.activations: list[Activation] = []
         self.runs: dict[str, list[int]] = {}
-        self.things = Things(self.text)
+        self.things = Heap(self.text)
         self.effects = Effects(self.things)
         self.changes = self.effects.changes
         self.now: Activation | None = None  # the one that runs, as long as it is recorded
         self.depth = 0
         self.function: VMFunction | None = None
-        self.args: tuple[Held, ...] = ()
+        self.args: tuple[Reference, ...] = ()
 
     def handlers(self) -> Mapping[type[MachineEvent], Callable[[Any], None]]:
         return {
@@ -159,7 +159,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         late = not self.keeps(step)
         now = self._late() if late else self._here()
         if late:
-            held: Held = self.things.adopt(value, step, self.changes)
+            held: Reference = self.things.adopt(value, step, self.changes)
             because: tuple[int, ...] = ()
         else:
             held, because = self._result(now, value, step)
@@ -184,7 +184,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
 
     def _given(
         self, caller: Activation | None, number: int, registers: Registers, function: VMFunction, step: int
-    ) -> tuple[list[Held], tuple[int, ...]]:
+    ) -> tuple[list[Reference], tuple[int, ...]]:
         """What a function begins with: arguments, and what its closure captured."""
         count = len(function.params) + function.captured
         if caller is None:
@@ -204,7 +204,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         because = dict.fromkeys([o for register in read(it) if (o := caller.origin[register]) >= 0])
         return held[:count], tuple(because)
 
-    def _result(self, ended: Activation, value: Value, step: int) -> tuple[Held, tuple[int, ...]]:
+    def _result(self, ended: Activation, value: Value, step: int) -> tuple[Reference, tuple[int, ...]]:
         """What a function returns."""
         code, at = ended.function.code, ended.following
         it = code[at] if 0 <= at < len(code) else None
@@ -241,8 +241,8 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         number: int,
         following: int,
         because: tuple[int, ...],
-        reads: tuple[Held, ...] = (),
-        wrote: tuple[Held, ...] = (),
+        reads: tuple[Reference, ...] = (),
+        wrote: tuple[Reference, ...] = (),
         left: int = -1,
         reused: int = -1,
         error: RelayError | None = None,

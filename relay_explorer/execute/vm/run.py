@@ -8,7 +8,7 @@ from enum import IntEnum
 from ...ir.errors import RelayError
 from .. import bounded
 from .bytecode import VMFunction, VMProgram
-from .things import Change, Held, Thing
+from .heap import Change, HeapObject, Reference
 
 
 class StepKind(IntEnum):
@@ -37,7 +37,7 @@ class Activation:
     before: int
     turn: int
     entered: int
-    registers: list[Held]
+    registers: list[Reference]
     origin: list[int]
     left: int = -1
     following: int = 0  # the instruction to come
@@ -60,8 +60,8 @@ class Step:
     number: int
     following: int
     because: tuple[int, ...] = ()
-    reads: tuple[Held, ...] = ()
-    wrote: tuple[Held, ...] = ()
+    reads: tuple[Reference, ...] = ()
+    wrote: tuple[Reference, ...] = ()
     changes: tuple[Change, ...] = ()
     left: int = -1
     reused: int = -1
@@ -84,10 +84,10 @@ class MachineRun:
     """
 
     program: VMProgram
-    args: tuple[Held, ...]
+    args: tuple[Reference, ...]
     steps: tuple[Step, ...]
     activations: tuple[Activation, ...]
-    things: tuple[Thing, ...]
+    things: tuple[HeapObject, ...]
     totals: Totals
     runs: dict[str, list[int]]
     stopped: bool = False

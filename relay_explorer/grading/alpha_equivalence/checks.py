@@ -14,11 +14,11 @@ from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGe
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.walk import children, free_vars, post_order, rebuild
+from ..answer_values import repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, crashed
 from ..feedback import Failure
 from ..fragments import fragments, has, main_of, smallest_failure, snapshot, text, written
-from ..given import repr_of
 from ..renaming import renamed
 from . import binders
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...analysis.cache import Cache, Misses, Product, Tile
+from ..answer_values import integer, repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, crashed
 from ..feedback import Failure
-from ..given import integer, repr_of
 from . import TileMap, misses
 from .hints import hint
 

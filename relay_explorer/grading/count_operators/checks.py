@@ -16,11 +16,11 @@ from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order
+from ..answer_values import integer, repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, crashed
 from ..feedback import Failure
 from ..fragments import fragments, has, main_of, properties, snapshot, text, written
-from ..given import integer, repr_of
 
 VIEW, CAPTION = "ir", "The smallest function that is counted wrongly"
 INPUTS = ("data",)

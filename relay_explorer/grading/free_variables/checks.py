@@ -10,11 +10,11 @@ from ...ir.adt import Match, pattern_vars
 from ...ir.expr import Expr, Function, Let, Var
 from ...ir.module import IRModule
 from ...ir.walk import bound_vars, children, free_vars, post_order
+from ..answer_values import repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, crashed
 from ..feedback import Failure
 from ..fragments import fragments, has, main_of, properties, snapshot, text, written
-from ..given import repr_of
 from ..renaming import renamed
 
 VIEW, CAPTION = "ir", "The expression is the body of this function"

@@ -17,11 +17,11 @@ from ...ir.op import PATTERN_NAMES, Op
 from ...ir.walk import post_order
 from ...transform.fuse_ops.groups import Limits, Partition
 from ...typing import infer_types
+from ..answer_values import repr_of
 from ..budget import Outcome, limited
 from ..check import CASE_SECONDS, Exercise, crashed
 from ..feedback import Failure
 from ..fragments import main_of, properties, text, written
-from ..given import repr_of
 from . import Flow
 from .hints import Situation, hint, ways_hint
 from .programs import PLAIN, Maker

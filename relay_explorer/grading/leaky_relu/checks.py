@@ -13,11 +13,11 @@ from ...ir.expr import Call, Expr, Function, Let
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.walk import children, post_order, rewrite
+from ..answer_values import repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, crashed
 from ..feedback import Failure
 from ..fragments import fragments, has, main_of, properties, snapshot, text, written
-from ..given import repr_of
 
 VIEW, CAPTION = "ir", "The smallest function that is rewritten wrongly"
 ALPHA = 0.125

@@ -18,7 +18,7 @@ from ...ir.expr import Call, Expr, Function, Var
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern, Relation
 from ...ir.types import TensorType, Type
-from ..given import withheld
+from ..answer_values import withheld
 
 NAME = "smooth"
 DTYPES = ("float32", "float64", "float16")

@@ -9,10 +9,10 @@ from typing import Any as Anything
 from ...ir.errors import RelayError
 from ...ir.op import RelationError
 from ...ir.types import Any, Dim, IncompleteType, TensorType, TupleType, Type
+from ..answer_values import integer, repr_of
 from ..budget import OutOfTimeError, limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from ..given import integer, repr_of
 from . import DTYPES, NAME, PATTERN, Case, SmoothAttrs, chain, kernel, kernels, numbers, surrounded, wanted
 from .hints import lowering_hint, pattern_hint, refused_hint, slow_hint
 

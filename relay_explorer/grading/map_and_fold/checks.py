@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from ...ir.errors import RelayError
 from ...ir.module import IRModule
+from ..answer_values import repr_of
 from ..budget import Outcome, limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from ..given import repr_of
 from . import TASKS, RefusedError, Rose, Task, list_text, read, run, tree_text, with_main
 
 VIEW, CAPTION = "evaluation", "What your program does, step by step"

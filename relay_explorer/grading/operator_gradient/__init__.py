@@ -16,7 +16,7 @@ from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
 from ...ir.tuple_wrapper import TupleWrapper
 from ...ir.types import TensorType
-from ..given import repr_of
+from ..answer_values import repr_of
 from ..type_relation import MisuseError
 
 ARGUMENTS = {

@@ -12,11 +12,11 @@ from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.walk import post_order
+from ..answer_values import repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise
 from ..feedback import Failure
 from ..fragments import main_of, properties, written
-from ..given import repr_of
 from ..pass_checks import PassTask, operators, same, shown_text, with_main
 from . import evaluate
 from .programs import ends, programs

@@ -11,7 +11,7 @@ from ...analysis.liveness import Liveness
 from ...analysis.straight_line import Origin
 from ...ir.expr import Call, Function
 from ...ir.op import Op
-from ..given import withheld
+from ..answer_values import withheld
 
 Life = tuple[int, int]  # the steps that make a tensor and need it last
 

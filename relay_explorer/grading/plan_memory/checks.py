@@ -18,12 +18,12 @@ from ...ir.op import Op
 from ...ir.show import counted
 from ...ir.walk import post_order
 from ...typing import infer_types
+from ..answer_values import integer, repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, crashed
 from ..feedback import Failure
 from ..fragments import main_of, smallest_failure, text, written
 from ..fusion_rule.programs import PLAIN, Maker
-from ..given import integer, repr_of
 from . import Life, Step, Work, best, clash, planned, total, work_of
 
 CAPTION = "Where the real plan puts each value, and how long"

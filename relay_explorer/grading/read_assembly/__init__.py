@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..given import withheld
+from ..answer_values import withheld
 
 _LABEL = re.compile(r"([.\w$]+):")
 _JUMP = re.compile(r"(?:j\w+|b|b\.\w+|cbn?z|tbn?z)\s.*?([.\w$]+)$")

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any as Anything
 from typing import NamedTuple
 
+from ..answer_values import integer, repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from ..given import integer, repr_of
 from . import fused, innermost, kernel, kernels, loops, numbered, reading, written
 from .generated import Shape, shapes, smaller, written_out
 
-_MOST = 40  # lines of a kernel that are shown
+MAX_LINES_SHOWN = 40  # lines of a kernel that are shown
 
 
 class Case(NamedTuple):
@@ -62,10 +62,10 @@ def _shown(function: str, case: Case) -> str:
     """The kernel with the numbers of its lines; of a long one, the part where its innermost loop is."""
     lines = numbered(case.text).splitlines()
     named = f'kernel("{case.name}")' if case.shape is None else "text"
-    if len(lines) > _MOST:
+    if len(lines) > MAX_LINES_SHOWN:
         loop = innermost(case.text.splitlines())
         first = max(0, (loop[0] if loop else 0) - 3)
-        last = min(len(lines), first + _MOST)
+        last = min(len(lines), first + MAX_LINES_SHOWN)
         lines = ["   …", *lines[first:last], *(["   …"] if last < len(lines) else [])]
     shown = "\n".join(line.expandtabs(4)[:70] for line in lines)
     return f"{function}({named}), for the kernel\n{shown}"[:2400]

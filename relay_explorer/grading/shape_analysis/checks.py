@@ -12,11 +12,11 @@ from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.types import Any, Dim, FuncType, TensorType
 from ...ir.walk import post_order
+from ..answer_values import repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, crashed
 from ..feedback import Failure
 from ..fragments import main_of, properties, snapshot, text, written
-from ..given import repr_of
 from . import ShapeError
 from .programs import AXES, BINARY, UNARY, Maker, Shape, changed, forgetful
 

@@ -18,7 +18,7 @@ from ...ir.expr import Call, Expr, Function, Let, Var
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, Rule
 from ...ir.types import Any, Dim, IncompleteType, TensorType, TupleType, Type
-from ..given import repr_of
+from ..answer_values import repr_of
 
 NAME = "distances"
 UNKNOWN = Any()

@@ -10,10 +10,10 @@ from typing import Any as Anything
 from ...ir.module import IRModule
 from ...ir.op import RelationError
 from ...ir.types import Any, Dim, TensorType, Type
+from ..answer_values import repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from ..given import repr_of
 from . import UNKNOWN, Case, Holds, MisuseError, Refusal, Tried, Waits, answer, program
 
 Cases = Callable[[random.Random, int], Iterable[Case]]

@@ -20,7 +20,9 @@ class Variable(IncompleteType):
 
     def __init__(self, name_hint: str) -> None:
         super().__init__()
+        self._unlock()
         self.name_hint = name_hint
+        self._lock(None)
 
 
 class MismatchError(Exception):

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from ...ir.module import IRModule
 from ...ir.types import FuncType, TupleType, Type
+from ..answer_values import repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from ..given import repr_of
 from . import Variable, parts, resolved, variables
 from .oracle import drawn
 from .terms import (

@@ -24,7 +24,7 @@ from ...execute.vm.bytecode import (
     written,
 )
 from ...execute.vm.machine import STEP, Machine, Word
-from ..given import withheld
+from ..answer_values import withheld
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from ...execute.vm.record import record_machine
 from ...execute.vm.text import instruction_text
 from ...ir.adt import Constructor
 from ...typing import infer_types
+from ..answer_values import integer, repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from ..given import integer, repr_of
 from . import Extended, GetPath, Rules, changed, combined, follow
 from .programs import Sample, Tree, sample, trees
 

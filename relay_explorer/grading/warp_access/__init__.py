@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from ..given import withheld
+from ..answer_values import withheld
 
 WARP = 32  # threads
 PIECE = 32  # bytes that are fetched together

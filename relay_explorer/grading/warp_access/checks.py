@@ -11,10 +11,10 @@ from typing import Any as Anything
 from typing import NamedTuple
 
 from ...ir.show import counted
+from ..answer_values import integer, repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from ..given import integer, repr_of
 from . import BANKS, PIECE, WARP, WORD, Place, best_length, block_access, pieces, strided, turns, worst
 
 

@@ -10,7 +10,9 @@ from ...ir.once import once
 from ..require import tvm
 from .tir_pass import registered
 
-MOST = 4096  # bytes of an array on the stack; some tiles are spilled there, and threads have little of it
+MAX_STACK_BYTES = (
+    4096  # bytes of an array on the stack; some tiles are spilled there, and threads have little of it
+)
 
 
 @once
@@ -29,7 +31,7 @@ def _marked(allocation: Any) -> Any:
         if not isinstance(extent, tirx.IntImm):
             return allocation
         size *= int(extent)
-    if size > MOST:
+    if size > MAX_STACK_BYTES:
         return allocation
     return tirx.AllocBuffer(
         buffer, {**dict(allocation.annotations), "disable_lower_builtin": tirx.IntImm("bool", 1)}

@@ -22,7 +22,7 @@ from .padding import Padding, Widening
 ELEMENTWISE = ("nn.relu", "sigmoid", "tanh", "clip", "nn.leaky_relu")
 BROADCAST = ("add", "subtract", "multiply")
 POOLS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
-MOST = 4 / 3  # times as many channels, up to which whole vectors win
+MAX_GROWTH = 4 / 3  # times as many channels, up to which whole vectors win
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,12 @@ def padded_channels(channels: int, width: int, lanes: int) -> int:
     """
     block = block_of(channels, lanes)
     wanted = -(-channels // lanes) * lanes
-    if block == lanes or channels < lanes or wanted > MOST * channels or (block == 1 and width >= lanes):
+    if (
+        block == lanes
+        or channels < lanes
+        or wanted > MAX_GROWTH * channels
+        or (block == 1 and width >= lanes)
+    ):
         return channels
     return wanted
 
@@ -138,7 +143,7 @@ def _filled(channels: int, lanes: int) -> int:
     block = lanes
     while block >= SMALLEST:
         wanted = -(-channels // block) * block
-        if wanted <= MOST * channels:
+        if wanted <= MAX_GROWTH * channels:
             return wanted
         block //= 2
     return channels

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...execute.given import whole
+from ...execute.tensor_arguments import whole
 from ...ir.errors import RelayError
 from ...ir.types import TensorType
 from ..runtime.kernel import Kernel

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...execute.executor import in_order
-from ...execute.given import whole
 from ...execute.graph import GraphProgram, Input
 from ...execute.graph_executor import GraphExecutor
 from ...execute.graph_values import arrays_of
 from ...execute.interpreter import used_up
+from ...execute.tensor_arguments import whole
 from ...execute.vm import VMProgram
 from ...ir.errors import RelayError
 from ...ir.module import IRModule

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...execute.aot.agreement import Agreement, agreements
+from ...execute.aot.shape_constraints import ShapeConstraint, shape_constraints
 from ...execute.arguments import fits
-from ...execute.given import by_dlpack
 from ...execute.results import to_value
+from ...execute.tensor_arguments import by_dlpack
 from ...ir.errors import RelayError
 from ...ir.expr import Function
 from ...ir.nest import nested
@@ -265,9 +265,9 @@ class Kernel:
         return found
 
     @cached_property
-    def _agreements(self) -> list[Agreement]:
+    def _agreements(self) -> list[ShapeConstraint]:
         """Which sizes must go together that the types leave open."""
-        return [] if all(t.is_static for t in self.input_types) else agreements(self.function)
+        return [] if all(t.is_static for t in self.input_types) else shape_constraints(self.function)
 
     def _check_sizes(self, arrays: Any) -> None:
         for agreement in self._agreements:

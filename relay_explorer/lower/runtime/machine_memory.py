@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COPIED = 1 << 11  # bytes; to look whether kernels can read an array takes as long as to copy so many
 SMALL = 1 << 16  # bytes; storages whose size is known only then are of a few sizes, up to this one
 KEPT = 1 << 24  # bytes; making a larger storage takes little beside filling it
-MOST = 16  # storages that one instruction keeps: a function that calls itself needs several at a time
+MAX_STORAGES = 16  # storages that one instruction keeps: a function that calls itself needs several at a time
 
 # What `getrefcount` says in `KernelMemory._is_free` of a storage, besides its tensors, and of a tensor,
 # besides what kernels are given for it, when nobody else holds them.
@@ -123,7 +123,7 @@ class KernelMemory(Memory):
                 made = None
             if made is None or not self._is_free(made):
                 if made is not None:
-                    if len(kept) + 1 < MOST:
+                    if len(kept) + 1 < MAX_STORAGES:
                         kept.append(made)
                     else:
                         self._forget(made)

@@ -17,10 +17,10 @@ from ...execute.aot.argument_writer import ArgumentWriter, UnusualError
 from ...execute.aot.values import numpy_type, values_of, widened, written
 from ...execute.arguments import check_arguments, fits
 from ...execute.executor import FunctionValue
-from ...execute.given import by_dlpack, of_number, refused, whole
 from ...execute.graph import Input
 from ...execute.interpreter import ExecutionError, Interpreter
 from ...execute.results import to_result, to_value
+from ...execute.tensor_arguments import by_dlpack, of_number, refused, whole
 from ...execute.values import Value
 from ...ir.errors import Note, RelayError
 from ...ir.expr import Function, Var

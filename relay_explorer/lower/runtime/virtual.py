@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...execute.arguments import check_arguments, fits
 from ...execute.executor import FunctionValue
-from ...execute.given import by_dlpack, of_number, refused
 from ...execute.graph import Input
 from ...execute.interpreter import Interpreter
 from ...execute.results import to_result, to_value
+from ...execute.tensor_arguments import by_dlpack, of_number, refused
 from ...execute.values import Value
 from ...execute.vm import Machine, VMFunction, VMProgram
 from ...execute.vm.executor import VMInterpreter

@@ -13,7 +13,7 @@ from ..codegen.compose import Composed, block_names
 from ..require import tvm
 from ..targets.target import Target
 from .access import Access, access_of
-from .growth import Growth
+from .inlining_cost import InliningCost
 
 SPATIAL, REDUCED = 0, 2  # TVM's numbers of the kinds of a block's axes
 PARALLEL_FROM = (
@@ -32,7 +32,7 @@ class Plan:
         self.sch = tvm().s_tir.Schedule(composed.mod)
         self.sch.work_on(composed.name)
         self.taken: set[str] = set()  # blocks that are the epilogue of one already
-        self.growth = Growth(composed)
+        self.growth = InliningCost(composed)
 
     def block(self, name: str) -> Any:
         return self.sch.get_sblock(name)

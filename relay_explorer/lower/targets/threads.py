@@ -8,7 +8,7 @@ from pathlib import Path
 from ...ir.errors import RelayError
 
 VARIABLE = "TVM_NUM_THREADS"
-MOST = 1024
+MAX_THREADS = 1024
 
 
 def cores() -> int:
@@ -40,9 +40,10 @@ def use_all_cores() -> None:
 def threads() -> int:
     """The threads that kernels use. A RelayError where the environment says no number of them."""
     given = os.environ.get(VARIABLE, "").strip() or str(cores())
-    if not (given.isascii() and given.isdigit() and 0 < int(given) <= MOST):
+    if not (given.isascii() and given.isdigit() and 0 < int(given) <= MAX_THREADS):
         raise RelayError(
-            f"{VARIABLE} is {given[:40]!r}: it is the number of threads that kernels run on, 1 to {MOST}",
+            f"{VARIABLE} is {given[:40]!r}: it is the number of threads that kernels run on, "
+            f"1 to {MAX_THREADS}",
             help=["set it to a number, or unset it: kernels run on all cores then"],
         )
     return int(given)

@@ -30,8 +30,8 @@ from ...execute.vm.bytecode import (
     WriteRef,
     read,
 )
+from ...execute.vm.heap import HeapKind, Reference
 from ...execute.vm.run import Activation, MachineRun, Step, StepKind
-from ...execute.vm.things import Held, ThingKind
 from ..evaluation.sentences import listed, plain
 from ..format import Sentence
 from ..words import count, counted
@@ -79,7 +79,7 @@ class Speaker:
 
     # -- values
 
-    def value(self, held: Held, texts: dict[int, str] | None = None) -> str:
+    def value(self, held: Reference, texts: dict[int, str] | None = None) -> str:
         """A value in a few words."""
         if held is None:
             return "…"
@@ -88,16 +88,16 @@ class Speaker:
         thing = self.run.things[held]
         text = (self.texts if texts is None else texts).get(held, "")
         match thing.kind:
-            case ThingKind.STORAGE:
+            case HeapKind.STORAGE:
                 return f"#{held}"
-            case ThingKind.CELL:
+            case HeapKind.CELL:
                 return cut(f"ref({text})")
-            case ThingKind.TENSOR:
+            case HeapKind.TENSOR:
                 return text if 0 < len(text) <= SHORT and " largest " not in text else thing.label
         return cut(text)
 
     def named(
-        self, registers: Sequence[int], held: Sequence[Held], texts: dict[int, str] | None = None
+        self, registers: Sequence[int], held: Sequence[Reference], texts: dict[int, str] | None = None
     ) -> list[str]:
         """`r1 = 3` for each register; of many the first ones."""
         shown = [f"r{r} = {self.value(h, texts)}" for r, h in list(zip(registers, held))[:MOST]]

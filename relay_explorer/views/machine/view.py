@@ -33,11 +33,11 @@ from ...execute.vm.bytecode import (
     read,
     written,
 )
+from ...execute.vm.heap import Reference
 from ...execute.vm.prepare import prepared
 from ...execute.vm.record import LIMIT, record_machine
 from ...execute.vm.run import MachineRun, Step, StepKind
 from ...execute.vm.text import instruction_text
-from ...execute.vm.things import Held
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ir.module import IRModule
@@ -257,7 +257,7 @@ class _Builder:
             self._mark(step), step.activation, step.number, step.following, said, because, changes
         )
 
-    def _change(self, change: tuple[Held, ...]) -> MachineChange:
+    def _change(self, change: tuple[Reference, ...]) -> MachineChange:
         tag, *values = ["…" if part is None else part for part in change]
         return _CHANGES[str(tag)](tag, *values)
 

@@ -1,8 +1,8 @@
-"""How large the blocks of a kernel become when others are computed within them.
+"""How large the blocks of a kernel become when others are inlined into them.
 
-A stage that is read twice by the next, and that twice by the one after it, stands there four times when all
-are written as one: after thirty such steps, a thousand million times. And `tanh(x)` is written out by TVM as
-an expression in which x stands several times. So what is computed within what is bounded.
+A stage that is read twice by the next, and that twice by the one after it, occurs four times when all are
+inlined: after thirty such steps, a thousand million times. And TVM expands `tanh(x)` into an expression in
+which x occurs several times. So inlining is bounded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHOICE = 2  # so much harder than a sum is a choice between values for TVM, whic
 PLAIN = ("fabs", "floor", "ceil", "round", "nearbyint", "trunc", "sqrt", "if_then_else", "likely", "fma")
 
 
-class Growth:
+class InliningCost:
     """What each block reads, how often: of the other blocks, by name, and of the arguments, counted as ""."""
 
     def __init__(self, composed: Composed) -> None:
@@ -37,18 +37,18 @@ class Growth:
                 for name in own:
                     self.reads[name] = counted
 
-    def copy(self) -> Growth:
-        """The same, to be changed by itself."""
+    def copy(self) -> InliningCost:
+        """Make an independent copy."""
         made = copy(self)
         made.reads = dict(self.reads)
         return made
 
     def bounded(self, name: str, users: list[str]) -> bool:
-        """Whether the blocks that read `name` stay small enough when it is computed within them."""
+        """Whether the blocks that read `name` stay small enough when it is inlined into them."""
         return all(sum(self._after(name, user).values()) <= LARGEST for user in users)
 
     def inlined(self, name: str, users: list[str]) -> None:
-        """Notes that it is."""
+        """Note that `name` is inlined into `users`."""
         for user in users:
             self.reads[user] = self._after(name, user)
 

@@ -1,8 +1,8 @@
-"""What takes memory in a run of the machine: storage, tensors, tuples, constructed values, closures, cells.
+"""The heap of a run of the virtual machine: storage, tensors, tuples, constructed values, closures, cells.
 
-A thing is there as long as something holds it: a register of a function that has not returned, another
-thing, or whoever called the program. The machine leaves counting to Python; a recording counts for itself,
-so that it can say at which instruction a thing went.
+An object lives as long as something refers to it: a register of a function that has not returned, another
+object, or the caller of the program. The machine leaves reference counting to Python; a recording counts for
+itself, so that it can say at which instruction an object was freed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from enum import IntEnum
 from ...ir.show import short_dtype, show_shape
 from ..values import Closure, ConstructorValue, RefValue, Value
 
-Held = int | str | None  # a thing by its number, a value without memory of its own as text, or nothing
-Change = tuple[Held, ...]  # see `record.Step`
+Reference = int | str | None  # an object by its number, a value without memory of its own as text, or nothing
+Change = tuple[Reference, ...]  # see `record.Step`
 
-MOST_AT_ONCE = 1_000  # things that one argument becomes: what a longer list holds is told when it is read
+MOST_AT_ONCE = 1_000  # objects that one argument becomes: what a longer list holds is told when it is read
 
 
-class ThingKind(IntEnum):
-    """What a thing is."""
+class HeapKind(IntEnum):
+    """The kinds of heap objects."""
 
     STORAGE = 0
     TENSOR = 1
@@ -32,7 +32,7 @@ class ThingKind(IntEnum):
 
 
 @dataclass(slots=True)
-class Thing:
+class HeapObject:
     """`parts` is what it holds: fields, what a closure captured, what a cell has in it now, of a tensor the
     storage that it lies in. `storage` is that storage's number, -1 for a tensor in memory of its own; `size`
     is in bytes, of storage and tensors. `made`, `last` and `freed` are steps: the one that makes it, the last
@@ -40,10 +40,10 @@ class Thing:
     the arguments.
     """
 
-    kind: ThingKind
+    kind: HeapKind
     label: str
     made: int
-    parts: list[Held] = field(default_factory=list)
+    parts: list[Reference] = field(default_factory=list)
     text: str = ""
     size: int = 0
     storage: int = -1
@@ -54,16 +54,16 @@ class Thing:
     holders: int = 0
 
 
-class Things:
-    """The things of a run by number. `text` writes a value."""
+class Heap:
+    """The objects of a run by number. `text` prints a value."""
 
     def __init__(self, text: Callable[[Value], str]) -> None:
         self.text = text
-        self.all: list[Thing] = []
+        self.all: list[HeapObject] = []
         self.known: dict[int, int] = {}  # by identity: values from outside, which `kept` keeps alive
         self.kept: list[Value] = []
 
-    def add(self, thing: Thing, changes: list[Change]) -> int:
+    def add(self, thing: HeapObject, changes: list[Change]) -> int:
         """Numbers a new thing, which holds its parts."""
         number = len(self.all)
         self.all.append(thing)
@@ -73,11 +73,11 @@ class Things:
         changes.append(("o", number, thing.text))
         return number
 
-    def hold(self, held: Held) -> None:
+    def hold(self, held: Reference) -> None:
         if type(held) is int:
             self.all[held].holders += 1
 
-    def drop(self, held: Held, step: int, changes: list[Change]) -> None:
+    def drop(self, held: Reference, step: int, changes: list[Change]) -> None:
         """One holder fewer; what nobody holds any more goes, and with it what only that held."""
         pending = [held]
         while pending:
@@ -91,7 +91,7 @@ class Things:
                 changes.append(("d", number))
                 pending += thing.parts
 
-    def use(self, held: Held, step: int) -> None:
+    def use(self, held: Reference, step: int) -> None:
         """Notes that a step reads a thing; a tensor's storage is used with it."""
         while type(held) is int:
             thing = self.all[held]
@@ -100,7 +100,7 @@ class Things:
 
     # -- values from outside
 
-    def adopt(self, value: Value, step: int, changes: list[Change], given: bool = False) -> Held:
+    def adopt(self, value: Value, step: int, changes: list[Change], given: bool = False) -> Reference:
         """A value that no instruction made: an argument, or what a function from outside returned."""
         plain = self._plain(value)
         if plain is not None:
@@ -122,7 +122,7 @@ class Things:
                 self.hold(part)
         return self.known.get(id(value))
 
-    def _known(self, value: Value) -> Held:
+    def _known(self, value: Value) -> Reference:
         plain = self._plain(value)
         return plain if plain is not None else self.known.get(id(value))
 
@@ -132,21 +132,21 @@ class Things:
             return None
         return None if _inside(value) else self.text(value)
 
-    def _thing(self, value: Value, step: int, given: bool) -> Thing:
+    def _thing(self, value: Value, step: int, given: bool) -> HeapObject:
         text = self.text(value)
         if hasattr(value, "dtype"):
-            return Thing(
-                ThingKind.TENSOR, tensor_label(value), step, [], text, int(value.nbytes), given=given
+            return HeapObject(
+                HeapKind.TENSOR, tensor_label(value), step, [], text, int(value.nbytes), given=given
             )
         kind = (
-            ThingKind.DATA if isinstance(value, ConstructorValue)
-            else ThingKind.CELL if isinstance(value, RefValue)
-            else ThingKind.CLOSURE if isinstance(value, Closure)
-            else ThingKind.TUPLE
+            HeapKind.DATA if isinstance(value, ConstructorValue)
+            else HeapKind.CELL if isinstance(value, RefValue)
+            else HeapKind.CLOSURE if isinstance(value, Closure)
+            else HeapKind.TUPLE
         )  # fmt: skip
-        if kind is ThingKind.CELL:
+        if kind is HeapKind.CELL:
             text = self.text(value.value)
-        return Thing(kind, label_of(value, self.text), step, [], text, given=given)
+        return HeapObject(kind, label_of(value, self.text), step, [], text, given=given)
 
 
 def _inside(value: Value) -> tuple[Value, ...]:

@@ -1,8 +1,8 @@
-"""Which sizes of a kernel's arguments must agree, where they are known only when the program runs.
+"""Constraints between the dynamic sizes of a kernel's arguments.
 
-The type relations of its operators decide that, and are not there in C. So they are asked beforehand, for
-made-up sizes: with all sizes one number that they take, one of them is changed; where they refuse, those that
-have to change with it are what it must agree with.
+The type relations of its operators decide them, and are not available in C. So they are asked beforehand, for
+made-up sizes: with all dynamic sizes one number that the relations accept, one of them is changed; where they
+refuse, the sizes that have to change with it are those that it must be equal to.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ..vm.tensors import argument_types
 Place = tuple[int, int]  # an argument's number, tensor by tensor, and one of its axes
 _OTHERS = (7, 3, 11, 12, 24, 60, 64)  # sizes that are tried besides those that stand in the types
 _FIXED = 3  # sizes that have to be what they are, though no type says so
-MOST = 16  # sizes that are looked at; kernels have a few
+MAX_SIZES = 16  # sizes that are looked at; kernels have a few
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ShapeConstraint:
     """Sizes that must be equal; `number` is what they must be, where that is known. Those in `ones` may also
     be 1.
     """
@@ -36,7 +36,7 @@ class Agreement:
     number: int | None = None
 
 
-def agreements(function: Function) -> list[Agreement]:
+def shape_constraints(function: Function) -> list[ShapeConstraint]:
     """Those of a primitive function. None where nothing must agree, and where what the relations ask is no
     equality (that the elements of a reshape are as many).
     """
@@ -52,9 +52,9 @@ class _Asked:
             for number, type_ in enumerate(self.types)
             for axis, size in enumerate(type_.shape)
             if not isinstance(size, int)
-        ][:MOST]
+        ][:MAX_SIZES]
 
-    def found(self) -> Iterator[Agreement]:
+    def found(self) -> Iterator[ShapeConstraint]:
         base = self._base()
         if base is None:
             return
@@ -71,7 +71,7 @@ class _Asked:
                 group, number = [place], base
             done.update(group)
             ones = frozenset(p for p in group if self.takes({p: 1}, base))
-            yield Agreement(tuple(group), ones, number)
+            yield ShapeConstraint(tuple(group), ones, number)
 
     def _base(self) -> int | None:
         """A number that all sizes may be at once."""

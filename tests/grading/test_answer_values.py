@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from relay_explorer.grading import check
+from relay_explorer.grading.answer_values import integer, repr_of
 from relay_explorer.grading.check import EXERCISES
-from relay_explorer.grading.given import integer, repr_of
 from relay_explorer.grading.read_assembly import reading
 from relay_explorer.grading.warp_access import pieces, turns
 from tests.exercises.answers import answer
@@ -60,7 +60,7 @@ def test_a_strange_value_is_a_wrong_answer(part: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_no_exercise_trips_over_what_cannot_be_shown(name: str) -> None:
-    parts = importlib.import_module(f"relay_explorer.grading.{EXERCISES[name]}").EXERCISE
+    parts = importlib.import_module(f"relay_explorer.grading.{name}.checks").EXERCISE
     for part in [part for part, found in parts.items() if not found.text]:
         feedback = check(f"{name}.{part}" if part else name, lambda *given: Unshowable())
         assert not feedback.passed
