@@ -57,7 +57,7 @@ class DataflowGraph:
 
     def __init__(self, root: Expr, patterns: Mapping[str, int] | None = None) -> None:
         self._patterns = patterns or {}
-        self._found: dict[int, FlowNode] = {}
+        self._found: dict[Expr, FlowNode] = {}
         self._hold(root)
         order = post_order(root)
         for expr in order:
@@ -67,16 +67,16 @@ class DataflowGraph:
             node.index = index
 
     def __getitem__(self, expr: Expr) -> FlowNode:
-        return self._found[id(expr)]
+        return self._found[expr]
 
     def __contains__(self, expr: Expr) -> bool:
-        node = self._found.get(id(expr))
+        node = self._found.get(expr)
         return node is not None and node.index >= 0
 
     def _node(self, expr: Expr) -> FlowNode:
-        node = self._found.get(id(expr))
+        node = self._found.get(expr)
         if node is None:
-            node = self._found[id(expr)] = FlowNode(expr)
+            node = self._found[expr] = FlowNode(expr)
         return node
 
     def _hold(self, *exprs: Expr) -> None:

@@ -29,7 +29,7 @@ def _walk(root: Expr | Type) -> tuple[list[TypeVar], list[TypeVar]]:
     """All type variables and those introduced, from the outside in, each once."""
     found: dict[TypeVar, None] = {}
     introduced: dict[TypeVar, None] = {}
-    seen: set[int] = set()
+    seen: set[Expr] = set()
     pending: list[Expr | Type] = [root]
     while pending:
         node = pending.pop()
@@ -40,8 +40,8 @@ def _walk(root: Expr | Type) -> tuple[list[TypeVar], list[TypeVar]]:
                 introduced.update(dict.fromkeys(node.type_params))
                 found.update(dict.fromkeys(node.type_params))
             pending.extend(reversed(type_children(node)))
-        elif id(node) not in seen:
-            seen.add(id(node))
+        elif node not in seen:
+            seen.add(node)
             if isinstance(node, Function):
                 introduced.update(dict.fromkeys(node.type_params))
                 found.update(dict.fromkeys(node.type_params))

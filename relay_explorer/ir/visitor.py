@@ -67,10 +67,10 @@ _FRAMES_A_LEVEL = 6
 
 def depth_of(expr: Expr) -> int:
     """The longest way from `expr` down to a leaf, in expressions."""
-    depth: dict[int, int] = {}
+    depth: dict[Expr, int] = {}
     for node in post_order(expr):
-        depth[id(node)] = 1 + max((depth[id(c)] for c in children(node)), default=0)
-    return depth[id(expr)]
+        depth[node] = 1 + max((depth[c] for c in children(node)), default=0)
+    return depth[expr]
 
 
 class ExprFunctor:

@@ -156,11 +156,11 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """
     order = post_order(expr)
     known = {id(node) for node in order}
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in order:
-        rebuilt = rebuild(node, [memo[id(p)] for p in children(node)])
+        rebuilt = rebuild(node, [memo[p] for p in children(node)])
         changed = change(rebuilt)
-        memo[id(node)] = rebuilt if changed is None else changed  # an empty tuple is falsy
+        memo[node] = rebuilt if changed is None else changed  # an empty tuple is falsy
         if changed is not None and changed is not rebuilt:
             emit_rewrite(change, rebuilt, changed, node)
         if (
@@ -170,7 +170,7 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
             and isinstance(changed, Call)
         ):
             set_origin(changed, (node,))
-    return memo[id(expr)]
+    return memo[expr]
 
 
 def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:

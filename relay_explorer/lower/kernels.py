@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..ir.expr import Function
+from ..ir.expr import Expr, Function
 from ..ir.op import Op
 from ..ir.size import Size
 from ..ir.walk import post_order
@@ -37,11 +37,11 @@ def make_kernels(
     """A kernel for each primitive function; equal functions have the same. `choice` is that of their
     schedules, or SEARCH.
     """
-    by_function: dict[int, Kernel] = {}
+    by_function: dict[Expr, Kernel] = {}
     by_text: dict[str, Kernel] = {}
     names: Counter[str] = Counter()
     for function in functions:
-        if id(function) in by_function:
+        if function in by_function:
             continue
         text = _text(function)
         if text not in by_text:
@@ -49,8 +49,8 @@ def make_kernels(
             names[symbol] += 1
             name = symbol if names[symbol] == 1 else f"{symbol}_{names[symbol] - 1}"
             by_text[text] = Kernel(name, symbol, text, target, _known(function))
-        by_function[id(function)] = by_text[text]
-    found = [by_function[id(function)] for function in functions]
+        by_function[function] = by_text[text]
+    found = [by_function[function] for function in functions]
     for kernel in found:
         kernel.uses += 1
     _compile([k for k in by_text.values() if not k.entry], target, progress, choice)

@@ -160,11 +160,11 @@ def _put(expr: Expr, node: Expr, value: Expr) -> Expr:
     """`expr` with `value` wherever `node` stands."""
     if expr is node:
         return value
-    memo: dict[int, Expr] = {id(node): value}
+    memo: dict[Expr, Expr] = {node: value}
     for part in post_order(expr):
         if part is node:
             continue
-        new = [memo[id(c)] for c in children(part)]
+        new = [memo[c] for c in children(part)]
         if isinstance(part, (Function, Let)) and any(
             isinstance(c, Var) and not isinstance(n, Var) for c, n in zip(children(part), new[:-1])
         ):
@@ -172,5 +172,5 @@ def _put(expr: Expr, node: Expr, value: Expr) -> Expr:
             new = [
                 n if not isinstance(c, Var) or isinstance(n, Var) else c for c, n in zip(children(part), new)
             ]
-        memo[id(part)] = rebuild(part, new)
-    return memo[id(expr)]
+        memo[part] = rebuild(part, new)
+    return memo[expr]

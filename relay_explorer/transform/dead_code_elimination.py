@@ -95,12 +95,12 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool, only_read: bool 
             first = [let for let in unneeded if any(id(node) in later for node in post_order(let.value))]
             live.update(map(id, first))
             pending += [let.value for let in first]
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in order:
         if id(node) not in seen and not isinstance(node, Var):
             continue  # in what is left out
         if isinstance(node, Let) and id(node) not in live:
-            memo[id(node)] = memo[id(node.body)]
+            memo[node] = memo[node.body]
             emit_rewrite(
                 _without_dead,
                 node.value,
@@ -109,8 +109,8 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool, only_read: bool 
                 sentence="It is unused, and its evaluation has no side effects.",
             )
         else:
-            memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
-    return memo[id(root)]
+            memo[node] = rebuild(node, [memo[part] for part in children(node)])
+    return memo[root]
 
 
 def _may_read(node: Expr) -> bool:
@@ -143,18 +143,18 @@ def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
                     value,
                     sentence="A variable that is used once becomes its value.",
                 )
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
 
     def put(part: Expr) -> Expr:
         """What stands for a part: for an inlined variable, what stands for its value."""
         while isinstance(part, Var) and part in once:
             part = once[part]
-        return memo[id(part)]
+        return memo[part]
 
     for node in order:
         if isinstance(node, Let):
             body = put(node.body)
-            memo[id(node)] = body if node.var in once else rebuild(node, [node.var, put(node.value), body])
+            memo[node] = body if node.var in once else rebuild(node, [node.var, put(node.value), body])
         else:
-            memo[id(node)] = rebuild(node, [put(part) for part in children(node)])
-    return memo[id(root)]
+            memo[node] = rebuild(node, [put(part) for part in children(node)])
+    return memo[root]

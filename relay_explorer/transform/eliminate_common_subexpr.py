@@ -34,11 +34,11 @@ class EliminateCommonSubexpr(FunctionPass):
         return infer_types(super().transform_module(mod, ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         first: dict[Hashable, Expr] = {}
         became: dict[int, list[Expr]] = {}  # by what is left: what it stands for
         for node in post_order(function):
-            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            new = rebuild(node, [memo[part] for part in children(node)])
             key = _key(new)
             if key is not None and not (self.fskip is not None and self.fskip(new)):
                 known = first.setdefault(key, new)
@@ -52,22 +52,22 @@ class EliminateCommonSubexpr(FunctionPass):
                     )
                 new = known
                 became.setdefault(id(new), []).append(node)
-            memo[id(node)] = new
-        return rewritten(function, _with_origins(memo[id(function)], became))
+            memo[node] = new
+        return rewritten(function, _with_origins(memo[function], became))
 
 
 def _with_origins(root: Expr, became: dict[int, list[Expr]]) -> Expr:
     """`root` with each expression that stands for several naming all of them as its origin."""
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in post_order(root):
-        new = rebuild(node, [memo[id(part)] for part in children(node)])
+        new = rebuild(node, [memo[part] for part in children(node)])
         sources = became.get(id(node), [])
         if len(sources) > 1:
             if new is node:  # it may be the program's own, which stays as it is
                 new = _copied(node)
             set_origin(new, tuple(sources))
-        memo[id(node)] = new
-    return memo[id(root)]
+        memo[node] = new
+    return memo[root]
 
 
 def _copied(node: Expr) -> Expr:

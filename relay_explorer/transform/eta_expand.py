@@ -35,7 +35,7 @@ class EtaExpand(TypedPass):
     expand_operator: bool = False
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in post_order(function):
             new = []
             for number, part in enumerate(children(node)):
@@ -45,9 +45,9 @@ class EtaExpand(TypedPass):
                 elif not called and self._expands(part):
                     new.append(self._value(part, mod))
                 else:
-                    new.append(memo[id(part)])
-            memo[id(node)] = rebuild(node, new)
-        return rewritten(function, memo[id(function)])
+                    new.append(memo[part])
+            memo[node] = rebuild(node, new)
+        return rewritten(function, memo[function])
 
     def _expands(self, part: Expr) -> bool:
         if isinstance(part, Constructor):

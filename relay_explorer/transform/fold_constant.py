@@ -48,24 +48,24 @@ def fold(expr: Expr) -> Expr:
     """`expr`, whose types are known, with its constants folded."""
     order = post_order(expr)
     values = {id(node.var): node.value for node in order if isinstance(node, Let)}
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
 
     def known(part: Expr) -> Expr:
         """What stands for a part: a constant for a variable that is bound to one."""
         value: Expr = part
         while isinstance(value, Var) and id(value) in values:
             value = values[id(value)]
-        made = memo.get(id(value), value)
+        made = memo.get(value, value)
         return made if value is part or isinstance(annotated(made), Constant) else part
 
     for node in order:
         if isinstance(node, Function):
             kernel = "Primitive" in node.attrs
-            memo[id(node)] = node if kernel else rebuild(node, [*node.params, known(node.body)])
+            memo[node] = node if kernel else rebuild(node, [*node.params, known(node.body)])
         elif isinstance(node, Let):
             value, body = known(node.value), known(node.body)
             inlined = isinstance(annotated(value), Constant)
-            memo[id(node)] = body if inlined else rebuild(node, [node.var, value, body])
+            memo[node] = body if inlined else rebuild(node, [node.var, value, body])
             if inlined:
                 emit_rewrite(
                     fold, node.var, value, sentence="A variable that is bound to a constant is that constant."
@@ -75,8 +75,8 @@ def fold(expr: Expr) -> Expr:
             made = _folded(node, new)
             if made is not new and not made.origin:
                 set_origin(made, (node,))
-            memo[id(node)] = made
-    return memo[id(expr)]
+            memo[node] = made
+    return memo[expr]
 
 
 def _folded(old: Expr, new: Expr) -> Expr:

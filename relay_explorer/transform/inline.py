@@ -90,23 +90,23 @@ def _callees_first(named: Mapping[GlobalVar, Mapping[GlobalVar, None]]) -> list[
 
 def _with(function: Function, leaves: Mapping[str, Function], acts: set[Expr]) -> Function:
     """The function with the leaves put into it."""
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in post_order(function):
         match node:
             case Call(op=GlobalVar(name_hint=name)) if name in leaves:
-                made = _called(node, leaves[name], [memo[id(arg)] for arg in node.args], acts)
+                made = _called(node, leaves[name], [memo[arg] for arg in node.args], acts)
                 emit_rewrite(
                     _with,
                     node,
                     made,
                     sentence="A call of a function that is marked `Inline` is its body, on these arguments.",
                 )
-                memo[id(node)] = made
+                memo[node] = made
             case GlobalVar(name_hint=name) if name in leaves:
-                memo[id(node)] = copied(leaves[name])
+                memo[node] = copied(leaves[name])
             case _:
-                memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
-    return rewritten(function, memo[id(function)])
+                memo[node] = rebuild(node, [memo[part] for part in children(node)])
+    return rewritten(function, memo[function])
 
 
 def _called(call: Call, function: Function, args: list[Expr], acts: set[Expr]) -> Expr:

@@ -77,16 +77,16 @@ class _Lifter:
         for node in order:
             if isinstance(node, Let):
                 names.setdefault(node.value, []).append(node.var)
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in order:
             if node in kept:
-                memo[id(node)] = node
+                memo[node] = node
                 continue
-            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            new = rebuild(node, [memo[part] for part in children(node)])
             if isinstance(node, Function) and node is not root and node is not code_of_closure(root):
                 new = self._closure(node, rewritten(node, new), names.get(node, []))
-            memo[id(node)] = new
-        return rewritten(root, memo[id(root)])
+            memo[node] = new
+        return rewritten(root, memo[root])
 
     def _closure(self, old: Function, new: Function, names: list[Var]) -> Expr:
         """Moves a local function, `old` as it was and `new` without functions in it, to the module; what

@@ -29,14 +29,14 @@ class SimplifyInference(TypedPass):
     opt_level = 0
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in post_order(function):
-            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            new = rebuild(node, [memo[part] for part in children(node)])
             made = _simpler(node, new)
             if made is not None:
                 set_origin(made, made.origin or (node,))
-            memo[id(node)] = new if made is None else made
-        return rewritten(function, memo[id(function)])
+            memo[node] = new if made is None else made
+        return rewritten(function, memo[function])
 
 
 def _simpler(old: Expr, new: Expr) -> Expr | None:

@@ -137,11 +137,11 @@ def _changed(change: Callable[[Expr, random.Random], Expr | None], why: str) -> 
         place = rng.choice(places)
         new = change(place, rng)
         assert new is not None
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in post_order(function.body):
-            memo[id(node)] = new if node is place else rebuild(node, [memo[id(c)] for c in children(node)])
+            memo[node] = new if node is place else rebuild(node, [memo[c] for c in children(node)])
         made = renamed(
-            Function(function.params, memo[id(function.body)], function.ret_type), lambda v: v.name_hint
+            Function(function.params, memo[function.body], function.ret_type), lambda v: v.name_hint
         )
         return None if structural_equal(function, made) else Pair(function, made, False, why)
 

@@ -70,10 +70,10 @@ TASK = PassTask("share_calls", _goal)
 
 def _doubled(rng: random.Random, module: IRModule) -> IRModule:
     """The program with some of what is shared written twice."""
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
 
     def copied(part: Expr) -> Expr:
-        made = memo[id(part)]
+        made = memo[part]
         if isinstance(made, Call) and isinstance(made.op, Op) and rng.random() < 0.6:
             return Call(made.op, made.args, made.attrs)
         if isinstance(made, TupleGetItem) and rng.random() < 0.6:
@@ -83,8 +83,8 @@ def _doubled(rng: random.Random, module: IRModule) -> IRModule:
     main = main_of(module)
     for node in post_order(main):
         shared = isinstance(node, (Call, Tuple, TupleGetItem))
-        memo[id(node)] = rebuild(node, [copied(c) if shared else memo[id(c)] for c in children(node)])
-    functions = {**module.functions, module.get_global_var("main"): memo[id(main)]}
+        memo[node] = rebuild(node, [copied(c) if shared else memo[c] for c in children(node)])
+    functions = {**module.functions, module.get_global_var("main"): memo[main]}
     return IRModule(functions, module.type_definitions)  # type: ignore[arg-type]  # a function stays one
 
 

@@ -85,11 +85,11 @@ def _operators_hint(function: Function, right: dict[str, int], got: dict[str, An
 
 def _ways(function: Function, name: str) -> int:
     """How often a walk that forgets what it has seen meets the operator."""
-    ways: dict[int, int] = {}
+    ways: dict[Expr, int] = {}
     for node in post_order(function):
         own = int(_is_operator(node) and getattr(node, "op").name == name)  # noqa: B009  # a call
-        ways[id(node)] = own + sum(ways[id(c)] for c in children(node))
-    return ways[id(function)]
+        ways[node] = own + sum(ways[c] for c in children(node))
+    return ways[function]
 
 
 def _where_missed(function: Function, name: str) -> str:

@@ -30,7 +30,7 @@ class FlatLets(FunctionPass):
         if not any(isinstance(node, Let) for node in order):
             return function
         values = _values(function, order)
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in order:
             if isinstance(node, Let) and node.var in values:
                 emit_rewrite(
@@ -39,11 +39,11 @@ class FlatLets(FunctionPass):
                     node.value,
                     sentence="The value of operators stands wherever its variable stood.",
                 )
-                memo[id(node)] = memo[id(_meant(node.body, values))]
+                memo[node] = memo[_meant(node.body, values)]
                 continue
-            parts = [memo[id(_meant(part, values))] for part in children(node)]
-            memo[id(node)] = rebuild(node, parts)
-        return rewritten(function, memo[id(function)])
+            parts = [memo[_meant(part, values)] for part in children(node)]
+            memo[node] = rebuild(node, parts)
+        return rewritten(function, memo[function])
 
 
 def _meant(node: Expr, values: dict[Var, Expr]) -> Expr:

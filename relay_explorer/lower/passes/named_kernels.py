@@ -30,7 +30,7 @@ class NamedKernels(FunctionPass):
         kernels = {node.var: node.value for node in order if isinstance(node, Let) and is_kernel(node.value)}
         if not kernels:
             return function
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in order:
             if isinstance(node, Let) and node.var in kernels:
                 emit_rewrite(
@@ -39,8 +39,8 @@ class NamedKernels(FunctionPass):
                     node.value,
                     sentence="A kernel stands wherever its variable stood.",
                 )
-                memo[id(node)] = memo[id(node.body)]
+                memo[node] = memo[node.body]
                 continue
-            parts = [memo[id(kernels.get(part, part))] for part in children(node)]  # type: ignore[call-overload]
-            memo[id(node)] = rebuild(node, parts)
-        return rewritten(function, memo[id(function)])
+            parts = [memo[kernels.get(part, part)] for part in children(node)]  # type: ignore[call-overload]
+            memo[node] = rebuild(node, parts)
+        return rewritten(function, memo[function])

@@ -37,17 +37,17 @@ class RowsApart(TypedPass):
         order = post_order(function)
         sources = {node: source for node in order if (source := _rows_of(node)) is not None}
         slices = Counter(sources.values())
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in order:
-            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            new = rebuild(node, [memo[part] for part in children(node)])
             if node in sources and slices[sources[node]] >= FEWEST:
                 new = call("annotation.stop_fusion", new)
                 set_origin(new, (node,))
                 emit_rewrite(
                     self.transform_function, node, new, sentence="Rows of a product are read where they lie."
                 )
-            memo[id(node)] = new
-        return rewritten(function, memo[id(function)])
+            memo[node] = new
+        return rewritten(function, memo[function])
 
 
 def _rows_of(node: Expr) -> Expr | None:

@@ -25,20 +25,20 @@ class WithoutMarks(FunctionPass):
         order = post_order(function)
         if not any(map(_is_mark, order)):
             return function
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in order:
             if _is_mark(node):
                 assert isinstance(node, Call)
-                memo[id(node)] = memo[id(node.args[0])]
+                memo[node] = memo[node.args[0]]
                 emit_rewrite(
                     self.transform_function,
                     node,
-                    memo[id(node)],
+                    memo[node],
                     sentence="An annotation computes nothing: its argument takes its place.",
                 )
             else:
-                memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
-        return rewritten(function, memo[id(function)])
+                memo[node] = rebuild(node, [memo[part] for part in children(node)])
+        return rewritten(function, memo[function])
 
 
 def _is_mark(node: Expr) -> bool:

@@ -137,11 +137,11 @@ def _renamed(value: Expr, names: dict[Var, Expr]) -> Expr:
     """A bound value with other names for its variables; those in its blocks too."""
     if not names:
         return value
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in post_order(value):
         made = names.get(node, node) if isinstance(node, Var) else None
         if made is None:
-            made = rebuild(node, [memo[id(part)] for part in children(node)])
+            made = rebuild(node, [memo[part] for part in children(node)])
             set_checked_type(made, node._checked_type)
-        memo[id(node)] = made
-    return memo[id(value)]
+        memo[node] = made
+    return memo[value]

@@ -65,7 +65,7 @@ class ReverseMode:
         self.fields: dict[int, dict[int, list[Expr]]] = {}  # to one field of it, a tuple
         self._recorder = active(Visit)
         self._at: Expr | None = None  # where the way back has come to
-        self._came: dict[int, list[Expr | None]] = {}  # if recorded: from where something came back
+        self._came: dict[Expr, list[Expr | None]] = {}  # if recorded: from where something came back
         self._sums: list[Expr] = []  # what is put together at this place
         self._taken: list[Expr] = []  # the fields of what is handed on from here
 
@@ -133,7 +133,7 @@ class ReverseMode:
     def _give(self, to: Expr, derivative: Expr) -> None:
         to = self._source(to)
         if self._recorder is not None and not isinstance(to.checked_type, TupleType):
-            self._came.setdefault(id(to), []).append(self._at)
+            self._came.setdefault(to, []).append(self._at)
         if isinstance(derivative, Tuple):
             for index, field in enumerate(derivative.fields):
                 self._give_field(to, index, field)
@@ -148,7 +148,7 @@ class ReverseMode:
 
     def _give_field(self, to: Expr, index: int, derivative: Expr) -> None:
         if self._recorder is not None:
-            self._came.setdefault(id(to), []).append(self._at)
+            self._came.setdefault(to, []).append(self._at)
         self.fields.setdefault(id(to), {}).setdefault(index, []).append(derivative)
 
     def _field(self, node: Expr, index: int) -> Expr | None:
@@ -192,7 +192,7 @@ class ReverseMode:
         """Records that the way back has been at `node`, if that is wanted."""
         if self._recorder is None:
             return
-        came, sums = tuple(self._came.get(id(node), ())), tuple(self._sums)
+        came, sums = tuple(self._came.get(node, ())), tuple(self._sums)
         whole = None if isinstance(derivative, Tuple) else derivative
         self._recorder.emit(Visit(node, came, whole, sums, tuple(given), (*made, *self._taken)))
 
@@ -263,11 +263,11 @@ def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr])
     """Makes `source` what the new expressions come from that `found` consist of: all down to those that were
     `given`, and to their fields where they are tuples. Those expressions, parts first.
     """
-    known: set[int] = set()
+    known: set[Expr] = set()
     pending = list(given)
     while pending:
         expr = pending.pop()
-        known.add(id(expr))
+        known.add(expr)
         if isinstance(expr, Tuple):
             pending += expr.fields
     made: list[Expr] = []
@@ -277,8 +277,8 @@ def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr])
         if ready:
             set_origin(expr, (source,))
             made.append(expr)
-        elif id(expr) not in known and not isinstance(expr, (Var, Op)):
-            known.add(id(expr))
+        elif expr not in known and not isinstance(expr, (Var, Op)):
+            known.add(expr)
             stack.append((expr, True))
             stack += [(part, False) for part in reversed(children(expr))]
     return made

@@ -119,17 +119,17 @@ class _Kernels:
         group = self._group(root)
         params: dict[int, Var] = {}
         arguments: list[Expr] = []
-        inner: dict[int, Expr] = {}
+        inner: dict[Expr, Expr] = {}
         members = self._members(root, group)
         for member in members:
             for part in _operands(member):
-                if id(part) not in inner:
-                    inner[id(part)] = self._argument(part, params, arguments)
-            inner[id(member)] = _within(member, [inner[id(part)] for part in _operands(member)])
+                if part not in inner:
+                    inner[part] = self._argument(part, params, arguments)
+            inner[member] = _within(member, [inner[part] for part in _operands(member)])
         attrs: dict[str, object] = {"Primitive": 1}
         if all(isinstance(m, Call) and isinstance(m.op, Op) and m.op.name in _RESHAPES for m in members):
             attrs["relay.reshape_only"] = 1
-        function = Function(list(params.values()), inner[id(root)], root.checked_type, None, attrs)
+        function = Function(list(params.values()), inner[root], root.checked_type, None, attrs)
         set_origin(function, tuple(members))
         call = Call(function, arguments)
         set_origin(call, (root,))
@@ -141,12 +141,12 @@ class _Kernels:
 
     def _members(self, root: Expr, group: Group) -> list[Expr]:
         """The expressions that a kernel computes, in post-order."""
-        found: dict[int, Expr] = {}
+        found: dict[Expr, Expr] = {}
         pending = [root]
         while pending:
             node = pending.pop()
-            if id(node) not in found:
-                found[id(node)] = node
+            if node not in found:
+                found[node] = node
                 pending += [p for p in _operands(node) if p in self.graph and self._group(p) is group]
         return sorted(found.values(), key=lambda node: self.graph[node].index)
 

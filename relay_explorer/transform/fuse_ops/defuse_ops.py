@@ -27,9 +27,9 @@ class DefuseOps(FunctionPass):
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         acts = effects(mod)
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in post_order(function):
-            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            new = rebuild(node, [memo[part] for part in children(node)])
             if isinstance(node, Call) and isinstance(new, Call) and isinstance(new.op, Function):
                 callee = new.op
                 if len(callee.type_params) == len(new.type_args) and len(callee.params) == len(new.args):
@@ -42,7 +42,7 @@ class DefuseOps(FunctionPass):
                         node,
                         sentence="A call of a function that is written in its place is its body.",
                     )
-                    memo[id(node)] = made
+                    memo[node] = made
                     continue
-            memo[id(node)] = new
-        return rewritten(function, memo[id(function)])
+            memo[node] = new
+        return rewritten(function, memo[function])

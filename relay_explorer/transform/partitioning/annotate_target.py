@@ -67,14 +67,14 @@ class _Marks:
             n for n in order if isinstance(n, Function) and "Composite" in n.attrs and n is not function
         ]
         whole = {inner for composite in composites for inner in post_order(composite)}
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in order:
             if node in whole and not (isinstance(node, Function) and node in composites):
-                memo[id(node)] = node
+                memo[node] = node
                 continue
-            parts = [memo[id(part)] for part in children(node)]
-            memo[id(node)] = node if node in whole else self._marked(node, parts)
-        return memo[id(function)]
+            parts = [memo[part] for part in children(node)]
+            memo[node] = node if node in whole else self._marked(node, parts)
+        return memo[function]
 
     def _marked(self, node: Expr, parts: list[Expr]) -> Expr:
         match node:

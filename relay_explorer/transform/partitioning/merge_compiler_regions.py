@@ -36,16 +36,16 @@ class MergeCompilerRegions(FunctionPass):
         if len(regions) < 2:
             return function
         _Merger(regions, Layout(function, NoNames())).merge(function)
-        memo: dict[int, Expr] = {}
+        memo: dict[Expr, Expr] = {}
         for node in post_order(function):
-            new = rebuild(node, [memo[id(part)] for part in children(node)])
+            new = rebuild(node, [memo[part] for part in children(node)])
             if _is_inside(node, regions):
                 assert isinstance(new, Call)
                 end = new.args[0]
                 assert isinstance(end, Call)
                 new = end.args[0]
-            memo[id(node)] = new
-        return rewritten(function, memo[id(function)])
+            memo[node] = new
+        return rewritten(function, memo[function])
 
 
 def _is_inside(node: Expr, regions: AnnotatedRegionSet) -> bool:

@@ -69,27 +69,27 @@ class PartitionGraph(Pass):
 
 def _with_flat_results(function: Expr) -> Expr:
     """A tuple that is written at the end of a region leaves it field by field: not as a tuple in a tuple."""
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in post_order(function):
-        new = rebuild(node, [memo[id(part)] for part in children(node)])
+        new = rebuild(node, [memo[part] for part in children(node)])
         if is_mark(node, END) and isinstance(new, Call) and isinstance(new.args[0], Tuple):
             fields = new.args[0].fields
             new = Tuple([compiler_end(field, compiler_of(node)) for field in fields], new.span)
             set_origin(new, (node,))
-        memo[id(node)] = new
-    return memo[id(function)]
+        memo[node] = new
+    return memo[function]
 
 
 def _without_default(function: Expr) -> Expr:
     """A program without marks for the default compiler."""
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in post_order(function):
         if (is_mark(node, BEGIN) or is_mark(node, END)) and compiler_of(node) == DEFAULT:
             assert isinstance(node, Call)
-            memo[id(node)] = memo[id(node.args[0])]
+            memo[node] = memo[node.args[0]]
         else:
-            memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
-    return memo[id(function)]
+            memo[node] = rebuild(node, [memo[part] for part in children(node)])
+    return memo[function]
 
 
 class _Partitioner:

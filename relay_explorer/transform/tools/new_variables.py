@@ -23,19 +23,19 @@ def with_new_variables(function: Function, copies: Mapping[Var, Var] | None = No
     for var in bound_vars(function):
         if var not in new:
             new[var] = copy_variable(var, var.name_hint)
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in post_order(function):
         if isinstance(node, Var):
-            memo[id(node)] = new.get(node, node)
+            memo[node] = new.get(node, node)
             continue
-        made = rebuild(node, [memo[id(part)] for part in children(node)])
+        made = rebuild(node, [memo[part] for part in children(node)])
         if isinstance(node, Match) and isinstance(made, Match):
             clauses = [Clause(renamed(c.lhs, new), c.rhs, c.span) for c in made.clauses]
             made = Match(made.data, clauses, made.complete, made.span)
             set_origin(made, (node,))
         if made is not node:
             set_checked_type(made, node._checked_type)
-        memo[id(node)] = made
-    result = memo[id(function)]
+        memo[node] = made
+    result = memo[function]
     assert isinstance(result, Function)
     return result

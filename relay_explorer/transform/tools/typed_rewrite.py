@@ -19,9 +19,9 @@ def rewrite_calls(expr: Expr, rules: Mapping[str, Rule]) -> Expr:
     """`expr`, whose types are known, with every call of an operator that `rules` names replaced, from the
     leaves up. Sharing is kept.
     """
-    memo: dict[int, Expr] = {}
+    memo: dict[Expr, Expr] = {}
     for node in post_order(expr):
-        new = rebuild(node, [memo[id(part)] for part in children(node)])
+        new = rebuild(node, [memo[part] for part in children(node)])
         if isinstance(node, Call) and isinstance(node.op, Op) and isinstance(new, Call):
             rule = rules.get(node.op.name)
             made = rule(node, new) if rule is not None else None
@@ -30,8 +30,8 @@ def rewrite_calls(expr: Expr, rules: Mapping[str, Rule]) -> Expr:
                 assert rule is not None
                 emit_rewrite(rule, new, made, node)
                 new = made
-        memo[id(node)] = new
-    return memo[id(expr)]
+        memo[node] = new
+    return memo[expr]
 
 
 def call(name: str, *args: Expr, **attrs: object) -> Call:
