@@ -260,7 +260,10 @@ _TOLD = (
         (EOFError, NotImplementedError),
         "Nobody is there to answer `input`: your function is given all it needs.",
     ),
-    (FrozenInstanceError, "What is given here cannot be changed. Make a new one in its place."),
+    (
+        FrozenInstanceError,
+        "What is given here is never changed: others may share it. Make a new one in its place.",
+    ),
 )
 
 
@@ -288,6 +291,8 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
         failure = Failure(case, expected, f"no answer: {error}", _WRITE)
     else:
         hint = next((told for kind, told in _TOLD if isinstance(error, kind)), "")
+        if isinstance(error, FrozenInstanceError):
+            more.pop("hint", None)  # the reason is clear, whatever an exercise guesses
         failure = Failure(case, expected, f"an exception, {_message(error)}", hint, trace=own_lines(error))
     return replace(failure, printed=outcome.printed, **{k: v for k, v in more.items() if v})
 

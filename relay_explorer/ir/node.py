@@ -49,13 +49,13 @@ class Node:
         self.__class__ = self._locked
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in type(self)._fields:
-            raise AttributeError(_refusal(self, name))
-        object.__setattr__(self, name, value)  # an attribute of a reader's own subclass
+        if name in type(self)._fields and hasattr(self, name):
+            raise _refusal(self, name)
+        object.__setattr__(self, name, value)  # of a subclass, in its constructor or outside of the slots
 
     def __delattr__(self, name: str) -> None:
         if name in type(self)._fields:
-            raise AttributeError(_refusal(self, name))
+            raise _refusal(self, name)
         object.__delattr__(self, name)
 
     def __setstate__(self, state: Anything) -> None:
@@ -65,14 +65,17 @@ class Node:
                 object.__setattr__(self, name, value)
 
 
-def _refusal(node: Node, name: str) -> str:
+def _refusal(node: Node, name: str) -> AttributeError:
+    """Say how to get a node with another field; the error is the one of frozen dataclasses."""
+    from dataclasses import FrozenInstanceError  # only here, since it imports much
+
     kind = type(node).__name__
     if name in ("_checked_type", "origin", "span"):
-        setter = f"set_{name.lstrip('_')}"
-        return (
-            f"a {kind} is immutable: `{setter}` of relay_explorer.ir annotates one that you have just built"
+        return FrozenInstanceError(
+            f"a {kind} is immutable: `set_{name.lstrip('_')}` of relay_explorer.ir annotates one that you "
+            "have just built"
         )
-    return (
+    return FrozenInstanceError(
         f"a {kind} is immutable, so its `{name}` cannot be assigned: build a new {kind}, "
         f"or use `with_fields(node, {name}=…)` of relay_explorer.ir"
     )

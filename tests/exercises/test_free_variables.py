@@ -140,7 +140,7 @@ WRONG = {
     "changes": Mistake(
         [(RETURN, "if isinstance(expr, relay.Tuple):\n        expr.fields = ()\n    return used - bound")],
         "uses",
-        "must leave the expression as it is",
+        "is never changed",
     ),
 }
 

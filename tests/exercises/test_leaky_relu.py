@@ -119,7 +119,7 @@ WRONG = {
     "in place": Mistake(
         [(SUPER, ""), (NEW, "call.op = relay.op.get('nn.leaky_relu'); return call")],
         "calls",
-        "Expressions are never changed",
+        "is never changed",
     ),
 }
 

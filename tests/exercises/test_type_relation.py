@@ -118,7 +118,7 @@ WRONG = {
     "changes a type": (
         [("*batch, n, d = points.shape", "*batch, n, d = points.shape; points.shape = (*batch, d, n)")],
         "forward",
-        "Types are never changed",
+        "is never changed",
     ),
     "never ends": ([("*batch, n, d = points.shape", "while True: pass")], "forward", "never ends"),
     "calls itself": (

@@ -93,8 +93,8 @@ WRONG_RESOLVE = {
                 "type.fields = tuple([resolve(f, classes) for f in type.fields]); return type",
             )
         ],
-        "inside",
-        "only looks",
+        "variables",
+        "is never changed",
     ),
     "forgets a case": (
         [("    return type\n\n\ndef", "    return type.dtype and None\n\n\ndef")],
@@ -260,7 +260,7 @@ WRONG_UNIFY = {
             )
         ],
         "plain",
-        "Types are never changed",
+        "is never changed",
     ),
 }
 WRONG = {
