@@ -199,9 +199,6 @@ NEURAL: list[Example] = [
     nn.space_to_depth(IMAGE, 2),
     nn.space_to_batch_nd(t(1, 4, 4, 1), [2, 2], [[0, 0], [0, 0]]),
     nn.batch_to_space_nd(t(4, 2, 2, 1), [2, 2], [[0, 0], [0, 0]]),
-    nn.cross_entropy(X, Y),
-    nn.cross_entropy_with_logits(X, Y),
-    nn.nll_loss(X, ints(2), V),
     nn.correlation(IMAGE, t(1, 4, 8, 8, name="other"), 1, 1, 1, 1, 1, True, "NCHW"),
     nn.fifo_buffer(t(1, 6), X, axis=0),
 ]

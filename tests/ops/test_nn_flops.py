@@ -9,7 +9,18 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from relay_explorer.ir.expr import Call, Expr
-from relay_explorer.ops.nn import activation, conv, conv_other, conv_transpose, dense, misc, norm, pool, space
+from relay_explorer.ops.nn import (
+    activation,
+    conv,
+    conv_other,
+    conv_transpose,
+    dense,
+    misc,
+    norm,
+    pool,
+    softmax,
+    space,
+)
 from tests.ops.nn_programs import operands
 from tests.ops.tensor_programs import t, type_of
 
@@ -67,7 +78,7 @@ CASES: list[tuple[Expr, int]] = [
         pytorch_flops(torch.bmm, (3, 4, 7), (3, 7, 5)),
     ),
     (activation.relu(t(2, 3)), 6),
-    (activation.softmax(t(2, 3)), 5 * 6),
+    (softmax.softmax(t(2, 3)), 5 * 6),
     (norm.batch_norm(t(2, 3), *[t(3)] * 4).tuple_value, 4 * 6),
     (dense.bias_add(t(2, 3), t(3)), 6),
     (pool.max_pool2d(t(1, 2, 4, 4), 2, 2), 4 * 8),

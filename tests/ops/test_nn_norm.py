@@ -9,16 +9,16 @@ from relay_explorer.ir.expr import Call, TupleGetItem, var
 from relay_explorer.ir.narrow import as_a, as_op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any, TensorType
-from relay_explorer.ops.nn import activation, norm, norm_other
+from relay_explorer.ops.nn import activation, norm, norm_other, softmax
 from tests.ops.nn_programs import first_types, operands
 from tests.ops.tensor_programs import refused, t, typed
 
 LIKE_THEIR_DATA = [
     activation.relu(t(2, 3)),
     activation.leaky_relu(t(2, 3)),
-    activation.softmax(t(2, 3)),
-    activation.log_softmax(t(2, 3), 0),
-    activation.fast_softmax(t(2, 3), -2),
+    softmax.softmax(t(2, 3)),
+    softmax.log_softmax(t(2, 3), 0),
+    softmax.fast_softmax(t(2, 3), -2),
     norm_other.l2_normalize(t(2, 3), 1e-6, [0, -1]),
     norm_other.l2_normalize(t(2, 3), 1e-6),
     norm_other.lrn(t(2, 3)),
@@ -134,7 +134,7 @@ def test_refusals(call: Call, message: str, help: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", [activation.softmax(t(2, 3), 2), activation.softmax(t(2, 3), -3), norm_other.lrn(t(2, 3), axis=2)]
+    "call", [softmax.softmax(t(2, 3), 2), softmax.softmax(t(2, 3), -3), norm_other.lrn(t(2, 3), axis=2)]
 )
 def test_axes_that_are_not_there(call: Call) -> None:
     error = refused(call)

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, ParamSpec, TypeVar
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, attr, required
-from ...ir.expr import Call, Expr
-from ...ir.op import Compute, Flops, Op, OpPattern, Relation, RelationError, Reporter, size_of
+from ...ir.attrs import attr, required
+from ...ir.declaration import Gradient, Precision
+from ...ir.expr import Call, Expr, const
+from ...ir.op import Compute, OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
+from ...ir.typed import tensor_type
 from ...ir.types import IncompleteType, TensorType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand
+from ..calls import relay
+from ..cost import operations_per_input
+from ..examples import V, X, Y, ints
+from ..gradient_tools import along, axis_count, composed, extents, number
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import operator
 from ..relation import same_dim, tensor
+from ..te.library import te, tirx
+from ..te.lowered import Lowered, Lowering
+from ..te.places import inside
+from ..te.tensors import Tensor, Value, dims, dtype_of, real_type, reduce_axes, select, stage, sum_over
+from ..te.tensors import cast as te_cast
+from ..te.tensors import number as te_number
 
 __all__ = ["cross_entropy", "cross_entropy_with_logits", "nll_loss"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class NLLLossAttrs(Attrs, key="relay.attrs.NLLLossAttrs"):
-    reduction: str = attr("mean", 'What becomes of the losses: "mean", "sum" or "none".')
-    ignore_index: int = required("The class whose targets do not count.")
+
+# -- cross entropy
 
 
 def _cross_entropy(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -49,65 +65,110 @@ def _cross_entropy(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
     return True
 
 
-def _flops_each(count: int) -> Flops:
-    """So many operations an element of the predictions."""
-    return lambda attrs, inputs, output: count * size_of(inputs[0])
-
-
-def _agreement(logarithms: Array, targets: Array) -> Array:
+def _mean_agreement(logarithms: Array, targets: Array) -> Array:
     return (-np.sum(logarithms * targets) / len(targets)).astype(targets.dtype)
 
 
-def _cross_entropy_op(
-    name: str,
-    description: str,
-    formula: str,
-    flops: int,
-    compute: Compute,
-    gradient: str = "",
-) -> Op:
-    return declare(
-        name,
-        description,
-        formula=formula,
-        relation=Relation("CrossEntropy", _cross_entropy, "{out} = one number, and {0} = {1}"),
-        inputs=("predictions", "targets"),
-        flops=_flops_each(flops),
-        compute=compute,
-        family="training",
-        level=10,
-        lenient_in_tvm="It accepted targets of another element type.",
-        gradient=gradient,
-        lowering="loss." + name.removeprefix("nn."),
+def _agreement_te(logarithm: Callable[[Value], Value]) -> Lowering:
+    """The mean over examples of targets times logarithms of predictions, negated."""
+
+    def lower(call: Lowered) -> list[Tensor]:
+        predictions, targets = call.inputs
+        dtype = dtype_of(targets)
+        real, (examples, classes) = real_type(dtype), dims(predictions)
+        n, c = reduce_axes([examples, classes])
+
+        def all_of_them() -> Value:
+            product = logarithm(te_cast(predictions(n, c), real)) * te_cast(targets(n, c), real)
+            return sum_over(product, [n, c])
+
+        sums = stage((), all_of_them, f"{call.name}_sum")
+        known_count = isinstance(examples, int)  # the mean of no examples is no number
+        count = te_number(examples or math.nan, real) if known_count else te_cast(examples, real)
+        return [stage((), lambda: te_cast(-sums() / count, dtype), call.name)]
+
+    return lower
+
+
+def _examples(predictions: Expr) -> Expr:
+    """How many examples there are, as a number of the predictions' type."""
+    first = tensor_type(predictions).shape[0]
+    if isinstance(first, int):
+        return number(first, predictions)
+    return relay.cast(
+        relay.take(relay.shape_of(predictions), const(0, "int32"), 0), tensor_type(predictions).dtype
     )
 
 
-_CROSS_ENTROPY = _cross_entropy_op(
+def _cross_entropy_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """-Σ t · log p / N."""
+    p, t = call.args
+    share = relay.negative(grad) / _examples(p)
+    return [share * t / p, share * relay.log(p)]
+
+
+def _with_logits_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """-Σ t · l / N."""
+    logits, t = call.args
+    share = relay.negative(grad) / _examples(logits)
+    return [share * t, share * logits]
+
+
+def _cross_entropy_operator(
+    name: str,
+    *,
+    description: str,
+    formula: str,
+    operations: int,
+    reference: Compute,
+    gradient: Gradient,
+    lowering: Lowering,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a mean over examples of targets times logarithms; `operations` are counted for an element."""
+    return operator(
+        name,
+        description=description,
+        formula=formula,
+        family="training",
+        relation=Relation("CrossEntropy", _cross_entropy, "{out} = one number, and {0} = {1}"),
+        flops=operations_per_input(operations),
+        reference=reference,
+        gradient=gradient,
+        lowering=lowering,
+        layout=NO_LAYOUT_RULE,
+        precision=Precision.NEVER,
+        example=lambda build: build(X, Y),
+        lenient_in_tvm="It accepted targets of another element type.",
+    )
+
+
+@_cross_entropy_operator(
     "nn.cross_entropy",
-    "The mean over examples of the targets' cross entropy with predicted probabilities.",
-    r"y = -\frac{1}{N} \sum_{n,c} t_{n,c} \log p_{n,c}",
-    3,  # logarithm, product, sum
-    lambda attrs, predictions, targets: _agreement(np.log(predictions), targets),
-    gradient="loss.cross_entropy",
+    description="The mean over examples of the targets' cross entropy with predicted probabilities.",
+    formula=r"y = -\frac{1}{N} \sum_{n,c} t_{n,c} \log p_{n,c}",
+    operations=3,  # logarithm, product, sum
+    reference=lambda attrs, predictions, targets: _mean_agreement(np.log(predictions), targets),
+    gradient=Gradient("dp = −dy · t / (p · N), dt = −dy · log p / N", _cross_entropy_gradient),
+    lowering=_agreement_te(lambda x: te.log(x)),
 )
-_CROSS_ENTROPY_WITH_LOGITS = _cross_entropy_op(
+def cross_entropy(predictions: Operand, targets: Operand) -> Call:
+    """The mean cross entropy of `predictions` and `targets`, both (examples, classes): one number."""
+
+
+@_cross_entropy_operator(
     "nn.cross_entropy_with_logits",
-    "The mean over examples of the targets' products with predicted log-probabilities.",
-    r"y = -\frac{1}{N} \sum_{n,c} t_{n,c}\, \ell_{n,c}",
-    2,  # product, sum
-    lambda attrs, predictions, targets: _agreement(predictions, targets),
-    gradient="loss.cross_entropy_with_logits",
+    description="The mean over examples of the targets' products with predicted log-probabilities.",
+    formula=r"y = -\frac{1}{N} \sum_{n,c} t_{n,c}\, \ell_{n,c}",
+    operations=2,  # product, sum
+    reference=lambda attrs, predictions, targets: _mean_agreement(predictions, targets),
+    gradient=Gradient("dl = −dy · t / N, dt = −dy · l / N", _with_logits_gradient),
+    lowering=_agreement_te(lambda x: x),
 )
+def cross_entropy_with_logits(predictions: Operand, targets: Operand) -> Call:
+    """As `cross_entropy`, with predictions that are logarithms of probabilities."""
 
 
-def cross_entropy(predictions: Expr, targets: Expr) -> Call:
-    """Both (examples, classes): one number."""
-    return Call(_CROSS_ENTROPY, [expr(predictions), expr(targets)])
-
-
-def cross_entropy_with_logits(predictions: Expr, targets: Expr) -> Call:
-    """Both (examples, classes), predictions as logarithms of probabilities: one number."""
-    return Call(_CROSS_ENTROPY_WITH_LOGITS, [expr(predictions), expr(targets)])
+# -- negative log-likelihood
 
 
 def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -165,7 +226,7 @@ def _check_dtypes(predictions: TensorType, targets: TensorType, weights: TensorT
         )
 
 
-def _likelihood(attrs: NLLLossAttrs, predictions: Array, targets: Array, weights: Array) -> Array:
+def _weighted_likelihood(attrs: Anything, predictions: Array, targets: Array, weights: Array) -> Array:
     counts = targets != attrs.ignore_index
     classes = np.where(counts, targets, 0)
     chosen = np.take_along_axis(predictions, classes[:, None], 1)[:, 0]
@@ -176,31 +237,73 @@ def _likelihood(attrs: NLLLossAttrs, predictions: Array, targets: Array, weights
     return losses.sum() if attrs.reduction == "sum" else losses.sum() / shares.sum()
 
 
-_NLL_LOSS = declare(
+def _nll_loss_te(call: Lowered) -> list[Tensor]:
+    """A target that is no class counts as the nearest one; one that is ignored weighs 0."""
+    predictions, targets, weights = call.inputs
+    attrs, dtype = call.attrs, dtype_of(predictions)
+    real, classes = real_type(dtype), dims(predictions)[1]
+
+    def weight(*i: Value) -> Value:
+        ignored = tirx.EQ(targets(*i), te_number(attrs.ignore_index, dtype_of(targets)))
+        return select(ignored, te_number(0, real), te_cast(weights(inside(targets(*i), classes)), real))
+
+    def loss(*i: Value) -> Value:
+        chosen = te_cast(predictions(i[0], inside(targets(*i), classes), *i[1:]), real)
+        return te_number(0, real) - chosen * weight(*i)
+
+    shape = dims(targets)
+    if attrs.reduction == "none":
+        return [stage(shape, lambda *i: te_cast(loss(*i), dtype), call.name)]
+    k, m = reduce_axes(shape), reduce_axes(shape, "m")
+    total = stage((), lambda: sum_over(loss(*k), k), f"{call.name}_sum")
+    if attrs.reduction == "sum":
+        return [stage((), lambda: te_cast(total(), dtype), call.name)]
+    weighed = stage((), lambda: sum_over(weight(*m), m), f"{call.name}_weight")
+    return [stage((), lambda: te_cast(total() / weighed(), dtype), call.name)]
+
+
+def _likelihood_expr(attrs: Anything, predictions: Expr, targets: Expr, weights: Expr) -> Expr:
+    """A target that does not count is no class: its row is all zeros."""
+    dtype, rank = tensor_type(predictions).dtype, axis_count(predictions)
+    classes = extents(predictions, "the gradient of `nn.nll_loss`")[1]
+    one, zero = const(1, dtype), const(0, dtype)
+    ignored = relay.equal(targets, const(attrs.ignore_index, tensor_type(targets).dtype))
+    rows = relay.one_hot(targets, one, zero, classes, 1, dtype)
+    shares = relay.where(relay.expand_dims(ignored, 1), zero, rows) * along(weights, rank, 1)
+    losses = relay.negative(relay.sum(predictions * shares, [1]))
+    if attrs.reduction == "none":
+        return losses
+    return relay.sum(losses) if attrs.reduction == "sum" else relay.sum(losses) / relay.sum(shares)
+
+
+@operator(
     "nn.nll_loss",
-    "The negative log-likelihood of the target classes, weighted by class.",
+    description="The negative log-likelihood of the target classes, weighted by class.",
     formula=r"y = -\frac{\sum_n w_{t_n}\, p_{n,t_n}}{\sum_n w_{t_n}}",
+    family="training",
     relation=Relation(
         "NLLLoss", _nll_loss, "{out} = one number or {1}; {1} = {0} without its axis 1, which is {2}"
     ),
-    inputs=("predictions", "targets", "weights"),
-    attrs=NLLLossAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=lambda attrs, inputs, output: (
-        3 * size_of(inputs[1])
-    ),  # a product, a sum of losses, a sum of weights
-    family="training",
-    level=10,
+    # A product, a sum of losses, a sum of weights
+    flops=lambda attrs, inputs, output: 3 * size_of(inputs[1]),
+    reference=_weighted_likelihood,
+    gradient=Gradient(
+        "dp = −dy · w of the class at each target, else 0, divided by the sum of weights for a mean",
+        composed(_likelihood_expr),
+    ),
+    lowering=_nll_loss_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X, ints(2), V),
+    attrs_key="relay.attrs.NLLLossAttrs",
     lenient_in_tvm="It compared only the number of the targets' axes, and accepted any reduction.",
-    compute=_likelihood,
-    gradient="loss.nll_loss",
-    lowering="loss.nll_loss",
 )
-
-
 def nll_loss(
-    predictions: Expr, targets: Expr, weights: Expr, reduction: str = "mean", ignore_index: int = -100
+    predictions: Operand,
+    targets: Operand,
+    weights: Operand,
+    reduction: Annotated[str, attr("mean", 'What becomes of the losses: "mean", "sum" or "none".')] = "mean",
+    ignore_index: Annotated[int, required("The class whose targets do not count.")] = -100,
 ) -> Call:
     """`predictions` (N, C, …) are log-probabilities, `targets` (N, …) class numbers, `weights` (C)."""
-    attrs = NLLLossAttrs(reduction=reduction, ignore_index=ignore_index)
-    return Call(_NLL_LOSS, [expr(predictions), expr(targets), expr(weights)], attrs)

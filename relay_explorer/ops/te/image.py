@@ -19,9 +19,9 @@ from ..nn.sliding import sides
 from .binary import plus
 from .convolution import places as window_places
 from .convolution import surrounded
-from .index import inside
 from .library import te
 from .lowered import Lowered, Lowering
+from .places import inside
 from .reduce import greatest
 from .tensors import (
     Tensor,

@@ -14,6 +14,7 @@ from .binary import whole_quotient
 from .imperative import Buffers, each, int32, int64, loops, when
 from .library import te, tirx
 from .lowered import Lowered
+from .places import counted, inside
 from .reduce import products_from
 from .tensors import (
     Shape,
@@ -34,22 +35,6 @@ from .tensors import (
     stage,
     unravel,
 )
-
-
-def _size(dim: Any) -> Value:
-    """An extent as an int64."""
-    return int64(dim)
-
-
-def counted(index: Value, dim: Any) -> Value:
-    """An index into an axis: counted from the end where it is negative."""
-    at = index.astype("int64")
-    return select(at < 0, at + _size(dim), at)
-
-
-def inside(index: Value, dim: Any) -> Value:
-    """An index into an axis, counted from the end where it is negative, and brought into the axis."""
-    return clamp(counted(index, dim), 0, _size(dim) - 1)
 
 
 def take(call: Lowered) -> list[Tensor]:
@@ -74,11 +59,11 @@ def take(call: Lowered) -> list[Tensor]:
 
 
 def _clipped(index: Value, dim: Any) -> Value:
-    return clamp(index.astype("int64"), 0, _size(dim) - 1)
+    return clamp(index.astype("int64"), 0, int64(dim) - 1)
 
 
 def _wrapped(index: Value, dim: Any) -> Value:
-    return te.floormod(index.astype("int64"), _size(dim))
+    return te.floormod(index.astype("int64"), int64(dim))
 
 
 def gather(call: Lowered) -> list[Tensor]:
@@ -119,30 +104,30 @@ def unravel_index(call: Lowered) -> list[Tensor]:
     indices, shape = call.inputs
     rank, dtype = dims(shape)[0], dtype_of(indices)
 
-    def extent(axis: Value) -> Value:
+    def int64(axis: Value) -> Value:
         return tirx.max(shape(axis).astype("int64"), number(1, "int64"))
 
     def value(*i: Value) -> Value:
         place = indices(*i[1:]).astype("int64")
         found: Any = number(0, "int64")
         for axis in range(rank - 1, -1, -1):
-            found = select(i[0] == axis, tirx.truncmod(place, extent(axis)), found)
-            place = tirx.truncdiv(place, extent(axis))
+            found = select(i[0] == axis, tirx.truncmod(place, int64(axis)), found)
+            place = tirx.truncdiv(place, int64(axis))
         return found.astype(dtype)
 
     if known(rank) is not None:
         return [stage((rank, *indices.shape), value, call.name)]
-    steps = products_from(extent, rank, f"{call.name}_steps")
+    steps = products_from(int64, rank, f"{call.name}_steps")
 
     def coordinate(axis: Value, *i: Value) -> Value:
         place = tirx.truncdiv(indices(*i).astype("int64"), steps(axis + 1))
-        return tirx.truncmod(place, extent(axis)).astype(dtype)
+        return tirx.truncmod(place, int64(axis)).astype(dtype)
 
     return [stage((rank, *indices.shape), coordinate, call.name)]
 
 
 def _lies(index: Value, dim: Any) -> Value:
-    return every([index >= 0, index < _size(dim)])
+    return every([index >= 0, index < int64(dim)])
 
 
 # -- putting elements at indices

@@ -1,0 +1,19 @@
+"""Indices of tensors as kernels compute them: counted from the end, and brought into their axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .imperative import int64
+from .tensors import Value, clamp, select
+
+
+def counted(index: Value, dim: Any) -> Value:
+    """An index into an axis: counted from the end where it is negative."""
+    at = index.astype("int64")
+    return select(at < 0, at + int64(dim), at)
+
+
+def inside(index: Value, dim: Any) -> Value:
+    """An index into an axis, counted from the end where it is negative, and brought into the axis."""
+    return clamp(counted(index, dim), 0, int64(dim) - 1)

@@ -1,0 +1,44 @@
+"""The layers of `relay_explorer`, from the top: a folder imports only from those above it.
+
+`tests/machinery/test_layers.py` holds the package to this list, and `figures/layers.py` draws it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Layer(NamedTuple):
+    """A folder or module of the package, what it holds, and the band of the drawing that it belongs to."""
+
+    name: str
+    holds: str
+    band: str
+
+
+LAYERS = (
+    Layer("_project", "name, version, public address", ""),
+    Layer("ir", "expressions, types, modules, recorder", "The language"),
+    Layer("ops", "one declaration for each operator", "The language"),
+    Layer("text", "parser and printer", "The language"),
+    Layer("typing", "type inference", "The language"),
+    Layer("prelude", "lists, trees and options, in Relay", "The language"),
+    Layer("analysis", "dominators, liveness, cost", "The compiler"),
+    Layer("dataflow_pattern", "patterns that match and rewrite", "The compiler"),
+    Layer("transform", "one pass for each file or folder", "The compiler"),
+    Layer("quantize", "annotate, calibrate, realize", "The compiler"),
+    Layer("execute", "interpreter, graph, VM, ahead of time", "The compiler"),
+    Layer("lower", "Relay to TVM: codegen, schedules, cache", "The compiler"),
+    Layer("frontends", "importers of models", "The compiler"),
+    Layer("relax", "TVM's present graph language", "The compiler"),
+    Layer("_missing", "errors for names that are not here", "What people use"),
+    Layer("relay", "the façade that `tvm.relay` was", "What people use"),
+    Layer("models", "the programs that the book uses", "What people use"),
+    Layer("testing", "random programs, shrinking, equality", "What people use"),
+    Layer("views", "what an explorer shows, as plain data", "What people use"),
+    Layer("widgets", "pages and notebook widgets", "What people use"),
+    Layer("explorer", "`explore`", "What people use"),
+    Layer("grading", "checks of the exercises", "What people use"),
+    Layer("compat", "the rest of what `tvm` was", "What people use"),
+    Layer("cli", "the command `relay-explorer`", "What people use"),
+)
