@@ -14,7 +14,7 @@ from relay_explorer import models, relay
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.recorder import Recorder
 from relay_explorer.transform import ToANormalForm
-from relay_explorer.transform.partial_evaluate import MOST_BINDINGS, Evaluator
+from relay_explorer.transform.partial_evaluate.evaluator import MOST_BINDINGS, Evaluator
 from relay_explorer.transform.partial_evaluate.record import LIMIT, PartialEvaluationEvent
 from relay_explorer.typing import infer_types
 

@@ -12,7 +12,7 @@ from ...ir.recorder import Recorder
 from ...typing import infer_types
 from ..infrastructure import PassContext
 from ..normal_forms.to_a_normal_form import ToANormalForm
-from . import MOST_BINDINGS, Evaluator
+from .evaluator import MOST_BINDINGS, Evaluator
 from .record import LIMIT, Entered, Frame, PartialEvaluationEvent
 
 
