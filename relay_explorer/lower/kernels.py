@@ -18,7 +18,7 @@ from ..text import astext
 from .cache import store as cache
 from .codegen.levels import kernel_name
 from .codegen.process_pool import POOL, Request, compiled_here
-from .lowering import tensor_types
+from .lowering import is_users, tensor_types
 from .runtime.host_kernel import needs_host
 from .runtime.kernel import Kernel
 from .targets.target import Target
@@ -70,7 +70,7 @@ def _known(function: Function) -> dict[str, Any]:
     if needs_host(function):
         return {"host": True, "function": function}
     ops = [node for node in post_order(function) if isinstance(node, Op)]
-    own = any(op.get_attr("FTVMCompute") is not None for op in ops)
+    own = any(map(is_users, ops))
     types = [t for p in function.params for t in tensor_types(p.checked_type)]
     named = any(isinstance(size, Size) for t in types for size in t.shape)
     return {"function": function, "rule": "in this process"} if own or named else {}

@@ -35,6 +35,15 @@ def lowering_of(op: Op) -> Lowering | None:
     return None
 
 
+def is_users(op: Op) -> bool:
+    """Whether the lowering of an operator is the user's: the cache on disk, and the processes that compile,
+    know only the package's.
+    """
+    if op.get_attr("FTVMCompute") is not None:
+        return True
+    return callable(op.lowering) and not op.module.startswith("relay_explorer.")
+
+
 def tensor_types(type_: Type) -> list[TensorType]:
     """The tensors that a value of a type is made of, in order."""
     found = leaf_types(type_)

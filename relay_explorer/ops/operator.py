@@ -1,5 +1,7 @@
 """Declare an operator: one decorated function, whose signature is the builder, the schema and the types.
 
+    from relay_explorer.ops import IDENTITY, Gradient, OpPattern, Operand, attr, np, operator, t
+
     @operator(
         "my.scaled_relu",
         formula=r"y = \\alpha \\max(x, 0)",

@@ -23,6 +23,7 @@ def transposed_convolution(question: Question) -> Answer:
     answer = convolution(question)
     assert answer is not None
     data, kernel = answer.input_layouts
+    assert kernel is not None
     return answer._replace(input_layouts=[data, Layout(weight_layout(kernel.name))])
 
 

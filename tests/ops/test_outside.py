@@ -1,0 +1,137 @@
+"""Operators that are declared outside of the package, by one file of public names, are operators."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relay_explorer
+from relay_explorer import relay
+from relay_explorer.ir.errors import AttributeSchemaError, TypeInferenceError
+from relay_explorer.ir.expr import Function
+from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.op import Op
+from relay_explorer.lower.executor import create_executor
+from relay_explorer.text import astext, parse
+from relay_explorer.transform import FuseOps, InferType, Sequential, SimplifyInference, gradient
+from relay_explorer.typing import infer_types
+
+FILE = Path(__file__).with_name("outside_operators.py")
+PROGRAM = """#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 8), float32], %g: Tensor[(4, 8), float32]) {
+  %0 = my.swish_gate(%x, %g, beta=2f);
+  %1 = nn.relu(%0);
+  my.spread(%1)
+}
+"""
+RNG = np.random.default_rng(3)
+X, G = RNG.normal(size=(2, 4, 8)).astype("float32")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def mine() -> Iterator[Any]:
+    """The file of the user's operators, imported; other tests do not see them."""
+    spec = importlib.util.spec_from_file_location("outside_operators", FILE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    for name in ("my.swish_gate", "my.spread"):
+        Op.unregister(name)
+
+
+def expected(x: np.ndarray, g: np.ndarray) -> np.ndarray:
+    value = np.maximum(x * g / (1 + np.exp(-2 * g)), 0)
+    return value.max(-1) - value.min(-1)
+
+
+def test_it_is_built_from_public_names_only() -> None:
+    text = FILE.read_text("utf-8")
+    imports = [line for line in text.splitlines() if "relay_explorer" in line and "import" in line]
+    assert imports == ["from relay_explorer.ops import ("]
+
+
+def test_its_builder_checks_its_arguments(mine: Any) -> None:
+    x = relay.var("x", shape=(2, 3))
+    assert "beta" not in astext(mine.swish_gate(x, x, beta=1.0))
+    assert "beta=1.5f" in astext(mine.swish_gate(x, x))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bta'"):
+        mine.swish_gate(x, x, bta=1.0)
+    with pytest.raises(AttributeSchemaError, match="attribute `beta` takes a number"):
+        mine.swish_gate(x, x, "steep")
+
+
+def test_it_is_parsed_typed_and_printed() -> None:
+    module = infer_types(parse(PROGRAM))
+    assert str(module["main"].ret_type) == "Tensor[(4), float32]"
+    assert "my.swish_gate(%x, %g, beta=2f)" in astext(module)
+    assert astext(infer_types(parse(astext(module)))) == astext(module)
+
+
+def test_a_type_error_names_its_rule(mine: Any) -> None:
+    x, y = relay.var("x", shape=(2, 3)), relay.var("y", shape=(3, 2))
+    with pytest.raises(TypeInferenceError, match="and its gate"):
+        infer_types(IRModule.from_expr(Function([x, y], mine.swish_gate(x, y))))
+
+
+def test_it_is_interpreted() -> None:
+    run = create_executor("debug", mod=parse(PROGRAM)).evaluate()
+    np.testing.assert_allclose(run(X, G).numpy(), expected(X, G), rtol=1e-5)
+
+
+def test_it_is_fused_and_optimized() -> None:
+    module = Sequential([SimplifyInference(), InferType(), FuseOps(2)])(parse(PROGRAM))
+    assert astext(module).count("Primitive=1") == 1  # the gate and relu join the reduction
+
+
+@pytest.mark.parametrize("executor", ["graph", "vm"])
+def test_it_is_compiled_for_the_processor(executor: str) -> None:
+    program = relay_explorer.build(parse(PROGRAM), executor=executor)
+    np.testing.assert_allclose(np.asarray(program(X, G)), expected(X, G), rtol=1e-4, atol=1e-5)
+
+
+def test_it_is_compiled_to_cuda_source() -> None:
+    program = relay_explorer.build(parse(PROGRAM), target="cuda")
+    sources = [kernel.source("cuda") for kernel in program.kernels]
+    assert any("my_spread" in source and "__global__" in source for source in sources)
+
+
+def test_its_gradient_is_the_slope() -> None:
+    module = infer_types(parse(PROGRAM))
+    backward = gradient(module["main"], mode="first_order")
+    run = create_executor("debug", mod=IRModule.from_expr(backward)).evaluate()
+    _, (by_x, by_g) = run(X, G)
+    step = 1e-3
+    for place in ((0, 0), (1, 5), (3, 7)):
+        for array, found in ((X, by_x), (G, by_g)):
+            original = array[place]
+            sums = []
+            for moved in (original + step, original - step):
+                array[place] = moved
+                sums.append(expected(X.astype("float64"), G.astype("float64")).sum())
+            array[place] = original
+            slope = (sums[0] - sums[1]) / (2 * step)
+            assert abs(found.numpy()[place] - slope) < 5e-3
+
+
+@pytest.mark.parametrize("view", ["ir", "types", "fusion", "gradient", "lowering", "pipeline", "sharing"])
+def test_it_is_explained_and_drawn(view: str) -> None:
+    options = {"passes": "SimplifyInference, FuseOps"} if view == "pipeline" else {}
+    shown = relay_explorer.explore(parse(PROGRAM), view=view, **options)
+    assert "swish_gate" in shown.to_json()
+
+
+def test_it_answers_every_question() -> None:
+    for name in ("my.swish_gate", "my.spread"):
+        op = Op.get(name)
+        assert op.description
+        assert op.example is not None
+        assert op.example().op is op
+        assert None not in (op.gradient, op.layout, op.precision, op.compute)
+        assert callable(op.lowering)
