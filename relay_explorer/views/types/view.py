@@ -12,8 +12,8 @@ from ...typing.events import (
     Annotated,
     Bound,
     Ended,
-    Event,
     FunctionEntered,
+    InferenceEvent,
     Merged,
     Moved,
     Named,
@@ -246,7 +246,7 @@ class _Builder:
         )
         self.steps.append(Step(mark_of(first), self.row, say, because, tuple(self.changes)))
 
-    def _event(self, event: Event) -> None:
+    def _event(self, event: InferenceEvent) -> None:
         self.now.add(event)
         match event:
             case Typed():
