@@ -5,6 +5,12 @@ what a compiler does.
     explore(models.load("lenet"), view="types")
 
 Importing this package loads nothing else: its parts are loaded when they are first named.
+
+Public, and kept from release to release, are the names of this module (`relay`, `explore`, `build`, `load`,
+`models`, `testing` …), and what these packages list in their `__all__`: `ir`, `text`, `typing`, `prelude`,
+`analysis`, `dataflow_pattern`, `transform`, `execute`, `models`, `testing`, `grading`, `compat`. Import them
+from the package. Every other module is internal: anyone may look inside, as the book does, and it may change
+with any release. What begins with an underscore is for its own package alone.
 """
 
 from __future__ import annotations
@@ -15,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 from . import _project
 
 if TYPE_CHECKING:
-    from . import models, relay
+    from . import models, relay, testing
     from .explorer import Explorer, explore
     from .lower.build import build
     from .lower.saving import load
 
 __version__ = _project.VERSION
 
-__all__ = ["Explorer", "__version__", "build", "explore", "load", "models", "relay"]
+__all__ = ["Explorer", "__version__", "build", "explore", "load", "models", "relay", "testing"]
 
 _PLACES = {
     "explore": ".explorer:explore",
@@ -31,6 +37,7 @@ _PLACES = {
     "load": ".lower.saving:load",
     "models": ".models",
     "relay": ".relay",
+    "testing": ".testing",
 }
 
 

@@ -18,7 +18,7 @@ from .types import (
 )
 
 Namer = Callable[[Type], "str | None"]
-_DEEPEST = (
+DEEPEST_TYPE = (
     200  # a type nested deeper is cut with `…` in messages; the printer refuses it with an error of its own
 )
 
@@ -34,7 +34,7 @@ def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
     """
     if namer is not None and (name := namer(type_)) is not None:
         return name
-    if depth > _DEEPEST:
+    if depth > DEEPEST_TYPE:
         return "…"
 
     def inner(t: Type) -> str:
