@@ -328,3 +328,12 @@ def test_weights_of_transposed_convolutions(data: str, kernel: str) -> None:
     values = [random.standard_normal(v.type_annotation.concrete_shape).astype("float32") for v in (x, w)]
     before, after = (relay.create_executor("debug", mod=m).evaluate()(*values) for m in (module, converted))
     np.testing.assert_allclose(after.numpy(), before.numpy(), rtol=1e-5)
+
+
+def test_a_convolution_in_blocks_of_channels_has_an_operator_of_its_own() -> None:
+    x, w = relay.var("x", shape=(1, 8, 6, 6)), relay.var("w", shape=(8, 8, 3, 3))
+    grouped = relay.var("g", shape=(8, 4, 3, 3))
+    body = relay.nn.conv2d(relay.nn.conv2d(x, w, padding=1), grouped, padding=1, groups=2)
+    module = ConvertLayout({"nn.conv2d": ["NCHW4c", "OIHW4i4o"]})(relay.IRModule.from_expr(body))
+    names = [node.op.name for node in post_order(module["main"]) if isinstance(node, Call)]
+    assert [name for name in names if "conv2d" in name] == ["nn.contrib_conv2d_NCHWc", "nn.conv2d"]

@@ -126,7 +126,10 @@ def _layer(call: Call, name: str, types: Sequence[Anything], wanted: Sequence[st
     channels = Layout(attrs["data_layout"]).index_of("C")
     if layout.splits("C") and not _divides(types[0].shape[channels], layout.factor_of("C")):
         return None
-    return Call(call.op, call.args, attrs.replace(data_layout=data, kernel_layout=kernel), None, call.span)
+    op = call.op
+    if name == "nn.conv2d" and attrs["groups"] == 1 and data.startswith("NCHW") and layout.splits("C"):
+        op = Op.get("nn.contrib_conv2d_NCHWc")
+    return Call(op, call.args, attrs.replace(data_layout=data, kernel_layout=kernel), None, call.span)
 
 
 def _divides(size: object, factor: int) -> bool:
