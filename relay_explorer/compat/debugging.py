@@ -149,7 +149,7 @@ class VirtualMachineProfiler(VirtualMachine):
         """Runs `@main`, and tells how long its kernels take."""
         if func_name != "main":
             raise RelayError(f"the profile is one of `@main`, not of `@{func_name:.60}`")
-        kept, named = self._inputs.get("main", ([], {}))
+        kept, named = self._inputs.get("main", ((), {}))
         given, by_name = (args, kwargs) if args or kwargs else (kept, named)
         return Report(self.executable._compiled("machine code to measure").profile(*given, **by_name))
 
