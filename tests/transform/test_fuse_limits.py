@@ -9,7 +9,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.compat import tvm
-from relay_explorer.ir import Any, Call, Function, Type, post_order
+from relay_explorer.ir import Any, Call, Expr, Function, Type, post_order
 from relay_explorer.transform import FuseOps, InferType, PassContext, Sequential
 from relay_explorer.transform.fuse_ops.arguments import arguments_of
 
@@ -18,7 +18,7 @@ old: Anything = tvm
 
 def sum_of_exponentials(count: int, *shape: int | Any) -> relay.IRModule:
     inputs = [relay.var(f"x{number}", shape=shape) for number in range(count)]
-    total = relay.exp(inputs[0])
+    total: Expr = relay.exp(inputs[0])
     for x in inputs[1:]:
         total = relay.add(total, relay.exp(x))
     return relay.IRModule.from_expr(Function(inputs, total))

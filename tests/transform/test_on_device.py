@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from relay_explorer import relay
+from relay_explorer.ir import Call, Function
+from relay_explorer.ir.narrow import as_a
 from relay_explorer.ir.virtual_device import VirtualDevice
+from relay_explorer.ops.annotation import OnDeviceAttrs
 from relay_explorer.transform import FoldConstant, InferType, Pass, Sequential, ToANormalForm
 
 HEAD = '#[version = "0.0.5"]\n'
@@ -51,14 +54,16 @@ def test_a_value_that_is_no_device() -> None:
 
 def test_a_free_annotation_names_no_device() -> None:
     call = relay.annotation.on_device(relay.var("x"), "cuda", constrain_body=False)
-    assert call.attrs["virtual_device"] == ""
-    assert relay.annotation.on_device(relay.var("x"), "cuda").attrs["constrain_body"]
+    assert str(call.attrs) == str(OnDeviceAttrs(constrain_body=False))
+    demand = relay.annotation.on_device(relay.var("x"), "cuda").attrs
+    assert str(demand) == str(OnDeviceAttrs(virtual_device="cuda:0"))
 
 
 def test_survives_printing() -> None:
     module = relay.parse(f"{HEAD}def @main(%x: Tensor[(2), float32]) {{ {on('cuda:1', '%x')} }}")
     assert relay.parse(module.astext()).astext() == module.astext()
-    assert module["main"].body.attrs["virtual_device"].virtual_device_id == 1
+    body = as_a(Call, as_a(Function, module["main"]).body)
+    assert as_a(OnDeviceAttrs, body.attrs).virtual_device.virtual_device_id == 1
 
 
 def test_a_program_with_it_runs() -> None:
