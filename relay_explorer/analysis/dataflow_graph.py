@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..ir.adt import Match
+from ..ir.declaration import Trait
 from ..ir.expr import (
     Call,
     Constant,
@@ -30,7 +31,6 @@ from ..ir.walk import children, post_order
 from .dominators import dominator_tree
 
 _IN_GRAPH = (Call, Constant, Tuple, TupleGetItem, Var, Let, If, Match, RefCreate, RefRead, RefWrite)
-_SIZED_BY_VALUES = frozenset(("arange", "argwhere", "unique", "full", "one_hot", "topk", "sparse_to_dense"))
 _SIMPLE = frozenset(("int32", "int64", "float32", "float64", "bool", "float16", "uint8", "int8"))
 
 
@@ -130,7 +130,7 @@ def pattern_of(call: Call, op: Op) -> OpPattern:
 
 def sized_by_values(op: Op) -> bool:
     """Whether the size of what an operator gives may depend on the values of its arguments."""
-    return op.name.startswith("dyn.") or op.name in _SIZED_BY_VALUES
+    return op.has(Trait.SIZED_BY_VALUES)
 
 
 def _use_pattern(call: Call, arg: Expr, pattern: OpPattern) -> OpPattern:

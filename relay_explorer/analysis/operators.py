@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..ir.declaration import Trait
 from ..ir.expr import Call, Expr
 from ..ir.module import IRModule
 from ..ir.op import Op, size_of
 from ..ir.types import TensorType, Type
 from ..ir.walk import children, post_order
-
-_HALF_OF_FLOPS = frozenset({"nn.conv2d", "nn.dense", "nn.batch_matmul"})
 
 
 def list_op_freqs(mod: IRModule) -> dict[str, int]:
@@ -59,7 +58,7 @@ def _operator_calls(root: Expr) -> Iterator[tuple[Call, Op]]:
 def _macs(call: Call, op: Op) -> int:
     attrs = call.attrs if call.attrs is not None or op.attrs_class is None else op.attrs_class()
     types = [arg.checked_type for arg in call.args]
-    if op.name in _HALF_OF_FLOPS:
+    if op.has(Trait.MULTIPLY_ADD):
         return op.flops(attrs, types, call.checked_type) // 2
     if op.name == "nn.conv2d_transpose":
         return _transposed(attrs, types[1], call.checked_type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..ir.declaration import Trait
 from ..ir.expr import Call, Expr, TupleGetItem
 from ..ir.op import Op
 from ..ir.types import TensorType, Type
@@ -11,10 +12,6 @@ from ..ops.slice import slice_plan
 
 if TYPE_CHECKING:
     from ..ops.slice import StridedSliceAttrs
-
-RESHAPES = frozenset(
-    ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape", "dyn.reshape")
-)
 
 
 class Piece(NamedTuple):
@@ -36,7 +33,7 @@ def piece_of(expr: Expr) -> Piece:
             source = whole.args[0] if isinstance(whole, Call) else whole
         elif isinstance(expr, Call) and isinstance(expr.op, Op) and expr.args:
             source = expr.args[0]
-            begin = 0 if expr.op.name in RESHAPES and _is_static(source, expr) else slice_piece(expr)
+            begin = 0 if expr.op.has(Trait.RESHAPE) and _is_static(source, expr) else slice_piece(expr)
         else:
             return Piece(expr, first)
         if begin is None:

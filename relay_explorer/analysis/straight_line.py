@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from ..ir.declaration import Trait
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
 from ..ir.ndarray import itemsize
@@ -23,7 +24,7 @@ from ..ir.op import Op, size_of
 from ..ir.scopes import Scope, common
 from ..ir.types import TensorType, TupleType, Type
 from ..ir.walk import children
-from .pieces import RESHAPES, slice_piece
+from .pieces import slice_piece
 
 
 class Origin(Enum):
@@ -300,7 +301,7 @@ def is_reshape(callee: Expr) -> bool:
     """Whether a call gives its first argument's elements, in their order, under another shape."""
     if isinstance(callee, Function):
         return "relay.reshape_only" in callee.attrs
-    return isinstance(callee, Op) and callee.name in RESHAPES
+    return isinstance(callee, Op) and callee.has(Trait.RESHAPE)
 
 
 # -- types

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from typing import Any as Anything
 
 from ..ir.attrs import DictAttrs
+from ..ir.declaration import Trait
 from ..ir.equal import structural_equal
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
 from ..ir.op import Op
@@ -52,8 +53,6 @@ _CLASSES: dict[type[DFPattern], type[Expr]] = {
     TuplePattern: Tuple,
     TupleGetItemPattern: TupleGetItem,
 }
-COMMUTATIVE = ("add", "multiply")
-_ASSOCIATIVE = ("multiply", "divide")
 _TRIES = 24
 
 
@@ -81,6 +80,11 @@ def may_match(pattern: DFPattern, expr: Expr) -> bool:
     return True
 
 
+def _has(name: str, trait: Trait) -> bool:
+    """Whether `name` is that of an operator, which has the trait."""
+    return bool(name) and Op.get(name).has(trait)
+
+
 def _looks_like(p: DFPattern, expr: Expr) -> bool:
     """`may_match` for patterns that are not made of alternatives."""
     if isinstance(p, CallPattern):
@@ -88,7 +92,9 @@ def _looks_like(p: DFPattern, expr: Expr) -> bool:
             return False
         name = called(p)
         if name and not (isinstance(expr.op, Op) and expr.op.name == name):
-            return name in _ASSOCIATIVE and isinstance(expr.op, Op) and expr.op.name in _ASSOCIATIVE
+            return (
+                _has(name, Trait.ASSOCIATIVE) and isinstance(expr.op, Op) and expr.op.has(Trait.ASSOCIATIVE)
+            )
         return p.args is None or len(p.args) == len(expr.args)
     if isinstance(p, ExprPattern):
         if isinstance(p.expr, (Op, Var)):
@@ -173,7 +179,7 @@ def _call(p: CallPattern, e: Call, search: Search) -> Steps:
         return False
     if p.args is None:
         return True
-    orders = [p.args, p.args[::-1]] if called(p) in COMMUTATIVE else [p.args]
+    orders = [p.args, p.args[::-1]] if _has(called(p), Trait.COMMUTATIVE) else [p.args]
     mark = search.mark()
     for patterns in orders:
         if _hopeful(patterns, e.args):

@@ -288,6 +288,18 @@ class Op(Expr):
         return sorted(Op._registry)
 
     @staticmethod
+    def find(name: str) -> Op | None:
+        """The operator called `name`, or None."""
+        if name not in Op._registry:
+            Op.load_all()
+        return Op._registry.get(name)
+
+    @staticmethod
+    def names_with(trait: Trait) -> list[str]:
+        """The names of all operators that have a trait."""
+        return [name for name in Op.list_op_names() if Op._registry[name].has(trait)]
+
+    @staticmethod
     def register(op: Op) -> Op:
         """Enters `op` under its name; a name that is taken is an error."""
         if op.name in Op._registry:

@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 from ..ir.attrs import Attrs
+from ..ir.declaration import Trait
 from ..ir.op import Compute, Flops, Op, OpPattern, Relation
 from .numeric import meaning
 
 DECLARED: set[str] = set()  # the package's own operators, which the book's reference has
+
+
+# The traits of operators whose declarations do not say theirs yet.
+_TRAITS: dict[Trait, str] = {
+    Trait.RESHAPE: "reshape squeeze expand_dims nn.batch_flatten contrib_reverse_reshape dyn.reshape",
+    Trait.TRANSPOSE: "transpose layout_transform",
+    Trait.DISPLACED: "broadcast_to broadcast_to_like dyn.full fixed_point_multiply_per_axis full full_like "
+    "ones repeat reinterpret tile trilu zeros",
+    Trait.COMMUTATIVE: "add multiply",
+    Trait.ASSOCIATIVE: "multiply divide",
+    Trait.SHAPE_QUERY: "shape_of ndarray_size",
+    Trait.TYPE_OF_FIRST: "zeros_like ones_like full_like shape_of ndarray_size",
+    Trait.TYPE_OF_SECOND: "broadcast_to_like collapse_sum_like reshape_like slice_like cast_like",
+    Trait.SIZED_BY_VALUES: "arange argwhere unique full one_hot topk sparse_to_dense",
+    Trait.DIFFERS_IN_TRAINING: "nn.dropout",
+    Trait.MULTIPLY_ADD: "nn.conv2d nn.dense nn.batch_matmul",
+}
+
+
+def traits_of(name: str) -> set[Trait]:
+    """The traits of an operator that the table lists."""
+    return {trait for trait, names in _TRAITS.items() if name in names.split()}
 
 
 def declare(
@@ -55,6 +78,7 @@ def declare(
             lenient_in_tvm=lenient_in_tvm,
             gradient=gradient,
             lowering=lowering,
+            traits=traits_of(name) | ({Trait.SIZED_BY_VALUES} if name.startswith("dyn.") else set()),
         )
     )
 

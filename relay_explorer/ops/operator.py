@@ -41,7 +41,7 @@ from ..ir.expr import Call, Expr
 from ..ir.op import Compute, Flops, Op, OpPattern, Relation
 from ..ir.tuple_wrapper import TupleWrapper
 from .arguments import Operands, expr, tuple_expr
-from .declare import DECLARED, FAMILIES
+from .declare import DECLARED, FAMILIES, traits_of
 from .layouts.layout import LayoutRule
 from .numeric import meaning
 from .te.lowered import Lowering
@@ -120,7 +120,7 @@ def operator(
             lowering=lowering,
             layout=layout,
             precision=precision,
-            traits=traits,
+            traits=traits_of(name) | set(traits),
             module=function.__module__,
         )
         if function.__module__.startswith("relay_explorer.ops."):

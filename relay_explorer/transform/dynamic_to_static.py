@@ -18,26 +18,6 @@ from .fold_constant import evaluate, fold, is_pure, of_the_shape
 from .infrastructure import Contract, PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
 
-# By operator: the arguments that become attributes, by their places.
-ATTRIBUTES = {
-    "dyn.broadcast_to": {1: "shape"},
-    "dyn.expand_dims": {1: "axis"},
-    "dyn.full": {1: "shape"},
-    "dyn.image.resize2d": {1: "size", 2: "roi"},
-    "dyn.nn.pad": {1: "pad_width"},
-    "dyn.nn.upsampling": {1: "scale_h", 2: "scale_w"},
-    "dyn.nn.upsampling3d": {1: "scale_d", 2: "scale_h", 3: "scale_w"},
-    "dyn.one_hot": {3: "depth"},
-    "dyn.ones": {0: "shape"},
-    "dyn.reshape": {1: "newshape"},
-    "dyn.sparse_to_dense": {1: "output_shape"},
-    "dyn.squeeze": {1: "axis"},
-    "dyn.strided_slice": {1: "begin", 2: "end", 3: "strides"},
-    "dyn.tile": {1: "reps"},
-    "dyn.topk": {1: "k"},
-    "dyn.zeros": {0: "shape"},
-}
-
 
 @dataclass(frozen=True)
 class DynamicToStatic(FunctionPass):
@@ -164,7 +144,7 @@ class _Static:
             result = self._type(old) or self._inferred(new)
             assert isinstance(result, TensorType)
             return of_the_shape(name, argument.concrete_shape, result.dtype)
-        if name in ATTRIBUTES:
+        if _attributes(op):
             made = _static(new, op)
             if made is None:
                 self._note(old, new, None)
@@ -193,9 +173,18 @@ class _Static:
         return typed.body.checked_type
 
 
+def _attributes(op: Op) -> dict[int, str]:
+    """The operands of a `dyn.` operator that are attributes of its static form, by their places."""
+    static = Op.find(op.name.removeprefix("dyn.")) if op.name.startswith("dyn.") else None
+    if static is None or static.attrs_class is None:
+        return {}
+    fields, kept = static.attrs_class._fields, static.inputs or ()
+    return {place: name for place, name in enumerate(op.inputs or ()) if name in fields and name not in kept}
+
+
 def _static(call: Call, op: Op) -> Call | None:
     """The call with constant arguments as attributes; None where one is no constant."""
-    places = ATTRIBUTES[op.name]
+    places = _attributes(op)
     values = {}
     for place, attribute in places.items():
         arg = call.args[place]

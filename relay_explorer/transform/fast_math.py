@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..ir.declaration import Trait
 from ..ir.expr import Call, Expr, Function
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import rewrite
 from .infrastructure import Contract, PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
-
-FASTER = {"exp": "fast_exp", "tanh": "fast_tanh", "erf": "fast_erf", "nn.softmax": "nn.fast_softmax"}
 
 
 @dataclass(frozen=True)
@@ -23,11 +22,17 @@ class FastMath(FunctionPass):
     contract = Contract(error=1e-3)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return rewritten(function, rewrite(function, _faster))
+        faster = approximations()
+
+        def approximate(node: Expr) -> Expr | None:
+            if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in faster:
+                op = Op.get(faster[node.op.name])
+                return Call(op, node.args, node.attrs, node.type_args, node.span)
+            return None
+
+        return rewritten(function, rewrite(function, approximate))
 
 
-def _faster(node: Expr) -> Expr | None:
-    """A function of numbers that has an approximation is replaced by it."""
-    if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in FASTER:
-        return Call(Op.get(FASTER[node.op.name]), node.args, node.attrs, node.type_args, node.span)
-    return None
+def approximations() -> dict[str, str]:
+    """The names of operators that have an approximation, and of these."""
+    return {name.replace("fast_", "", 1): name for name in Op.names_with(Trait.APPROXIMATION)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any as Anything
 
 from ..ir.annotate import set_origin
+from ..ir.declaration import Trait
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var, const
 from ..ir.module import IRModule
@@ -19,10 +20,8 @@ from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
 from .tools.on_device import annotated
 
-# Their value does not depend on that of their argument, only on its type.
-_OF_THE_TYPE = ("shape_of", "ndarray_size")
-# A dropout means something else in training: it is SimplifyInference that says that it does nothing.
-_STAYS = ("device_copy", "nn.dropout", *_OF_THE_TYPE)
+# A dropout does something else in training: SimplifyInference decides that it does nothing.
+_STAYS = (Trait.DIFFERS_IN_TRAINING, Trait.SHAPE_QUERY)
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _folded(old: Expr, new: Expr) -> Expr:
     """An expression on its folded parts; what it comes to, if that is known."""
     match new:
         case Call(op=Op() as op) if new.args:
-            made = _of_the_type(op.name, old) if isinstance(old, Call) else None
+            made = _of_the_type(op, old) if isinstance(old, Call) else None
             if made is not None:
                 emit_rewrite(_of_the_type, new, made, old)
             if made is None and all(map(_is_constant, new.args)) and is_pure(op) and is_static(old):
@@ -118,14 +117,14 @@ def _folded(old: Expr, new: Expr) -> Expr:
     return new
 
 
-def _of_the_type(name: str, call: Call) -> Expr | None:
+def _of_the_type(op: Op, call: Call) -> Expr | None:
     """The value of a call that asks for its argument's type only, if that is known."""
-    if name not in _OF_THE_TYPE:
+    if not op.has(Trait.SHAPE_QUERY):
         return None
     type_, result = call.args[0].checked_type, call.checked_type
     if not isinstance(type_, TensorType) or not type_.is_static or not isinstance(result, TensorType):
         return None
-    return of_the_shape(name, type_.concrete_shape, result.dtype)
+    return of_the_shape(op.name, type_.concrete_shape, result.dtype)
 
 
 def of_the_shape(name: str, shape: tuple[int, ...], dtype: str) -> Constant:
@@ -138,7 +137,7 @@ def of_the_shape(name: str, shape: tuple[int, ...], dtype: str) -> Constant:
 def is_pure(op: Op) -> bool:
     """Whether calls of the operator give one value for one argument, and are computed where they stand."""
     impure = op.get_attr("TOpIsStateful") or op.get_attr("TNonComputational")
-    return op.compute is not None and not impure and op.name not in _STAYS
+    return op.compute is not None and not impure and not any(map(op.has, _STAYS))
 
 
 def is_static(expr: Expr) -> bool:

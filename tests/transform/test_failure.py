@@ -20,7 +20,7 @@ PROGRAM = "def @main(%x: float32) {\n  tanh(exp(%x))\n}\n"
 def broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> IRModule:
     """A module on which FastMath fails."""
 
-    monkeypatch.setattr(fast_math, "FASTER", {"exp": 3})
+    monkeypatch.setattr(fast_math, "approximations", lambda: {"exp": 3})
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     return parse(PROGRAM, "mine.relay")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr, Function, const
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -19,7 +20,6 @@ from .padding import Padding, Widening
 
 # What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the next
 # layer's weights, zeros too, would not undo.
-ELEMENTWISE = ("nn.relu", "sigmoid", "tanh", "clip", "nn.leaky_relu")
 BROADCAST = ("add", "subtract", "multiply")
 POOLS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
 MAX_GROWTH = 4 / 3  # times as many channels, up to which whole vectors win
@@ -37,7 +37,7 @@ class PadChannels(Padding):
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rules = _Rules(self.target)
         named: dict[str, Rule] = {"nn.conv2d": rules.conv2d}
-        named.update(dict.fromkeys((*ELEMENTWISE, *POOLS), rules.same))
+        named.update(dict.fromkeys((*Op.names_with(Trait.ACTIVATION), *POOLS), rules.same))
         named.update(dict.fromkeys(BROADCAST, rules.broadcast))
         return rewritten(function, rewrite_calls(function, named))
 

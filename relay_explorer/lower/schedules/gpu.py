@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
+from ...ir.declaration import Trait
 from ..codegen.compose import Composed
 from ..require import tvm
 from ..targets.target import Target
@@ -75,9 +76,7 @@ def _rules(composed: Composed, target: Target) -> list[str]:
     """
     plan = Plan(composed, target)
     reducing = [name for name in plan.names if plan.is_reduction(name)]
-    turns = composed.is_static and any(
-        stage.op.name in ("transpose", "layout_transform") for stage in composed.stages
-    )
+    turns = composed.is_static and any(stage.op.has(Trait.TRANSPOSE) for stage in composed.stages)
     rules = [
         rule
         for rule in ORDER

@@ -7,7 +7,7 @@ from typing import Annotated
 from typing import Any as Anything
 
 from ...ir.attrs import attr
-from ...ir.declaration import Gradient, Precision
+from ...ir.declaration import Gradient, Precision, Trait
 from ...ir.expr import Call, Expr, var
 from ...ir.op import OpPattern, Relation, RelationError, Reporter
 from ...ir.types import IncompleteType, Type
@@ -60,6 +60,7 @@ def _relu_gradient(call: Call, grad: Expr) -> list[Expr]:
     lowering=mapped(_relu_te),
     layout=elementwise_layout,
     precision=Precision.FOLLOW,
+    traits={Trait.POSITIVELY_HOMOGENEOUS, Trait.ACTIVATION},
     example=lambda build: build(X),
 )
 def relu(data: Operand) -> Call:
@@ -117,6 +118,7 @@ def _leaky_relu_gradient(call: Call, grad: Expr) -> list[Expr]:
     lowering=_leaky_relu_te,
     layout=elementwise_layout,
     precision=Precision.FOLLOW,
+    traits={Trait.POSITIVELY_HOMOGENEOUS, Trait.ACTIVATION},
     example=lambda build: build(X, 0.1),
 )
 def leaky_relu(data: Operand, alpha: Annotated[float, attr(0.25, "The slope below zero.")] = 0.01) -> Call:

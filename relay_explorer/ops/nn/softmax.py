@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any as Anything
 from typing import ParamSpec, TypeVar
 
 from ...ir.attrs import Attrs, attr
-from ...ir.declaration import Gradient, Precision
+from ...ir.declaration import Gradient, Precision, Trait
 from ...ir.expr import Call, Expr
 from ...ir.op import Compute, OpPattern, Relation, Reporter
 from ...ir.types import IncompleteType, Type
@@ -55,6 +55,7 @@ def _softmax_operator(
     lowering: Lowering,
     precision: Precision,
     example: Example,
+    traits: Iterable[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an operator that works on the rows along an axis, with exponentials."""
     return operator(
@@ -74,6 +75,7 @@ def _softmax_operator(
         layout=NO_LAYOUT_RULE,
         precision=precision,
         example=example,
+        traits=traits,
     )
 
 
@@ -182,6 +184,7 @@ def softmax(data: Operand, axis: int = -1) -> Call:
     gradient=_SOFTMAX_GRADIENT,
     lowering=_softmax_te(fast_exponential),
     precision=Precision.UNLISTED,
+    traits={Trait.APPROXIMATION},
     example=lambda build: build(X),
 )
 def fast_softmax(data: Operand, axis: int = -1) -> Call:

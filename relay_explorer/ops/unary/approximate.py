@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from ...ir.declaration import Precision
+from ...ir.declaration import Precision, Trait
 from ...ir.expr import Call
 from ..arguments import Operand
 from ..calls import relay
@@ -46,6 +46,7 @@ def _fast_tanh(x: Value) -> Value:
     gradient=slope("dx = dy · y, since exp is its own derivative", lambda x, y: y),
     lowering=real(fast_exponential),
     precision=Precision.FOLLOW,
+    traits={Trait.APPROXIMATION},
 )
 def fast_exp(data: Operand) -> Call:
     """E to the power of each element, approximated by a polynomial."""
@@ -59,6 +60,7 @@ def fast_exp(data: Operand) -> Call:
     gradient=slope("dx = dy · (1 − y²)", lambda x, y: number(1, x) - y * y),
     lowering=real(_fast_tanh),
     precision=Precision.FOLLOW,
+    traits={Trait.APPROXIMATION},
 )
 def fast_tanh(data: Operand) -> Call:
     """The hyperbolic tangent of each element, approximated by a quotient of polynomials."""
@@ -74,6 +76,7 @@ def fast_tanh(data: Operand) -> Call:
     ),
     lowering=real(lambda x: te.erf(x)),
     precision=Precision.FOLLOW,
+    traits={Trait.APPROXIMATION},
 )
 def fast_erf(data: Operand) -> Call:
     """The Gauss error function of each element, approximated by a quotient of polynomials."""

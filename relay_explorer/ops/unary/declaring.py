@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any as Anything
 from typing import ParamSpec, TypeVar
 
-from ...ir.declaration import Gradient, NotApplicable, Precision
+from ...ir.declaration import Gradient, NotApplicable, Precision, Trait
 from ...ir.expr import Expr
 from ...ir.op import Flops, OpPattern, Relation, flops_per_output
 from ...ir.types import TensorType, Type
@@ -61,6 +61,7 @@ def unary(
     lenient_in_tvm: str = "",
     layout: LayoutRule | NotApplicable = elementwise_layout,
     precision: Precision = Precision.UNLISTED,
+    traits: Iterable[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an element-wise operator of one tensor (see `operator`).
 
@@ -84,6 +85,7 @@ def unary(
         lowering=lowering,
         layout=layout,
         precision=precision,
+        traits=traits,
         example=_example(relation),
         lenient_in_tvm=lenient_in_tvm,
     )

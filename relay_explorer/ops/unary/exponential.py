@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...ir.declaration import Precision
+from ...ir.declaration import Precision, Trait
 from ...ir.expr import Call
 from ..arguments import Operand
 from ..gradient_tools import number, slope
@@ -112,6 +112,7 @@ def erf(data: Operand) -> Call:
     gradient=slope("dx = dy · y · (1 − y)", lambda x, y: y * (number(1, x) - y)),
     lowering=real(lambda x: one_over(te_number(1, dtype_of(x)) + te.exp(-x))),
     precision=Precision.FOLLOW,
+    traits={Trait.ACTIVATION},
 )
 def sigmoid(data: Operand) -> Call:
     """The logistic function of each element."""
@@ -125,6 +126,7 @@ def sigmoid(data: Operand) -> Call:
     gradient=slope("dx = dy · (1 − y²)", lambda x, y: number(1, x) - y * y),
     lowering=real(lambda x: te.tanh(x)),
     precision=Precision.FOLLOW,
+    traits={Trait.ACTIVATION},
 )
 def tanh(data: Operand) -> Call:
     """The hyperbolic tangent of each element."""

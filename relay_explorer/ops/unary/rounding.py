@@ -6,7 +6,7 @@ from typing import Annotated
 from typing import Any as Anything
 
 from ...ir.attrs import required
-from ...ir.declaration import Gradient, Precision
+from ...ir.declaration import Gradient, Precision, Trait
 from ...ir.expr import Call, Expr
 from ...ir.op import OpPattern, no_flops, size_of
 from ...ir.types import Type
@@ -228,6 +228,7 @@ def _clip_gradient(call: Call, grad: Expr) -> list[Expr]:
     lowering=_clip_te,
     layout=elementwise_layout,
     precision=Precision.FOLLOW,
+    traits={Trait.ACTIVATION},
     example=lambda build: build(X, -1, 1),
 )
 def clip(

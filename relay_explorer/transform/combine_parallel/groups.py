@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ...ir.annotate import set_origin
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Expr, Function, Tuple
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
@@ -25,12 +26,6 @@ from ...ir.walk import children, post_order
 from ..infrastructure import AtLeast, Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 from ..tools.typed_rewrite import call
-
-# Of these, an element of the result is not made of the elements at its own place.
-_MOVING = frozenset(
-    ("broadcast_to", "broadcast_to_like", "dyn.full", "fixed_point_multiply_per_axis", "full", "full_like",
-     "ones", "repeat", "reinterpret", "tile", "trilu", "zeros")
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -211,7 +206,7 @@ class _Combiner:
 
 def _is_pointwise(node: Call) -> bool:
     op = node.op
-    if not isinstance(op, Op) or op.pattern > OpPattern.BROADCAST or op.name in _MOVING:
+    if not isinstance(op, Op) or op.pattern > OpPattern.BROADCAST or op.has(Trait.DISPLACED):
         return False
     types = [part.checked_type for part in (node, *node.args)]
     return all(isinstance(type_, TensorType) and type_.is_static for type_ in types)

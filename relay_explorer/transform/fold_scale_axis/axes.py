@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr
 from ...ir.op import Op
 from ...ir.typed import tensor_type
@@ -19,7 +20,6 @@ from ..infrastructure import PassContext
 from ..tools.typed_rewrite import call
 
 Axes = tuple[int, ...]
-RELUS = ("nn.relu", "nn.leaky_relu")
 CONVOLUTIONS = ("nn.conv2d", "nn.conv3d")
 CONSTANTS_ONLY = "relay.FoldScaleAxis.constants_only"
 
@@ -32,6 +32,12 @@ class Ask(NamedTuple):
     axes: Axes
     positive: bool = False
     divides: bool = False
+
+
+def commutes_with_positive(node: Expr) -> bool:
+    """Whether `node` calls a function that positive scales move through, such as ReLU."""
+    op = node.op if isinstance(node, Call) else None
+    return isinstance(op, Op) and op.has(Trait.POSITIVELY_HOMOGENEOUS)
 
 
 def operator_of(expr: Expr) -> str:

@@ -16,10 +16,10 @@ from ..infrastructure.function_passes import TypedPass, rewritten
 from ..tools.typed_rewrite import call
 from .axes import (
     CONVOLUTIONS,
-    RELUS,
     Ask,
     Axes,
     allows,
+    commutes_with_positive,
     operator_of,
     scale_of,
     spread,
@@ -86,7 +86,7 @@ class _Backward:
         if name in CONVOLUTIONS or name == "nn.dense":
             takes = takes_scale(node, backward=True)
             return Ask(takes.of) if takes is not None else None
-        if name in RELUS:
+        if commutes_with_positive(node):
             return Ask(asks[0].axes, positive=True) if asks[0] is not None else None
         if name == "nn.bias_add":
             assert node.attrs is not None

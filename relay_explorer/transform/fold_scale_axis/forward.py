@@ -17,10 +17,10 @@ from ..infrastructure.function_passes import TypedPass, rewritten
 from ..tools.typed_rewrite import call
 from .axes import (
     CONVOLUTIONS,
-    RELUS,
     Ask,
     Axes,
     allows,
+    commutes_with_positive,
     operator_of,
     scale_of,
     spread,
@@ -92,7 +92,7 @@ class _Forward:
             if name in CONVOLUTIONS or name == "nn.dense":
                 takes = takes_scale(node, backward=False)
                 found[0] = Ask(takes.of) if takes is not None else None
-            elif own is not None and name in RELUS:
+            elif own is not None and commutes_with_positive(node):
                 found[0] = own._replace(positive=True)
             elif own is not None and name in ("add", "subtract"):
                 left, right = map(tensor_type, node.args)
@@ -112,7 +112,7 @@ class _Forward:
         if number is None:
             return None
         value, scale, axes = self.scaled[node.args[number]]
-        if name in RELUS:
+        if commutes_with_positive(node):
             return _Scaled(_again(node, value), scale, axes)
         if name in ("add", "subtract"):
             type_ = tensor_type(node.args[number])

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from ...analysis.dataflow_graph import DataflowGraph
 from ...ir.annotate import set_origin, set_span
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -16,10 +17,6 @@ from ...ir.walk import children, post_order, rebuild
 from ...typing import infer_types
 from ..infrastructure import AtLeast, Pass, PassContext
 from .groups import MOST_FUSED, Group, Limits, Partition
-
-_RESHAPES = frozenset(
-    ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape", "dyn.reshape")
-)
 
 PATTERNS = "relay.FuseOps.patterns"
 
@@ -127,7 +124,7 @@ class _Kernels:
                     inner[part] = self._argument(part, params, arguments)
             inner[member] = _within(member, [inner[part] for part in _operands(member)])
         attrs: dict[str, object] = {"Primitive": 1}
-        if all(isinstance(m, Call) and isinstance(m.op, Op) and m.op.name in _RESHAPES for m in members):
+        if all(isinstance(m, Call) and isinstance(m.op, Op) and m.op.has(Trait.RESHAPE) for m in members):
             attrs["relay.reshape_only"] = 1
         function = Function(list(params.values()), inner[root], root.checked_type, None, attrs)
         set_origin(function, tuple(members))

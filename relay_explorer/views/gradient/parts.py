@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from ...analysis.cost import call_cost, nbytes
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr, Function, Let, Tuple, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -23,11 +24,12 @@ from ..fusion.view import label
 from ..rows import ProgramRows, program_rows
 from .format import Kept, Line, Role, Use, Value
 
-# Operators that look at one argument's shape only: its number, by the operator's name.
-SHAPES_OF = {
-    "broadcast_to_like": 1, "collapse_sum_like": 1, "reshape_like": 1, "slice_like": 1, "cast_like": 1,
-    "zeros_like": 0, "ones_like": 0, "full_like": 0, "shape_of": 0, "ndarray_size": 0,
-}  # fmt: skip
+
+def _shape_operand(value: Expr) -> int | None:
+    """The number of the operand that only gives a shape; None where there is none."""
+    if not isinstance(value, Call) or not isinstance(value.op, Op):
+        return None
+    return 0 if value.op.has(Trait.TYPE_OF_FIRST) else 1 if value.op.has(Trait.TYPE_OF_SECOND) else None
 
 
 class Parts:
@@ -154,7 +156,7 @@ class Parts:
         return found
 
     def _uses(self, value: Expr) -> tuple[Use, ...]:
-        shape = SHAPES_OF.get(value.op.name) if isinstance(value, Call) and isinstance(value.op, Op) else None
+        shape = _shape_operand(value)
         arguments = value.args if isinstance(value, Call) else children(value)
         found: dict[int, Kept] = {}
         for at, part in enumerate(arguments):
