@@ -72,6 +72,7 @@ from .walk import (
     post_order_visit,
     rebuild,
     rewrite,
+    rewrite_nodes,
 )
 
 __all__ = [

@@ -150,27 +150,38 @@ def is_same(a: Expr, b: Expr) -> bool:
     return all(getattr(a, name, None) == getattr(b, name, None) for name in ("attrs", "index"))
 
 
+def rewrite_nodes(expr: Expr, rule: Callable[[Expr, Expr], Expr | None]) -> Expr:
+    """Replace every node of `expr`, from the leaves up, by `rule(node, rebuilt)`; None keeps `rebuilt`.
+
+    `rebuilt` is the node on its rewritten operands, and the node itself where they are its own, so unchanged
+    parts are shared with `expr`; its span and origin are carried. A shared node is rewritten once. No stack
+    of Python's is used: programs may be 100,000 levels deep. A rule that builds a node sets its origin.
+    """
+    memo: dict[Expr, Expr] = {}
+    for node in post_order(expr):
+        rebuilt = rebuild(node, [memo[part] for part in children(node)])
+        replacement = rule(node, rebuilt)
+        memo[node] = rebuilt if replacement is None else replacement  # an empty tuple is falsy
+    return memo[expr]
+
+
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """`expr` with every node, from the leaves up, replaced by what `change` gives for it (rebuilt on its
     replaced parts); None keeps it. Sharing is kept. A new expression without an origin gets the old one.
     """
-    order = post_order(expr)
-    known = {id(node) for node in order}
-    memo: dict[Expr, Expr] = {}
-    for node in order:
-        rebuilt = rebuild(node, [memo[p] for p in children(node)])
+    known = set(post_order(expr))
+
+    def rule(node: Expr, rebuilt: Expr) -> Expr | None:
         changed = change(rebuilt)
-        memo[node] = rebuilt if changed is None else changed  # an empty tuple is falsy
-        if changed is not None and changed is not rebuilt:
+        if changed is None:
+            return None
+        if changed is not rebuilt:
             emit_rewrite(change, rebuilt, changed, node)
-        if (
-            changed is not None
-            and not changed.origin
-            and id(changed) not in known
-            and isinstance(changed, Call)
-        ):
+        if not changed.origin and changed not in known and isinstance(changed, Call):
             set_origin(changed, (node,))
-    return memo[expr]
+        return changed
+
+    return rewrite_nodes(expr, rule)
 
 
 def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:

@@ -10,7 +10,7 @@ from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite
-from ..ir.walk import children, post_order, rebuild
+from ..ir.walk import children, post_order, rebuild, rewrite_nodes
 from ..typing import infer_types
 from .infrastructure import PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
@@ -58,16 +58,15 @@ class EliminateCommonSubexpr(FunctionPass):
 
 def _with_origins(root: Expr, became: dict[int, list[Expr]]) -> Expr:
     """`root` with each expression that stands for several naming all of them as its origin."""
-    memo: dict[Expr, Expr] = {}
-    for node in post_order(root):
-        new = rebuild(node, [memo[part] for part in children(node)])
+
+    def with_sources(node: Expr, rebuilt: Expr) -> Expr | None:
         sources = became.get(id(node), [])
-        if len(sources) > 1:
-            if new is node:  # it may be the program's own, which stays as it is
-                new = _copied(node)
-            set_origin(new, tuple(sources))
-        memo[node] = new
-    return memo[root]
+        if len(sources) <= 1:
+            return None
+        # It may be the program's own, which stays as it is.
+        return set_origin(_copied(node) if rebuilt is node else rebuilt, sources)
+
+    return rewrite_nodes(root, with_sources)
 
 
 def _copied(node: Expr) -> Expr:

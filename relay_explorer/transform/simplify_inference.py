@@ -11,7 +11,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite
 from ..ir.typed import tensor_type
-from ..ir.walk import children, post_order, rebuild
+from ..ir.walk import rewrite_nodes
 from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
 from .tools.typed_rewrite import along_axis, call, scalar
@@ -29,14 +29,11 @@ class SimplifyInference(TypedPass):
     opt_level = 0
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        memo: dict[Expr, Expr] = {}
-        for node in post_order(function):
-            new = rebuild(node, [memo[part] for part in children(node)])
-            made = _simpler(node, new)
-            if made is not None:
-                set_origin(made, made.origin or (node,))
-            memo[node] = new if made is None else made
-        return rewritten(function, memo[function])
+        def simplified(node: Expr, rebuilt: Expr) -> Expr | None:
+            result = _simpler(node, rebuilt)
+            return None if result is None else set_origin(result, result.origin or (node,))
+
+        return rewritten(function, rewrite_nodes(function, simplified))
 
 
 def _simpler(old: Expr, new: Expr) -> Expr | None:

@@ -11,7 +11,7 @@ from ...ir.equal import difference
 from ...ir.expr import Call, Expr, Function, If, Let, RefRead, RefWrite, Tuple, Var, const
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.walk import children, post_order, rebuild
+from ...ir.walk import children, post_order, rebuild, rewrite_nodes
 from ..check import Exercise
 from ..fragments import has, main_of, properties, written
 from ..pass_checks import PassTask, closed_programs, operators
@@ -59,13 +59,11 @@ def live(root: Expr) -> set[Var]:
 def swept(function: Function) -> Function:
     """The function without the `let`s that nobody would miss."""
     kept = live(function)
-    memo: dict[Expr, Expr] = {}
-    for node in post_order(function):
-        if isinstance(node, Let) and node.var not in kept:
-            memo[node] = memo[node.body]
-        else:
-            memo[node] = rebuild(node, [memo[part] for part in children(node)])
-    made = memo[function]
+
+    def without(node: Expr, rebuilt: Expr) -> Expr | None:
+        return rebuilt.body if isinstance(rebuilt, Let) and rebuilt.var not in kept else None
+
+    made = rewrite_nodes(function, without)
     assert isinstance(made, Function)
     return made
 

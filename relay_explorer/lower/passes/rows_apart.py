@@ -14,7 +14,7 @@ from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
 from ...ir.rewrites import emit_rewrite
 from ...ir.types import TensorType
-from ...ir.walk import children, post_order, rebuild
+from ...ir.walk import post_order, rewrite_nodes
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import TypedPass, rewritten
 from ...transform.tools.typed_rewrite import call
@@ -37,17 +37,17 @@ class RowsApart(TypedPass):
         order = post_order(function)
         sources = {node: source for node in order if (source := _rows_of(node)) is not None}
         slices = Counter(sources.values())
-        memo: dict[Expr, Expr] = {}
-        for node in order:
-            new = rebuild(node, [memo[part] for part in children(node)])
-            if node in sources and slices[sources[node]] >= FEWEST:
-                new = call("annotation.stop_fusion", new)
-                set_origin(new, (node,))
-                emit_rewrite(
-                    self.transform_function, node, new, sentence="Rows of a product are read where they lie."
-                )
-            memo[node] = new
-        return rewritten(function, memo[function])
+
+        def apart(node: Expr, rebuilt: Expr) -> Expr | None:
+            if node not in sources or slices[sources[node]] < FEWEST:
+                return None
+            result = set_origin(call("annotation.stop_fusion", rebuilt), (node,))
+            emit_rewrite(
+                self.transform_function, node, result, sentence="Rows of a product are read where they lie."
+            )
+            return result
+
+        return rewritten(function, rewrite_nodes(function, apart))
 
 
 def _rows_of(node: Expr) -> Expr | None:

@@ -9,7 +9,7 @@ from ...ir.annotate import set_checked_type, set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Function, Let, Tuple, Var
 from ...ir.module import IRModule
-from ...ir.walk import children, post_order, rebuild
+from ...ir.walk import rewrite_nodes
 from ...ops.gradient_tools import zeros_of
 from ...text.names import Names
 from ...typing import infer_types
@@ -137,11 +137,10 @@ def _renamed(value: Expr, names: dict[Var, Expr]) -> Expr:
     """A bound value with other names for its variables; those in its blocks too."""
     if not names:
         return value
-    memo: dict[Expr, Expr] = {}
-    for node in post_order(value):
-        made = names.get(node, node) if isinstance(node, Var) else None
-        if made is None:
-            made = rebuild(node, [memo[part] for part in children(node)])
-            set_checked_type(made, node._checked_type)
-        memo[node] = made
-    return memo[value]
+
+    def renamed(node: Expr, rebuilt: Expr) -> Expr:
+        if isinstance(node, Var):
+            return names.get(node, node)
+        return node if rebuilt is node else set_checked_type(rebuilt, node._checked_type)
+
+    return rewrite_nodes(value, renamed)

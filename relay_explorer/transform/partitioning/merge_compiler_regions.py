@@ -8,7 +8,7 @@ from ...analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
 from ...ir.expr import Call, Expr, Function, If
 from ...ir.module import IRModule
 from ...ir.scopes import Layout, NoNames
-from ...ir.walk import children, post_order, rebuild
+from ...ir.walk import children, post_order, rewrite_nodes
 from ...typing import infer_types
 from ..infrastructure import PassContext
 from ..infrastructure.function_passes import FunctionPass, rewritten
@@ -36,16 +36,16 @@ class MergeCompilerRegions(FunctionPass):
         if len(regions) < 2:
             return function
         _Merger(regions, Layout(function, NoNames())).merge(function)
-        memo: dict[Expr, Expr] = {}
-        for node in post_order(function):
-            new = rebuild(node, [memo[part] for part in children(node)])
-            if _is_inside(node, regions):
-                assert isinstance(new, Call)
-                end = new.args[0]
-                assert isinstance(end, Call)
-                new = end.args[0]
-            memo[node] = new
-        return rewritten(function, memo[function])
+
+        def merged(node: Expr, rebuilt: Expr) -> Expr | None:
+            if not _is_inside(node, regions):
+                return None
+            assert isinstance(rebuilt, Call)
+            end = rebuilt.args[0]
+            assert isinstance(end, Call)
+            return end.args[0]
+
+        return rewritten(function, rewrite_nodes(function, merged))
 
 
 def _is_inside(node: Expr, regions: AnnotatedRegionSet) -> bool:

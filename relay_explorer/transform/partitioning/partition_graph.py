@@ -12,7 +12,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
 from ...ir.module import IRModule
 from ...ir.types import TypeVar
-from ...ir.walk import children, post_order, rebuild, type_vars_in
+from ...ir.walk import children, rebuild, rewrite_nodes, type_vars_in
 from ...ops.annotation import compiler_end
 from ...typing import infer_types
 from ..infrastructure import Pass, PassContext
@@ -69,27 +69,26 @@ class PartitionGraph(Pass):
 
 def _with_flat_results(function: Expr) -> Expr:
     """A tuple that is written at the end of a region leaves it field by field: not as a tuple in a tuple."""
-    memo: dict[Expr, Expr] = {}
-    for node in post_order(function):
-        new = rebuild(node, [memo[part] for part in children(node)])
-        if is_mark(node, END) and isinstance(new, Call) and isinstance(new.args[0], Tuple):
-            fields = new.args[0].fields
-            new = Tuple([compiler_end(field, compiler_of(node)) for field in fields], new.span)
-            set_origin(new, (node,))
-        memo[node] = new
-    return memo[function]
+
+    def flattened(node: Expr, rebuilt: Expr) -> Expr | None:
+        if not (is_mark(node, END) and isinstance(rebuilt, Call) and isinstance(rebuilt.args[0], Tuple)):
+            return None
+        fields = [compiler_end(field, compiler_of(node)) for field in rebuilt.args[0].fields]
+        return set_origin(Tuple(fields, rebuilt.span), (node,))
+
+    return rewrite_nodes(function, flattened)
 
 
 def _without_default(function: Expr) -> Expr:
     """A program without marks for the default compiler."""
-    memo: dict[Expr, Expr] = {}
-    for node in post_order(function):
+
+    def unmarked(node: Expr, rebuilt: Expr) -> Expr | None:
         if (is_mark(node, BEGIN) or is_mark(node, END)) and compiler_of(node) == DEFAULT:
-            assert isinstance(node, Call)
-            memo[node] = memo[node.args[0]]
-        else:
-            memo[node] = rebuild(node, [memo[part] for part in children(node)])
-    return memo[function]
+            assert isinstance(rebuilt, Call)
+            return rebuilt.args[0]
+        return None
+
+    return rewrite_nodes(function, unmarked)
 
 
 class _Partitioner:

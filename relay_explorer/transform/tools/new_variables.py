@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...ir.adt import Clause, Match
 from ...ir.annotate import set_checked_type, set_origin
 from ...ir.expr import Expr, Function, Var
-from ...ir.walk import bound_vars, children, post_order, rebuild
+from ...ir.walk import bound_vars, rewrite_nodes
 from ..partial_evaluate.steps import renamed
 
 
@@ -23,19 +23,16 @@ def with_new_variables(function: Function, copies: Mapping[Var, Var] | None = No
     for var in bound_vars(function):
         if var not in new:
             new[var] = copy_variable(var, var.name_hint)
-    memo: dict[Expr, Expr] = {}
-    for node in post_order(function):
+
+    def copied(node: Expr, rebuilt: Expr) -> Expr:
         if isinstance(node, Var):
-            memo[node] = new.get(node, node)
-            continue
-        made = rebuild(node, [memo[part] for part in children(node)])
-        if isinstance(node, Match) and isinstance(made, Match):
-            clauses = [Clause(renamed(c.lhs, new), c.rhs, c.span) for c in made.clauses]
-            made = Match(made.data, clauses, made.complete, made.span)
-            set_origin(made, (node,))
-        if made is not node:
-            set_checked_type(made, node._checked_type)
-        memo[node] = made
-    result = memo[function]
+            return new.get(node, node)
+        if isinstance(rebuilt, Match):
+            clauses = [Clause(renamed(c.lhs, new), c.rhs, c.span) for c in rebuilt.clauses]
+            rebuilt = Match(rebuilt.data, clauses, rebuilt.complete, rebuilt.span)
+            set_origin(rebuilt, (node,))
+        return node if rebuilt is node else set_checked_type(rebuilt, node._checked_type)
+
+    result = rewrite_nodes(function, copied)
     assert isinstance(result, Function)
     return result

@@ -8,7 +8,7 @@ from ...ir.annotate import set_origin
 from ...ir.expr import Call, Constant, Expr, const
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
-from ...ir.walk import children, post_order, rebuild
+from ...ir.walk import rewrite_nodes
 
 # Of the call as it was, with its type and those of its parts, and as it is on its new parts: what takes its
 # place, or None.
@@ -19,19 +19,18 @@ def rewrite_calls(expr: Expr, rules: Mapping[str, Rule]) -> Expr:
     """`expr`, whose types are known, with every call of an operator that `rules` names replaced, from the
     leaves up. Sharing is kept.
     """
-    memo: dict[Expr, Expr] = {}
-    for node in post_order(expr):
-        new = rebuild(node, [memo[part] for part in children(node)])
-        if isinstance(node, Call) and isinstance(node.op, Op) and isinstance(new, Call):
-            rule = rules.get(node.op.name)
-            made = rule(node, new) if rule is not None else None
-            if made is not None:
-                set_origin(made, made.origin or (node,))
-                assert rule is not None
-                emit_rewrite(rule, new, made, node)
-                new = made
-        memo[node] = new
-    return memo[expr]
+
+    def rewritten(node: Expr, rebuilt: Expr) -> Expr | None:
+        if not (isinstance(node, Call) and isinstance(node.op, Op) and isinstance(rebuilt, Call)):
+            return None
+        rule = rules.get(node.op.name)
+        result = rule(node, rebuilt) if rule is not None else None
+        if rule is not None and result is not None:
+            set_origin(result, result.origin or (node,))
+            emit_rewrite(rule, rebuilt, result, node)
+        return result
+
+    return rewrite_nodes(expr, rewritten)
 
 
 def call(name: str, *args: Expr, **attrs: object) -> Call:
