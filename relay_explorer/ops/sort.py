@@ -2,68 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Annotated, ParamSpec, TypeVar
+from typing import Any as Anything
+
 from ..ir.attrs import Attrs, DType, attr, required
+from ..ir.declaration import Gradient, Precision
 from ..ir.expr import Call, Expr
-from ..ir.op import Compute, Op, OpPattern, Relation, RelationError, no_flops
+from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
+from ..ir.typed import tensor_type
 from ..ir.types import TensorType, TupleType, Type
-from .arguments import computed, expr, static_ints
-from .declare import declare
+from .arguments import Operand, computed, static_ints
+from .calls import relay
+from .examples import V, X, ints, t
+from .gradient_tools import ZERO, field_of, zeros_of
+from .layouts.axes import topk as topk_layout
+from .layouts.layout import NO_LAYOUT_RULE, LayoutRule
 from .numeric import Array, element_type, np
+from .operator import Example, call, operator
 from .relation import forward, normal_axis, same_dim, same_dtypes, tensor
+from .te.imperative import Buffers, int32, local, loops, repeat_while, together, when
+from .te.library import te, tirx
+from .te.lowered import Lowered, Lowering
+from .te.sort import FEW, FEW_OF, comes_before, first_places, has_key, order, row_of
+from .te.tensors import Tensor, Value, cast, dims, dtype_of, known, number, product, stage, unravel
 
 __all__ = ["argsort", "searchsorted", "sort", "topk"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def _sorts(
+
+def _ordering(
     name: str,
+    *,
     description: str,
     formula: str,
     relation: Relation,
-    attrs: type[Attrs],
-    inputs: tuple[str, ...] = ("data",),
-    *,
-    compute: Compute,
-    lenient_in_tvm: str = "",
-    gradient: str = "",
-) -> Op:
-    """Declares an operator that compares elements, which is not counted as floating-point work."""
-    return declare(
+    reference: Compute,
+    gradient: Gradient,
+    lowering: Lowering,
+    example: Example,
+    lenient_in_tvm: str,
+    attrs: type[Attrs] | None = None,
+    attrs_key: str = "",
+    layout: LayoutRule | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operator that compares elements, which is not counted as floating-point work."""
+    return operator(
         name,
-        description,
+        description=description,
         formula=formula,
-        relation=relation,
-        inputs=inputs,
-        attrs=attrs,
-        pattern=OpPattern.OPAQUE,
-        flops=no_flops,
-        compute=compute,
         family="index",
         level=6,
-        lenient_in_tvm=lenient_in_tvm,
+        relation=relation,
+        attrs=attrs,
+        attrs_key=attrs_key,
+        pattern=OpPattern.OPAQUE,
+        flops=no_flops,
+        reference=reference,
         gradient=gradient,
-        lowering=f"sort.{name}",
+        lowering=lowering,
+        layout=NO_LAYOUT_RULE if layout is None else layout,
+        precision=Precision.UNLISTED,
+        example=example,
+        lenient_in_tvm=lenient_in_tvm,
     )
+
+
+# -- sorting
 
 
 class ArgsortAttrs(Attrs, key="relay.attrs.ArgsortAttrs"):
     axis: int = attr(-1, "The axis along which elements are ordered.")
     is_ascend: bool = attr(True, "Whether the least comes first.")
     dtype: DType | None = attr(None, "The element type of the positions; None is int32.")
-
-
-class TopKAttrs(Attrs, key="relay.attrs.TopkAttrs"):
-    k: int | None = required("How many elements are chosen; all of them where less than 1.")
-    axis: int = attr(-1, "The axis along which elements are chosen.")
-    ret_type: str = attr("both", '"both" (a tuple), "values" or "indices".')
-    is_ascend: bool = attr(False, "Whether the least are chosen, rather than the greatest.")
-    dtype: DType | None = attr(None, "The element type of the positions; None is int32.")
-
-
-class SearchSortedAttrs(Attrs, key="relay.attrs.SearchSortedAttrs"):
-    right: bool = attr(False, "Whether the place after equal elements is given, rather than that before.")
-    dtype: DType | None = attr("int32", "The element type of the positions.")
 
 
 def _sort(attrs: ArgsortAttrs, data: Type) -> Type:
@@ -76,6 +91,94 @@ def _argsort(attrs: ArgsortAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     normal_axis(attrs.axis, len(x.shape), "argsort")
     return TensorType.of(x.shape, attrs.dtype or "int32")
+
+
+def _order(x: Array, axis: int, is_ascend: bool) -> Array:
+    """The positions of the elements in order; equal ones stay in theirs."""
+    if is_ascend:
+        return np.argsort(x, axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+
+
+def _sort_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """Each derivative goes back to where its element stood."""
+    (x,) = call.args
+    assert call.attrs is not None
+    axis = call.attrs["axis"] % len(tensor_type(x).shape)
+    positions = relay.argsort(x, axis, call.attrs["is_ascend"], "int32")
+    return [relay.scatter_elements(zeros_of(x), positions, grad, axis, "update")]
+
+
+def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
+    """The first `count` elements in the order that the call asks for, and their positions."""
+    x, attrs = call.inputs[0], call.attrs
+    axis = attrs.axis % len(x.shape)
+    shape = dims(x)
+    out = shape if count is None else (*shape[:axis], count, *shape[axis + 1 :])
+    dtype = attrs.dtype or "int32"
+    if any(known(dim) == 0 for dim in out):
+        values = stage(out, lambda *i: number(0, dtype_of(x)), call.name)
+        return values, stage(out, lambda *i: number(0, dtype), call.name)
+    stage_name = f"{call.name}_order"
+    few = count is not None and (count <= FEW or has_key(dtype_of(x)))
+    if few and count is not None and (known(shape[axis]) or 0) >= FEW_OF * count:
+        places = first_places(x, axis, count, attrs.is_ascend, stage_name)
+    else:
+        places = order(x, axis, attrs.is_ascend, stage_name)
+
+    def position(*i: Value) -> Value:
+        return places(row_of(i, shape, axis), i[axis])
+
+    values = stage(out, lambda *i: x(*i[:axis], position(*i), *i[axis + 1 :]), f"{call.name}_values")
+    return values, stage(out, lambda *i: cast(position(*i), dtype), f"{call.name}_indices")
+
+
+_LAXER = "It did not check that the tensor has the axis."
+
+
+@_ordering(
+    "sort",
+    description="The elements in order along an axis.",
+    formula=r"y_i = x_{\pi(i)}, \quad y_i \le y_{i + 1}",
+    relation=forward("Sort", "{out} = {0}", _sort),
+    attrs=ArgsortAttrs,
+    reference=lambda attrs, x: np.take_along_axis(x, _order(x, attrs.axis, attrs.is_ascend), attrs.axis),
+    gradient=Gradient("each dy goes back to where its element stood: dx[π(i)] = dy[i]", _sort_gradient),
+    lowering=lambda call: [_ordered(call, None)[0]],
+    example=lambda build: build(X),
+    lenient_in_tvm=_LAXER,
+)
+def sort(data: Operand, axis: int = -1, is_ascend: bool = True) -> Call:
+    """Sort the elements of `data` along `axis`."""
+
+
+@_ordering(
+    "argsort",
+    description="The positions that would put the elements in order along an axis.",
+    formula=r"y = \pi, \quad x_{\pi(i)} \le x_{\pi(i + 1)}",
+    relation=forward("Argsort", "{out} = positions in {0}", _argsort),
+    attrs=ArgsortAttrs,
+    reference=lambda attrs, x: _order(x, attrs.axis, attrs.is_ascend).astype(
+        element_type(attrs.dtype or "int32")
+    ),
+    gradient=ZERO,
+    lowering=lambda call: [_ordered(call, None)[1]],
+    example=lambda build: build(X, 0, False, "int64"),
+    lenient_in_tvm=_LAXER,
+)
+def argsort(data: Operand, axis: int = -1, is_ascend: bool = True, dtype: object = "int32") -> Call:
+    """Compute the indices that sort `data` along `axis`."""
+
+
+# -- the greatest elements
+
+
+class TopKAttrs(Attrs, key="relay.attrs.TopkAttrs"):
+    k: int | None = required("How many elements are chosen; all of them where less than 1.")
+    axis: int = attr(-1, "The axis along which elements are chosen.")
+    ret_type: str = attr("both", '"both" (a tuple), "values" or "indices".')
+    is_ascend: bool = attr(False, "Whether the least are chosen, rather than the greatest.")
+    dtype: DType | None = attr(None, "The element type of the positions; None is int32.")
 
 
 def _topk(attrs: TopKAttrs, data: Type) -> Type:
@@ -98,7 +201,74 @@ def _topk(attrs: TopKAttrs, data: Type) -> Type:
     return {"both": TupleType([values, indices]), "values": values, "indices": indices}[attrs.ret_type]
 
 
-def _searchsorted(attrs: SearchSortedAttrs, sorted_sequence: Type, values: Type) -> Type:
+def _best(attrs: TopKAttrs, x: Array) -> Array | tuple[Array, Array]:
+    count = attrs.k if attrs.k is not None and attrs.k >= 1 else x.shape[attrs.axis]
+    if count > x.shape[attrs.axis]:
+        raise ValueError(f"the {count} first are asked for, but the axis has {x.shape[attrs.axis]}")
+    chosen = np.take(_order(x, attrs.axis, attrs.is_ascend), range(count), attrs.axis)
+    values = np.take_along_axis(x, chosen, attrs.axis)
+    indices = chosen.astype(element_type(attrs.dtype or "int32"))
+    return {"both": (values, indices), "values": values, "indices": indices}[attrs.ret_type]
+
+
+def _topk_gradient(call: Call, grad: Expr) -> list[Expr | None]:
+    x, *rest = call.args
+    assert call.attrs is not None
+    if call.attrs["ret_type"] == "indices":
+        return [None] * len(call.args)
+    both = type(call.attrs)(**{**dict(call.attrs.items()), "ret_type": "indices"})
+    positions = Call(call.op, call.args, both)
+    axis = call.attrs["axis"] % len(tensor_type(x).shape)
+    by_values = field_of(grad, 0) if call.attrs["ret_type"] == "both" else grad
+    return [relay.scatter_elements(zeros_of(x), positions, by_values, axis, "update"), *[None] * len(rest)]
+
+
+def _topk_te(call: Lowered) -> list[Tensor]:
+    """A few are found as they come; of many, all are sorted, and the first kept. k below 1 is all."""
+    k = call.attrs.k
+    values, indices = _ordered(call, k if k is not None and k >= 1 else None)
+    return {"both": [values, indices], "values": [values], "indices": [indices]}[call.attrs.ret_type]
+
+
+TOPK_GRADIENT = Gradient(
+    "each dy goes back to where its element stood: dx[π(i)] = dy[i], else 0", _topk_gradient
+)
+
+
+@_ordering(
+    "topk",
+    description="The k greatest elements along an axis, and their positions.",
+    formula=r"y = (x_{\pi(0)}, \dots, x_{\pi(k - 1)}), \quad x_{\pi(i)} \ge x_{\pi(i + 1)}",
+    relation=forward("TopK", "{out} = `k` of {0} along `axis`", _topk),
+    attrs=TopKAttrs,
+    reference=_best,
+    gradient=TOPK_GRADIENT,
+    lowering=_topk_te,
+    layout=topk_layout,
+    example=lambda build: [build(X, 2), build(X, ints())],
+    lenient_in_tvm="It let k exceed the axis.",
+)
+def topk(
+    data: Operand,
+    k: int | Expr = 1,
+    axis: int = -1,
+    ret_type: str = "both",
+    is_ascend: bool = False,
+    dtype: object = "int32",
+) -> Call | TupleWrapper:
+    """Find the `k` greatest elements along `axis`, their positions, or, as a tuple, both."""
+    if computed(k):
+        name, operands, count = "dyn.topk", [data, k], None
+    else:
+        name, operands, count = "topk", [data], static_ints(k, "k")[0]
+    result = call(name, operands, k=count, axis=axis, ret_type=ret_type, is_ascend=is_ascend, dtype=dtype)
+    return TupleWrapper(result, 2) if ret_type == "both" else result
+
+
+# -- searching a sorted sequence
+
+
+def _searchsorted(attrs: Anything, sorted_sequence: Type, values: Type) -> Type:
     row, asked = tensor(sorted_sequence, 0, "sorted_sequence"), tensor(values, 1, "values")
     same_dtypes(row, asked)
     if not asked.shape or not row.shape:
@@ -119,109 +289,64 @@ def _searchsorted(attrs: SearchSortedAttrs, sorted_sequence: Type, values: Type)
     return TensorType.of(asked.shape, attrs.dtype or "int32")
 
 
-def _order(x: Array, axis: int, is_ascend: bool) -> Array:
-    """The positions of the elements in order; equal ones stay in theirs."""
-    if is_ascend:
-        return np.argsort(x, axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
-
-
-def _best(attrs: TopKAttrs, x: Array) -> Array | tuple[Array, Array]:
-    count = attrs.k if attrs.k is not None and attrs.k >= 1 else x.shape[attrs.axis]
-    if count > x.shape[attrs.axis]:
-        raise ValueError(f"the {count} first are asked for, but the axis has {x.shape[attrs.axis]}")
-    chosen = np.take(_order(x, attrs.axis, attrs.is_ascend), range(count), attrs.axis)
-    values = np.take_along_axis(x, chosen, attrs.axis)
-    indices = chosen.astype(element_type(attrs.dtype or "int32"))
-    return {"both": (values, indices), "values": values, "indices": indices}[attrs.ret_type]
-
-
-def _places(attrs: SearchSortedAttrs, row: Array, values: Array) -> Array:
-    found = np.empty(values.shape, element_type(attrs.dtype or "int32"))
+def _insertion_points(attrs: Anything, row: Array, values: Array) -> Array:
+    result = np.empty(values.shape, element_type(attrs.dtype or "int32"))
     side = "right" if attrs.right else "left"
-    for at in np.ndindex(values.shape[:-1]):
-        found[at] = np.searchsorted(row[at] if row.ndim > 1 else row, values[at], side)
-    return found
+    for index in np.ndindex(values.shape[:-1]):
+        result[index] = np.searchsorted(row[index] if row.ndim > 1 else row, values[index], side)
+    return result
 
 
-_ORDERED = r"y_i = x_{\pi(i)}, \quad y_i \le y_{i + 1}"
-_LAXER = "It did not check that the tensor has the axis."
-_SORT = _sorts(
-    "sort",
-    "The elements in order along an axis.",
-    _ORDERED,
-    forward("Sort", "{out} = {0}", _sort),
-    ArgsortAttrs,
-    lenient_in_tvm=_LAXER,
-    compute=lambda attrs, x: np.take_along_axis(x, _order(x, attrs.axis, attrs.is_ascend), attrs.axis),
-    gradient="indexing.sort",
-)
-_ARGSORT = _sorts(
-    "argsort",
-    "The positions that would put the elements in order along an axis.",
-    r"y = \pi, \quad x_{\pi(i)} \le x_{\pi(i + 1)}",
-    forward("Argsort", "{out} = positions in {0}", _argsort),
-    ArgsortAttrs,
-    lenient_in_tvm=_LAXER,
-    compute=lambda attrs, x: _order(x, attrs.axis, attrs.is_ascend).astype(
-        element_type(attrs.dtype or "int32")
-    ),
-    gradient="elementwise.none",
-)
-_TOPK = _sorts(
-    "topk",
-    "The k greatest elements along an axis, and their positions.",
-    r"y = (x_{\pi(0)}, \dots, x_{\pi(k - 1)}), \quad x_{\pi(i)} \ge x_{\pi(i + 1)}",
-    forward("TopK", "{out} = `k` of {0} along `axis`", _topk),
-    TopKAttrs,
-    lenient_in_tvm="It let k exceed the axis.",
-    compute=_best,
-    gradient="indexing.topk",
-)
-_SEARCHSORTED = _sorts(
+def _searchsorted_te(call: Lowered) -> list[Tensor]:
+    """By halving what is left of the sequence."""
+    row, values = call.inputs
+    dtype, shape = call.attrs.dtype or "int32", dims(values)
+    size, right = dims(row)[-1], call.attrs.right
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (sequence, asked), (result,) = ins, outs
+        with together(product(shape)) as place:
+            index = unravel(place, shape)
+            value = asked[tuple(index)]
+            lead = index[:-1] if len(row.shape) > 1 else []
+            low, high = local(1, "int32"), local(1, "int32")
+            low[0], high[0] = number(0, "int32"), int32(size)
+            with repeat_while(low[0] < high[0]):
+                middle = local(1, "int32")
+                middle[0] = te.floordiv(low[0] + high[0], 2)
+                here = sequence[(*lead, middle[0])]
+                goes_on = tirx.Not(comes_before(value, here)) if right else comes_before(here, value)
+                beyond = local(1, "bool")
+                beyond[0] = goes_on
+                with when(beyond[0]):
+                    low[0] = middle[0] + 1
+                with when(tirx.Not(beyond[0])):
+                    high[0] = middle[0]
+            result[tuple(index)] = cast(low[0], dtype)
+
+    return loops([(shape, dtype)], [row, values], body, call.name)
+
+
+@_ordering(
     "searchsorted",
-    "The places in a sorted sequence where values belong.",
-    r"s_{y_i - 1} < v_i \le s_{y_i}",
-    forward("SearchSorted", "{out} = a place in {0} for each of {1}", _searchsorted),
-    SearchSortedAttrs,
-    ("sorted_sequence", "values"),
+    description="The places in a sorted sequence where values belong.",
+    formula=r"s_{y_i - 1} < v_i \le s_{y_i}",
+    relation=forward("SearchSorted", "{out} = a place in {0} for each of {1}", _searchsorted),
+    attrs_key="relay.attrs.SearchSortedAttrs",
+    reference=_insertion_points,
+    gradient=ZERO,
+    lowering=_searchsorted_te,
+    example=lambda build: build(V, t(3, name="w"), right=True),
     lenient_in_tvm="It did not compare the element types of the sequence and the values.",
-    compute=_places,
-    gradient="elementwise.none",
 )
-
-
-def sort(data: Expr, axis: int = -1, is_ascend: bool = True) -> Expr:
-    """The elements of `data` in order along `axis`."""
-    return Call(_SORT, [expr(data)], ArgsortAttrs(axis=axis, is_ascend=is_ascend))
-
-
-def argsort(data: Expr, axis: int = -1, is_ascend: bool = True, dtype: object = "int32") -> Expr:
-    """The positions that would put the elements of `data` in order along `axis`."""
-    return Call(_ARGSORT, [expr(data)], ArgsortAttrs(axis=axis, is_ascend=is_ascend, dtype=dtype))
-
-
-def topk(
-    data: Expr,
-    k: int | Expr = 1,
-    axis: int = -1,
-    ret_type: str = "both",
-    is_ascend: bool = False,
-    dtype: object = "int32",
-) -> Expr | TupleWrapper:
-    """The `k` greatest elements along `axis`, their positions, or, as a tuple, both."""
-    if computed(k):
-        dynamic = TopKAttrs(k=None, axis=axis, ret_type=ret_type, is_ascend=is_ascend, dtype=dtype)
-        found = Call(Op.get("dyn.topk"), [expr(data), expr(k)], dynamic)
-        return TupleWrapper(found, 2) if ret_type == "both" else found
-    attrs = TopKAttrs(
-        k=static_ints(k, "k")[0], axis=axis, ret_type=ret_type, is_ascend=is_ascend, dtype=dtype
-    )
-    call = Call(_TOPK, [expr(data)], attrs)
-    return TupleWrapper(call, 2) if ret_type == "both" else call
-
-
-def searchsorted(sorted_sequence: Expr, values: Expr, right: bool = False, dtype: object = "int32") -> Expr:
-    """For each of `values` where it belongs in `sorted_sequence`, which rises along its last axis."""
-    attrs = SearchSortedAttrs(right=right, dtype=dtype)
-    return Call(_SEARCHSORTED, [expr(sorted_sequence), expr(values)], attrs)
+def searchsorted(
+    sorted_sequence: Operand,
+    values: Operand,
+    right: Annotated[
+        bool, attr(False, "Whether the place after equal elements is given, rather than that before.")
+    ] = False,
+    dtype: Annotated[
+        object, attr("int32", "The element type of the positions.", kind="DType | None")
+    ] = "int32",
+) -> Call:
+    """Find where each of `values` belongs in `sorted_sequence`, which rises along its last axis."""

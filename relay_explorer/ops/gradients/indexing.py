@@ -19,7 +19,6 @@ from ..scan import sequence_mask as masked
 from ..scan import trilu as triangle
 from ..slice import strided_set as set_in
 from ..slice import strided_slice
-from ..sort import argsort
 from ..transform import cast, cast_like
 from .shape import moved
 
@@ -79,15 +78,6 @@ def one_hot(call: Call, grad: Expr) -> list[Expr | None]:
     chosen = Call(call.op, [indices, const(1, dtype), const(0, dtype), *rest], call.attrs)
     by_on = sum_of(grad * chosen)
     return [None, cast_like(by_on, on), cast_like(sum_of(grad) - by_on, off), *[None] * len(rest)]
-
-
-def sort(call: Call, grad: Expr) -> list[Expr]:
-    """Each derivative goes back to where its element stood."""
-    (x,) = call.args
-    assert call.attrs is not None
-    axis = call.attrs["axis"] % len(tensor_type(x).shape)
-    places = argsort(x, axis, call.attrs["is_ascend"], "int32")
-    return [put(zeros_of(x), places, grad, axis, "update")]
 
 
 def topk(call: Call, grad: Expr) -> list[Expr | None]:

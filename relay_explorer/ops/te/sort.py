@@ -16,25 +16,21 @@ from typing import Any
 
 from .imperative import Buffers, each, int32, local, loops, repeat_while, together, when
 from .library import te, tirx
-from .lowered import Lowered
 from .tensors import (
     Index,
     Shape,
     Tensor,
     Value,
-    cast,
     dims,
     dtype_of,
     every,
     is_float,
     is_nan,
-    known,
     number,
     product,
     ravel,
     select,
     some,
-    stage,
     unravel,
 )
 
@@ -260,75 +256,6 @@ def _merge(
         following[chosen] = following[chosen] + 1
 
 
-def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
-    """The first `count` elements in the order that the call asks for, and their positions."""
-    x, attrs = call.inputs[0], call.attrs
-    axis = attrs.axis % len(x.shape)
-    shape = dims(x)
-    out = shape if count is None else (*shape[:axis], count, *shape[axis + 1 :])
-    dtype = attrs.dtype or "int32"
-    if any(known(dim) == 0 for dim in out):
-        values = stage(out, lambda *i: number(0, dtype_of(x)), call.name)
-        return values, stage(out, lambda *i: number(0, dtype), call.name)
-    stage_name = f"{call.name}_order"
-    few = count is not None and (count <= FEW or has_key(dtype_of(x)))
-    if few and count is not None and (known(shape[axis]) or 0) >= FEW_OF * count:
-        places = first_places(x, axis, count, attrs.is_ascend, stage_name)
-    else:
-        places = order(x, axis, attrs.is_ascend, stage_name)
-
-    def position(*i: Value) -> Value:
-        return places(row_of(i, shape, axis), i[axis])
-
-    values = stage(out, lambda *i: x(*i[:axis], position(*i), *i[axis + 1 :]), f"{call.name}_values")
-    return values, stage(out, lambda *i: cast(position(*i), dtype), f"{call.name}_indices")
-
-
 def row_of(index: Index, shape: Shape, axis: int) -> Value:
     """The number of the row along `axis` that an index lies in."""
     return ravel([*index[:axis], *index[axis + 1 :]], [*shape[:axis], *shape[axis + 1 :]])
-
-
-def sort(call: Lowered) -> list[Tensor]:
-    return [_ordered(call, None)[0]]
-
-
-def argsort(call: Lowered) -> list[Tensor]:
-    return [_ordered(call, None)[1]]
-
-
-def topk(call: Lowered) -> list[Tensor]:
-    """A few are found as they come; of many, all are sorted, and the first kept. k below 1 is all."""
-    k = call.attrs.k
-    values, indices = _ordered(call, k if k is not None and k >= 1 else None)
-    return {"both": [values, indices], "values": [values], "indices": [indices]}[call.attrs.ret_type]
-
-
-def searchsorted(call: Lowered) -> list[Tensor]:
-    """By halving what is left of the sequence."""
-    row, values = call.inputs
-    dtype, shape = call.attrs.dtype or "int32", dims(values)
-    size, right = dims(row)[-1], call.attrs.right
-
-    def body(ins: Buffers, outs: Buffers) -> None:
-        (sequence, asked), (found,) = ins, outs
-        with together(product(shape)) as place:
-            index = unravel(place, shape)
-            value = asked[tuple(index)]
-            lead = index[:-1] if len(row.shape) > 1 else []
-            low, high = local(1, "int32"), local(1, "int32")
-            low[0], high[0] = number(0, "int32"), int32(size)
-            with repeat_while(low[0] < high[0]):
-                middle = local(1, "int32")
-                middle[0] = te.floordiv(low[0] + high[0], 2)
-                here = sequence[(*lead, middle[0])]
-                goes_on = tirx.Not(comes_before(value, here)) if right else comes_before(here, value)
-                beyond = local(1, "bool")
-                beyond[0] = goes_on
-                with when(beyond[0]):
-                    low[0] = middle[0] + 1
-                with when(tirx.Not(beyond[0])):
-                    high[0] = middle[0]
-            found[tuple(index)] = cast(low[0], dtype)
-
-    return loops([(shape, dtype)], [row, values], body, call.name)

@@ -52,7 +52,6 @@ RULES: dict[str, LayoutRule] = {
     "nn.instance_norm": axes.instance_norm,
     "nn.l2_normalize": axes.l2_normalize,
     "nn.pad": axes.pad,
-    "topk": axes.topk,
     "concatenate": axes.concatenate,
     "split": axes.split,
     "transpose": axes.transpose,
