@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +31,12 @@ def recipe(title: str, folder: Path) -> dict[str, Any]:
     assert code is not None
     path = folder / f"{title.replace(' ', '_')}.py"
     path.write_text(code[1], "utf-8")
-    names: dict[str, Any] = {"__name__": path.stem}
-    exec(compile("from __future__ import annotations\n" + code[1], str(path), "exec"), names)
-    return names
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[path.stem] = module_from_spec(spec)  # where dataclasses look for it
+    spec.loader.exec_module(module)
+    return vars(module)
 
 
 @pytest.fixture
@@ -67,7 +72,7 @@ def test_the_pass_rewrites_and_has_a_text_form(tmp_path: Path) -> None:
 
 def test_folders_that_are_named_exist() -> None:
     for path in re.findall(r"`((?:relay_explorer|tests|tools|benchmarks|figures)/[\w/.]+)`", TEXT):
-        if "NAME" not in path:
+        if not re.search(r"\bNAME\b|\bname\b|chNN", path):
             assert (ROOT / path).exists(), path
 
 
