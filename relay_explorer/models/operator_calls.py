@@ -31,7 +31,6 @@ from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, Y, bools, ints, t
 from ..relay import nn, vision
 
 Example = Expr | TupleWrapper
-C = [t(4, name=f"c{n}") for n in range(4)]
 ONE, ZERO = const(1.0), const(0.0)
 
 
@@ -177,13 +176,6 @@ NEURAL: list[Example] = [
     *(f(IMAGE, 2) for f in (nn.adaptive_max_pool2d, nn.adaptive_avg_pool2d)),
     *(f(VOLUME, 2) for f in (nn.adaptive_max_pool3d, nn.adaptive_avg_pool3d)),
     *(f(t(1, 4, 4, 4, name="g"), IMAGE, (2, 2), (2, 2)) for f in (nn.max_pool2d_grad, nn.avg_pool2d_grad)),
-    nn.batch_norm(IMAGE, C[0], C[1], C[2], C[3]),
-    nn.layer_norm(X, V, t(6, name="b")),
-    nn.instance_norm(IMAGE, C[0], C[1]),
-    nn.group_norm(IMAGE, C[0], C[1], num_groups=2),
-    nn.l2_normalize(X, 1e-5, [1]),
-    nn.lrn(IMAGE),
-    nn.dropout_raw(X, 0.25),
     nn.pad(X, ((0, 0), (1, 2))),
     nn.mirror_pad(X, ((0, 0), (1, 2))),
     nn.dilate(X, [1, 2]),

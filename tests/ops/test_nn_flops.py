@@ -14,13 +14,12 @@ from relay_explorer.ops.nn import (
     conv,
     conv_other,
     conv_transpose,
-    dense,
     misc,
-    norm,
     pool,
     softmax,
     space,
 )
+from relay_explorer.relay import nn
 from tests.ops.nn_programs import operands
 from tests.ops.tensor_programs import t, type_of
 
@@ -70,17 +69,17 @@ CASES: list[tuple[Expr, int]] = [
         conv_other.conv2d_backward_weight(t(2, 8, 7, 7), t(2, 6, 9, 9), kernel_size=3),
         pytorch_flops(F.conv2d, (2, 6, 9, 9), (8, 6, 3, 3)),
     ),
-    (dense.dense(t(4, 784), t(10, 784)), pytorch_flops(F.linear, (4, 784), (10, 784))),
-    (dense.matmul(t(4, 7), t(7, 5)), pytorch_flops(torch.matmul, (4, 7), (7, 5))),
-    (dense.matmul(t(7, 4), t(7, 5), transpose_a=True), pytorch_flops(torch.matmul, (4, 7), (7, 5))),
+    (nn.dense(t(4, 784), t(10, 784)), pytorch_flops(F.linear, (4, 784), (10, 784))),
+    (nn.matmul(t(4, 7), t(7, 5)), pytorch_flops(torch.matmul, (4, 7), (7, 5))),
+    (nn.matmul(t(7, 4), t(7, 5), transpose_a=True), pytorch_flops(torch.matmul, (4, 7), (7, 5))),
     (
-        dense.batch_matmul(t(3, 4, 7), t(3, 5, 7)),
+        nn.batch_matmul(t(3, 4, 7), t(3, 5, 7)),
         pytorch_flops(torch.bmm, (3, 4, 7), (3, 7, 5)),
     ),
     (activation.relu(t(2, 3)), 6),
     (softmax.softmax(t(2, 3)), 5 * 6),
-    (norm.batch_norm(t(2, 3), *[t(3)] * 4).tuple_value, 4 * 6),
-    (dense.bias_add(t(2, 3), t(3)), 6),
+    (nn.batch_norm(t(2, 3), *[t(3)] * 4).tuple_value, 4 * 6),
+    (nn.bias_add(t(2, 3), t(3)), 6),
     (pool.max_pool2d(t(1, 2, 4, 4), 2, 2), 4 * 8),
     (misc.batch_flatten(t(2, 3, 4)), 0),
     (space.upsampling(t(1, 1, 2, 2), 2, 2), 0),

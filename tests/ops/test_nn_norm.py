@@ -10,6 +10,7 @@ from relay_explorer.ir.narrow import as_a, as_op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any, TensorType
 from relay_explorer.ops.nn import activation, norm, norm_other, softmax
+from relay_explorer.relay import nn
 from tests.ops.nn_programs import first_types, operands
 from tests.ops.tensor_programs import refused, t, typed
 
@@ -51,7 +52,7 @@ def test_parameters_are_inferred(call: Call, parameter: object) -> None:
 @pytest.mark.parametrize(("axis", "channels"), [(1, 8), (-1, 3), (0, 1)])
 def test_batch_norm(axis: int, channels: int) -> None:
     unknown = [var(name) for name in ("gamma", "beta", "mean", "variance")]
-    result = norm.batch_norm(t(1, 8, 5, 3, dtype="float16"), *unknown, axis=axis)
+    result = nn.batch_norm(t(1, 8, 5, 3, dtype="float16"), *unknown, axis=axis)
     assert isinstance(result, TupleWrapper)
     assert first_types(result) == ["Tensor[(1, 8, 5, 3), float16]"] + [f"Tensor[({channels}), float16]"] * 4
     vector = str(TensorType((channels,), "float16"))
@@ -60,8 +61,8 @@ def test_batch_norm(axis: int, channels: int) -> None:
 
 
 def test_dropout() -> None:
-    assert typed(norm.dropout_raw(t(2, 3))) == "(Tensor[(2, 3), float32], Tensor[(2, 3), float32])"
-    kept = norm.dropout(t(2, 3), 0.25)
+    assert typed(nn.dropout_raw(t(2, 3))) == "(Tensor[(2, 3), float32], Tensor[(2, 3), float32])"
+    kept = nn.dropout(t(2, 3), 0.25)
     assert isinstance(kept, TupleGetItem)
     assert typed(kept) == "Tensor[(2, 3), float32]"
     assert kept.tuple_value.attrs.changed() == [("rate", 0.25)]  # type: ignore[attr-defined]
@@ -73,17 +74,17 @@ def vectors(*sizes: int) -> list[object]:
 
 REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     (
-        norm.batch_norm(t(1, 8, 4, 4), *vectors(8, 4, 8, 8)).tuple_value,  # type: ignore[arg-type, list-item]
+        nn.batch_norm(t(1, 8, 4, 4), *vectors(8, 4, 8, 8)).tuple_value,  # type: ignore[arg-type, list-item]
         "beta has 4 values, but axis 1 of the data has 8",
         ("axis=3 has 4",),
     ),
     (
-        norm.batch_norm(t(1, 4, 4, 8), *vectors(8, 8, 8, 8)).tuple_value,  # type: ignore[arg-type, list-item]
+        nn.batch_norm(t(1, 4, 4, 8), *vectors(8, 8, 8, 8)).tuple_value,  # type: ignore[arg-type, list-item]
         "gamma has 8 values, but axis 1 of the data has 4",
         ("axis=3 has 8",),
     ),
     (
-        norm.batch_norm(t(1, 4, 4, 8), *vectors(8, 8, 8, 8), axis=-2).tuple_value,  # type: ignore[arg-type, misc]
+        nn.batch_norm(t(1, 4, 4, 8), *vectors(8, 8, 8, 8), axis=-2).tuple_value,  # type: ignore[arg-type, misc]
         "axis=-2 must be counted from the front, or be -1",
         ("the data has 4 axes",),
     ),
@@ -119,7 +120,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (activation.leaky_relu(t(2), -0.5), "alpha=-0.5 must not be negative", ("a slope of 0 is nn.relu",)),
     (
-        norm.dropout_raw(t(2), 1.5),
+        nn.dropout_raw(t(2), 1.5),
         "rate=1.5 must be at least 0 and less than 1",
         ("it is the share of elements that are dropped",),
     ),

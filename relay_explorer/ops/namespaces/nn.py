@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from ..nn.activation import *
+from ..nn.batch_norm import *
 from ..nn.batch_space import *
 from ..nn.bitserial import *
 from ..nn.conv import *
 from ..nn.conv_other import *
 from ..nn.conv_transpose import *
 from ..nn.dense import *
+from ..nn.dropout import *
 from ..nn.dynamic import *
 from ..nn.loss import *
 from ..nn.misc import *

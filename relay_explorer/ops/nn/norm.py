@@ -1,92 +1,74 @@
-"""Normalizations, and dropout."""
+"""Normalizations along one axis, over space and over groups of channels; and what `batch_norm` shares.
+
+Kernels keep sums in float32, and in float64 for float64 and integers; the reference implementation adds all
+up in float64.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
+from typing import Annotated, ParamSpec, TypeVar
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, attr
+from ...ir.attrs import attr
+from ...ir.declaration import Gradient, NotApplicable, Precision
 from ...ir.expr import Call, Expr
-from ...ir.op import Compute, Flops, Op, OpPattern, Relation, RelationError, Reporter, size_of
-from ...ir.tuple_wrapper import TupleWrapper
-from ...ir.types import IncompleteType, TensorType, TupleType, Type
-from ..arguments import expr
-from ..declare import declare
+from ...ir.op import Compute, Relation, RelationError, Reporter
+from ...ir.types import IncompleteType, TensorType, Type
+from ..arguments import Operand
+from ..calls import relay
+from ..cost import operations_per_input
+from ..examples import IMAGE, V, X, t
+from ..gradient_tools import along as along_axis
+from ..gradient_tools import axis_count, composed, extents
+from ..gradient_tools import number as number_like
+from ..layouts.axes import instance_norm as instance_norm_layout
+from ..layouts.axes import normalization
+from ..layouts.layout import NO_LAYOUT_RULE, LayoutRule
 from ..numeric import Array, along, np
+from ..operator import Example, operator
 from ..relation import normal_axis, tensor
+from ..te.library import te, tirx
+from ..te.lowered import Lowered, Lowering
+from ..te.tensors import (
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    number,
+    product,
+    quotient,
+    real_type,
+    reduce_axes,
+    stage,
+    sum_over,
+)
 from .layout import many
 from .vector import axis_vector
 
-__all__ = ["batch_norm", "dropout", "dropout_raw", "group_norm", "instance_norm", "layer_norm"]
+__all__ = ["group_norm", "instance_norm", "layer_norm"]
+
+VECTORS = [t(4, name=f"c{n}") for n in range(4)]  # of the channels of IMAGE
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 CHANNEL_AXIS = "The axis of the channels, each with a scale and an offset of its own."
+
 EPSILON = "Added to the variance, against division by zero."
+
 CENTER = "Whether the offset beta is added."
+
 SCALE = "Whether the scale gamma multiplies."
 
 
-class BatchNormAttrs(Attrs, key="relay.attrs.BatchNormAttrs"):
-    axis: int = attr(1, CHANNEL_AXIS)
-    epsilon: float = attr(1e-5, EPSILON)
-    center: bool = attr(True, CENTER)
-    scale: bool = attr(True, SCALE)
+# -- what batch_norm uses, too: scale and offset
 
 
-class InstanceNormAttrs(Attrs, key="relay.attrs.InstanceNormAttrs"):
-    axis: int = attr(1, CHANNEL_AXIS)
-    epsilon: float = attr(1e-5, EPSILON)
-    center: bool = attr(True, CENTER)
-    scale: bool = attr(True, SCALE)
-
-
-class LayerNormAttrs(Attrs, key="relay.attrs.LayerNormAttrs"):
-    axis: int = attr(-1, "The axis that is normalized.")
-    epsilon: float = attr(1e-5, EPSILON)
-    center: bool = attr(True, CENTER)
-    scale: bool = attr(True, SCALE)
-
-
-class GroupNormAttrs(Attrs, key="relay.attrs.GroupNormAttrs"):
-    num_groups: int = attr(0, "Into how many groups the channels fall, each normalized together.")
-    axis: int = attr(1, CHANNEL_AXIS)
-    epsilon: float = attr(1e-5, EPSILON)
-    center: bool = attr(True, CENTER)
-    scale: bool = attr(True, SCALE)
-
-
-class DropoutAttrs(Attrs, key="relay.attrs.DropoutAttrs"):
-    rate: float = attr(0.5, "The share of elements that are dropped while training.")
-
-
-def _flops_each(count: int) -> Flops:
-    """So many operations an element of the data."""
-    return lambda attrs, inputs, output: count * size_of(inputs[0])
-
-
-_BATCH_PARAMETERS = ("gamma", "beta", "the moving mean", "the moving variance")
-
-
-def _batch_norm(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs of any shape and four times (c) for the axis of length c; outputs like the first, (c), (c)."""
-    data = types[0]
-    if isinstance(data, IncompleteType):
-        return False
-    data = tensor(data, 0, "data")
-    if attrs.axis < -1:
-        raise RelationError(
-            f"axis={attrs.axis} must be counted from the front, or be -1",
-            f"the data has {many(len(data.shape), 'axis', 'axes')}",
-        )
-    axis = normal_axis(attrs.axis, len(data.shape), "batch_norm")
-    for operand, name in enumerate(_BATCH_PARAMETERS, 1):
-        axis_vector(types[operand], operand, name, data, axis, reporter)
-    channels = TensorType.of((data.shape[axis],), data.dtype)
-    reporter.assign(types[5], TupleType((data, channels, channels)))
-    return True
-
-
-def _affine(attrs: Anything, y: Array, gamma: Array, beta: Array) -> Array:
+def affine(attrs: Anything, y: Array, gamma: Array, beta: Array) -> Array:
     """`y` scaled and shifted along its channels, as far as `attrs` say, in gamma's element type."""
     if attrs.scale:
         y = y * along(gamma, attrs.axis, y.ndim)
@@ -95,58 +77,23 @@ def _affine(attrs: Anything, y: Array, gamma: Array, beta: Array) -> Array:
     return y.astype(gamma.dtype)
 
 
-def _normal(x: Array, axes: tuple[int, ...], epsilon: float) -> Array:
-    """`x` less its mean over `axes`, divided by its standard deviation."""
-    count = max(1, prod([x.shape[axis] for axis in axes]))
-    centred = x - x.sum(axes, "float64", keepdims=True) / count
-    return centred / np.sqrt((centred**2).sum(axes, keepdims=True) / count + epsilon)
+def affine_expr(attrs: Anything, value: Expr, gamma: Expr, beta: Expr, rank: int, axis: int) -> Expr:
+    if attrs.scale:
+        value = value * along_axis(gamma, rank, axis)
+    return value + along_axis(beta, rank, axis) if attrs.center else value
 
 
-def _batch_normed(
-    attrs: BatchNormAttrs, x: Array, gamma: Array, beta: Array, mean: Array, variance: Array
-) -> tuple[Array, ...]:
-    """As in inference: the moving mean and variance are used, and stay."""
-    middle, spread = along(mean, attrs.axis, x.ndim), along(variance, attrs.axis, x.ndim)
-    return _affine(attrs, (x - middle) / np.sqrt(spread + attrs.epsilon), gamma, beta), mean, variance
+def affine_te(attrs: Anything, y: Value, gamma: Value, beta: Value, dtype: str) -> Value:
+    """`y` scaled and shifted, as far as the attributes say."""
+    real = dtype_of(y)
+    if attrs.scale:
+        y = y * cast(gamma, real)
+    if attrs.center:
+        y = y + cast(beta, real)
+    return cast(y, dtype)
 
 
-_BATCH_NORM = declare(
-    "nn.batch_norm",
-    "Normalizes each channel over the batch; also gives the new moving mean and variance.",
-    formula=r"y = \gamma\,\frac{x - \mathrm{E}[x]}{\sqrt{\mathrm{Var}[x] + \epsilon}} + \beta",
-    relation=Relation(
-        "BatchNorm", _batch_norm, "{out} = ({0}, {3}, {4}), and {1} to {4} lie along its channels"
-    ),
-    inputs=("data", "gamma", "beta", "moving_mean", "moving_var"),
-    attrs=BatchNormAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=_flops_each(4),  # as in inference: subtract the mean, divide, scale, shift
-    family="normalization",
-    level=1,
-    compute=_batch_normed,
-    gradient="normalize.batch_norm",
-    lowering="norm.batch_norm",
-)
-
-
-def batch_norm(
-    data: Expr,
-    gamma: Expr,
-    beta: Expr,
-    moving_mean: Expr,
-    moving_var: Expr,
-    axis: int = 1,
-    epsilon: float = 1e-5,
-    center: bool = True,
-    scale: bool = True,
-) -> TupleWrapper:
-    """The normalized `data`, and the new moving mean and variance; the other arguments are vectors as long as
-    the data's `axis`.
-    """
-    attrs = BatchNormAttrs(axis=axis, epsilon=epsilon, center=center, scale=scale)
-    return TupleWrapper(
-        Call(_BATCH_NORM, [expr(a) for a in (data, gamma, beta, moving_mean, moving_var)], attrs), 3
-    )
+# -- type relations
 
 
 def _scaled(name: str, least_rank: int = 1) -> Relation:
@@ -188,163 +135,257 @@ def _check_groups(data: TensorType, axis: int, groups: int) -> None:
         )
 
 
-def _norm(
+# -- reference implementations
+
+
+def _normal(x: Array, axes: tuple[int, ...], epsilon: float) -> Array:
+    """`x` less its mean over `axes`, divided by its standard deviation."""
+    count = max(1, prod([x.shape[axis] for axis in axes]))
+    centred = x - x.sum(axes, "float64", keepdims=True) / count
+    return centred / np.sqrt((centred**2).sum(axes, keepdims=True) / count + epsilon)
+
+
+def _instance_normed(attrs: Anything, x: Array, gamma: Array, beta: Array) -> Array:
+    space = tuple([axis for axis in range(1, x.ndim) if axis != attrs.axis % x.ndim])
+    return affine(attrs, _normal(x, space, attrs.epsilon), gamma, beta)
+
+
+def _group_normed(attrs: Anything, x: Array, gamma: Array, beta: Array) -> Array:
+    moved = np.moveaxis(x, attrs.axis, 1)
+    groups = moved.reshape(len(moved), attrs.num_groups, prod(moved.shape[1:]) // attrs.num_groups)
+    y = _normal(groups, (2,), attrs.epsilon).reshape(moved.shape)
+    return affine(attrs, np.moveaxis(y, 1, attrs.axis), gamma, beta)
+
+
+# -- the same, composed of operators that have gradients
+
+
+def _normal_expr(x: Expr, axes: list[int], epsilon: float, like: Expr) -> Expr:
+    centred = x - relay.mean(x, axes, keepdims=True)
+    variance = relay.mean(centred * centred, axes, keepdims=True)
+    return centred * relay.rsqrt(variance + number_like(epsilon, like))
+
+
+def _layer_norm_expr(attrs: Anything, x: Expr, gamma: Expr, beta: Expr) -> Expr:
+    return affine_expr(
+        attrs, _normal_expr(x, [attrs.axis], attrs.epsilon, x), gamma, beta, axis_count(x), attrs.axis
+    )
+
+
+def _instance_norm_expr(attrs: Anything, x: Expr, gamma: Expr, beta: Expr) -> Expr:
+    rank = axis_count(x)
+    axes = [axis for axis in range(1, rank) if axis != attrs.axis % rank]
+    return affine_expr(attrs, _normal_expr(x, axes, attrs.epsilon, x), gamma, beta, rank, attrs.axis)
+
+
+def _group_norm_expr(attrs: Anything, x: Expr, gamma: Expr, beta: Expr) -> Expr:
+    shape = extents(x)
+    rank, axis, groups = len(shape), attrs.axis % len(shape), attrs.num_groups
+    apart = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]]
+    axes = [a for a in range(1, rank + 1) if a != axis]
+    value = relay.reshape(_normal_expr(relay.reshape(x, apart), axes, attrs.epsilon, x), shape)
+    return affine_expr(attrs, value, gamma, beta, rank, axis)
+
+
+# -- lowerings
+
+
+def _normalized_te(
+    call: Lowered,
+    shape: Sequence[Anything],
+    folded: Sequence[Anything],
+    read: Callable[..., Value],
+    row: Callable[[Sequence[Value]], list[Value]],
+    axis: int,
+) -> list[Tensor]:
+    """`x` less its mean, by its standard deviation, scaled and shifted along `axis`.
+
+    `shape` is that of the means, `folded` the extents that they are over, `read(*mean's index, *folded)` the
+    element there, and `row` the index of the mean for an index of the data.
+    """
+    x, gamma, beta = call.inputs
+    dtype = dtype_of(x)
+    real = real_type(dtype)
+    count = product(folded)
+    many = number(max(count, 1), real) if isinstance(count, int) else cast(tirx.max(count, 1), real)
+    k, m = reduce_axes(folded), reduce_axes(folded, "m")
+    total = stage(shape, lambda *i: sum_over(cast(read(*i, *k), real), k), f"{call.name}_sum")
+
+    def square(*i: Value) -> Value:
+        apart = cast(read(*i, *m), real) - total(*i) / many
+        return sum_over(apart * apart, m)
+
+    squares = stage(shape, square, f"{call.name}_squares")
+
+    def value(*i: Value) -> Value:
+        at, c = row(i), i[axis]
+        spread = te.sqrt(squares(*at) / many + number(call.attrs.epsilon, real))
+        apart = (cast(x(*i), real) - total(*at) / many) / spread
+        return affine_te(call.attrs, apart, gamma(c), beta(c), dtype)
+
+    return [stage(x.shape, value, call.name)]
+
+
+def _over_te(call: Lowered, folded: Sequence[int]) -> list[Tensor]:
+    """Normalized over whole axes."""
+    x = call.inputs[0]
+    sizes, rank = dims(x), len(x.shape)
+    kept = [axis for axis in range(rank) if axis not in folded]
+
+    def read(*i: Value) -> Value:
+        at = dict(zip([*kept, *folded], i, strict=True))
+        return x(*[at[axis] for axis in range(rank)])
+
+    axis = call.attrs.axis % rank
+    extents = [sizes[a] for a in folded]
+    return _normalized_te(call, [sizes[a] for a in kept], extents, read, lambda i: [i[a] for a in kept], axis)
+
+
+def _layer_norm_te(call: Lowered) -> list[Tensor]:
+    return _over_te(call, [call.attrs.axis % len(call.inputs[0].shape)])
+
+
+def _instance_norm_te(call: Lowered) -> list[Tensor]:
+    rank = len(call.inputs[0].shape)
+    return _over_te(call, [axis for axis in range(1, rank) if axis != call.attrs.axis % rank])
+
+
+def _group_norm_te(call: Lowered) -> list[Tensor]:
+    x, attrs = call.inputs[0], call.attrs
+    rank, sizes = len(x.shape), dims(x)
+    axis = attrs.axis % rank
+    batch, *space = [a for a in range(rank) if a != axis]
+    each = quotient(sizes[axis], attrs.num_groups)
+
+    def read(n: Value, g: Value, c: Value, *i: Value) -> Value:
+        at = {batch: n, axis: g * each + c, **dict(zip(space, i, strict=True))}
+        return x(*[at[a] for a in range(rank)])
+
+    shape, folded = [sizes[batch], attrs.num_groups], [each, *[sizes[a] for a in space]]
+    return _normalized_te(call, shape, folded, read, lambda i: [i[batch], i[axis] // each], axis)
+
+
+# -- the operators
+
+
+def _normalization(
     name: str,
+    *,
     description: str,
     over: str,
     relation: Relation,
-    attrs: type[Attrs],
-    compute: Compute,
-    laxer: str = "",
-    gradient: str = "",
-) -> Op:
-    return declare(
+    reference: Compute,
+    gradient: Gradient,
+    lowering: Lowering,
+    layout: LayoutRule | NotApplicable,
+    precision: Precision,
+    example: Example,
+    lenient_in_tvm: str = "",
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a normalization by the mean and variance over some axes, with a scale and an offset."""
+    return operator(
         name,
-        description,
+        description=description,
         formula=(
             rf"y = \gamma\,\frac{{x - \mathrm{{E}}_{{{over}}}[x]}}"
             rf"{{\sqrt{{\mathrm{{Var}}_{{{over}}}[x] + \epsilon}}}} + \beta"
         ),
-        relation=relation,
-        inputs=("data", "gamma", "beta"),
-        attrs=attrs,
-        compute=compute,
-        flops=_flops_each(7),  # 1 for the mean, 2 for the variance, 4 to normalize, scale and shift
         family="normalization",
         level=1,
-        lenient_in_tvm=laxer,
+        relation=relation,
+        flops=operations_per_input(7),  # 1 for the mean, 2 for the variance, 4 to normalize, scale and shift
+        reference=reference,
         gradient=gradient,
-        lowering="norm." + name.removeprefix("nn."),
+        lowering=lowering,
+        layout=layout,
+        precision=precision,
+        example=example,
+        lenient_in_tvm=lenient_in_tvm,
     )
 
 
-def _instance_normed(attrs: InstanceNormAttrs, x: Array, gamma: Array, beta: Array) -> Array:
-    space = tuple([axis for axis in range(1, x.ndim) if axis != attrs.axis % x.ndim])
-    return _affine(attrs, _normal(x, space, attrs.epsilon), gamma, beta)
+def _gradient(over: str, build: Callable[..., Expr]) -> Gradient:
+    """The gradient of a normalization whose mean and variance are over `over`."""
+    return Gradient(
+        f"dx = (g − mean(g) − n · mean(g · n)) / σ, means over {over}, n = (x − μ) / σ and g = γ · dy; "
+        "dγ = Σ dy · n, dβ = Σ dy",
+        composed(build),
+    )
 
 
-def _group_normed(attrs: GroupNormAttrs, x: Array, gamma: Array, beta: Array) -> Array:
-    moved = np.moveaxis(x, attrs.axis, 1)
-    groups = moved.reshape(len(moved), attrs.num_groups, prod(moved.shape[1:]) // attrs.num_groups)
-    y = _normal(groups, (2,), attrs.epsilon).reshape(moved.shape)
-    return _affine(attrs, np.moveaxis(y, 1, attrs.axis), gamma, beta)
-
-
-_INSTANCE_NORM = _norm(
+@_normalization(
     "nn.instance_norm",
-    "Normalizes each channel of each example.",
-    r"\text{space}",
-    _scaled("InstanceNorm", 3),
-    InstanceNormAttrs,
-    _instance_normed,
-    gradient="normalize.instance_norm",
+    description="Normalizes each channel of each example.",
+    over=r"\text{space}",
+    relation=_scaled("InstanceNorm", 3),
+    reference=_instance_normed,
+    gradient=_gradient("space", _instance_norm_expr),
+    lowering=_instance_norm_te,
+    layout=instance_norm_layout,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, *VECTORS[:2]),
 )
-_LAYER_NORM = _norm(
-    "nn.layer_norm",
-    "Normalizes along one axis.",
-    r"\text{axis}",
-    _scaled("LayerNorm"),
-    LayerNormAttrs,
-    lambda attrs, x, gamma, beta: _affine(attrs, _normal(x, (attrs.axis,), attrs.epsilon), gamma, beta),
-    gradient="normalize.layer_norm",
-)
-_GROUP_NORM = _norm(
-    "nn.group_norm",
-    "Normalizes groups of channels of each example.",
-    r"\text{group}",
-    _scaled("GroupNorm"),
-    GroupNormAttrs,
-    _group_normed,
-    "It accepted a number of groups that does not divide the channels.",
-    gradient="normalize.group_norm",
-)
-
-
 def instance_norm(
-    data: Expr,
-    gamma: Expr,
-    beta: Expr,
-    axis: int = 1,
-    epsilon: float = 1e-5,
-    center: bool = True,
-    scale: bool = True,
+    data: Operand,
+    gamma: Operand,
+    beta: Operand,
+    axis: Annotated[int, attr(1, CHANNEL_AXIS)] = 1,
+    epsilon: Annotated[float, attr(1e-5, EPSILON)] = 1e-5,
+    center: Annotated[bool, attr(True, CENTER)] = True,
+    scale: Annotated[bool, attr(True, SCALE)] = True,
 ) -> Call:
-    """`gamma` and `beta` are vectors as long as the data's `axis`."""
-    return Call(
-        _INSTANCE_NORM,
-        [expr(data), expr(gamma), expr(beta)],
-        InstanceNormAttrs(axis=axis, epsilon=epsilon, center=center, scale=scale),
-    )
+    """Normalize each channel of each example; `gamma` and `beta` are vectors as long as the data's `axis`."""
 
 
-def layer_norm(
-    data: Expr,
-    gamma: Expr,
-    beta: Expr,
-    axis: int = -1,
-    epsilon: float = 1e-5,
-    center: bool = True,
-    scale: bool = True,
-) -> Call:
-    """`gamma` and `beta` are vectors as long as the data's `axis`."""
-    return Call(
-        _LAYER_NORM,
-        [expr(data), expr(gamma), expr(beta)],
-        LayerNormAttrs(axis=axis, epsilon=epsilon, center=center, scale=scale),
-    )
-
-
-def group_norm(
-    data: Expr,
-    gamma: Expr,
-    beta: Expr,
-    num_groups: int,
-    axis: int = 1,
-    epsilon: float = 1e-5,
-    center: bool = True,
-    scale: bool = True,
-) -> Call:
-    """`gamma` and `beta` are vectors as long as the data's `axis`, which `num_groups` divides."""
-    attrs = GroupNormAttrs(num_groups=num_groups, axis=axis, epsilon=epsilon, center=center, scale=scale)
-    return Call(_GROUP_NORM, [expr(data), expr(gamma), expr(beta)], attrs)
-
-
-def _dropout(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Output twice the input."""
-    data, out = types
-    if isinstance(data, IncompleteType):
-        return False
-    data = tensor(data, 0, "data")
-    if not 0 <= attrs.rate < 1:
-        raise RelationError(
-            f"rate={attrs.rate} must be at least 0 and less than 1",
-            "it is the share of elements that are dropped",
-        )
-    reporter.assign(out, TupleType((data, data)))
-    return True
-
-
-_DROPOUT = declare(
-    "nn.dropout",
-    "While training, drops a random share of the elements and scales up the rest; also gives the mask.",
-    formula=r"y = \frac{m\, x}{1 - r}, \quad m \sim \mathrm{Bernoulli}(1 - r)",
-    relation=Relation("Dropout", _dropout, "{out} = ({0}, {0})"),
-    attrs=DropoutAttrs,
-    flops=_flops_each(2),  # times the mask, times the scale
-    family="training",
-    level=1,
-    lenient_in_tvm="It accepted any rate.",
-    compute=lambda attrs, x: (x, np.ones_like(x)),
-    gradient="normalize.dropout",
-    lowering="norm.dropout",
+@_normalization(
+    "nn.layer_norm",
+    description="Normalizes along one axis.",
+    over=r"\text{axis}",
+    relation=_scaled("LayerNorm"),
+    reference=lambda attrs, x, gamma, beta: affine(
+        attrs, _normal(x, (attrs.axis,), attrs.epsilon), gamma, beta
+    ),
+    gradient=_gradient("the axis", _layer_norm_expr),
+    lowering=_layer_norm_te,
+    layout=normalization,
+    precision=Precision.NEVER,
+    example=lambda build: build(X, V, t(6, name="b")),
 )
+def layer_norm(
+    data: Operand,
+    gamma: Operand,
+    beta: Operand,
+    axis: Annotated[int, attr(-1, "The axis that is normalized.")] = -1,
+    epsilon: Annotated[float, attr(1e-5, EPSILON)] = 1e-5,
+    center: Annotated[bool, attr(True, CENTER)] = True,
+    scale: Annotated[bool, attr(True, SCALE)] = True,
+) -> Call:
+    """Normalize along `axis`; `gamma` and `beta` are vectors as long as that."""
 
 
-def dropout(data: Expr, rate: float = 0.5) -> Expr:
-    """`data` with a share `rate` of its elements dropped."""
-    return TupleWrapper(dropout_raw(data, rate), 2)[0]
-
-
-def dropout_raw(data: Expr, rate: float = 0.5) -> Call:
-    """A pair: `data` with a share `rate` of its elements dropped, and the mask that says which."""
-    return Call(_DROPOUT, [expr(data)], DropoutAttrs(rate=rate))
+@_normalization(
+    "nn.group_norm",
+    description="Normalizes groups of channels of each example.",
+    over=r"\text{group}",
+    relation=_scaled("GroupNorm"),
+    reference=_group_normed,
+    gradient=_gradient("the group", _group_norm_expr),
+    lowering=_group_norm_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, *VECTORS[:2], num_groups=2),
+    lenient_in_tvm="It accepted a number of groups that does not divide the channels.",
+)
+def group_norm(
+    data: Operand,
+    gamma: Operand,
+    beta: Operand,
+    num_groups: Annotated[int, attr(0, "Into how many groups the channels fall, each normalized together.")],
+    axis: Annotated[int, attr(1, CHANNEL_AXIS)] = 1,
+    epsilon: Annotated[float, attr(1e-5, EPSILON)] = 1e-5,
+    center: Annotated[bool, attr(True, CENTER)] = True,
+    scale: Annotated[bool, attr(True, SCALE)] = True,
+) -> Call:
+    """Normalize each group of channels; `gamma` and `beta` are vectors as long as the data's `axis`, which
+    `num_groups` divides.
+    """

@@ -1,34 +1,50 @@
-"""Normalizations without parameters: by neighbouring channels, and by the Euclidean norm."""
+"""Normalizations without parameters: by neighbouring channels, and by the Euclidean norm.
+
+Kernels keep sums in float32, and in float64 for float64 and integers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Ints, attr, required
-from ...ir.expr import Call, Expr
-from ...ir.op import Relation, Reporter, size_of
+from ...ir.attrs import attr, required
+from ...ir.declaration import Gradient, Precision
+from ...ir.expr import Call, Expr, const
+from ...ir.op import Relation, Reporter
+from ...ir.typed import tensor_type
 from ...ir.types import IncompleteType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand
+from ..calls import relay
+from ..cost import operations_per_input, size_of
+from ..examples import IMAGE, X
+from ..gradient_tools import axis_count, composed
+from ..gradient_tools import number as number_like
+from ..layouts.axes import l2_normalize as l2_normalize_layout
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import operator
 from ..relation import IDENTITY, normal_axis, tensor
+from ..te.library import te
+from ..te.lowered import Lowered
+from ..te.tensors import (
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    every,
+    guarded,
+    number,
+    real_type,
+    reduce_axes,
+    stage,
+    sum_over,
+)
 from .sliding import padded, windows
 
 __all__ = ["l2_normalize", "lrn"]
-
-
-class LRNAttrs(Attrs, key="relay.attrs.LRNAttrs"):
-    size: int = attr(5, "How many neighbouring channels are summed.")
-    axis: int = attr(1, "The axis of the channels.")
-    bias: float = attr(2, "Added to the sum, against division by zero.")
-    alpha: float = attr(0.0001, "The sum's factor.")
-    beta: float = attr(0.75, "The divisor's exponent.")
-
-
-class L2NormalizeAttrs(Attrs, key="relay.attrs.L2NormalizeAttrs"):
-    eps: float = required("The least sum of squares, against division by zero.")
-    axis: Ints | None = attr(None, "The axes that are summed over; all where it is left out.")
 
 
 def _like_data(name: str) -> Relation:
@@ -49,7 +65,10 @@ def _like_data(name: str) -> Relation:
     return Relation(IDENTITY.name, rule, IDENTITY.formula)
 
 
-def _lrn(attrs: LRNAttrs, x: Array) -> Array:
+# -- local response normalization
+
+
+def _lrn_reference(attrs: Anything, x: Array) -> Array:
     if attrs.size < 1:
         raise ValueError(f"size={attrs.size} must be positive")
     before = attrs.size // 2
@@ -58,52 +77,138 @@ def _lrn(attrs: LRNAttrs, x: Array) -> Array:
     return (x / (attrs.bias + attrs.alpha / attrs.size * sums) ** attrs.beta).astype(x.dtype)
 
 
-def _l2_normed(attrs: L2NormalizeAttrs, x: Array) -> Array:
+def _lrn_expr(attrs: Anything, x: Expr) -> Expr:
+    """The squares over neighbouring channels: a window that slides along the channels, moved to the end."""
+    rank, axis = axis_count(x), attrs.axis % axis_count(x)
+    order = [a for a in range(rank) if a != axis] + [axis]
+    last = relay.transpose(x, order)
+    before = attrs.size // 2
+    widths = [(0, 0)] * (rank - 1) + [(before, attrs.size - 1 - before)]
+    squares = relay.nn.pad(last * last, widths, const(0, tensor_type(x).dtype))
+    sums = relay.sum(relay.sliding_window(squares, rank - 1, (attrs.size,), (1,)), [-1])
+    sums = relay.transpose(sums, sorted(range(rank), key=order.__getitem__))
+    base = number_like(attrs.bias, x) + number_like(attrs.alpha / attrs.size, x) * sums
+    return x * relay.power(base, number_like(-attrs.beta, x))
+
+
+def _lrn_te(call: Lowered) -> list[Tensor]:
+    """Neighbours beyond the first and the last channel count as 0."""
+    x, attrs = call.inputs[0], call.attrs
+    dtype = dtype_of(x)
+    real, axis, channels = real_type(dtype), attrs.axis % len(x.shape), dims(x)[attrs.axis]
+    (k,) = reduce_axes([attrs.size])
+
+    def square(*i: Value) -> Value:
+        at = i[axis] + k - attrs.size // 2
+        here = cast(x(*i[:axis], at, *i[axis + 1 :]), real)
+        return sum_over(guarded(every([at >= 0, at < channels]), here * here, number(0, real)), [k])
+
+    squares = stage(x.shape, square, f"{call.name}_squares")
+
+    def value(*i: Value) -> Value:
+        scaled = number(attrs.bias, real) + number(attrs.alpha / attrs.size, real) * squares(*i)
+        return cast(cast(x(*i), real) / te.power(scaled, number(attrs.beta, real)), dtype)
+
+    return [stage(x.shape, value, call.name)]
+
+
+@operator(
+    "nn.lrn",
+    description="Divides each element by a power of the squares' sum over neighbouring channels.",
+    formula=r"y_c = \frac{x_c}{\left(b + \frac{\alpha}{n} \sum_{|c' - c| \le n/2} x_{c'}^2\right)^{\beta}}",
+    family="normalization",
+    level=2,
+    relation=_like_data("lrn"),
+    flops=lambda attrs, inputs, output: (
+        (2 * attrs.size + 4) * size_of(output)
+    ),  # squares and their sum, then factor, sum, power, quotient
+    reference=_lrn_reference,
+    gradient=Gradient(
+        "with s = bias + alpha / n · Σ x² over the n neighbours: dx = dy · s^(−beta) − 2 · alpha · beta / n "
+        "· x · Σ dy · x · s^(−beta−1), over the neighbours that x was summed for",
+        composed(_lrn_expr),
+    ),
+    lowering=_lrn_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE),
+    attrs_key="relay.attrs.LRNAttrs",
+    lenient_in_tvm="It accepted an axis that the data does not have.",
+)
+def lrn(
+    data: Operand,
+    size: Annotated[int, attr(5, "How many neighbouring channels are summed.")] = 5,
+    axis: Annotated[int, attr(1, "The axis of the channels.")] = 1,
+    bias: Annotated[float, attr(2, "Added to the sum, against division by zero.")] = 2,
+    alpha: Annotated[float, attr(0.0001, "The sum's factor.")] = 0.00001,
+    beta: Annotated[float, attr(0.75, "The divisor's exponent.")] = 0.75,
+) -> Call:
+    """Normalize by the squares of `size` neighbouring channels (local response normalization)."""
+
+
+# -- the Euclidean norm
+
+
+def _l2_reference(attrs: Anything, x: Array) -> Array:
     squares = np.sum(x**2, attrs.axis, keepdims=True)
     return (x / np.sqrt(np.maximum(squares, attrs.eps))).astype(x.dtype)
 
 
-_LRN = declare(
-    "nn.lrn",
-    "Divides each element by a power of the squares' sum over neighbouring channels.",
-    formula=r"y_c = \frac{x_c}{\left(b + \frac{\alpha}{n} \sum_{|c' - c| \le n/2} x_{c'}^2\right)^{\beta}}",
-    relation=_like_data("lrn"),
-    attrs=LRNAttrs,
-    flops=lambda attrs, inputs, output: (
-        (2 * attrs.size + 4) * size_of(output)
-    ),  # squares and their sum, then factor, sum, power, quotient
-    family="normalization",
-    level=2,
-    lenient_in_tvm="It accepted an axis that the data does not have.",
-    compute=_lrn,
-    gradient="normalize.lrn",
-    lowering="norm.lrn",
-)
+def _l2_normalize_expr(attrs: Anything, x: Expr) -> Expr:
+    return x / relay.sqrt(
+        relay.maximum(relay.sum(x * x, attrs.axis, keepdims=True), number_like(attrs.eps, x))
+    )
 
 
-def lrn(
-    data: Expr, size: int = 5, axis: int = 1, bias: float = 2, alpha: float = 0.00001, beta: float = 0.75
-) -> Call:
-    """Local response normalization over `size` neighbouring channels."""
-    return Call(_LRN, [expr(data)], LRNAttrs(size=size, axis=axis, bias=bias, alpha=alpha, beta=beta))
+def _l2_normalize_te(call: Lowered) -> list[Tensor]:
+    x, attrs = call.inputs[0], call.attrs
+    rank, dtype = len(x.shape), dtype_of(x)
+    real, sizes = real_type(dtype), dims(x)
+    named = range(rank) if attrs.axis is None else {axis % rank for axis in attrs.axis}
+    folded = [axis for axis in range(rank) if axis in named]
+    kept = [axis for axis in range(rank) if axis not in named]
+    axes = dict(zip(folded, reduce_axes([sizes[axis] for axis in folded]), strict=True))
+
+    def square(*i: Value) -> Value:
+        at = {**axes, **dict(zip(kept, i, strict=True))}
+        here = cast(x(*[at[axis] for axis in range(rank)]), real)
+        return sum_over(here * here, list(axes.values()))
+
+    squares = stage([sizes[axis] for axis in kept], square, f"{call.name}_squares")
+
+    def value(*i: Value) -> Value:
+        norm = te.sqrt(te.max(squares(*[i[axis] for axis in kept]), number(attrs.eps, real)))
+        return cast(cast(x(*i), real) / norm, dtype)
+
+    return [stage(x.shape, value, call.name)]
 
 
-_L2_NORMALIZE = declare(
+@operator(
     "nn.l2_normalize",
-    "Divides by the Euclidean norm along the given axes.",
+    description="Divides by the Euclidean norm along the given axes.",
     formula=r"y = \frac{x}{\sqrt{\max(\sum x^2, \epsilon)}}",
-    relation=_like_data("l2_normalize"),
-    attrs=L2NormalizeAttrs,
-    flops=lambda attrs, inputs, output: 3 * size_of(output),  # a square, a sum, a quotient
     family="normalization",
     level=2,
+    relation=_like_data("l2_normalize"),
+    flops=operations_per_input(3),  # a square, a sum, a quotient
+    reference=_l2_reference,
+    gradient=Gradient(
+        "with n = √max(Σ x², eps): dx = (dy − y · Σ dy · y) / n, and dy / n where Σ x² < eps",
+        composed(_l2_normalize_expr),
+    ),
+    lowering=_l2_normalize_te,
+    layout=l2_normalize_layout,
+    precision=Precision.NEVER,
+    example=lambda build: build(X, 1e-5, [1]),
+    attrs_key="relay.attrs.L2NormalizeAttrs",
     lenient_in_tvm="It accepted axes that the data does not have.",
-    compute=_l2_normed,
-    gradient="normalize.l2_normalize",
-    lowering="norm.l2_normalize",
 )
-
-
-def l2_normalize(data: Expr, eps: float, axis: int | Sequence[int] | None = None) -> Call:
-    """`data` divided by its Euclidean norm over `axis`, which is taken as `eps` at least."""
-    return Call(_L2_NORMALIZE, [expr(data)], L2NormalizeAttrs(eps=eps, axis=axis))
+def l2_normalize(
+    data: Operand,
+    eps: Annotated[float, required("The least sum of squares, against division by zero.")],
+    axis: Annotated[
+        int | Sequence[int] | None,
+        attr(None, "The axes that are summed over; all where it is left out.", kind="Ints | None"),
+    ] = None,
+) -> Call:
+    """Divide `data` by its Euclidean norm over `axis`, which is taken as `eps` at least."""

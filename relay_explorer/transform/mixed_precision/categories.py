@@ -36,20 +36,20 @@ DEFAULT_FOLLOW_LIST = [
     "cast", "cast_like",
     # compare and calculate
     "less", "greater", "less_equal", "greater_equal", "add", "subtract", "multiply", "divide", "nn.bias_add",
-    "nn.batch_norm", "max", "min", "maximum", "minimum", "argmax", "argmin",
+    "max", "min", "maximum", "minimum", "argmax", "argmin",
     # activations
-    "nn.dropout",         # pools
+            # pools
     "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d",
     "nn.global_max_pool2d", "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "nn.adaptive_max_pool3d",
 ]  # fmt: skip
 DEFAULT_NEVER_LIST = [
     # give far larger numbers than they get
-    "power", "nn.l2_normalize",
+    "power",
         # its bounds may not be numbers of a narrow type
     "arange",
     # add up many numbers
     "nn.global_avg_pool2d", "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d",
-    "sum", "mean", "variance", "nn.layer_norm",
+    "sum", "mean", "variance",
 ]  # fmt: skip
 
 

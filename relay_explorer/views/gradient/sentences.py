@@ -27,7 +27,6 @@ FORMULAS = {
     "elementwise.same": "dx = dy",
     "elementwise.subtract": "da = dy, db = −dy, each summed where it was stretched",
     "elementwise.where": "dy goes to the side from which each element was taken",
-    "normalize.dropout": "dx = dy: in inference nothing is dropped",
     "pooling.pool2d": "dy goes to the largest of its window (max), or is spread evenly over it (avg)",
     "products.batch_matmul": "da = dy bᵀ, db = aᵀ dy, matrix by matrix",
     "products.dense": "dx = dy w, dw = dyᵀ x",
