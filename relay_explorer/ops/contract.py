@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from string import ascii_letters
+from typing import Annotated
+from typing import Any as Anything
 
-from ..ir.attrs import Attrs, required
-from ..ir.expr import Call, Expr
+from ..ir.attrs import required
+from ..ir.declaration import Gradient, Precision
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Expr, Tuple
 from ..ir.op import OpPattern, RelationError
 from ..ir.show import show_shape
-from ..ir.tuple_wrapper import TupleWrapper
+from ..ir.typed import tensor_type
 from ..ir.types import Dim, TensorType, TupleType, Type
-from .arguments import tuple_expr
-from .declare import declare
+from .arguments import Operands
+from .calls import relay
+from .examples import X, t
+from .gradient_tools import extents, typed_field
+from .layouts.layout import NO_LAYOUT_RULE
 from .numeric import Array, np
+from .operator import operator
 from .relation import forward, meet_dims, same_dim, same_dtypes, tensor_fields
+from .te.lowered import Lowered
+from .te.tensors import Tensor, Value, cast, dims, dtype_of, known, reduce_axes, sum_type, summed
 
 __all__ = ["einsum", "equation_terms"]
-
-
-class EinsumAttrs(Attrs, key="relay.attrs.EinsumAttrs"):
-    equation: str = required(
-        'One letter an axis, a comma between tensors, the result after "->": "ij,jk->ik". '
-        '"..." stands for all axes without a letter.'
-    )
-
 
 ELLIPSIS = "..."
 
@@ -90,14 +92,14 @@ def _extents(terms: list[str], fields: Sequence[TensorType]) -> dict[str, Dim]:
     return extents
 
 
-def _einsum(attrs: EinsumAttrs, data: Type) -> Type:
+def _einsum(attrs: Anything, data: Type) -> Type:
     fields = tensor_fields(data, "einsum")
     terms, result = equation_terms(attrs.equation, [len(field.shape) for field in fields])
     extents = _extents(terms, fields)
     return TensorType.of(tuple([extents[letter] for letter in result]), fields[0].dtype)
 
 
-def _flops(attrs: EinsumAttrs, inputs: Sequence[Type], output: Type) -> int:
+def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     """One multiplication for every tensor but the first, and one addition, for each choice of all indices."""
     assert isinstance(inputs[0], TupleType)
     fields = tensor_fields(inputs[0], "einsum")
@@ -109,28 +111,102 @@ def _flops(attrs: EinsumAttrs, inputs: Sequence[Type], output: Type) -> int:
     return places * (len(fields) - 1 + (len(result) < len(extents)))
 
 
-def _summed(attrs: EinsumAttrs, data: tuple[Array, ...]) -> Array:
+def _products_summed(attrs: Anything, data: tuple[Array, ...]) -> Array:
     terms, result = equation_terms(attrs.equation, [array.ndim for array in data])
     return np.einsum(f"{','.join(terms)}->{result}", *data)
 
 
-_EINSUM = declare(
+def _einsum_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """The derivative by a tensor is the sum of the products of all others with that of the result; an axis
+    that only this tensor has, and that was summed, is repeated.
+    """
+    (fields,) = call.args
+    assert call.attrs is not None
+    assert isinstance(fields.checked_type, TupleType)
+    tensors = [typed_field(fields, k) for k in range(len(fields.checked_type.fields))]
+    ranks = [len(tensor_type(tensor).shape) for tensor in tensors]
+    terms, result = equation_terms(call.attrs["equation"], ranks)
+    derivatives = []
+    for number, (tensor, term) in enumerate(zip(tensors, terms, strict=True)):
+        others = [*terms[:number], *terms[number + 1 :]]
+        remaining = "".join(c for c in term if c in result or any(c in other for other in others))
+        if len(set(term)) < len(term):
+            raise _diagonal(call)
+        equation = f"{','.join([result, *others])}->{remaining}"
+        by: Expr = relay.einsum([grad, *tensors[:number], *tensors[number + 1 :]], equation)
+        for axis, letter in enumerate(term):
+            if letter not in remaining:
+                by = relay.expand_dims(by, axis)
+        derivatives.append(by if remaining == term else relay.broadcast_to(by, extents(tensor)))
+    return [Tuple(derivatives)]
+
+
+def _diagonal(call: Call) -> Exception:
+    return RelayError(
+        "the gradient of `einsum` does not know tensors that name an axis twice, as in "
+        f'"{call.attrs["equation"]:.60}"'
+        if call.attrs is not None
+        else "",
+        call.span,
+        help=["take the diagonal first, with gather_nd"],
+    )
+
+
+def _einsum_te(call: Lowered) -> list[Tensor]:
+    """Every axis has a letter; an ellipsis has been spelled out."""
+    tensors = call.inputs[0]
+    terms, result = equation_terms(call.attrs.equation, [len(dims(x)) for x in tensors])
+    sizes: dict[str, Anything] = {}
+    for term, x in zip(terms, tensors, strict=True):
+        for letter, dim in zip(term, dims(x), strict=True):
+            if letter not in sizes or known(sizes[letter]) is None:
+                sizes[letter] = dim
+    folded = [letter for letter in sizes if letter not in result]
+    dtype = dtype_of(tensors[0])
+    axes = dict(zip(folded, reduce_axes([sizes[letter] for letter in folded]), strict=True))
+
+    def value(*i: Value) -> Value:
+        at = {**axes, **dict(zip(result, i, strict=True))}
+        result_: Anything = None
+        for term, x in zip(terms, tensors, strict=True):
+            factor = cast(x(*[at[letter] for letter in term]), sum_type(dtype))
+            result_ = factor if result_ is None else result_ * factor
+        return result_
+
+    return [summed([sizes[letter] for letter in result], value, list(axes.values()), dtype, call.name)]
+
+
+@operator(
     "einsum",
-    "The product of tensors, axes of one letter identified, summed over the letters that the result lacks.",
+    description=(
+        "The product of tensors, axes of one letter identified, summed over the letters that the result "
+        "lacks."
+    ),
     formula=r"y_{i k} = \sum_j a_{i j}\, b_{j k} \quad \text{for } \texttt{ij,jk->ik}",
-    relation=forward("Einsum", "{out} has the axes that the equation names of {0}", _einsum),
-    attrs=EinsumAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=_flops,
     family="matmul",
     level=1,
+    relation=forward("Einsum", "{out} has the axes that the equation names of {0}", _einsum),
+    pattern=OpPattern.INJECTIVE,
+    flops=_flops,
+    reference=_products_summed,
+    gradient=Gradient(
+        "for each tensor, dy times all other tensors, summed over the letters that the tensor lacks",
+        _einsum_gradient,
+    ),
+    lowering=_einsum_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build([X, t(6, 3, name="m")], "ij,jk->ik"),
     lenient_in_tvm="It broadcast axes of extent 1.",
-    compute=_summed,
-    gradient="products.einsum",
-    lowering="matmul.einsum",
 )
-
-
-def einsum(data: Expr | Sequence[Expr] | TupleWrapper, equation: str) -> Expr:
-    """The tensors of `data` multiplied and summed as `equation` says: "ij,jk->ik" is the matrix product."""
-    return Call(_EINSUM, [tuple_expr(data, "einsum")], EinsumAttrs(equation=equation))
+def einsum(
+    data: Operands,
+    equation: Annotated[
+        str,
+        required(
+            'One letter an axis, a comma between tensors, the result after "->": "ij,jk->ik". '
+            '"..." stands for all axes without a letter.'
+        ),
+    ],
+) -> Call:
+    """Multiply and sum the tensors of `data` as `equation` says: "ij,jk->ik" is the matrix product."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
+from ..ir.annotate import set_checked_type
 from ..ir.declaration import Gradient, GradientRule
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Tuple, TupleGetItem, const
@@ -152,3 +153,39 @@ def composed(build: Callable[..., Expr]) -> GradientRule:
         return differentiate(call.args, lambda *operands: build(call.attrs, *operands), grad)
 
     return rule
+
+
+# -- operators that move elements
+
+
+def moved(call: Call, grad: Expr) -> list[Expr | None]:
+    """Of any operator that moves the elements of its first argument, and whose other arguments say where to.
+
+    Run on the elements' numbers, the operator itself says where each element of its result comes from.
+    """
+    data, *others = call.args
+    numbered = Call(call.op, [numbers_of(data, call), *others], call.attrs)
+    return [gathered(call, grad, data, numbered), *[None] * len(others)]
+
+
+def moved_field(call: Call, grad: Expr) -> list[Expr]:
+    """As `moved`, for an operator of one tuple whose first field is the data."""
+    (tuple_,) = call.args
+    assert isinstance(tuple_.checked_type, TupleType)
+    data, *others = [typed_field(tuple_, k) for k in range(len(tuple_.checked_type.fields))]
+    numbered = Call(call.op, [Tuple([numbers_of(data, call), *others])], call.attrs)
+    return [Tuple([gathered(call, grad, data, numbered), *[zeros_of(other) for other in others]])]
+
+
+def typed_field(tuple_: Expr, index: int) -> Expr:
+    """A field of a tuple, with its type."""
+    assert isinstance(tuple_.checked_type, TupleType)
+    field = field_of(tuple_, index)
+    if field._checked_type is None:
+        set_checked_type(field, tuple_.checked_type.fields[index])
+    return field
+
+
+_MOVED = "each dy goes to where its element came from; what was taken twice gets the sum"
+MOVED = Gradient(_MOVED, moved)
+MOVED_FIELD = Gradient(_MOVED, moved_field)

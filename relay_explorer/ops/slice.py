@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
+from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr, required
+from ..ir.declaration import Gradient, Precision
 from ..ir.expr import Call, Expr
-from ..ir.op import Op, OpPattern, RelationError, no_flops
+from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import Dim, TensorType, Type
-from .arguments import computed, expr, int_const, static_ints
-from .declare import declare
+from .arguments import Operand, computed, int_const, static_ints
+from .calls import relay
+from .examples import X, t
+from .gradient_tools import MOVED, zeros_of
+from .layouts.axes import slice_like as slice_like_layout
+from .layouts.axes import strided_slice as strided_slice_layout
+from .layouts.layout import NO_LAYOUT_RULE
 from .numeric import Array, numbers
+from .operator import call, operator
 from .relation import UNKNOWN, forward, integers, normal_axes, normal_axis, same_dtypes, tensor
+from .te.library import te, tirx
+from .te.lowered import Lowered
+from .te.tensors import Tensor, Value, dims, every, guarded, known, number, select, stage
 
 __all__ = ["slice_like", "slice_plan", "strided_set", "strided_slice"]
+
+Bounds = int | Sequence[int] | Expr
 
 _FAR = 2**63 - 1  # past the end of every axis
 
@@ -92,6 +106,118 @@ def _strided_slice(attrs: StridedSliceAttrs, data: Type) -> Type:
     return TensorType.of(tuple(shape), x.dtype)
 
 
+def _box(attrs: StridedSliceAttrs, rank: int) -> tuple[slice, ...]:
+    """The slice of each axis, as Python understands it."""
+    slices = [slice(None)] * rank
+    for axis, begin, end, stride in slice_plan(attrs, rank):
+        slices[axis] = slice(begin, end, stride)
+    return tuple(slices)
+
+
+def _strided_slice_te(lowered: Lowered) -> list[Tensor]:
+    """Bounds are brought into the axis as Python does it."""
+    x = lowered.inputs[0]
+    starts: list[Anything] = [0] * len(x.shape)
+    steps = [1] * len(x.shape)
+    shape = list(dims(x))
+    for axis, begin, end, stride in slice_plan(lowered.attrs, len(x.shape)):
+        starts[axis], shape[axis] = _taken_range(shape[axis], begin, end, stride)
+        steps[axis] = stride
+
+    def value(*i: Value) -> Value:
+        return x(
+            *[start + at * step if step != 1 else at + start for at, start, step in zip(i, starts, steps)]
+        )
+
+    return [stage(shape, value, lowered.name)]
+
+
+def _taken_range(dim: Anything, begin: int, end: int, stride: int) -> tuple[Anything, Anything]:
+    """The first place that a slice takes on an axis, and how many it takes."""
+    low, high = (0, dim) if stride > 0 else (-1, dim - 1)
+    first, last = (_clipped(bound, dim, low, high) for bound in (begin, end))
+    length = last - first if stride > 0 else first - last
+    step = abs(stride)
+    if isinstance(length, int):
+        return first, max(0, -(-length // step))
+    return first, tirx.max(te.floordiv(length + (step - 1), step), 0)
+
+
+def _clipped(bound: int, dim: Anything, low: Anything, high: Anything) -> Anything:
+    """A bound, counted from the end where it is negative, brought between `low` and `high`."""
+    if isinstance(dim, int):
+        return min(max(bound + dim if bound < 0 else bound, low), high)
+    if bound == 0 and known(low) == 0:
+        return 0
+    if bound >= 2**62:
+        return high
+    return tirx.max(tirx.min(bound + dim if bound < 0 else number(bound, "int64"), high), low)
+
+
+@operator(
+    "strided_slice",
+    description="The elements at regular places between a begin and an end on each axis.",
+    formula=r"y_i = x_{\mathit{begin} + i \cdot \mathit{stride}}",
+    family="index",
+    level=4,
+    relation=forward("StridedSlice", "{out} = {0}, cut", _strided_slice),
+    inputs=("data",),
+    attrs=StridedSliceAttrs,
+    pattern=OpPattern.INJECTIVE,
+    flops=no_flops,
+    reference=lambda attrs, x: x[_box(attrs, x.ndim)],
+    gradient=MOVED,
+    lowering=_strided_slice_te,
+    layout=strided_slice_layout,
+    precision=Precision.FOLLOW,
+    example=lambda build: [
+        build(X, [0, 1], [2, 5], [1, 2]),
+        build(X, [1], [2], axes=[1], slice_mode="size"),
+    ],
+)
+def strided_slice(
+    data: Operand,
+    begin: Bounds,
+    end: Bounds,
+    strides: Bounds | None = None,
+    axes: Sequence[int] | None = None,
+    slice_mode: str = "end",
+) -> Call:
+    """Cut the box from `begin` to before `end`, by `strides`, on the first axes, or on `axes`."""
+    if computed(begin) or computed(end) or computed(strides):
+        return _dynamic_slice(data, begin, end, [1] if strides is None else strides, axes, slice_mode)
+    first = static_ints(begin, "begin")
+    if strides is None or (isinstance(strides, (list, tuple)) and not strides):
+        strides = [1] * (len(first) if axes is not None else 1)
+    return call(
+        "strided_slice",
+        [data],
+        begin=first,
+        end=static_ints(end, "end"),
+        strides=static_ints(strides, "strides"),
+        slice_mode=slice_mode,
+        axes=axes,
+    )
+
+
+def _dynamic_slice(
+    data: Operand, begin: Bounds, end: Bounds, strides: Bounds, axes: Sequence[int] | None, slice_mode: str
+) -> Call:
+    """`strided_slice` where the program computes a bound."""
+    if axes is not None:
+        raise ValueError("`axes` can be given only where begin, end and strides are known")
+    bounds = [int_const(bound) for bound in (begin, end, strides)]
+    return call(
+        "dyn.strided_slice",
+        [data, *bounds],
+        begin=None,
+        end=None,
+        strides=None,
+        slice_mode=slice_mode,
+        axes=None,
+    )
+
+
 def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strides: Type) -> Type:
     x, value = tensor(data, 0, "data"), tensor(v, 1, "v")
     same_dtypes(x, value)
@@ -112,11 +238,91 @@ def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strid
     return x
 
 
-class SliceLikeAttrs(Attrs, key="relay.attrs.SliceLikeAttrs"):
-    axes: Ints | None = required("The axes that are cut; None is all that the second tensor has.")
+def _set(attrs: None, x: Array, v: Array, begin: Array, end: Array, strides: Array) -> Array:
+    bounds = {"begin": numbers(begin), "end": numbers(end), "strides": numbers(strides)}
+    y = x.copy()
+    y[_box(StridedSliceAttrs(**bounds, axes=None), x.ndim)] = v
+    return y
 
 
-def _slice_like(attrs: SliceLikeAttrs, data: Type, shape_like: Type) -> Type:
+def _strided_set_gradient(call: Call, grad: Expr) -> list[Expr | None]:
+    _, value, begin, end, strides = call.args
+    by_data = relay.strided_set(grad, zeros_of(value), begin, end, strides)
+    return [by_data, relay.strided_slice(grad, begin, end, strides), None, None, None]
+
+
+def _strided_set_te(lowered: Lowered) -> list[Tensor]:
+    """Bounds are data: each element asks whether it lies in the box, and reads the value there.
+
+    The values are read at places that they have, also where the box is larger.
+    """
+    x, v, begin, end, strides = lowered.inputs
+
+    def value(*i: Value) -> Value:
+        inside, place = [], []
+        for axis, (at, dim) in enumerate(zip(i, x.shape, strict=True)):
+            step = _bound_of(strides, axis, number(1, "int64"))
+            first, last = _box_te(begin, end, axis, dim, step)
+            offset = select(step > 0, at - first, first - at)
+            size = select(step > 0, step, 0 - step)
+            size = tirx.max(size, number(1, "int64"))
+            within = select(step > 0, tirx.all(at >= first, at < last), tirx.all(at <= first, at > last))
+            inside.append(tirx.all(within, tirx.truncmod(offset, size) == 0))
+            whole = tirx.truncdiv(offset, size)
+            place.append(0 if known(v.shape[axis]) == 1 else tirx.max(tirx.min(whole, v.shape[axis] - 1), 0))
+        return guarded(every(inside), v(*place), x(*i))
+
+    return [stage(x.shape, value, lowered.name)]
+
+
+def _bound_of(vector: Tensor, axis: int, default: Value) -> Value:
+    """A number of a vector that has one for each of the first axes."""
+    return vector(axis).astype("int64") if axis < int(vector.shape[0]) else default
+
+
+def _box_te(begin: Tensor, end: Tensor, axis: int, dim: Anything, step: Value) -> tuple[Value, Value]:
+    """Where the box begins and ends on an axis, as Python's slices do."""
+    size = tirx.Cast("int64", dim)
+    back = step < 0
+    low = select(back, number(-1, "int64"), number(0, "int64"))
+    high = select(back, size - 1, size)
+
+    def clipped(bound: Value) -> Value:
+        return tirx.max(tirx.min(select(bound < 0, bound + size, bound), high), low)
+
+    first = (
+        clipped(_bound_of(begin, axis, tirx.const(0, "int64")))
+        if axis < int(begin.shape[0])
+        else select(back, high, low)
+    )
+    last = clipped(_bound_of(end, axis, size)) if axis < int(end.shape[0]) else select(back, low + 1, high)
+    return first, last
+
+
+@operator(
+    "strided_set",
+    description="The tensor with other values at regular places between a begin and an end on each axis.",
+    formula=r"y_{\mathit{begin} + i \cdot \mathit{stride}} = v_i, \quad y_j = x_j \text{ elsewhere}",
+    family="index",
+    level=4,
+    relation=forward("StridedSet", "{out} = {0}", _strided_set),
+    pattern=OpPattern.INJECTIVE,
+    flops=no_flops,
+    reference=_set,
+    gradient=Gradient("dv = dy inside of the box; dx = dy outside, 0 inside", _strided_set_gradient),
+    lowering=_strided_set_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X, t(1, 6, name="y"), [0], [1]),
+    lenient_in_tvm="It looked neither at the value's type nor at those of begin, end and strides.",
+)
+def strided_set(data: Operand, v: Operand, begin: Bounds, end: Bounds, strides: Bounds | None = None) -> Call:
+    """Replace the box of `data` from `begin` to before `end`, by `strides`, by `v`."""
+    bounds = [int_const(bound) for bound in (begin, end, [1] if strides is None else strides)]
+    return call("strided_set", [data, v, *bounds])
+
+
+def _slice_like(attrs: Anything, data: Type, shape_like: Type) -> Type:
     x, like = tensor(data, 0, "data"), tensor(shape_like, 1, "shape_like")
     if attrs.axes is None:
         axes = list(range(len(like.shape)))
@@ -142,118 +348,46 @@ def _slice_like(attrs: SliceLikeAttrs, data: Type, shape_like: Type) -> Type:
     return TensorType.of(tuple(shape), x.dtype)
 
 
-def _box(attrs: StridedSliceAttrs, rank: int) -> tuple[slice, ...]:
-    """The slice of each axis, as Python understands it."""
-    slices = [slice(None)] * rank
-    for axis, begin, end, stride in slice_plan(attrs, rank):
-        slices[axis] = slice(begin, end, stride)
-    return tuple(slices)
-
-
-def _set(attrs: None, x: Array, v: Array, begin: Array, end: Array, strides: Array) -> Array:
-    bounds = {"begin": numbers(begin), "end": numbers(end), "strides": numbers(strides)}
-    y = x.copy()
-    y[_box(StridedSliceAttrs(**bounds, axes=None), x.ndim)] = v
-    return y
-
-
-def _cut_like(attrs: SliceLikeAttrs, x: Array, shape_like: Array) -> Array:
+def _cut_like(attrs: Anything, x: Array, shape_like: Array) -> Array:
     slices = [slice(None)] * x.ndim
     for axis in range(shape_like.ndim) if attrs.axes is None else normal_axes(attrs.axes, x.ndim):
         slices[axis] = slice(shape_like.shape[axis])
     return x[tuple(slices)]
 
 
-_STRIDED_SLICE = declare(
-    "strided_slice",
-    "The elements at regular places between a begin and an end on each axis.",
-    formula=r"y_i = x_{\mathit{begin} + i \cdot \mathit{stride}}",
-    relation=forward("StridedSlice", "{out} = {0}, cut", _strided_slice),
-    attrs=StridedSliceAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=no_flops,
-    family="index",
-    level=4,
-    compute=lambda attrs, x: x[_box(attrs, x.ndim)],
-    gradient="shape.moved",
-    lowering="slice.strided_slice",
-)
-_STRIDED_SET = declare(
-    "strided_set",
-    "The tensor with other values at regular places between a begin and an end on each axis.",
-    formula=r"y_{\mathit{begin} + i \cdot \mathit{stride}} = v_i, \quad y_j = x_j \text{ elsewhere}",
-    relation=forward("StridedSet", "{out} = {0}", _strided_set),
-    inputs=("data", "v", "begin", "end", "strides"),
-    pattern=OpPattern.INJECTIVE,
-    flops=no_flops,
-    family="index",
-    level=4,
-    lenient_in_tvm=("It looked neither at the value's type nor at those of begin, end and strides."),
-    compute=_set,
-    gradient="indexing.strided_set",
-    lowering="slice.strided_set",
-)
-_SLICE_LIKE = declare(
-    "slice_like",
-    "The tensor's first elements along each axis, as many as another tensor has.",
-    formula=r"y_i = x_i, \quad 0 \le i < n_{\mathit{like}}",
-    relation=forward("SliceLike", "{out} = {0}, cut to {1}", _slice_like),
-    inputs=("data", "shape_like"),
-    attrs=SliceLikeAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=no_flops,
-    family="index",
-    level=10,
-    lenient_in_tvm="It ignored axes that shape_like has beyond those of the data.",
-    compute=_cut_like,
-    gradient="shape.moved",
-    lowering="slice.slice_like",
-)
-
-Bounds = int | Sequence[int] | Expr
-
-
-def strided_slice(
-    data: Expr,
-    begin: Bounds,
-    end: Bounds,
-    strides: Bounds | None = None,
-    axes: Sequence[int] | None = None,
-    slice_mode: str = "end",
-) -> Expr:
-    """The box of `data` from `begin` to before `end`, by `strides`; on the first axes, or on `axes`."""
-    if computed(begin) or computed(end) or computed(strides):
-        return _dynamic_slice(data, begin, end, [1] if strides is None else strides, axes, slice_mode)
-    first = static_ints(begin, "begin")
-    if strides is None or (isinstance(strides, (list, tuple)) and not strides):
-        strides = [1] * (len(first) if axes is not None else 1)
-    attrs = StridedSliceAttrs(
-        begin=first,
-        end=static_ints(end, "end"),
-        strides=static_ints(strides, "strides"),
-        slice_mode=slice_mode,
-        axes=axes,
+def _slice_like_te(lowered: Lowered) -> list[Tensor]:
+    x, like = lowered.inputs
+    shape = list(x.shape)
+    axes = (
+        range(len(like.shape)) if lowered.attrs.axes is None else normal_axes(lowered.attrs.axes, len(shape))
     )
-    return Call(_STRIDED_SLICE, [expr(data)], attrs)
+    for axis in axes:
+        shape[axis] = like.shape[axis]
+    return [stage(shape, lambda *i: x(*i), lowered.name)]
 
 
-def _dynamic_slice(
-    data: Expr, begin: Bounds, end: Bounds, strides: Bounds, axes: Sequence[int] | None, slice_mode: str
-) -> Expr:
-    """`strided_slice` where the program computes a bound."""
-    if axes is not None:
-        raise ValueError("`axes` can be given only where begin, end and strides are known")
-    attrs = StridedSliceAttrs(begin=None, end=None, strides=None, slice_mode=slice_mode, axes=None)
-    bounds = [int_const(bound) for bound in (begin, end, strides)]
-    return Call(Op.get("dyn.strided_slice"), [expr(data), *bounds], attrs)
-
-
-def strided_set(data: Expr, v: Expr, begin: Bounds, end: Bounds, strides: Bounds | None = None) -> Expr:
-    """`data` with the box from `begin` to before `end`, by `strides`, replaced by `v`."""
-    bounds = [int_const(b) for b in (begin, end, [1] if strides is None else strides)]
-    return Call(_STRIDED_SET, [expr(data), expr(v), *bounds])
-
-
-def slice_like(data: Expr, shape_like: Expr, axes: Sequence[int] | None = None) -> Expr:
-    """`data` cut at its end to the extents that `shape_like` has, on all axes or on `axes`."""
-    return Call(_SLICE_LIKE, [expr(data), expr(shape_like)], SliceLikeAttrs(axes=axes))
+@operator(
+    "slice_like",
+    description="The tensor's first elements along each axis, as many as another tensor has.",
+    formula=r"y_i = x_i, \quad 0 \le i < n_{\mathit{like}}",
+    family="index",
+    relation=forward("SliceLike", "{out} = {0}, cut to {1}", _slice_like),
+    pattern=OpPattern.INJECTIVE,
+    flops=no_flops,
+    reference=_cut_like,
+    gradient=MOVED,
+    lowering=_slice_like_te,
+    layout=slice_like_layout,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X, t(1, 3, name="y"), axes=(0, 1)),
+    lenient_in_tvm="It ignored axes that shape_like has beyond those of the data.",
+)
+def slice_like(
+    data: Operand,
+    shape_like: Operand,
+    axes: Annotated[
+        Sequence[int] | None,
+        required("The axes that are cut; None is all that the second tensor has.", kind="Ints | None"),
+    ] = None,
+) -> Call:
+    """Cut `data` at its end to the extents that `shape_like` has, on all axes or on `axes`."""

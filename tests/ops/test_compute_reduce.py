@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from relay_explorer import relay
 from relay_explorer.execute import ExecutionError
 from relay_explorer.ops import contract, reduce, scan, sort
 from tests.ops.meanings import Array, close, evaluate, numbers, rng
@@ -171,13 +172,13 @@ def test_searchsorted(right: bool) -> None:
 
 def test_unique_is_filled_up_with_zeros() -> None:
     x = np.array([5, 2, 5, 7, 2, 5], "int32")
-    values, first, inverse, count, counts = evaluate(lambda v: scan.unique(v, True, True), x)
+    values, first, inverse, count, counts = evaluate(lambda v: relay.unique(v, True, True), x)
     close(values, [2, 5, 7, 0, 0, 0])
     close(first, [1, 0, 3, 0, 0, 0])
     close(inverse, [1, 0, 1, 2, 0, 1])
     close(count, [3])
     close(counts, [2, 3, 1, 0, 0, 0])
-    values, first, inverse, count = evaluate(lambda v: scan.unique(v, False), x)
+    values, first, inverse, count = evaluate(lambda v: relay.unique(v, False), x)
     close(values, [5, 2, 7, 0, 0, 0])
     close(first, [0, 1, 3, 0, 0, 0])
     close(inverse, [0, 1, 0, 2, 1, 0])
@@ -185,7 +186,7 @@ def test_unique_is_filled_up_with_zeros() -> None:
 
 def test_unique_agrees_with_torch() -> None:
     x: Array = rng("unique").integers(-4, 5, 40)
-    values, _, inverse, count, counts = evaluate(lambda v: scan.unique(v, True, True), x)
+    values, _, inverse, count, counts = evaluate(lambda v: relay.unique(v, True, True), x)
     wanted = torch.unique(torch.tensor(x), return_inverse=True, return_counts=True)
     close(values[: count[0]], wanted[0])
     close(inverse, wanted[1])
@@ -202,14 +203,14 @@ def test_sequence_mask(axis: int) -> None:
             wanted[length:, number] = -1.5
         else:
             wanted[number, length:] = -1.5
-    close(evaluate(lambda v, n: scan.sequence_mask(v, n, -1.5, axis), x, lengths), wanted)
+    close(evaluate(lambda v, n: relay.sequence_mask(v, n, -1.5, axis), x, lengths), wanted)
 
 
 def test_invert_permutation() -> None:
     x = rng("permutation").permutation(9)
-    close(x[evaluate(scan.invert_permutation, x)], np.arange(9))
+    close(x[evaluate(relay.invert_permutation, x)], np.arange(9))
     with pytest.raises(ExecutionError, match="the data is no permutation of 0 to 2"):
-        evaluate(scan.invert_permutation, np.array([0, 2, 2]))
+        evaluate(relay.invert_permutation, np.array([0, 2, 2]))
 
 
 @pytest.mark.parametrize("upper", [False, True])
@@ -217,14 +218,14 @@ def test_invert_permutation() -> None:
 def test_trilu(k: int, upper: bool) -> None:
     x = numbers(rng(k), (2, 3, 4))
     wanted = (torch.triu if upper else torch.tril)(torch.tensor(x), k)
-    close(evaluate(lambda v, d: scan.trilu(v, d, upper), x, np.array(k)), wanted)
+    close(evaluate(lambda v, d: relay.trilu(v, d, upper), x, np.array(k)), wanted)
 
 
 @pytest.mark.parametrize("k", [-1, 0, 2])
 def test_one_diagonal_is_set(k: int) -> None:
     x, values = numbers(rng(k), (2, 3, 4)), numbers(rng(k, 2), (2, min(3 + min(k, 0), 4 - max(k, 0))))
     wanted = torch.diagonal_scatter(torch.tensor(x), torch.tensor(values), k, 1, 2)
-    close(evaluate(lambda v, d: scan.matrix_set_diag(v, d, k), x, values), wanted)
+    close(evaluate(lambda v, d: relay.matrix_set_diag(v, d, k), x, values), wanted)
 
 
 def test_several_diagonals_are_set_the_highest_first() -> None:
@@ -232,9 +233,9 @@ def test_several_diagonals_are_set_the_highest_first() -> None:
     x = np.zeros((3, 3), "int32")
     values = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 0]], "int32")
     wanted = [[3, 1, 0], [6, 4, 2], [0, 7, 5]]
-    close(evaluate(lambda v, d: scan.matrix_set_diag(v, d, (-1, 1)), x, values), wanted)
+    close(evaluate(lambda v, d: relay.matrix_set_diag(v, d, (-1, 1)), x, values), wanted)
     values = np.array([[1, 2, 0], [3, 4, 5], [0, 6, 7]], "int32")
-    close(evaluate(lambda v, d: scan.matrix_set_diag(v, d, (-1, 1), "LEFT_RIGHT"), x, values), wanted)
+    close(evaluate(lambda v, d: relay.matrix_set_diag(v, d, (-1, 1), "LEFT_RIGHT"), x, values), wanted)
 
 
 @pytest.mark.parametrize(

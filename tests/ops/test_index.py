@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay_explorer import relay
 from relay_explorer.ir.expr import Expr, const
 from relay_explorer.ir.types import Any, TensorType
 from relay_explorer.ops import create, image, index, scan, sort
@@ -190,9 +191,9 @@ def test_running_sums() -> None:
 
 
 def test_sequence_mask() -> None:
-    assert typed(scan.sequence_mask(t(7, 2, 3), ints(2))) == "Tensor[(7, 2, 3), float32]"
-    assert typed(scan.sequence_mask(t(2, 7), ints(2), axis=1)) == "Tensor[(2, 7), float32]"
-    error = refused(scan.sequence_mask(t(7, 2), ints(7)))
+    assert typed(relay.sequence_mask(t(7, 2, 3), ints(2))) == "Tensor[(7, 2, 3), float32]"
+    assert typed(relay.sequence_mask(t(2, 7), ints(2), axis=1)) == "Tensor[(2, 7), float32]"
+    error = refused(relay.sequence_mask(t(7, 2), ints(7)))
     assert (
         error.message
         == "`sequence_mask`: valid_length has the shape (7), but axis 1 of the data numbers 2 sequences"
@@ -212,36 +213,36 @@ def test_sequence_mask() -> None:
 def test_matrix_set_diag(
     matrix: tuple[int, ...], k: int | tuple[int, int], diagonal: tuple[int, ...]
 ) -> None:
-    assert typed(scan.matrix_set_diag(t(*matrix), t(*diagonal, name="d"), k)) == str(TensorType(matrix))
+    assert typed(relay.matrix_set_diag(t(*matrix), t(*diagonal, name="d"), k)) == str(TensorType(matrix))
     wrong = t(*diagonal[:-1], diagonal[-1] + 1, name="d")
-    assert "diagonal has the shape" in refused(scan.matrix_set_diag(t(*matrix), wrong, k)).message
+    assert "diagonal has the shape" in refused(relay.matrix_set_diag(t(*matrix), wrong, k)).message
 
 
 def test_matrix_set_diag_alignment() -> None:
-    attrs = scan.matrix_set_diag(t(3, 3), t(3, name="d"), align="LEFT_RIGHT").attrs  # type: ignore[attr-defined]
+    attrs = relay.matrix_set_diag(t(3, 3), t(3, name="d"), align="LEFT_RIGHT").attrs  # type: ignore[attr-defined]
     assert attrs.changed() == [("super_diag_right_align", False), ("sub_diag_right_align", True)]
     with pytest.raises(ValueError, match='align is "MIDDLE"'):
-        scan.matrix_set_diag(t(3, 3), t(3, name="d"), align="MIDDLE")
+        relay.matrix_set_diag(t(3, 3), t(3, name="d"), align="MIDDLE")
 
 
 def test_triangles_and_permutations() -> None:
-    assert typed(scan.trilu(t(2, 3, 3), 1)) == "Tensor[(2, 3, 3), float32]"
-    assert refused(scan.trilu(t(3), 0)).message == (
+    assert typed(relay.trilu(t(2, 3, 3), 1)) == "Tensor[(2, 3, 3), float32]"
+    assert refused(relay.trilu(t(3), 0)).message == (
         "`trilu`: triangles are those of matrices, but the data is Tensor[(3), float32]"
     )
-    assert typed(scan.invert_permutation(ints(5))) == "Tensor[(5), int32]"
-    assert refused(scan.invert_permutation(ints(5, 2))).message == (
+    assert typed(relay.invert_permutation(ints(5))) == "Tensor[(5), int32]"
+    assert refused(relay.invert_permutation(ints(5, 2))).message == (
         "`invert_permutation`: a permutation is a vector of indices, not Tensor[(5, 2), int32]"
     )
 
 
 def test_unique() -> None:
     four = "Tensor[(5), float32], Tensor[(5), int32], Tensor[(5), int32], Tensor[(1), int32]"
-    assert typed(scan.unique(t(5))) == f"({four})"
-    assert typed(scan.unique(t(5), return_counts=True)) == f"({four}, Tensor[(5), int32])"
-    assert len(scan.unique(t(5), return_counts=True)) == 5
+    assert typed(relay.unique(t(5))) == f"({four})"
+    assert typed(relay.unique(t(5), return_counts=True)) == f"({four}, Tensor[(5), int32])"
+    assert len(relay.unique(t(5), return_counts=True)) == 5
     assert (
-        refused(scan.unique(t(5, 2))).message
+        refused(relay.unique(t(5, 2))).message
         == "`unique`: unique takes a vector, not Tensor[(5, 2), float32]"
     )
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, const
 from ...ir.typed import tensor_type
-from ..create import ones_like, zeros_like
-from ..gradient_tools import extents, field_of, gathered, numbers_of, zeros_of
+from ..create import ones_like
+from ..gradient_tools import extents, field_of, zeros_of
 from ..index import gather as looked_up
 from ..index import gather_nd as looked_up_nd
 from ..index import scatter_elements as put
 from ..index import scatter_nd as put_nd
 from ..reduce import sum as sum_of
 from ..scan import cumsum
-from ..scan import sequence_mask as masked
-from ..scan import trilu as triangle
-from ..slice import strided_set as set_in
-from ..slice import strided_slice
-from ..transform import cast, cast_like
+from ..transform import cast_like
 from .shape import moved
 
 
@@ -64,12 +58,6 @@ def scatter_nd(call: Call, grad: Expr) -> list[Expr | None]:
     return [by_data, None, looked_up_nd(grad, indices)]
 
 
-def strided_set(call: Call, grad: Expr) -> list[Expr | None]:
-    _, value, begin, end, strides = call.args
-    by_data = set_in(grad, zeros_of(value), begin, end, strides)
-    return [by_data, strided_slice(grad, begin, end, strides), None, None, None]
-
-
 def one_hot(call: Call, grad: Expr) -> list[Expr | None]:
     """The two values, each summed over the places where it stands."""
     indices, on, off, *rest = call.args
@@ -90,29 +78,6 @@ def topk(call: Call, grad: Expr) -> list[Expr | None]:
     axis = call.attrs["axis"] % len(tensor_type(x).shape)
     by_values = field_of(grad, 0) if call.attrs["ret_type"] == "both" else grad
     return [put(zeros_of(x), places, by_values, axis, "update"), *[None] * len(rest)]
-
-
-def sequence_mask(call: Call, grad: Expr) -> list[Expr | None]:
-    """What follows the end of a sequence is not of the data."""
-    assert call.attrs is not None
-    return [masked(grad, call.args[1], 0, call.attrs["axis"]), None]
-
-
-def trilu(call: Call, grad: Expr) -> list[Expr | None]:
-    assert call.attrs is not None
-    return [triangle(grad, call.args[1], call.attrs["upper"]), None]
-
-
-def matrix_set_diag(call: Call, grad: Expr) -> list[Expr]:
-    """The diagonals come from the second argument: their elements' numbers say from where in it."""
-    data, diagonal = call.args
-    assert call.attrs is not None
-    by_data = Call(call.op, [grad, zeros_of(diagonal)], call.attrs)
-    # a padded place of the diagonals is never read; the data stands for nowhere
-    spare = prod(extents(diagonal))
-    nowhere = zeros_like(cast(data, "int32")) + const(spare, "int32")
-    numbered = Call(call.op, [nowhere, numbers_of(diagonal, call)], call.attrs)
-    return [by_data, gathered(call, grad, diagonal, numbered, spare=True)]
 
 
 def arange(call: Call, grad: Expr) -> list[Expr | None]:

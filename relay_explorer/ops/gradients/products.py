@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...ir.expr import Call, Expr, Tuple
+from ...ir.expr import Call, Expr
 from ...ir.typed import tensor_type
-from ...ir.types import TupleType
-from ..broadcast import broadcast_to, collapse_sum_like
-from ..contract import einsum as product_over
-from ..contract import equation_terms
+from ..broadcast import collapse_sum_like
 from ..gradient_tools import axis_count, extents
 from ..nn import dense as products
 from ..reshape import reshape
-from ..transform import cast_like, expand_dims
+from ..transform import cast_like
 from ..transform import transpose as transposed
-from .shape import typed_field
 
 
 def _as_argument(by: Expr, call: Call, number: int) -> Expr:
@@ -93,41 +89,3 @@ def batch_matmul(call: Call, grad: Expr) -> list[Expr]:
         same = tensor_type(argument).shape[0] == tensor_type(call).shape[0]
         result.append(whole if same else collapse_sum_like(whole, argument))
     return result
-
-
-def einsum(call: Call, grad: Expr) -> list[Expr]:
-    """The derivative by a tensor is the sum of the products of all others with that of the result; an axis
-    that only this tensor has, and that was summed, is repeated.
-    """
-    (fields,) = call.args
-    assert call.attrs is not None
-    assert isinstance(fields.checked_type, TupleType)
-    tensors = [typed_field(fields, k) for k in range(len(fields.checked_type.fields))]
-    ranks = [len(tensor_type(tensor).shape) for tensor in tensors]
-    terms, result = equation_terms(call.attrs["equation"], ranks)
-    found = []
-    for number, (tensor, term) in enumerate(zip(tensors, terms, strict=True)):
-        others = [*terms[:number], *terms[number + 1 :]]
-        kept = "".join(c for c in term if c in result or any(c in other for other in others))
-        if len(set(term)) < len(term):
-            raise _diagonal(call)
-        equation = f"{','.join([result, *others])}->{kept}"
-        by = product_over([grad, *tensors[:number], *tensors[number + 1 :]], equation)
-        for axis, letter in enumerate(term):
-            if letter not in kept:
-                by = expand_dims(by, axis)
-        found.append(by if kept == term else broadcast_to(by, extents(tensor)))
-    return [Tuple(found)]
-
-
-def _diagonal(call: Call) -> Exception:
-    from ...ir.errors import RelayError
-
-    return RelayError(
-        "the gradient of `einsum` does not know tensors that name an axis twice, as in "
-        f'"{call.attrs["equation"]:.60}"'
-        if call.attrs is not None
-        else "",
-        call.span,
-        help=["take the diagonal first, with gather_nd"],
-    )

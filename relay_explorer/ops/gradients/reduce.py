@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod as product
 
-from ...ir.declaration import GradientRule
 from ...ir.expr import Call, Expr
 from ...ir.typed import tensor_type
 from .. import logical
@@ -16,10 +14,8 @@ from ..gradient_tools import axis_count, extents, is_static, number
 from ..reduce import _reduced_axes
 from ..reduce import prod as prod_of
 from ..reduce import sum as sum_of
-from ..reshape import ndarray_size, reshape, reshape_like
-from ..scan import cumprod as running_product
-from ..scan import cumsum as running_sum
-from ..transform import cast, expand_dims, reverse
+from ..reshape import ndarray_size
+from ..transform import cast, expand_dims
 
 
 def axes_of(call: Call) -> list[int]:
@@ -85,43 +81,3 @@ def prod(call: Call, grad: Expr) -> list[Expr]:
     without_zero = logical.where(logical.equal(zeros, number(0, x)), whole, zeros_like(whole))
     one_zero = logical.where(logical.equal(zeros, number(1, x)), whole, zeros_like(whole))
     return [unfolded(grad, call) * logical.where(zero, broadcast_to_like(one_zero, x), without_zero / others)]
-
-
-# -- running sums and products
-
-
-def _scanned(rule: Callable[[Call, Expr, Expr, int], Expr]) -> GradientRule:
-    """Takes care of `axis=None`, where the data is flattened, and of the element type."""
-
-    def gradient(call: Call, grad: Expr) -> list[Expr]:
-        (x,) = call.args
-        assert call.attrs is not None
-        axis, dtype = call.attrs["axis"], tensor_type(x).dtype
-        grad = cast(grad, dtype) if call.attrs["dtype"] not in (None, "", dtype) else grad
-        row = reshape(x, (-1,)) if axis is None else x
-        found = rule(call, row, grad, 0 if axis is None else axis)
-        return [reshape_like(found, x) if axis is None else found]
-
-    return gradient
-
-
-def _from_the_end(grad: Expr, axis: int, exclusive: bool) -> Expr:
-    """The sum of all elements from each place on."""
-    return reverse(running_sum(reverse(grad, axis), axis, exclusive=exclusive), axis)
-
-
-def _sums(call: Call, x: Expr, grad: Expr, axis: int) -> Expr:
-    assert call.attrs is not None
-    return _from_the_end(grad, axis, call.attrs["exclusive"])
-
-
-def _products(call: Call, x: Expr, grad: Expr, axis: int) -> Expr:
-    """Each result over each of its factors; right where no element is 0."""
-    assert call.attrs is not None
-    exclusive = call.attrs["exclusive"]
-    dtype = tensor_type(call.args[0]).dtype
-    return _from_the_end(grad * running_product(x, axis, dtype, exclusive), axis, exclusive) / x
-
-
-cumsum = _scanned(_sums)
-cumprod = _scanned(_products)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import accumulate
 from math import prod
 
-from ...ir.annotate import set_checked_type
 from ...ir.expr import Call, Expr, Tuple, const
 from ...ir.types import TupleType
 from .. import join
 from ..broadcast import broadcast_to_like, collapse_sum_like
-from ..gradient_tools import axis_count, extent, extents, field_of, gathered, numbers_of, zeros_of
+from ..gradient_tools import axis_count, extent, extents, field_of, gathered, numbers_of
+from ..gradient_tools import moved as moved
+from ..gradient_tools import moved_field as moved_field
+from ..gradient_tools import typed_field as typed_field
 from ..reduce import sum as sum_of
 from ..reshape import reshape, reshape_like
 from ..slice import strided_slice
@@ -52,34 +54,6 @@ def transpose(call: Call, grad: Expr) -> list[Expr]:
 def reverse(call: Call, grad: Expr) -> list[Expr]:
     assert call.attrs is not None
     return [reversed_(grad, call.attrs["axis"])]
-
-
-def moved(call: Call, grad: Expr) -> list[Expr | None]:
-    """Of any operator that moves the elements of its first argument, and whose other arguments say where to.
-
-    Run on the elements' numbers, the operator itself says where each element of its result comes from.
-    """
-    data, *others = call.args
-    numbered = Call(call.op, [numbers_of(data, call), *others], call.attrs)
-    return [gathered(call, grad, data, numbered), *[None] * len(others)]
-
-
-def moved_field(call: Call, grad: Expr) -> list[Expr]:
-    """As `moved`, for an operator of one tuple whose first field is the data."""
-    (tuple_,) = call.args
-    assert isinstance(tuple_.checked_type, TupleType)
-    data, *others = [typed_field(tuple_, k) for k in range(len(tuple_.checked_type.fields))]
-    numbered = Call(call.op, [Tuple([numbers_of(data, call), *others])], call.attrs)
-    return [Tuple([gathered(call, grad, data, numbered), *[zeros_of(other) for other in others]])]
-
-
-def typed_field(tuple_: Expr, index: int) -> Expr:
-    """A field of a tuple, with its type."""
-    assert isinstance(tuple_.checked_type, TupleType)
-    field = field_of(tuple_, index)
-    if field._checked_type is None:
-        set_checked_type(field, tuple_.checked_type.fields[index])
-    return field
 
 
 def concatenate(call: Call, grad: Expr) -> list[Expr]:

@@ -14,6 +14,7 @@ from ..fixed_point import *
 from ..index import *
 from ..join import *
 from ..logical import *
+from ..masks import *
 from ..reduce import *
 from ..reshape import *
 from ..scan import *
@@ -26,6 +27,7 @@ from ..unary.exponential import *
 from ..unary.predicates import *
 from ..unary.rounding import *
 from ..unary.trigonometry import *
+from ..unique import *
 from ..windows import *
 from . import annotation as annotation
 from . import image as image

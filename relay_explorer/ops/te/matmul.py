@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..contract import equation_terms
 from .lowered import Lowered
-from .tensors import Tensor, Value, cast, dims, dtype_of, known, reduce_axes, sum_type, summed
+from .tensors import Tensor, Value, cast, dims, known, reduce_axes, sum_type, summed
 
 
 def _products(call: Lowered, shape: tuple[Any, ...], inner: Any, pair: Any) -> list[Tensor]:
@@ -58,27 +57,3 @@ def batch_matmul(call: Lowered) -> list[Tensor]:
         return left, b(of_right, j, k) if attrs.transpose_b else b(of_right, k, j)
 
     return _products(call, (of_b[0] if one_a else of_a[0], rows, columns), inner, pair)
-
-
-def einsum(call: Lowered) -> list[Tensor]:
-    """Every axis has a letter; an ellipsis has been spelled out."""
-    tensors = call.inputs[0]
-    terms, result = equation_terms(call.attrs.equation, [len(dims(x)) for x in tensors])
-    sizes: dict[str, Any] = {}
-    for term, x in zip(terms, tensors, strict=True):
-        for letter, dim in zip(term, dims(x), strict=True):
-            if letter not in sizes or known(sizes[letter]) is None:
-                sizes[letter] = dim
-    folded = [letter for letter in sizes if letter not in result]
-    dtype = dtype_of(tensors[0])
-    axes = dict(zip(folded, reduce_axes([sizes[letter] for letter in folded]), strict=True))
-
-    def value(*i: Value) -> Value:
-        at = {**axes, **dict(zip(result, i, strict=True))}
-        found: Any = None
-        for term, x in zip(terms, tensors, strict=True):
-            factor = cast(x(*[at[letter] for letter in term]), sum_type(dtype))
-            found = factor if found is None else found * factor
-        return found
-
-    return [summed([sizes[letter] for letter in result], value, list(axes.values()), dtype, call.name)]

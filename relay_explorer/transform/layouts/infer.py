@@ -51,8 +51,6 @@ RULES: dict[str, LayoutRule] = {
     "split": axes.split,
     "transpose": axes.transpose,
     "squeeze": axes.squeeze,
-    "slice_like": axes.slice_like,
-    "strided_slice": axes.strided_slice,
 }
 
 
