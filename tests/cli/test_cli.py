@@ -15,7 +15,7 @@ from relay_explorer.cli import main
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps, PassContext, SimplifyInference
-from relay_explorer.views.check import check
+from tests.support.views.check import check
 
 PROGRAM = "def @main(%x: Tensor[(2), float32]) { tanh(%x) }\n"
 Output = pytest.CaptureFixture[str]

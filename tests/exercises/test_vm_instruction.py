@@ -10,9 +10,9 @@ from relay_explorer.execute.vm import compile_program
 from relay_explorer.grading import check
 from relay_explorer.grading.vm_instruction import GetPath, Rules, combined, jumped_to, needed
 from relay_explorer.grading.vm_instruction.programs import sample
-from relay_explorer.views.check import check as check_view
 from tests.exercises.answers import answer, answers
 from tests.exercises.mistakes import Mistake, tried
+from tests.support.views.check import check as check_view
 
 
 @pytest.mark.parametrize("part", ["run", "combine"])

@@ -28,9 +28,9 @@ from relay_explorer.lower.inspect.traced_llvm import loop_depths
 from relay_explorer.lower.inspect.traced_llvm import purpose as llvm_purpose
 from relay_explorer.text import parse
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.lowering.format import LoweringMark, LoweringView
 from relay_explorer.views.lowering.view import lowering_view
+from tests.support.views.check import check
 from tests.views.lowerings import (
     CONVOLUTION,
     DATA,

@@ -10,7 +10,7 @@ import pytest
 from relay_explorer import build, explore, load
 from relay_explorer.ir import RelayError
 from relay_explorer.text import parse
-from relay_explorer.views.check import check
+from tests.support.views.check import check
 from tests.views.machines import CELLS
 
 ADDED = "def @main(%x: Tensor[(8), float32]) { %0 = tanh(%x); add(%0, %x) }"

@@ -16,10 +16,10 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.lower.profiling.measurement import Measurement, measure, stored
 from relay_explorer.text import parse
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.run.format import RunView
 from relay_explorer.views.run.sentences import duration, percent
 from relay_explorer.views.run.view import run_view
+from tests.support.views.check import check
 from tests.views.lowerings import DATA
 from tests.views.measurements import measurement, sample
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from relay_explorer import explore
 from relay_explorer.ir import RelayError
-from relay_explorer.views.check import check
+from tests.support.views.check import check
 from tests.text.random_programs import Programs
 
 TEXTS = [

@@ -15,9 +15,9 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.evaluation.format import EvaluationMark, EvaluationView, Opened
 from relay_explorer.views.evaluation.view import evaluation_view
+from tests.support.views.check import check
 from tests.views.runs import DATA, NAMES, SHARING, evaluation, module, sample, sharing_sample
 
 

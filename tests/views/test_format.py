@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from relay_explorer.typing import record
-from relay_explorer.views.check import check
 from relay_explorer.views.format import Row, Token
 from relay_explorer.views.ir.view import ir_view
 from relay_explorer.views.types.view import types_view
+from tests.support.views.check import check
 from tests.views.programs import ILL_TYPED, LETS, SHARED, hostile, program
 
 
@@ -82,18 +82,26 @@ def _set(path: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("view", "kernel", "an unknown view: 'kernel'"),
         ("title", "", "title: must be a text"),
         ("strings.0", 3, "strings: must be texts"),
-        ("program.rows.3.0", 10, "row 3: kind: 10 is no index into 10"),
+        ("program.rows.3.0", 10, "rows[3].kind: 10 is none of the 10"),
         ("program.rows.3.3", 99, "row 3: node: 99 is no index into 5"),
         ("program.rows.3.4", 2, "row 3: ends at 2, before it starts"),
-        ("families.0.1", "star", "family 0: unknown shape 'star'"),
-        ("families.0.2", "mauve", "family 0: unknown hue 'mauve'"),
-        ("nodes.0.9", 7, "node 0: group: 7 is no index into 1"),
-        ("nodes.0.6", -1, "node 0: -1 is no count"),
-        ("nodes.0.6", 1.5, "node 0: 1.5 is no count"),
+        (
+            "families.0.1",
+            "star",
+            "families[0].shape: 'star' is none of the 8",
+        ),
+        (
+            "families.0.2",
+            "mauve",
+            "families[0].hue: 'mauve' is none of the 10",
+        ),
+        ("nodes.0.9", 7, "nodes[0].group: 7 is no index into 1 groups"),
+        ("nodes.0.6", -1, "nodes[0].flops: -1 is no number that is at least 0"),
+        ("nodes.0.6", 1.5, "nodes[0].flops: 1.5 is no number that is at least 0"),
         ("nodes.0.10", 9, "node 0: says 9 uses, and has 1 edges"),
-        ("edges.0", 50, "edge 0: 50 is no index into 5"),
-        ("groups.0.1", 0, "group 0: parent: 0 is no index into 0"),
-        ("groups.0.3", -1, "group 0: last row: -1 is no index into 7"),
+        ("edges.0", 50, "edges[0].source: 50 is no index into 5 nodes"),
+        ("groups.0.1", 0, "groups[0].parent: 0 is no index into 0 groups"),
+        ("groups.0.3", -1, "groups[0].last: -1 is no index into 7 rows"),
         ("totals.nodes", 4, "totals: counts other nodes than there are"),
     ],
 )
@@ -106,14 +114,14 @@ def test_what_is_wrong_with_an_ir_view(path: str, value: object, problem: str) -
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        ("vars.0.1", 44, "variable 0: row: 44 is no index into 5"),
-        ("rels.0.3", [0, 9], "relation 0: variable: 9 is no index into 3"),
-        ("steps.1.0", 8, "step 1: mark: 8 is no index into 7"),
-        ("steps.1.3", [1], "step 1: because: 1 is no index into 1"),
-        ("steps.0.4", [["z", 1]], "step 0: unknown change ['z', 1]"),
-        ("steps.0.4", [["u", 0, 9]], "step 0: ['u', 0, 9]: 9 is no index into 3"),
-        ("steps.0.2", [], "step 0: an empty sentence"),
-        ("conflict.step", 40, f"conflict: step: 40 is no index into {len(types()['steps'])}"),
+        ("vars.0.1", 44, "variables[0].row: 44 is no index into 5 rows"),
+        ("rels.0.3", [0, 9], "relations[0].variables[1]: 9 is no index into 3 variables"),
+        ("steps.1.0", 8, "steps[1].mark: 8 is none of the 7"),
+        ("steps.1.3", [1], "steps[1].because[0]: 1 is no index into 1 steps"),
+        ("steps.0.4", [["z", 1]], "steps[0].changes[0]: unknown change ['z', 1]"),
+        ("steps.0.4", [["u", 0, 9]], "steps[0].changes[0].second: 9 is no index into 3 variables"),
+        ("steps.0.2", [], "steps[0].say: an empty sentence"),
+        ("conflict.step", 40, f"conflict.step: 40 is no index into {len(types()['steps'])}"),
     ],
 )
 def test_what_is_wrong_with_a_types_view(path: str, value: object, problem: str) -> None:

@@ -18,9 +18,9 @@ from relay_explorer.transform import SimplifyInference
 from relay_explorer.transform.fuse_ops import groups
 from relay_explorer.typing import infer_types
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.fusion.format import FusionMark, FusionStep, FusionView
 from relay_explorer.views.fusion.view import fusion_view
+from tests.support.views.check import check
 from tests.views.fusions import DATA, DIAMOND, OBSTACLE, PROGRAMS, sample
 
 
@@ -278,3 +278,12 @@ def test_the_most_opaque_use_is_the_first_one_of_its_kind() -> None:
     }"""
     said = [told(step) for step in view(text).variants[0].steps if step.mark == FusionMark.REFUSED]
     assert said[0].startswith("May %0 exp be computed in the kernel of add? **No.** %3 nn.softmax needs")
+
+
+def test_one_operator_becomes_one_kernel() -> None:
+    one = "def @main(%x: Tensor[(4), float32]) { tanh(%x) }"
+    assert explore(one, view="fusion").view.summary == "1 operator becomes 1 kernel."
+    two = "def @main(%x: Tensor[(4), float32]) { exp(tanh(%x)) }"
+    assert explore(two, view="fusion").view.summary == (
+        "2 operators become 1 kernel, 50 % less memory traffic."
+    )

@@ -12,10 +12,10 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.gradient.format import GradientMark, GradientView, Kept, Role
 from relay_explorer.views.gradient.sentences import FORMULAS
 from relay_explorer.views.gradient.view import gradient_view
+from tests.support.views.check import check
 from tests.views.gradients import CHOICE, DATA, FORK, LAYER, NAMES, PARTS, sample
 
 
@@ -188,14 +188,13 @@ def test_a_long_program_takes_no_deep_stack() -> None:
 
 def test_the_checker_finds_what_does_not_fit() -> None:
     data = json.loads(sample("layer"))
-    data["values"][4][8] = [2]
     data["steps"][2][4] = [1, 2]
+    data["lines"][3][7] = [8, 0]
+    assert check(data) == ["line 3: uses numbers or a shape", "steps: must add each line once"]
     data["lines"][3][7] = [8, 3]
-    assert check(data) == [
-        "value 4: is used before it is computed",
-        "line 3: uses numbers or a shape",
-        "steps: must add each line once",
-    ]
+    assert check(data) == ["lines[3].uses[0].how: 3 is none of the 3"]
+    data["values"][4][8] = [2]
+    assert check(data) == ["values[4].users[0]: 2 is no index into 10 values"]
 
 
 def test_the_picture_has_derivatives_and_what_is_kept() -> None:

@@ -10,9 +10,9 @@ import pytest
 from relay_explorer import models
 from relay_explorer.ir import IRModule
 from relay_explorer.text import parse
-from relay_explorer.views.check import check
 from relay_explorer.views.ir.format import IRView, Node
 from relay_explorer.views.ir.view import ir_view
+from tests.support.views.check import check
 from tests.views.programs import ILL_TYPED, LETS, SHARED, TREES, hostile, program
 
 CONFORMANCE = json.loads((Path(__file__).parents[1] / "data" / "conformance.json").read_text("utf-8"))

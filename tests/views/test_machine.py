@@ -20,9 +20,9 @@ from relay_explorer.ir.types import TensorType
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.machine.format import MachineMark, MachineStep
 from relay_explorer.views.machine.view import machine_view
+from tests.support.views.check import check
 from tests.views.machines import CELLS, DATA, LAYERS, MAP, NAMES, module, sample, view
 
 
@@ -219,7 +219,7 @@ def test_texts_from_outside_stay_text() -> None:
 def test_a_damaged_view_is_told() -> None:
     data = json.loads(sample("tree"))
     data["objects"][6][3] = 40
-    assert "object 6: storage: 40 is no index into 6" in check(data)
+    assert "objects[6].storage: 40 is no index into 6 objects" in check(data)
     data = json.loads(sample("tree"))
     data["steps"][3][6].append(["d", 9])
     assert "step 3: object 9 goes, and is not there" in check(data)

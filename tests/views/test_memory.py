@@ -11,10 +11,10 @@ from relay_explorer.ir import IRModule, RelayError
 from relay_explorer.text import parse
 from relay_explorer.transform import InferType, gradient
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.memory.format import MemoryMark, MemoryStep, MemoryVariant, MemoryView
 from relay_explorer.views.memory.view import memory_view
 from tests.analysis.storage_programs import random_function
+from tests.support.views.check import check
 from tests.views.memories import BLOCK, DATA, SAMPLES, sample, view
 
 

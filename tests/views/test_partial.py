@@ -14,11 +14,11 @@ from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import PassContext
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.format import RowKind
 from relay_explorer.views.partial import view as partial
 from relay_explorer.views.partial.format import PartialMark, PartialView, State
 from relay_explorer.views.partial.view import partial_view
+from tests.support.views.check import check
 from tests.views.partials import DATA, PROGRAMS, STAYS, TREE, sample
 
 

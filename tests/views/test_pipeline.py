@@ -26,9 +26,9 @@ from relay_explorer.transform import (
     ToANormalForm,
     function_pass,
 )
-from relay_explorer.views.check import check
 from relay_explorer.views.pipeline.format import Fate, PipelineView
 from relay_explorer.views.pipeline.view import pipeline_view
+from tests.support.views.check import check
 
 PROGRAM = """
 def @main(%x: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] {

@@ -8,8 +8,8 @@ import pytest
 
 from relay_explorer.ir.module import IRModule
 from relay_explorer.transform import FoldConstant
-from relay_explorer.views.check import check
 from relay_explorer.views.pipeline.view import pipeline_view
+from tests.support.views.check import check
 from tests.views.pipelines import DATA, SAMPLES, sample
 
 

@@ -13,9 +13,9 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.views import picture
-from relay_explorer.views.check import check
 from relay_explorer.views.sharing.format import Form, SharingView
 from relay_explorer.views.sharing.view import sharing_view
+from tests.support.views.check import check
 from tests.views.runs import BRANCHES, DOUBLING, SHARED
 
 

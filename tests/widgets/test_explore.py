@@ -16,8 +16,8 @@ from relay_explorer.ir import Expr, Function, ParseError, RelayError
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps
 from relay_explorer.typing import record
-from relay_explorer.views.check import check
 from relay_explorer.views.registry import ViewError, views
+from tests.support.views.check import check
 from tests.widgets.programs import SMALL
 
 X = relay.var("x", shape=(2, 3))

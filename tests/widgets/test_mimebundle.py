@@ -11,9 +11,9 @@ import pytest
 
 from relay_explorer import explore, models
 from relay_explorer.explorer import WIDGET_VIEW
-from relay_explorer.views.check import check
 from relay_explorer.widgets import page
 from relay_explorer.widgets.host import Host, current
+from tests.support.views.check import check
 from tests.views.programs import MARKUP, hostile
 from tests.widgets.programs import SMALL
 

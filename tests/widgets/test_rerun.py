@@ -10,8 +10,8 @@ import pytest
 from relay_explorer import explore
 from relay_explorer.execute import make_list, record
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.views.check import check
 from relay_explorer.views.evaluation.rerun import Rerun
+from tests.support.views.check import check
 from tests.views.runs import module
 
 PROGRAM = """

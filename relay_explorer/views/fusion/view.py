@@ -271,8 +271,10 @@ class _Builder:
     def _summary(self, asked: Variant) -> str:
         before, after = asked.launches
         moved, left = asked.bytes
-        share = f", {round(100 * (1 - left / moved))} % less memory traffic" if moved else ""
-        return f"{counted(before, 'operator')} become {counted(after, 'kernel')}{share}."
+        less = round(100 * (1 - left / moved)) if moved else 0
+        share = f", {less} % less memory traffic" if less else ""
+        verb = "becomes" if before == 1 else "become"
+        return f"{counted(before, 'operator')} {verb} {counted(after, 'kernel')}{share}."
 
 
 def _obstacle(partition: Partition, made: Decision) -> int:

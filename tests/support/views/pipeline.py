@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .check import Checker
+    from tests.support.views.check import Checker
 
 Json = Any
 KEPT, REWRITTEN, ADDED, REMOVED, MOVED = range(5)

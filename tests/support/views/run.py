@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .check import HUES, SHAPES, Checker, Json
+from tests.support.views.check import HUES, SHAPES, Checker, Json
 
 
 def check_run(c: Checker, view: dict[str, Json]) -> None:
@@ -38,7 +38,7 @@ def check_run(c: Checker, view: dict[str, Json]) -> None:
         mine = [ns for k, _, ns in view["launches"] if k == number]
         c.need((sum(mine), len(mine)) == (kernel[5], kernel[6]), f"kernel {number}", "is not its launches")
     c.index(view["start"], kernels, "start", none=True)
-    from .check import check
+    from tests.support.views.check import check
 
     for number, levels in view["levels"]:
         c.index(number, kernels, "levels")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .check import Checker, Json
+from tests.support.views.check import Checker, Json
 
 
 def check_gradient(c: Checker, view: dict[str, Json]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .check import Checker
+    from tests.support.views.check import Checker
 
 Json = Any
 

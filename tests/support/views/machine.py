@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .check import Checker
+    from tests.support.views.check import Checker
 
 Json = Any
 MARKS, KINDS = 13, 6
@@ -47,7 +47,7 @@ def check_machine(c: Checker, view: dict[str, Json]) -> None:
     if not c.problems:
         _Replay(c, view).run()
     if view["plan"] is not None:
-        from .check import check
+        from tests.support.views.check import check
 
         for problem in check(view["plan"]):
             c.need(False, "plan", problem)

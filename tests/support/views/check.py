@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .format import NAME, VERSION
+from relay_explorer.views.format import NAME, VERSION
+from relay_explorer.views.validate import problem
+from tools.view_contract import kinds
 
 SHAPES = frozenset({"rect", "round", "hex", "diamond", "circle", "trapezium", "parallelogram", "bar"})
 HUES = frozenset({"blue", "orange", "teal", "red", "purple", "olive", "sky", "pink", "brown", "grey"})
@@ -58,16 +60,16 @@ def check(view: dict[str, Json]) -> list[str]:
     """What is wrong with `view`, one sentence each; nothing if it is a view of version 1."""
     if view.get("format") != NAME or view.get("version") != VERSION:
         return [f"not a view of {NAME}, version {VERSION}"]
-    from .check_evaluation import check_evaluation
-    from .check_fusion import check_fusion
-    from .check_gradient import check_gradient
-    from .check_lowering import check_lowering
-    from .check_machine import check_machine
-    from .check_memory import check_memory
-    from .check_partial import check_partial
-    from .check_pipeline import check_pipeline
-    from .check_run import check_run
-    from .check_sharing import check_sharing
+    from tests.support.views.evaluation import check_evaluation
+    from tests.support.views.fusion import check_fusion
+    from tests.support.views.gradient import check_gradient
+    from tests.support.views.lowering import check_lowering
+    from tests.support.views.machine import check_machine
+    from tests.support.views.memory import check_memory
+    from tests.support.views.partial import check_partial
+    from tests.support.views.pipeline import check_pipeline
+    from tests.support.views.run import check_run
+    from tests.support.views.sharing import check_sharing
 
     of_kind = {
         "ir": _check_ir, "types": _check_types, "evaluation": check_evaluation, "sharing": check_sharing,
@@ -77,6 +79,9 @@ def check(view: dict[str, Json]) -> list[str]:
     }.get(view["view"])  # fmt: skip
     if of_kind is None:
         return [f"an unknown view: {view['view']!r}"]
+    broken = problem(view, kinds()[view["view"]])
+    if broken is not None:
+        return [broken]
     checker = Checker(view)
     for name in ("title", "summary"):
         checker.need(isinstance(view[name], str) and view[name], name, "must be a text")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .check import HUES, Checker, Json
+from tests.support.views.check import HUES, Checker, Json
 
 
 def check_lowering(c: Checker, view: dict[str, Json]) -> None:
