@@ -121,7 +121,7 @@ def test_what_is_wrong_with_an_ir_view(path: str, value: object, problem: str) -
         ("steps.0.4", [["z", 1]], "steps[0].changes[0]: unknown change ['z', 1]"),
         ("steps.0.4", [["u", 0, 9]], "steps[0].changes[0].second: 9 is no index into 3 variables"),
         ("steps.0.2", [], "steps[0].say: an empty sentence"),
-        ("conflict.step", 40, f"conflict.step: 40 is no index into {len(types()['steps'])}"),
+        ("conflict.step", 40, f"conflict.step: 40 is no index into {len(types()['steps'])} steps"),
     ],
 )
 def test_what_is_wrong_with_a_types_view(path: str, value: object, problem: str) -> None:
