@@ -168,8 +168,9 @@ def pan(page: Page, x: float, y: float) -> tuple[float, float]:
 LAYOUT = """async (whole) => {
   const { layout } = await import("/frontend/src/graph/layout.js");
   const { createModel } = await import("/frontend/src/graph/model.js");
+  const { decode } = await import("/frontend/src/core/decode.js");
   const { asideAtStart, foldAtStart, specOf } = await import("/frontend/src/views/ir/spec.js");
-  const model = createModel(await (await fetch("/view.json")).json());
+  const model = createModel(decode(await (await fetch("/view.json")).json()));
   const spec = specOf(model, { folded: whole ? new Set() : foldAtStart(model), aside: asideAtStart(model) });
   const times = [];
   for (let i = 0; i < 7; i++) {

@@ -1,5 +1,6 @@
 // One explorer in one element: checks the data, finds the drawing, connects state, theme and address.
-import { Damage, checkCommon } from "./core/check.js";
+import { Damage } from "./core/check.js";
+import { decode } from "./core/decode.js";
 import { h } from "./core/dom.js";
 import { formatHash, formatToken, parseHash, parseToken } from "./core/links.js";
 import { styleRoot } from "./core/style.js";
@@ -61,9 +62,9 @@ export function mount(host, view, { name = "", token = "", address = false, oper
     },
   };
   try {
-    checkCommon(view);
-    setOperators(view, operators);
-    drawn = VIEWS.get(view.view)(root, view, ctx);
+    const data = decode(view);
+    setOperators(data, operators);
+    drawn = VIEWS.get(view.view)(root, data, ctx);
   } catch (error) {
     stopTheme();
     if (error instanceof Damage) throw error;

@@ -1,16 +1,13 @@
 // Damaged data: every mutation of a view is either refused with a place, or can be replayed to its end.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
-import { checkTypes } from "../src/views/types/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { becauseChain, classes, createReplay } from "../src/views/types/state.js";
 import { failing, hostile, waiting } from "./fixtures/learner.js";
 import { large } from "./fixtures/large.js";
 
-const check = (view) => {
-  checkCommon(view);
-  checkTypes(view);
-};
+const check = decode;
 
 /** Every place in `value` that holds a number, a string or null, as a path. */
 function leaves(value, path = []) {
@@ -36,15 +33,16 @@ test("whatever is put in the place of a value, the view is refused or still repl
     for (const path of leaves(view).filter(([first]) => first !== "strings")) {
       for (const value of [-2, 1e9, 0.5, "x", null, [], {}]) {
         const damaged = put(view, path, value);
+        let data;
         try {
-          check(damaged);
+          data = check(damaged);
         } catch (error) {
           assert.ok(error instanceof Damage, `${path}: ${error}`);
           refused += 1;
           continue;
         }
-        const replay = createReplay(damaged);
-        damaged.steps.forEach((_, step) => { classes(replay.seek(step)); becauseChain(damaged, step); });
+        const replay = createReplay(data);
+        data.steps.forEach((_, step) => { classes(replay.seek(step)); becauseChain(data, step); });
       }
     }
   }
@@ -52,5 +50,5 @@ test("whatever is put in the place of a value, the view is refused or still repl
 });
 
 test("the message says where", () => {
-  assert.throws(() => check(put(waiting(), ["steps", "5", "4", "0", "1"], 99)), { message: "This view cannot be drawn: its data is damaged (step 6). Make it again with relay_explorer." });
+  assert.throws(() => check(put(waiting(), ["steps", "5", "4", "0", "1"], 99)), { message: "This view cannot be drawn: its data is damaged (steps[5].changes[0].variable). Make it again with relay_explorer." });
 });

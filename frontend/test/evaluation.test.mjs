@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { rowText } from "../src/core/rowmodel.js";
-import { checkEvaluation } from "../src/views/evaluation/check.js";
 import { shortStack } from "../src/views/evaluation/frames.js";
 import { picture } from "../src/views/evaluation/heap.js";
 import { createMatcher } from "../src/views/evaluation/find.js";
@@ -13,24 +13,22 @@ import { MARK, createRun, lastAt } from "../src/views/evaluation/run.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("evaluation_")).map((name) => name.slice(11, -5));
-const load = (name) => JSON.parse(readFileSync(new URL(`evaluation_${name}.json`, folder), "utf8"));
-const check = (view) => {
-  checkCommon(view);
-  checkEvaluation(view);
-};
-const textOf = (view, row) => rowText(view.program.rows[row], view.strings);
+const raw = (name) => JSON.parse(readFileSync(new URL(`evaluation_${name}.json`, folder), "utf8"));
+const check = (view) => decode(view);
+const load = (name) => check(raw(name));
+const textOf = (view, row) => rowText(view.rows[row]);
 
 /** The state by the book: changes applied in order, starting from nothing. */
 function replay(view) {
   const state = { stack: [], values: new Map(), cells: new Map() };
-  return view.steps.map(([, , , , , changes]) => {
-    for (const [kind, ...args] of changes) {
-      if (kind === "f") state.stack.push(args[0]);
-      else if (kind === "g") state.stack.splice(-1, 1, args[0]);
+  return view.steps.map(({ changes }) => {
+    for (const { tag: kind, frame, name, object, value } of changes) {
+      if (kind === "f") state.stack.push(frame);
+      else if (kind === "g") state.stack.splice(-1, 1, frame);
       else if (kind === "r") state.stack.pop();
       else if (kind === "x") state.stack = [];
-      else if (kind === "b" || kind === "e") state.values.set(`${args[0]} ${args[1]}`, args[2]);
-      else if (kind === "w") state.cells.set(args[0], args[1]);
+      else if (kind === "b" || kind === "e") state.values.set(`${frame} ${name}`, value);
+      else if (kind === "w") state.cells.set(object, value);
     }
     return { stack: [...state.stack], values: new Map(state.values), cells: new Map(state.cells) };
   });
@@ -38,7 +36,7 @@ function replay(view) {
 
 test("the runs that Python recorded are whole", () => {
   assert.ok(NAMES.length >= 6);
-  for (const name of NAMES) check(load(name));
+  for (const name of NAMES) load(name);
 });
 
 test("what is looked up is what replaying gives, at every step", () => {
@@ -57,34 +55,34 @@ test("what is looked up is what replaying gives, at every step", () => {
 test("over comes back to the same height, out goes below it, and both undo", () => {
   const view = load("tree");
   const run = createRun(view);
-  const call = view.steps.findIndex(([mark]) => mark === MARK.call);
+  const call = view.steps.findIndex(({ mark }) => mark === MARK.call);
   const after = run.jump("over", call, 1);
   assert.equal(run.height(after), run.height(call) - 1);
-  assert.equal(view.steps[after][0], MARK.return);
+  assert.equal(view.steps[after].mark, MARK.return);
   assert.equal(run.jump("over", call - 1, 1), call < 1 ? -1 : after, "before the call, over passes it too");
   const inside = view.steps.findIndex((_, step) => run.height(step) === 3);
   assert.equal(run.height(run.jump("out", inside, 1)), 2);
   assert.equal(run.jump("out", inside, -1), inside - 1, "back out: the step before the call");
-  const row = view.steps[call][1];
-  for (const step of [run.jump("row", call, 1, row)]) assert.equal(view.steps[step][1], row);
+  const row = view.steps[call].row;
+  for (const step of [run.jump("row", call, 1, row)]) assert.equal(view.steps[step].row, row);
   assert.equal(run.jump("row", call, 1, 9999), -1);
 });
 
 test("a cell keeps its history, oldest first", () => {
   const view = load("cells");
   const run = createRun(view);
-  const cell = view.objects.findIndex(([kind]) => kind === 3);
+  const cell = view.objects.findIndex(({ kind }) => kind === 3);
   const said = run.held(cell, view.steps.length).map(({ value }) => run.say(value));
   assert.ok(said.length >= 2, said.join());
   assert.ok(run.say(cell, view.steps.length).includes(said.at(-1)));
-  assert.equal(run.held(cell, view.objects[cell][6]).length, 1, "when it is made it holds its first value only");
+  assert.equal(run.held(cell, view.objects[cell].step).length, 1, "when it is made it holds its first value only");
 });
 
 test("branches that were not taken are known, for if and for match", () => {
   //                kind, depth, tokens, node, end
   const rows = [[1, 0, [], -1, 10], [5, 1, [], -1, 3], [5, 2, [], -1, -1], [7, 1, [], -1, 5], [5, 2, [], -1, -1], [6, 1, [], -1, -1],
-    [5, 1, [], -1, 9], [7, 2, [], -1, 7], [7, 2, [], -1, 8], [6, 1, [], -1, -1], [6, 0, [], -1, -1]];
-  rows[7][4] = 7; // a clause without rows of its own opens no block
+    [5, 1, [], -1, 9], [7, 2, [], -1, 7], [7, 2, [], -1, 8], [6, 1, [], -1, -1], [6, 0, [], -1, -1]].map(([kind, depth, tokens, node, end]) => ({ kind, depth, tokens, node, end }));
+  rows[7].end = 7; // a clause without rows of its own opens no block
   const others = alternatives(rows);
   assert.deepEqual([...others.keys()].sort(), [1, 3]);
   assert.deepEqual([...skippedRows(rows, others, [1])], [3, 4]);
@@ -92,11 +90,11 @@ test("branches that were not taken are known, for if and for match", () => {
   assert.deepEqual([...skippedRows(rows, others, [])], []);
   const view = load("tree");
   const run = createRun(view);
-  const leaf = view.steps.findIndex(([mark], step) => mark === MARK.choice && run.blockOf(view.steps[step][2], step).length > 0);
-  const frame = view.steps[leaf][2];
-  const skipped = skippedRows(view.program.rows, alternatives(view.program.rows), run.blockOf(frame, leaf));
+  const leaf = view.steps.findIndex(({ mark }, step) => mark === MARK.choice && run.blockOf(view.steps[step].frame, step).length > 0);
+  const frame = view.steps[leaf].frame;
+  const skipped = skippedRows(view.rows, alternatives(view.rows), run.blockOf(frame, leaf));
   assert.ok(skipped.size > 1);
-  assert.ok([...skipped].every((row) => row >= view.frames[frame][1] && row <= view.frames[frame][2]));
+  assert.ok([...skipped].every((row) => row >= view.frames[frame].first && row <= view.frames[frame].last));
 });
 
 test("a deep stack shows its ends and the shown frame", () => {
@@ -112,7 +110,7 @@ test("the tree is drawn whole while it is used up: taken apart, still needed, do
   const run = createRun(view);
   const size = new Set();
   let gone = 0;
-  view.steps.forEach(([mark, , frame], step) => {
+  view.steps.forEach(({ mark, frame }, step) => {
     const at = picture(view, run, step, frame, { width: 400 });
     for (const cell of at.cells) for (const other of at.cells) {
       const apart = cell === other || cell.x + cell.w <= other.x || other.x + other.w <= cell.x || cell.y + cell.h <= other.y || other.y + other.h <= cell.y;
@@ -131,7 +129,7 @@ test("an object stands in the picture once, however many hold it", () => {
   for (const name of NAMES) {
     const view = load(name);
     const run = createRun(view);
-    view.steps.forEach(([, , frame], step) => {
+    view.steps.forEach(({ frame }, step) => {
       const ids = picture(view, run, step, frame, { width: 300 }).cells.map((cell) => cell.id).filter((id) => id >= 0);
       assert.equal(new Set(ids).size, ids.length, `${name}, step ${step + 1}`);
     });
@@ -142,8 +140,8 @@ test("finding: by the line, by a name, by a value that it gave", () => {
   const view = load("tree");
   const match = createMatcher(view, createRun(view));
   assert.ok(match("match", "all").every((row) => textOf(view, row).includes("match")));
-  const [name, row] = view.names.find(([text, at]) => view.strings[text] !== "" && at >= 0);
-  assert.ok(match(view.strings[name], "name").includes(row));
+  const { name, row } = view.names.find(({ name: text, row: at }) => text !== "" && at >= 0);
+  assert.ok(match(name, "name").includes(row));
   assert.ok(match("leaf(", "value").length > 0);
   assert.deepEqual(match("", "all"), []);
 });
@@ -163,25 +161,26 @@ function leaves(value, path = []) {
 test("whatever is put in the place of a value, the view is refused or can still be drawn", () => {
   let refused = 0;
   for (const name of ["map", "cells", "unmatched"]) {
-    const text = JSON.stringify(load(name));
-    for (const path of leaves(load(name)).filter(([first]) => !["strings", "format", "version", "view", "title", "summary"].includes(first))) {
+    const text = JSON.stringify(raw(name));
+    for (const path of leaves(raw(name)).filter(([first]) => !["strings", "format", "version", "view", "title", "summary"].includes(first))) {
       for (const value of [-7000, 1e9, 0.5, "x", null, {}]) {
         const view = JSON.parse(text);
         let at = view;
         for (const key of path.slice(0, -1)) at = at[key];
         at[path.at(-1)] = value;
+        let data;
         try {
-          check(view);
+          data = check(view);
         } catch (error) {
           assert.ok(error instanceof Damage, `${path}: ${error}`);
           refused += 1;
           continue;
         }
-        const run = createRun(view);
-        const last = view.steps.length - 1;
+        const run = createRun(data);
+        const last = data.steps.length - 1;
         for (const step of [0, last >> 1, last]) {
-          const frame = view.steps[step][2];
-          picture(view, run, step, frame, { width: 300 });
+          const { frame } = data.steps[step];
+          picture(data, run, step, frame, { width: 300 });
           for (const one of run.stack(step)) run.standsAt(one, step);
         }
       }

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { checkFusion } from "../src/views/fusion/check.js";
 import { amount, size } from "../src/views/fusion/columns.js";
 import { share } from "../src/views/fusion/foot.js";
@@ -14,18 +15,20 @@ import { treeLines, treeWindow } from "../src/views/fusion/tree.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("fusion_")).map((name) => name.slice(7, -5));
-const load = (name) => JSON.parse(readFileSync(new URL(`fusion_${name}.json`, folder), "utf8"));
+const raw = (name) => JSON.parse(readFileSync(new URL(`fusion_${name}.json`, folder), "utf8"));
 const check = (view) => {
-  checkCommon(view);
-  checkFusion(view);
+  const data = decode(view);
+  checkFusion(data);
+  return data;
 };
+const load = (name) => check(raw(name));
 const model = (name, chosen = 0) => createModel(functionView(load(name), chosen));
-const variantNamed = (m, name) => m.variant(m.view.variants.findIndex((v) => m.view.strings[v.name] === name));
+const variantNamed = (m, name) => m.variant(m.view.variants.findIndex((v) => v.name === name));
 const titles = (m, nodes) => nodes.map((n) => m.title(n));
 
 test("the samples are whole", () => {
   assert.ok(NAMES.length >= 4);
-  for (const name of NAMES) check(load(name));
+  for (const name of NAMES) load(name);
 });
 
 test("the merges of every variant lead to its kernels, and the totals to its totals", () => {
@@ -40,8 +43,8 @@ test("the merges of every variant lead to its kernels, and the totals to its tot
         assert.equal(groupName(m.nodes, group), kernel.name, name);
         assert.equal(wholeKernel(variant, group, m.drawn), kernel, name);
       }
-      assert.equal(data.steps.at(-1)[8], data.totals.launches[1], name);
-      assert.equal(data.steps[0][8], data.totals.launches[0], name);
+      assert.equal(data.steps.at(-1).launches, data.launches.after, name);
+      assert.equal(data.steps[0].launches, data.launches.before, name);
     });
   }
 });
@@ -184,7 +187,7 @@ test("a row has one dot, which stands for all that its line defines", () => {
 test("the first frame is a refusal after a merge", () => {
   const { steps } = model("diamond").variant(0);
   assert.equal(startOf(model("diamond").variant(0)), 2);
-  assert.equal(steps[2][0], 2);
+  assert.equal(steps[2].mark, 2);
   assert.equal(startOf(variantNamed(model("diamond"), "no fusion")), 1);
 });
 
@@ -192,10 +195,10 @@ test("another variant is entered at the same question, or at the last one before
   const m = model("diamond");
   const asked = m.variant(0);
   const injective = variantNamed(m, "mean were injective");
-  assert.equal(injective.steps[sameStep(asked, 2, injective)][2], asked.steps[2][2]);
+  assert.equal(injective.steps[sameStep(asked, 2, injective)].node, asked.steps[2].node);
   // In phase 1 nothing is asked about an injective mean: the question comes in phase 2.
-  const mean = asked.steps.findIndex(([, , node]) => m.title(node < 0 ? 0 : node) === "%5 mean");
-  assert.equal(m.title(injective.steps[sameStep(asked, mean, injective)][2]), "%5 mean");
+  const mean = asked.steps.findIndex(({ node }) => m.title(node < 0 ? 0 : node) === "%5 mean");
+  assert.equal(m.title(injective.steps[sameStep(asked, mean, injective)].node), "%5 mean");
   assert.equal(sameStep(asked, asked.steps.length - 1, injective), injective.steps.length - 1);
   assert.equal(sameStep(asked, 0, injective), 0);
   assert.equal(sameStep(asked, 2, variantNamed(m, "no fusion")), 1);
@@ -222,26 +225,27 @@ function leaves(value, path = []) {
 test("whatever is put in the place of a value, the view is refused or has a model", () => {
   let refused = 0;
   for (const name of ["obstacle", "joined"]) {
-    const text = JSON.stringify(load(name));
-    for (const path of leaves(load(name)).filter(([first]) => ["patterns", "functions"].includes(first))) {
+    const text = JSON.stringify(raw(name));
+    for (const path of leaves(raw(name)).filter(([first]) => ["patterns", "functions"].includes(first))) {
       for (const value of [-2, 1e9, 0.5, "x", null, {}]) {
         const view = JSON.parse(text);
         let at = view;
         for (const key of path.slice(0, -1)) at = at[key];
         at[path.at(-1)] = value;
+        let data;
         try {
-          check(view);
+          data = check(view);
         } catch (error) {
           assert.ok(error instanceof Damage, `${path}: ${error}`);
           refused += 1;
           continue;
         }
-        const m = createModel(functionView(view, 0));
-        m.view.variants.forEach((data, i) => {
+        const m = createModel(functionView(data, 0));
+        m.view.variants.forEach(({ steps }, i) => {
           const variant = m.variant(i);
           treeLines(m, variant);
           startOf(variant);
-          rowGroups(m, variant, variant.groups.seek(data.steps.length - 1));
+          rowGroups(m, variant, variant.groups.seek(steps.length - 1));
           sameStep(m.variant(0), 1, variant);
         });
       }
@@ -253,7 +257,7 @@ test("whatever is put in the place of a value, the view is refused or has a mode
 test("in the other order the rows of a kernel stand together, and every use after what it uses", () => {
   const whole = load("apart");
   const view = functionView(whole, 0);
-  const texts = (v) => v.program.rows.map(([, , tokens]) => tokens.filter((_, t) => t % 3 === 1).map((s) => whole.strings[s]).join("").split(" =")[0]);
+  const texts = (v) => v.rows.map(({ tokens }) => tokens.map(({ text }) => text).join("").split(" =")[0]);
   assert.deepEqual(texts(view).slice(4, 7), ["%0", "%1", "%2"]);
   const other = regrouped(view, 0);
   assert.deepEqual(texts(other).slice(4, 7), ["%1", "%0", "%2"]);
@@ -261,16 +265,16 @@ test("in the other order the rows of a kernel stand together, and every use afte
   const last = m.variant(0).groups.seek(m.view.variants[0].steps.length - 1);
   assert.equal(groupLanes(m, last, 4).size, 0, "no kernel needs a lane of its own");
   m.nodes.forEach(({ row, uses }) => uses.forEach((user) => assert.ok(row < 0 || row <= m.nodes[user].row)));
-  assert.equal(regrouped(functionView(load("diamond"), 0), 0).program.rows.length, load("diamond").program.rows.length);
+  assert.equal(regrouped(functionView(load("diamond"), 0), 0).rows.length, load("diamond").rows.length);
 });
 
 test("a function's view names the nodes of that function only", () => {
   const whole = load("called");
-  assert.deepEqual(whole.functions.map(({ name }) => whole.strings[name]), ["@main", "@step"]);
-  whole.functions.forEach(({ rows: [first, last] }, chosen) => {
+  assert.deepEqual(whole.functions.map(({ name }) => name), ["@main", "@step"]);
+  whole.functions.forEach(({ first, last }, chosen) => {
     const view = functionView(whole, chosen);
-    view.program.rows.forEach(([, , tokens], row) => {
-      const refs = tokens.filter((ref, t) => t % 3 === 2 && ref >= 0);
+    view.rows.forEach(({ tokens }, row) => {
+      const refs = tokens.map(({ ref }) => ref).filter((ref) => ref >= 0);
       assert.ok(row >= first && row <= last ? refs.every((ref) => ref < view.nodes.length) : refs.length === 0);
     });
     assert.ok(createModel(view).items.every(({ row }) => row >= first && row <= last));

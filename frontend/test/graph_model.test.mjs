@@ -9,7 +9,13 @@ import { createScene } from "../src/graph/scene.js";
 import { deriveProgram, scopeLanes } from "../src/views/ir/program.js";
 import { asideAtStart, foldAtStart, groupTotals, neighbourhood, specOf } from "../src/views/ir/spec.js";
 import { short } from "../src/views/ir/details.js";
-import { ofSize, resnet, tiny } from "./fixtures/ir_views.js";
+import { decode } from "../src/core/decode.js";
+import { Damage } from "../src/core/check.js";
+import * as raw from "./fixtures/ir_views.js";
+
+const resnet = () => decode(raw.resnet());
+const tiny = () => decode(raw.tiny());
+const ofSize = (...sizes) => decode(raw.ofSize(...sizes));
 
 const labels = (model, ids) => [...ids].map((g) => `${model.groups[g].label} × ${model.groups[g].times}`);
 
@@ -50,15 +56,15 @@ test("operands keep their order, users are named once, names come from the rows"
   assert.equal(model.name(s), "%s");
 });
 
-test("damaged edges and groups do not break the model", () => {
-  const view = tiny();
-  view.edges.push(99, 0, 0, 0, -4, 1);
-  view.groups.push([0, 2, 0, 4, 1, 0], [0, 1, 0, 4, 1, 0], [0, 77, 3, 5, 1, 0]);
-  view.nodes[3][9] = 55;
-  const model = createModel(view);
-  assert.equal(model.group[3], -1);
-  assert.equal(model.groups[3].parent, -1);
-  layout(specOf(model, { folded: new Set(), aside: false }));
+test("damaged edges and groups are refused", () => {
+  const damages = [
+    (view) => view.edges.push(99, 0, 0), (view) => view.edges.push(0, -4, 1), (view) => view.groups.push([0, 2, 0, 4, 1, 0]), (view) => view.groups.push([0, 77, 3, 5, 1, 0]), (view) => { view.nodes[3][9] = 55; },
+  ];
+  for (const damage of damages) {
+    const view = raw.tiny();
+    damage(view);
+    assert.throws(() => decode(view), Damage, String(damage));
+  }
 });
 
 test("a first frame of ResNet-50 shows each kind of block once, a small program everything", () => {
@@ -73,46 +79,46 @@ test("a first frame of ResNet-50 shows each kind of block once, a small program 
 });
 
 test("where folding leaves one card, the first of the repeated blocks is open", () => {
-  const view = resnet();
+  const view = raw.resnet();
   const names = view.strings.length;
   view.strings.push("the same");
   view.groups.forEach((g) => (g[5] = g[4] === 1 ? names : g[5]));
   // Leave only the blocks: what stands before and after them joins the first and the last.
   const blocks = view.groups.map((g, i) => i).filter((i) => view.groups[i][4] === 1);
   view.nodes.forEach((n, i) => (n[9] = n[9] === 0 && view.edges.some((to, k) => k % 3 === 1 && to === i) ? (i < 300 ? blocks[0] : blocks.at(-1)) : n[9]));
-  const model = createModel(view);
+  const model = createModel(decode(view));
   const open = [...model.groups.keys()].filter((g) => !foldAtStart(model).has(g));
   assert.deepEqual(labels(model, open), ["@main × 1", "stage 1, block 1 × 1", "stage 1, block 1 × 16"]);
 });
 
 test("what is folded in the rows is what is folded in the graph", () => {
   const view = resnet(), model = createModel(view), program = deriveProgram(view, model);
-  const { rows } = program.view.program;
+  const { rows } = program.view;
   for (const [g, row] of program.groupRow) {
-    assert.ok(rows[row][4] > row, `${model.groups[g].label} folds`);
-    assert.equal(rows[row][4], program.shownOf[model.groups[g].last]);
+    assert.ok(rows[row].end > row, `${model.groups[g].label} folds`);
+    assert.equal(rows[row].end, program.shownOf[model.groups[g].last]);
     assert.equal(program.groupOfRow.get(row), g);
   }
   assert.equal(program.groupRow.size, model.groups.length);
-  assert.equal(program.view.strings[rows[program.lists[0]][2][1]], "268 parameters");
+  assert.equal(rows[program.lists[0]].tokens[0].text, "268 parameters");
   for (let i = 0; i < model.count; i++) assert.equal(program.nodeOfRow.get(program.shownOf[model.row(i)]), i);
-  assert.equal(view.program.rows.length + model.groups.length - 1 + 1, rows.length);
+  assert.equal(view.rows.length + model.groups.length - 1 + 1, rows.length);
 });
 
 test("every row still has its own text, and blocks nest", () => {
   const view = resnet(), program = deriveProgram(view, createModel(view)), open = [];
-  program.view.program.rows.forEach((row, i) => {
+  program.view.rows.forEach((row, i) => {
     while (open.length && open.at(-1) < i) open.pop();
-    if (row[4] > i) {
-      assert.ok(!open.length || row[4] <= open.at(-1), `row ${i} ends after the block around it`);
-      open.push(row[4]);
+    if (row.end > i) {
+      assert.ok(!open.length || row.end <= open.at(-1), `row ${i} ends after the block around it`);
+      open.push(row.end);
     }
   });
-  view.program.rows.forEach((row, i) => assert.deepEqual(program.view.program.rows[program.shownOf[i]][2], row[2]));
+  view.rows.forEach((row, i) => assert.deepEqual(program.view.rows[program.shownOf[i]].tokens, row.tokens));
 });
 
 test("scopes that overlap have lanes of their own", () => {
-  const { rows, lanes } = scopeLanes([[3, 4, 5], [0, 1, 9], [6, 7, 8]], Int32Array.from({ length: 10 }, (_, i) => i), 10);
+  const { rows, lanes } = scopeLanes([[3, 4, 5], [0, 1, 9], [6, 7, 8]].map(([row, first, last]) => ({ row, first, last })), Int32Array.from({ length: 10 }, (_, i) => i), 10);
   assert.equal(lanes, 2);
   assert.deepEqual(rows[0], [[0, "start"]]);
   assert.deepEqual(rows[4], [[0, "in"], [1, "in"]]);
@@ -178,9 +184,10 @@ test("the scene finds what is under a place, and what lies in a box", () => {
 });
 
 test("groups nested without end are drawn to a depth, and nothing is lost", () => {
-  const depth = 5000, view = ofSize(depth + 10);
-  view.groups = Array.from({ length: depth }, (_, g) => [0, g - 1, g, depth, 0, 0]);
-  view.nodes.forEach((n, i) => (n[9] = Math.min(i, depth - 1)));
+  const depth = 5000, damaged = raw.ofSize(depth + 10);
+  damaged.groups = Array.from({ length: depth }, (_, g) => [0, g - 1, g, depth, 0, 0]);
+  damaged.nodes.forEach((n, i) => (n[9] = Math.min(i, depth - 1)));
+  const view = decode(damaged);
   const model = createModel(view), l = layout(specOf(model, { folded: new Set(), aside: false }));
   assert.equal(l.boxes.filter(Boolean).length, 23, "one function is the whole, the others have frames");
   assert.equal(l.x.some(Number.isNaN), false);

@@ -2,24 +2,26 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { checkLowering } from "../src/views/lowering/check.js";
 import { wayOf } from "../src/views/lowering/marks.js";
 import { amount, bytes, changed, createModel, duration, faster, heads, hottest, levelsOf, meets, tally } from "../src/views/lowering/model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("lowering_")).map((name) => name.slice(9, -5));
-const load = (name) => JSON.parse(readFileSync(new URL(`lowering_${name}.json`, folder), "utf8"));
+const raw = (name) => JSON.parse(readFileSync(new URL(`lowering_${name}.json`, folder), "utf8"));
 const check = (view) => {
-  checkCommon(view);
-  checkLowering(view);
+  const data = decode(view);
+  checkLowering(data);
+  return data;
 };
+const load = (name) => check(raw(name));
 
 test("the samples are whole, and every operator is there at every level", () => {
   assert.ok(NAMES.length >= 3);
   for (const name of NAMES) {
     const view = load(name);
-    check(view);
     const model = createModel(view);
     for (const { index } of model.operators) {
       const levels = { relay: model.relay, te: model.te, ...Object.fromEntries(Object.entries(model.codes).map(([level, { lines }]) => [level, lines])), ...Object.fromEntries(model.steps.map(({ nest }, i) => [`step ${i}`, nest])) };
@@ -82,14 +84,14 @@ test("a kernel has one code or two, and that of a GPU is told by its name", () =
 
 test("damage is refused with its place", () => {
   const broken = (change) => {
-    const view = load("layer");
+    const view = raw("layer");
     change(view);
     return () => check(view);
   };
   const says = (part) => (error) => error instanceof Damage && error.message.includes(part);
-  assert.throws(broken((view) => { view.operators[1][0] = 99; }), says("operators"));
-  assert.throws(broken((view) => { view.steps[3][4][0][6] = [7]; }), says("step 4: loops"));
-  assert.throws(broken((view) => { view.codes[1].lines[2][2] = 50; }), says("code: line 3"));
+  assert.throws(broken((view) => { view.operators[1][0] = 99; }), says("operators[1].row"));
+  assert.throws(broken((view) => { view.steps[3][4][0][6] = [7]; }), says("steps[3].nest[0].operators[0]"));
+  assert.throws(broken((view) => { view.codes[1].lines[2][2] = 50; }), says("codes[1].lines[2].block"));
   assert.throws(broken((view) => { view.times = [1]; }), says("times"));
-  assert.throws(broken((view) => { delete view.codes[0].blocks; }), says("code"));
+  assert.throws(broken((view) => { delete view.codes[0].blocks; }), says("codes[0].blocks"));
 });

@@ -2,22 +2,25 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { checkMachine } from "../src/views/machine/check.js";
 import { createMatcher } from "../src/views/machine/find.js";
 import { createRun, ranges } from "../src/views/machine/run.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("machine_")).map((name) => name.slice(8, -5));
-const load = (name) => JSON.parse(readFileSync(new URL(`machine_${name}.json`, folder), "utf8"));
+const raw = (name) => JSON.parse(readFileSync(new URL(`machine_${name}.json`, folder), "utf8"));
 const check = (view) => {
-  checkCommon(view);
-  checkMachine(view);
+  const data = decode(view);
+  checkMachine(data);
+  return data;
 };
+const load = (name) => check(raw(name));
 
 test("the samples are whole", () => {
   assert.equal(NAMES.length, 7);
-  for (const name of NAMES) check(load(name));
+  for (const name of NAMES) load(name);
 });
 
 test("what a register holds is looked up, and is what replaying the changes gives", () => {
@@ -25,8 +28,8 @@ test("what a register holds is looked up, and is what replaying the changes give
     const view = load(name);
     const run = createRun(view);
     const registers = new Map();
-    view.steps.forEach(([, , , , , , changes], step) => {
-      for (const [kind, frame, register, value] of changes) if (kind === "w") registers.set(`${frame} ${register}`, value);
+    view.steps.forEach(({ changes }, step) => {
+      for (const { tag, frame, register, value } of changes) if (tag === "w") registers.set(`${frame} ${register}`, value);
       for (const [key, value] of registers) {
         const [frame, register] = key.split(" ").map(Number);
         assert.equal(run.register(frame, register, step).value, value, `${name}, step ${step}`);
@@ -57,11 +60,11 @@ test("the stack, over and out", () => {
 test("a tensor is not filled before its kernel has run", () => {
   const view = load("layers");
   const run = createRun(view);
-  const tensor = view.objects.findIndex(([kind, , , storage]) => kind === 1 && storage >= 0);
-  const made = view.objects[tensor][5];
+  const tensor = view.objects.findIndex(({ kind, storage }) => kind === 1 && storage >= 0);
+  const made = view.objects[tensor].made;
   assert.match(run.say(tensor, made), /not filled$/);
   assert.doesNotMatch(run.say(tensor, made + 1), /not filled/);
-  assert.deepEqual(run.tenants(view.objects[tensor][3]).length, 2);
+  assert.deepEqual(run.tenants(view.objects[tensor].storage).length, 2);
   assert.equal(run.bytes(view.steps.length - 2), 160);
 });
 
@@ -81,12 +84,12 @@ test("runs of numbers are written as ranges", () => {
 
 test("damage is refused with its place", () => {
   const broken = (change) => {
-    const view = load("tree");
+    const view = raw("tree");
     change(view);
     return () => check(view);
   };
   assert.throws(broken((view) => { view.steps[2][1] = 99; }), Damage);
-  assert.throws(broken((view) => { view.functions[0][4][0][3] = [77]; }), /function 0: instruction 0/);
-  assert.throws(broken((view) => { view.objects[3][3] = 3; }), /object 3/);
-  assert.throws(broken((view) => { view.steps[1][6].push(["w", 0, 50, 0]); }), /step 2/);
+  assert.throws(broken((view) => { view.functions[0][4][0][3] = [77]; }), /functions\[0\]\.code\[0\]\.reads/);
+  assert.throws(broken((view) => { view.objects[3][3] = 3; }), /objects\[3\]/);
+  assert.throws(broken((view) => { view.steps[1][6].push(["w", 0, 50, 0]); }), /steps\[1\]/);
 });

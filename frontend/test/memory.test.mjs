@@ -2,18 +2,21 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { checkMemory } from "../src/views/memory/check.js";
 import { WINDOW, timeWindow } from "../src/views/memory/aside.js";
 import { arenaBoxes, createModel, sameStep } from "../src/views/memory/model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("memory_")).map((name) => name.slice(7, -5));
-const load = (name) => JSON.parse(readFileSync(new URL(`memory_${name}.json`, folder), "utf8"));
+const raw = (name) => JSON.parse(readFileSync(new URL(`memory_${name}.json`, folder), "utf8"));
 const check = (view) => {
-  checkCommon(view);
-  checkMemory(view);
+  const data = decode(view);
+  checkMemory(data);
+  return data;
 };
+const load = (name) => check(raw(name));
 const variantsOf = (name) => {
   const model = createModel(load(name));
   return model.view.variants.map((_, i) => ({ model, variant: model.variant(i) }));
@@ -21,7 +24,7 @@ const variantsOf = (name) => {
 
 test("the samples are whole", () => {
   assert.equal(NAMES.length, 3);
-  for (const name of NAMES) check(load(name));
+  for (const name of NAMES) load(name);
 });
 
 test("what is in use at a step adds up to the bytes in use, and no two of them share a buffer", () => {
@@ -94,19 +97,19 @@ test("values inside a kernel are stored nowhere, and the others know who had the
 
 test("damaged data is refused with its place", () => {
   const damages = [
-    [(view) => { view.values[0][5] = 3; }, "value 1"],
+    [(view) => { view.values[0][5] = 3; }, "values[0].origin"],
     [(view) => { view.grid.pop(); }, "grid"],
-    [(view) => { view.grid[0] = 99; }, "grid"],
+    [(view) => { view.grid[0] = 99; }, "grid[0]"],
     [(view) => { view.same.push(1); }, "same"],
-    [(view) => { view.variants[0].live.pop(); }, "variant 1: live"],
-    [(view) => { view.variants[1].lives[0][3] = 77; }, "variant 2: life 1"],
-    [(view) => { view.variants[0].lives[0][6] = 5; }, "variant 1: life 1"],
-    [(view) => { view.variants[0].steps[2][3] = [99]; }, "variant 1: step 3"],
-    [(view) => { view.variants[0].totals.peak = "much"; }, "variant 1: totals"],
-    [(view) => { view.variants[2].inside.push(0); }, "variant 3: inside"],
+    [(view) => { view.variants[0].live.pop(); }, "variants[0].live"],
+    [(view) => { view.variants[1].lives[0][3] = 77; }, "variants[1].lives[0].buffer"],
+    [(view) => { view.variants[0].lives[0][6] = 5; }, "variants[0].lives[0].before"],
+    [(view) => { view.variants[0].steps[2][3] = [99]; }, "variants[0].steps[2].makes[0]"],
+    [(view) => { view.variants[0].totals.peak = "much"; }, "variants[0].totals.peak"],
+    [(view) => { view.variants[2].inside.push(0); }, "variants[2].inside"],
   ];
   for (const [damage, where] of damages) {
-    const view = load("block");
+    const view = raw("block");
     damage(view);
     assert.throws(() => check(view), (error) => error instanceof Damage && error.message.includes(`(${where})`), where);
   }

@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
+import { decode } from "../src/core/decode.js";
 import { checkPartial } from "../src/views/partial/check.js";
 import { MARKS, UNROLLED } from "../src/views/partial/marks.js";
 import { createModel } from "../src/views/partial/model.js";
 
-const sample = (name) => JSON.parse(readFileSync(new URL(`data/partial_${name}.json`, import.meta.url), "utf8"));
+const raw = (name) => JSON.parse(readFileSync(new URL(`data/partial_${name}.json`, import.meta.url), "utf8"));
+const sample = (name) => decode(raw(name));
 const models = new Map();
 const model = (name) => models.get(name) ?? models.set(name, createModel(sample(name))).get(name);
 const rowOf = ({ texts, split }, start) => texts.findIndex((text, row) => row < split && text.startsWith(start));
@@ -33,8 +35,8 @@ test("rows belong to the innermost frame that has them; the first row of a funct
 
 test("the program and what remains are apart, each with blocks of its own", () => {
   const m = model("tree");
-  assert.equal(m.program.program.rows.length + m.remains.program.rows.length, m.texts.length);
-  for (const { program } of [m.program, m.remains]) for (const [at, row] of program.rows.entries()) assert.ok(row[4] === -1 || (row[4] > at && row[4] < program.rows.length));
+  assert.equal(m.program.rows.length + m.remains.rows.length, m.texts.length);
+  for (const { rows } of [m.program, m.remains]) for (const [at, { end }] of rows.entries()) assert.ok(end === -1 || (end > at && end < rows.length));
   assert.equal(m.text(m.split), "def @main(");
 });
 
@@ -74,20 +76,20 @@ test("what a frame was given", () => {
 
 test("data that is damaged is refused with the place", () => {
   const damaged = (change) => {
-    const view = sample("tree");
+    const view = raw("tree");
     change(view);
-    return () => checkPartial(view);
+    return () => checkPartial(decode(view));
   };
   checkPartial(sample("gap"));
   for (const [change, where] of [
-    [(v) => { v.split = 1000; }, /split/],
-    [(v) => { v.residual[1] = v.split; }, /residual row 1/],
+    [(v) => { v.split = 1000; }, /rows|split|residual/],
+    [(v) => { v.residual[1] = v.split; }, /residual\[0\]\.source/],
     [(v) => { v.residual.pop(); }, /residual/],
-    [(v) => { v.frames[1][3] = 1; }, /frame 2/],
-    [(v) => { v.steps[3][0] = 13; }, /step 4/],
-    [(v) => { v.steps[1][5] = [["b", 0, 0, 9, 0, -1]]; }, /step 2/],
-    [(v) => { v.steps[1][5] = [["z"]]; }, /step 2/],
-    [(v) => { v.steps = []; }, /steps/],
+    [(v) => { v.frames[1][3] = 1; }, /frames\[1\]/],
+    [(v) => { v.steps[3][0] = 13; }, /steps\[3\]\.mark/],
+    [(v) => { v.steps[1][5] = [["b", 0, 0, 9, 0, -1]]; }, /steps\[1\]/],
+    [(v) => { v.steps[1][5] = [["b"]]; }, /steps\[1\]/],
+    [(v) => { v.steps = []; }, /steps|born/],
     [(v) => { v.start = -1; }, /start/],
     [(v) => { v.gap = [1]; }, /gap/],
   ]) assert.throws(damaged(change), where);

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { visibleRows } from "../src/core/rowmodel.js";
 import { alignedView, differing, stretches, tokensOf } from "../src/views/pipeline/align.js";
 import { checkPipeline } from "../src/views/pipeline/check.js";
@@ -12,11 +13,13 @@ import { assignSlots, createPlaces, graphItems } from "../src/views/pipeline/slo
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("pipeline_")).map((name) => name.slice(9, -5));
-const load = (name) => JSON.parse(readFileSync(new URL(`pipeline_${name}.json`, folder), "utf8"));
+const raw = (name) => JSON.parse(readFileSync(new URL(`pipeline_${name}.json`, folder), "utf8"));
 const check = (view) => {
-  checkCommon(view);
-  checkPipeline(view);
+  const data = decode(view);
+  checkPipeline(data);
+  return data;
 };
+const load = (name) => check(raw(name));
 const model = (name) => createModel(load(name));
 /** The item that a row with this text is about, in a stage. */
 const itemOn = (m, stage, text) => {
@@ -27,17 +30,17 @@ const life = (m, item, pipe = 0) => m.history(m.kin(item), m.pipelines[pipe].lis
 
 test("the samples are whole", () => {
   assert.ok(NAMES.length >= 4);
-  for (const name of NAMES) check(load(name));
+  for (const name of NAMES) load(name);
 });
 
 test("every row of a stage and of the one before stands once on its side, in order", () => {
   for (const name of NAMES) {
     const m = model(name);
     for (const stage of m.stages) {
-      const span = ([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+      const span = ({ first, last }) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
       const side = (key) => stage.pairs.map((pair) => pair[key]).filter((row) => row >= 0);
-      assert.deepEqual(side("after"), span(stage.rows), `${name}: ${stage.name}`);
-      const before = stage.before < 0 ? stage.rows : m.stages[stage.before].rows;
+      assert.deepEqual(side("after"), span(stage), `${name}: ${stage.name}`);
+      const before = stage.before < 0 ? stage : m.stages[stage.before];
       assert.deepEqual(side("before"), span(before), `${name}: ${stage.name}`);
     }
   }
@@ -47,8 +50,8 @@ test("what changed is counted as rows, and one that moved is one", () => {
   const { stages } = model("small");
   assert.deepEqual(stages[1].counts.slice(1), [1, 0, 2, 0]);
   const view = load("small");
-  const [first] = view.stages[1].rows;
-  view.stages[1].align = [0, -1, MOVED, 1, first + 1, KEPT, -1, first, MOVED];
+  const { first } = view.stages[1];
+  view.stages[1].align = [[0, -1, MOVED], [1, first + 1, KEPT], [-1, first, MOVED]].map(([before, after, fate]) => ({ before, after, fate }));
   assert.equal(createModel(view).stages[1].counts[MOVED], 1);
 });
 
@@ -57,18 +60,17 @@ test("the first frame is a pass that changed a row", () => {
   const shared = model("shared");
   assert.equal(shared.stages[shared.pipelines[0].list[shared.start]].name, "FoldConstant", "the pass before it changes no row");
   const view = load("small");
-  view.pipelines = [[view.pipelines[0][0], [0]]];
+  view.pipelines = [{ ...view.pipelines[0], stages: [0] }];
   assert.equal(createModel(view).start, 0);
 });
 
 test("an empty program has a stage without rows", () => {
-  const view = load("small");
+  const view = raw("small");
   view.program.rows = [];
   view.items = [];
   view.stages = [{ ...view.stages[0], rows: [0, -1], align: [], gone: [] }];
   view.pipelines = [[view.pipelines[0][0], [0]]];
-  check(view);
-  assert.deepEqual(createModel(view).stages[0].pairs, []);
+  assert.deepEqual(createModel(check(view)).stages[0].pairs, []);
 });
 
 test("runs of kept rows fold, but for the row beside a change", () => {
@@ -79,7 +81,7 @@ test("runs of kept rows fold, but for the row beside a change", () => {
   const m = model("power");
   const stage = m.stages[2];
   const blocks = stretches(stage.pairs);
-  const { program } = alignedView(m.view, stage.pairs, blocks);
+  const program = alignedView(m.view, stage.pairs, blocks);
   const shown = visibleRows(program.rows, new Set(blocks.map(([from]) => from)));
   assert.ok(shown.length < stage.pairs.length);
   stage.pairs.forEach(({ mark }, i) => { if (mark !== KEPT) assert.ok(shown.includes(i), "no change is ever folded away"); });
@@ -150,7 +152,7 @@ test("the cost of a row is that of the operators on it, once", () => {
   const m = model("orders");
   for (const stage of m.stages) {
     let flops = 0;
-    for (let row = stage.rows[0]; row <= stage.rows[1]; row++) flops += m.cost[row].flops;
+    for (let row = stage.first; row <= stage.last; row++) flops += m.cost[row].flops;
     assert.equal(flops, stage.totals.flops, stage.name);
   }
 });
@@ -163,22 +165,23 @@ function leaves(value, path = []) {
 test("whatever is put in the place of a value, the view is refused or has a model", () => {
   let refused = 0;
   for (const name of ["small", "orders"]) {
-    const text = JSON.stringify(load(name));
-    for (const path of leaves(load(name)).filter(([first]) => ["items", "stages", "pipelines"].includes(first))) {
+    const text = JSON.stringify(raw(name));
+    for (const path of leaves(raw(name)).filter(([first]) => ["items", "stages", "pipelines"].includes(first))) {
       for (const value of [-2, 1e9, 0.5, "x", null, {}]) {
         const view = JSON.parse(text);
         let at = view;
         for (const key of path.slice(0, -1)) at = at[key];
         at[path.at(-1)] = value;
+        let data;
         try {
-          check(view);
+          data = check(view);
         } catch (error) {
           assert.ok(error instanceof Damage, `${path}: ${error}`);
           refused += 1;
           continue;
         }
-        const m = createModel(view);
-        for (const stage of m.stages) alignedView(view, stage.pairs);
+        const m = createModel(data);
+        for (const stage of m.stages) alignedView(data, stage.pairs);
         m.pipelines.forEach((_, pipe) => life(m, 0, pipe));
       }
     }

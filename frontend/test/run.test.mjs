@@ -2,20 +2,22 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { checkRun } from "../src/views/run/check.js";
 import { freest } from "../src/views/run/charts.js";
 import { bars, computing, createModel, extent, logScale, logTicks, nextLaunch, percent, roof, shapeOf, short, shortName, ticks } from "../src/views/run/model.js";
 
-const load = () => JSON.parse(readFileSync(new URL("./data/run_small.json", import.meta.url), "utf8"));
+const raw = () => JSON.parse(readFileSync(new URL("./data/run_small.json", import.meta.url), "utf8"));
 const check = (view) => {
-  checkCommon(view);
-  checkRun(view);
+  const data = decode(view);
+  checkRun(data);
+  return data;
 };
+const load = (name) => check(raw(name));
 
 test("the sample is whole, and a kernel's numbers are those of its launches", () => {
   const view = load();
-  check(view);
   const model = createModel(view);
   assert.equal(model.kernels.length, 4);
   for (const kernel of model.kernels) assert.equal(kernel.ns, model.launches.filter((launch) => launch.kernel === kernel.index).reduce((sum, launch) => sum + launch.ns, 0));
@@ -60,16 +62,16 @@ test("launches of a kernel are gone through around the end", () => {
 
 test("damage is refused with its place", () => {
   const broken = (change) => {
-    const view = load();
+    const view = raw();
     change(view);
     return () => check(view);
   };
   const says = (part) => (error) => error instanceof Damage && error.message.includes(part);
-  assert.throws(broken((view) => { view.kernels[2][2] = 7; }), says("kernel 3"));
-  assert.throws(broken((view) => { view.launches[1][1] = 3; }), says("launch 2"));
-  assert.throws(broken((view) => { view.machine.flops = 0; }), says("machine"));
-  assert.throws(broken((view) => { view.levels[0][1].view = "types"; }), says("levels"));
-  assert.throws(broken((view) => { view.levels[0][1].codes[0].lines[2][2] = 50; }), says("code: line 3"));
+  assert.throws(broken((view) => { view.kernels[2][2] = 7; }), says("kernels[2].rule"));
+  assert.throws(broken((view) => { view.launches[1][1] = 3; }), says("launches[1]"));
+  assert.throws(broken((view) => { view.machine.flops = 0; }), says("machine.flops"));
+  assert.throws(broken((view) => { view.levels[0][1].view = "types"; }), says("levels[0].view"));
+  assert.throws(broken((view) => { view.levels[0][1].codes[0].lines[2][2] = 50; }), says("levels[0].view.codes[0].lines[2].block"));
 });
 
 test("launches that are too short to be seen share a bar, of the kernel with most of its time", () => {

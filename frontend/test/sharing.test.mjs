@@ -2,25 +2,27 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Damage, checkCommon } from "../src/core/check.js";
+import { Damage } from "../src/core/check.js";
+import { decode } from "../src/core/decode.js";
 import { checkSharing } from "../src/views/sharing/check.js";
 import { createModel, size } from "../src/views/sharing/model.js";
 
 const folder = new URL("./data/", import.meta.url);
 const NAMES = readdirSync(folder).filter((name) => name.startsWith("sharing_")).map((name) => name.slice(8, -5));
-const load = (name) => JSON.parse(readFileSync(new URL(`sharing_${name}.json`, folder), "utf8"));
+const raw = (name) => JSON.parse(readFileSync(new URL(`sharing_${name}.json`, folder), "utf8"));
 const check = (view) => {
-  checkCommon(view);
-  checkSharing(view);
+  const data = decode(view);
+  checkSharing(data);
+  return data;
 };
+const load = (name) => check(raw(name));
 
 test("the samples are whole, and every line of a form is its own", () => {
   assert.ok(NAMES.length >= 3);
   for (const name of NAMES) {
     const view = load(name);
-    check(view);
     for (const form of createModel(view).forms) {
-      form.rows.forEach((row, at) => assert.ok(row[4] === -1 || (row[4] >= at && row[4] < form.rows.length), `${name}: a block ends in its form`));
+      form.rows.forEach((row, at) => assert.ok(row.end === -1 || (row.end >= at && row.end < form.rows.length), `${name}: a block ends in its form`));
     }
   }
 });
@@ -28,7 +30,7 @@ test("the samples are whole, and every line of a form is its own", () => {
 test("what is shared is evaluated once in two forms, and as often as it is used in the third", () => {
   const view = load("shared");
   const model = createModel(view);
-  const exp = view.keys.findIndex(([, what]) => view.strings[what] === "exp(%x)");
+  const exp = view.keys.findIndex(({ what }) => what === "exp(%x)");
   assert.deepEqual(model.runsOf(exp), [{ runs: 1, copies: 1 }, { runs: 1, copies: 1 }, { runs: 4, copies: 4 }]);
   assert.deepEqual(model.forms.map((form) => form.runs), [4, 4, 9]);
   assert.equal(model.start.key, exp, "first the key that the forms differ in most");
@@ -70,22 +72,23 @@ function leaves(value, path = []) {
 test("whatever is put in the place of a value, the view is refused or has a model", () => {
   let refused = 0;
   for (const name of ["shared", "doubling"]) {
-    const text = JSON.stringify(load(name));
-    for (const path of leaves(load(name)).filter(([first]) => ["keys", "forms", "program"].includes(first))) {
+    const text = JSON.stringify(raw(name));
+    for (const path of leaves(raw(name)).filter(([first]) => ["keys", "forms", "program"].includes(first))) {
       for (const value of [-2, 1e9, 0.5, "x", null, {}]) {
         const view = JSON.parse(text);
         let at = view;
         for (const key of path.slice(0, -1)) at = at[key];
         at[path.at(-1)] = value;
+        let data;
         try {
-          check(view);
+          data = check(view);
         } catch (error) {
           assert.ok(error instanceof Damage, `${path}: ${error}`);
           refused += 1;
           continue;
         }
-        const model = createModel(view);
-        view.keys.forEach((_, key) => model.runsOf(key));
+        const model = createModel(data);
+        data.keys.forEach((_, key) => model.runsOf(key));
       }
     }
   }

@@ -3,11 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { becauseChain, classes, createReplay, finalState, membersOf, touched, uniqueNames } from "../src/views/types/state.js";
 import { nextStep } from "../src/core/steps.js";
-import { failing, waiting } from "./fixtures/learner.js";
-import { large } from "./fixtures/large.js";
+import { decode } from "../src/core/decode.js";
+import * as fixtures from "./fixtures/learner.js";
+import * as big from "./fixtures/large.js";
+
+const waiting = () => decode(fixtures.waiting());
+const failing = () => decode(fixtures.failing());
+const large = (...sizes) => decode(big.large(...sizes));
 
 const plain = (state) => JSON.stringify(state, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value));
-const names = (view, group) => group.map((v) => view.strings[view.vars[v][0]]).join(" ");
+const names = (view, group) => group.map((v) => view.variables[v].name).join(" ");
 
 test("the waiting program: classes, queue and knowledge at each turn of its story", () => {
   const view = waiting();
@@ -53,10 +58,12 @@ test("the rings of members and the leaders tell the same classes", () => {
 
 test("a union keeps the better known type, whichever side it comes from", () => {
   for (const [first, second] of [[0, 1], [1, 0]]) {
-    const view = { vars: [[0, 0, 0], [0, 0, 0]], rels: [], steps: [[0, 0, [], [], [["v", 0], ["v", 1], ["t", 1, 5, 6, 2], ["u", first, second]]]] };
+    const row = { name: "α", row: 0, what: "%0" };
+    const changes = [{ tag: "v", variable: 0 }, { tag: "v", variable: 1 }, { tag: "t", variable: 1, short: "s", full: "f", known: 2 }, { tag: "u", first, second }];
+    const view = { variables: [row, row], relations: [], steps: [{ changes }] };
     const state = createReplay(view).seek(0);
     assert.equal(state.lead[0], first);
-    assert.equal(state.short[first], 5);
+    assert.equal(state.short[first], "s");
     assert.deepEqual([...state.since], [0, 0]);
   }
 });
@@ -69,7 +76,7 @@ test("the because-chain goes back to the program, each step once", () => {
 });
 
 test("causes that are not earlier steps are left out, and a long chain is cut with a count", () => {
-  const steps = Array.from({ length: 100 }, (_, i) => [0, 0, [], [i - 1, i, i + 1, -4], []]);
+  const steps = Array.from({ length: 100 }, (_, i) => ({ because: [i - 1, i, i + 1, -4] }));
   const { chain, more } = becauseChain({ steps }, 99, 40);
   assert.equal(chain.length, 40);
   assert.equal(more, 60);
@@ -77,12 +84,12 @@ test("causes that are not earlier steps are left out, and a long chain is cut wi
 });
 
 test("a name that two variables share names neither", () => {
-  const names = uniqueNames({ strings: ["α", "%0", "β"], vars: [[0, 0, 1], [2, 1, 1], [1, 0, 1]] });
+  const names = uniqueNames({ variables: [{ name: "α", what: "%0" }, { name: "β", what: "%0" }, { name: "%0", what: "%0" }] });
   assert.deepEqual([...names], [["α", 0], ["%0", -1], ["β", 1]]);
 });
 
 test("what a step touches", () => {
-  const { vars, rels } = touched([["v", 1], ["u", 2, 3], ["t", 4, 0, 0, 2], ["r", 5, 4], ["p", 5], ["f", 6]]);
+  const { vars, rels } = touched([{ tag: "v", variable: 1 }, { tag: "u", first: 2, second: 3 }, { tag: "t", variable: 4 }, { tag: "r", relation: 5, status: 4 }, { tag: "p", relation: 5 }, { tag: "f", relation: 6 }]);
   assert.deepEqual([...vars], [1, 2, 3, 4]);
   assert.deepEqual([...rels], [5, 6]);
 });

@@ -292,7 +292,7 @@ def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
     view = view_of("diamond")
     page = open_view(view)
     view["functions"][0]["variants"][1]["dominators"][2] = 1
-    assert "damaged (variant 2: dominators)" in refusal(page, view)
+    assert "damaged (functions[0].variants[1].dominators[2])" in refusal(page, view)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -190,7 +190,7 @@ def test_damage_is_refused_with_its_place(open_view: Opener) -> None:
         }""",
         view_of("layer"),
     )
-    assert "damaged (step 4)" in left
+    assert "damaged (steps[3].lines[0])" in left
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

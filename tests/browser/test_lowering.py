@@ -122,4 +122,4 @@ def test_lines_are_walked_with_the_keyboard_and_on_a_phone_the_levels_are_tabs(o
 
     view = sample("layer")
     view["steps"][3][4] = [[0]]
-    assert "damaged (step 4: loops)" in refusal(page, view)
+    assert "damaged (steps[3].nest[0])" in refusal(page, view)

@@ -136,7 +136,7 @@ def test_a_state_of_the_plan_is_restored(open_view: Opener) -> None:
     expect(page.locator(".count")).to_have_text("3 / 13")
     view = sample("tree")
     view["steps"][3][2] = 99
-    assert "damaged (step 4)" in refusal(page, view)
+    assert "damaged (steps[3])" in refusal(page, view)
     view = sample("layers")
     view["plan"]["grid"] = [7]
     assert "damaged" in refusal(page, view)

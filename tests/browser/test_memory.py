@@ -144,4 +144,4 @@ def test_damage_ends_in_a_sentence(open_view: Opener) -> None:
     page = open_view(view_of("block"))
     view = view_of("block")
     view["variants"][0]["lives"][0][3] = 9
-    assert "its data is damaged (variant 1: life 1)" in refusal(page, view)
+    assert "its data is damaged (variants[0].lives[0].buffer)" in refusal(page, view)

@@ -74,7 +74,7 @@ def test_an_address_opens_a_step_of_a_kernel_and_damage_is_refused(open_view: Op
     expect(page.locator(".run-none")).to_contain_text("does not have kernel 1 at every level. It has: 2.")
     view = sample("small")
     view["levels"][0][1]["steps"][3][4] = [[0]]
-    assert "damaged (step 4: loops)" in refusal(page, view)
+    assert "damaged (levels[0].view.steps[3].nest[0])" in refusal(page, view)
 
 
 ASKS = """async (view) => {

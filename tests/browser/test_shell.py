@@ -275,12 +275,12 @@ def test_names_that_are_markup_stay_text(open_view: Opener) -> None:
         ("view.version = 2", "This view has version 2; this page draws version 1"),
         ("view.view = 'horoscope'", "This page cannot draw a view called “horoscope”."),
         ("view.format = 'other'", "This is not a view of relay_explorer."),
-        ("view.vars = null", "This view cannot be drawn: its data is damaged (vars)."),
-        ("view.steps[3] = 7", "its data is damaged (step 4)."),
-        ("view.steps[5][4].push(['u', 0, 999])", "its data is damaged (step 6)."),
-        ("view.rels[1][3] = [77]", "its data is damaged (relation 1)."),
-        ("view.program.rows[2][4] = 1e6", "its data is damaged (row 3)."),
-        ("view.strings.length = 5", "its data is damaged (row 1)."),
+        ("view.vars = null", "This view cannot be drawn: its data is damaged (variables)."),
+        ("view.steps[3] = 7", "its data is damaged (steps[3])."),
+        ("view.steps[5][4].push(['u', 0, 999])", "its data is damaged (steps[5].changes[3].second)."),
+        ("view.rels[1][3] = [77]", "its data is damaged (relations[1].variables[0])."),
+        ("view.program.rows[2][4] = 1e6", "its data is damaged (rows[2].end)."),
+        ("view.strings.length = 5", "its data is damaged (rows[0].tokens[5].text)."),
     ],
 )
 def test_what_cannot_be_drawn_says_so_above_the_picture(browser: Browser, change: str, said: str) -> None:

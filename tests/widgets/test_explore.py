@@ -101,7 +101,7 @@ def test_too_large_a_program_is_refused_at_once() -> None:
 
 
 def test_an_unknown_view() -> None:
-    with pytest.raises(ValueError, match="there is no view 'kernels': views are 'ir', 'evaluation'"):
+    with pytest.raises(ValueError, match="there is no view 'kernels': views are 'ir', 'costs'"):
         explore(SMALL, view="kernels")
 
 
@@ -135,6 +135,13 @@ def test_an_input_that_a_view_does_not_show_is_refused() -> None:
     with pytest.raises(ViewError, match="the view 'types' does not show a Kernel") as caught:
         explore(Kernel(), view="types")
     assert list(caught.value.help) == ["the view that can: lowering"]
+
+
+def test_costs_are_those_of_the_calls() -> None:
+    shown = explore(models.load("mlp"), view="costs")
+    assert shown.view.summary.startswith("6 calls: 407,100 FLOPs")
+    assert check(shown.to_dict()) == []
+    assert explore("def @main(%x: float32) { %x }", view="costs").view.summary.startswith("No operator")
 
 
 def test_names() -> None:

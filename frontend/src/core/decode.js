@@ -156,12 +156,13 @@ class Decoder {
  */
 export function decode(view, path = []) {
   const name = SCHEMA.views[view?.view];
-  const { strings } = view;
+  const strings = view?.strings;
   const decoder = new Decoder(Array.isArray(strings) ? strings : []);
   decoder.path = [...path];
   const need = (condition, where) => {
     if (!condition) throw new Damage(where);
   };
+  need(name !== undefined, "view");
   need(typeof view.title === "string" && typeof view.summary === "string", "title or summary");
   need(Array.isArray(strings) && strings.every((text) => typeof text === "string"), "strings");
   const rows = view.program?.rows;

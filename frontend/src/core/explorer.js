@@ -96,7 +96,7 @@ export class Explorer {
 
   /** The kind of a step, an index into `marks`, and what is said of it. */
   markOf(step) {
-    return this.view.steps[step]?.[0] ?? 0;
+    return this.view.steps[step]?.mark ?? 0;
   }
 
   sayOf(step) {
@@ -104,7 +104,7 @@ export class Explorer {
   }
 
   spoken(step) {
-    return `${this.marks[this.markOf(step)].label}. ${sentenceText(this.sayOf(step), this.view.strings)}`;
+    return `${this.marks[this.markOf(step)].label}. ${sentenceText(this.sayOf(step))}`;
   }
 
   /** Null, or which steps a search keeps. */

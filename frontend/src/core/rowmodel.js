@@ -1,7 +1,5 @@
 // Which rows are shown and where: folding, filtering and heights, apart from any drawing.
 
-export const KIND = 0, DEPTH = 1, TOKENS = 2, NODE = 3, END = 4;
-
 const PARAMETER = 2;
 const MANY = 12;
 
@@ -14,20 +12,16 @@ export function foldParameters(rows, many = MANY) {
   const heads = [];
   for (let row = 0; row < rows.length; row++) {
     const from = row;
-    while (rows[row]?.[KIND] === PARAMETER && rows[row + 1]?.[KIND] === PARAMETER) row++;
+    while (rows[row]?.kind === PARAMETER && rows[row + 1]?.kind === PARAMETER) row++;
     if (row - from + 1 < many) continue;
-    out[from] = Object.assign([...rows[from]], { [END]: row });
+    out[from] = { ...rows[from], end: row };
     heads.push(from);
   }
   return { rows: out, heads };
 }
 
 /** The text of a row, without its indentation. */
-export function rowText(row, strings) {
-  let text = "";
-  for (let i = 1; i < row[TOKENS].length; i += 3) text += strings[row[TOKENS][i]];
-  return text;
-}
+export const rowText = (row) => row.tokens.map(({ text }) => text).join("");
 
 /** The rows that are shown, in order: not inside a folded block, and kept by `keep(row)` when given. */
 export function visibleRows(rows, folded, keep = null) {
@@ -35,7 +29,7 @@ export function visibleRows(rows, folded, keep = null) {
   for (let row = 0; row < rows.length; row++) {
     if (!keep || keep(row)) out.push(row);
     // A folded block shows its first line only; while filtering, blocks are open.
-    if (!keep && folded.has(row) && rows[row][END] > row) row = rows[row][END];
+    if (!keep && folded.has(row) && rows[row].end > row) row = rows[row].end;
   }
   return out;
 }
@@ -64,9 +58,9 @@ export function enclosing(rows) {
   const parent = new Int32Array(rows.length).fill(-1);
   const open = [];
   rows.forEach((row, i) => {
-    while (open.length && rows[open.at(-1)][END] < i) open.pop();
+    while (open.length && rows[open.at(-1)].end < i) open.pop();
     parent[i] = open.length ? open.at(-1) : -1;
-    if (row[END] > i) open.push(i);
+    if (row.end > i) open.push(i);
   });
   return parent;
 }

@@ -2,7 +2,7 @@
 // technology; rows outside the window leave the page only in large programs.
 import { fill, h } from "./dom.js";
 import { tokenElement } from "./operators.js";
-import { DEPTH, END, KIND, TOKENS, enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
+import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
 
 const VIRTUAL_ABOVE = 2000;
 const OVERSCAN = 12;
@@ -18,8 +18,7 @@ const WIDEST = 420;
  * fold. `title` stands above the program's own column; `note(row, hidden)` is what a folded block says of its hidden rows.
  */
 export function createRows({ view, label, columns = [], hooks = {}, lineHeight = 27, fit = false, foldLists = false, title = "program", note = null }) {
-  const { rows, heads } = foldParameters(view.program.rows, foldLists ? undefined : Infinity);
-  const { strings } = view;
+  const { rows, heads } = foldParameters(view.rows, foldLists ? undefined : Infinity);
   const parent = enclosing(rows);
   const folded = new Set(heads);
   const marks = new Map();
@@ -50,16 +49,15 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   };
   const heightOf = (row) => lines(row) * lineHeight + (lines(row) > 1 ? 4 : 0);
 
-  function token(list, i) {
-    const value = strings[list[i + 1]];
-    if (list[i] === 0 && list[i + 2] < 0) return value;
-    return tokenElement(strings, list[i], value, { class: `t${list[i]}`, "data-ref": list[i + 2] >= 0 ? list[i + 2] : null });
+  function token({ kind, text, ref }) {
+    if (kind === 0 && ref < 0) return text;
+    return tokenElement(view, kind, text, { class: `t${kind}`, "data-ref": ref >= 0 ? ref : null });
   }
 
   function make(row) {
-    const [, depth, list, , end] = rows[row];
-    const code = h("div", { class: "cell code", role: "gridcell", title: rowText(rows[row], strings), style: { "--depth": depth } });
-    for (let i = 0; i < list.length; i += 3) code.append(token(list, i));
+    const { depth, tokens, end } = rows[row];
+    const code = h("div", { class: "cell code", role: "gridcell", title: rowText(rows[row]), style: { "--depth": depth } });
+    code.append(...tokens.map(token));
     const node = h("div", { class: "row", role: "row", "aria-level": depth + 1, "data-row": row, tabindex: row === selected ? 0 : -1, "aria-selected": row === selected }, code);
     if (end > row) {
       const open = !folded.has(row);
@@ -67,7 +65,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
       node.setAttribute("aria-expanded", String(open));
       if (!open && !keep) {
         // First in the cell, since it floats: a long line ends before it.
-        code.prepend(h("span", { class: "folded-note" }, note?.(row, end - row) ?? `${end - row} ${rows[row + 1][KIND] === rows[row][KIND] ? "more" : "rows"}`));
+        code.prepend(h("span", { class: "folded-note" }, note?.(row, end - row) ?? `${end - row} ${rows[row + 1].kind === rows[row].kind ? "more" : "rows"}`));
       }
     }
     for (const column of shownColumns) {
@@ -186,7 +184,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   }
 
   function toggle(row, open = folded.has(row)) {
-    if (rows[row]?.[END] > row === false) return;
+    if (rows[row]?.end > row === false) return;
     if (open) folded.delete(row);
     else folded.add(row);
     relayout();
@@ -216,7 +214,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   });
 
   function fitting() {
-    const longest = rows.reduce((most, row) => Math.max(most, 2 * row[DEPTH] + rowText(row, strings).length), 0);
+    const longest = rows.reduce((most, row) => Math.max(most, 2 * row.depth + rowText(row).length), 0);
     return Math.min(WIDEST, Math.ceil(longest * MONO) + 24);
   }
 
@@ -253,7 +251,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     },
     /** Folds exactly these rows. */
     setFolded(list) {
-      const next = list.filter((row) => rows[row]?.[END] > row);
+      const next = list.filter((row) => rows[row]?.end > row);
       if (next.length === folded.size && next.every((row) => folded.has(row))) return;
       folded.clear();
       next.forEach((row) => folded.add(row));
@@ -279,7 +277,7 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     place(row) { const i = indexOf[row]; return i < 0 ? null : { top: y[i], height: y[i + 1] - y[i] }; },
     /** Whether exactly the long runs of parameters are folded, as at the start. */
     foldedAsAtFirst: () => folded.size === heads.length && heads.every((row) => folded.has(row)),
-    text: (row) => rowText(rows[row], strings),
+    text: (row) => rowText(rows[row]),
     parent: (row) => parent[row],
     /** The rows now in the window. */
     window: () => visible.slice(indexAt(y, port.top), indexAt(y, port.top + port.height) + 1),
@@ -292,4 +290,3 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     },
   };
 }
-export { DEPTH, END, TOKENS };

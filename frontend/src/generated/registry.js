@@ -1,4 +1,5 @@
 // Derived from the dataclasses of relay_explorer/views by `make views`.
+import { mountCosts } from "../views/costs/view.js";
 import { mountEvaluation } from "../views/evaluation/view.js";
 import { mountFusion } from "../views/fusion/view.js";
 import { mountGradient } from "../views/gradient/view.js";
@@ -13,4 +14,4 @@ import { mountSharing } from "../views/sharing/view.js";
 import { mountTypes } from "../views/types/view.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = new Map([["evaluation", mountEvaluation], ["fusion", mountFusion], ["gradient", mountGradient], ["ir", mountIr], ["lowering", mountLowering], ["machine", mountMachine], ["memory", mountMemory], ["partial", mountPartial], ["pipeline", mountPipeline], ["run", mountRun], ["sharing", mountSharing], ["types", mountTypes]]);
+export const VIEWS = new Map([["costs", mountCosts], ["evaluation", mountEvaluation], ["fusion", mountFusion], ["gradient", mountGradient], ["ir", mountIr], ["lowering", mountLowering], ["machine", mountMachine], ["memory", mountMemory], ["partial", mountPartial], ["pipeline", mountPipeline], ["run", mountRun], ["sharing", mountSharing], ["types", mountTypes]]);

@@ -1,8 +1,7 @@
-// An IR view (FORMAT.md) as a graph: operands and users by number, groups made sound, equal neighbours gathered into runs.
+// An IR view as a graph: operands and users by number, groups made sound, equal neighbours gathered into runs.
 
 import { soundParents } from "./levels.js";
 
-const LABEL = 0, FAMILY = 1, ROW = 2, TYPE = 3, SHORT = 4, PARAMS = 5, FLOPS = 6, BYTES = 7, ATTRS = 8, GROUP = 9, USES = 10, DETAIL = 11;
 const RUNS_ABOVE = 60; // a smaller graph is clearer without them
 const DEEPEST = 24; // levels of groups inside groups that are drawn
 const EMPTY = -1; // the kind of a group that is not drawn
@@ -12,53 +11,44 @@ export const KIND_NAMES = ["function", "block", "branch", "repeated blocks"];
 
 /** The graph of `view`. Nodes and groups are numbers; everything else is asked of the model. */
 export function createModel(view) {
-  const { strings, nodes } = view;
+  const { nodes } = view;
   const count = nodes.length;
-  const edges = soundEdges(view.edges, count);
+  const edges = inOrder(view.edges);
   const operands = Array.from({ length: count }, () => []), users = Array.from({ length: count }, () => []);
   for (const [from, to] of edges) {
     operands[to].push(from);
     if (users[from].at(-1) !== to) users[from].push(to);
   }
   const groups = soundGroups(view), within = shallow(groups);
-  const group = Int32Array.from(nodes, (n) => (n[GROUP] >= 0 && n[GROUP] < groups.length ? within[n[GROUP]] : -1));
+  const group = Int32Array.from(nodes, (n) => (n.group >= 0 ? within[n.group] : -1));
   const aside = findAside(count, edges, operands);
   if (count - aside.reduce((n, a) => n + a, 0) > RUNS_ABOVE) addRuns(groups, group, operands);
   drawIn(groups, group, operands, users, aside);
-  const nodeOfRow = new Int32Array(view.program.rows.length).fill(-1);
-  view.program.rows.forEach((row, i) => {
-    if (row[3] >= 0 && row[3] < count) nodeOfRow[i] = row[3];
+  const nodeOfRow = new Int32Array(view.rows.length).fill(-1);
+  view.rows.forEach((row, i) => {
+    if (row.node >= 0 && row.node < count) nodeOfRow[i] = row.node;
   });
-  const text = (i, field) => strings[nodes[i][field]] ?? "";
   return {
     view, count, groups, group, operands, users, aside, nodeOfRow,
     edges: Int32Array.from(edges.flatMap(([from, to]) => [from, to])),
-    families: view.families.map(([name, shape, hue]) => ({ name: strings[name], shape, hue })),
-    label: (i) => text(i, LABEL), type: (i) => text(i, TYPE), short: (i) => text(i, SHORT), attributes: (i) => text(i, ATTRS), detail: (i) => text(i, DETAIL),
-    family: (i) => nodes[i][FAMILY], row: (i) => nodes[i][ROW], uses: (i) => nodes[i][USES],
-    params: (i) => nodes[i][PARAMS], flops: (i) => nodes[i][FLOPS], bytes: (i) => nodes[i][BYTES],
+    families: view.families,
+    label: (i) => nodes[i].label, type: (i) => nodes[i].type, short: (i) => nodes[i].short, attributes: (i) => nodes[i].attributes, detail: (i) => nodes[i].detail,
+    family: (i) => nodes[i].family, row: (i) => nodes[i].row, uses: (i) => nodes[i].uses,
+    params: (i) => nodes[i].params, flops: (i) => nodes[i].flops, bytes: (i) => nodes[i].bytes,
     /** The name that the program gives the node's value: the first name token of its row that means it. */
     name(i) {
-      const tokens = view.program.rows[nodes[i][ROW]]?.[2] ?? [];
-      for (let k = 0; k < tokens.length; k += 3) if (tokens[k] === 2 && tokens[k + 2] === i) return strings[tokens[k + 1]];
-      return "";
+      return view.rows[nodes[i].row]?.tokens.find(({ kind, ref }) => kind === 2 && ref === i)?.text ?? "";
     },
   };
 }
 
-/** [from, to, operand] in the order of `to`, then of the operands; what points outside is left out. */
-function soundEdges(flat, count) {
-  const out = [];
-  for (let k = 0; k + 2 < flat.length; k += 3) {
-    if (flat[k] >= 0 && flat[k] < count && flat[k + 1] >= 0 && flat[k + 1] < count) out.push([flat[k], flat[k + 1], flat[k + 2]]);
-  }
-  return out.sort((a, b) => a[1] - b[1] || a[2] - b[2]);
+/** [from, to] in the order of `to`, then of the operands. */
+function inOrder(edges) {
+  return [...edges].sort((a, b) => a.target - b.target || a.operand - b.operand).map(({ source, target }) => [source, target]);
 }
 
-function soundGroups({ groups, strings }) {
-  const list = groups.map(([label, parent, first, last, kind, key]) => ({
-    label: strings[label] ?? "", parent: parent < groups.length ? parent : -1, first, last, kind, key: strings[key] ?? "", times: 1,
-  }));
+function soundGroups({ groups }) {
+  const list = groups.map(({ repeat, ...group }) => ({ ...group, key: repeat, times: 1 }));
   const parents = soundParents(list.map((g) => g.parent));
   list.forEach((g, i) => (g.parent = parents[i]));
   return list;

@@ -77,11 +77,11 @@ def check(view: dict[str, Json]) -> list[str]:
         "machine": check_machine,
         "partial": check_partial, "memory": check_memory, "lowering": check_lowering, "run": check_run,
     }.get(view["view"])  # fmt: skip
-    if of_kind is None:
+    if of_kind is None and view["view"] not in kinds():
         return [f"an unknown view: {view['view']!r}"]
     broken = problem(view, kinds()[view["view"]])
-    if broken is not None:
-        return [broken]
+    if broken is not None or of_kind is None:
+        return [] if broken is None else [broken]
     checker = Checker(view)
     for name in ("title", "summary"):
         checker.need(isinstance(view[name], str) and view[name], name, "must be a text")

@@ -8,10 +8,10 @@ const MANY_ROWS = 80;
 
 /** `match(query, scope)` → the rows that match, in order. */
 export function createMatcher(view, run) {
-  const { rows } = view.program;
-  const texts = rows.map((row) => rowText(row, view.strings).toLowerCase());
+  const { rows } = view;
+  const texts = rows.map((row) => rowText(row).toLowerCase());
   const names = rows.map(() => []);
-  for (const [name, row] of view.names) if (row >= 0) names[row].push(view.strings[name].toLowerCase());
+  for (const { name, row } of view.names) if (row >= 0) names[row].push(name.toLowerCase());
   const gave = (row, wanted) => run.lines[row].some(({ value }) => run.say(value).toLowerCase().includes(wanted));
   const called = (row, wanted) => names[row].some((name) => name.includes(wanted));
   const inside = { name: called, value: gave, all: (row, wanted) => texts[row].includes(wanted) || called(row, wanted) || gave(row, wanted) };
@@ -25,7 +25,7 @@ export function createMatcher(view, run) {
 export function createFinder(explorer) {
   const { view, run } = explorer;
   const match = createMatcher(view, run);
-  const always = view.program.rows.length >= MANY_ROWS;
+  const always = view.rows.length >= MANY_ROWS;
   const finder = { search: null, keep: null, matches: [], restore, close };
   finder.search = createSearch({ scopes: SCOPES, placeholder: "find a line, a name, a value", onChange: filter, onMove: move });
   finder.search.el.hidden = !always;
@@ -33,7 +33,7 @@ export function createFinder(explorer) {
   function filter({ query, scope, only }) {
     finder.matches = match(query, scope);
     const matching = new Set(finder.matches);
-    finder.keep = only && query ? (step) => matching.has(view.steps[step][1]) : null;
+    finder.keep = only && query ? (step) => matching.has(view.steps[step].row) : null;
     explorer.rows.filter(only && query ? (row) => matching.has(row) : null);
     explorer.rows.mark("match", query && !only ? finder.matches : []);
     explorer.timeline.setKeep(finder.keep);

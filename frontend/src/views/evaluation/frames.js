@@ -34,13 +34,13 @@ function knows(explorer, frame) {
 /** The parameters in one line, for a card that is closed. */
 function given(explorer, frame) {
   const { run, view, step } = explorer;
-  const params = run.environment(frame, step).filter(({ name }) => view.strings[view.names[name][2]] === "parameter").slice(0, IN_HEAD);
+  const params = run.environment(frame, step).filter(({ name }) => view.names[name].what === "parameter").slice(0, IN_HEAD);
   return params.map(({ name, value }) => `${run.nameOf(name)} = ${run.say(value, step)}`).join(", ");
 }
 
 function card(explorer, frame, { height, on, left }) {
   const { run, view, step } = explorer;
-  const [, , , , , before, turn] = view.frames[frame];
+  const { before, turn } = view.frames[frame];
   const shown = frame === explorer.frame;
   const row = run.standsAt(frame, step);
   const line = row >= 0 ? explorer.rows.text(row) : "";

@@ -1,6 +1,6 @@
 // The heap: what the frames hold, drawn by identity. A value stands there once, however many names point at it.
 import { fill, h, s } from "../../core/dom.js";
-import { KIND } from "./run.js";
+import { KIND, isObject } from "./run.js";
 import { KINDS } from "./marks.js";
 import { cut, layout } from "./heap_layout.js";
 import { reach, shape } from "./heap_shape.js";
@@ -16,24 +16,24 @@ const CAPTURED = 3;
 const SMALLEST = 0.72;
 
 /** Values with parts: the others are said where they are named. */
-export const structured = (view, value) => value >= 0 && (view.objects[value][4].length > 0 || view.objects[value][0] === KIND.ref);
+export const structured = (view, value) => isObject(value) && (view.objects[value].parts.length > 0 || view.objects[value].kind === KIND.ref);
 
 /** How heap_shape sees an object at a step. */
 function seenBy(view, run, step) {
   const memo = new Map();
-  const label = (v) => (v < 0 ? run.text(v) : view.strings[view.objects[v][1]]);
+  const label = (v) => (isObject(v) ? view.objects[v].label : v);
   /** What has parts, the first few others, and how many more there are. */
   function fewer(parts) {
-    const small = (part) => part.id < 0 || view.objects[part.id][4].length === 0;
+    const small = (part) => part.id < 0 || view.objects[part.id].parts.length === 0;
     const left = parts.filter(small).slice(CAPTURED);
     return left.length < 2 ? parts : [...parts.filter((part) => !left.includes(part)), { name: "", id: -1, text: `+${left.length}`, role: 0 }];
   }
 
   return (id) => {
     if (memo.has(id)) return memo.get(id);
-    const [kind] = view.objects[id];
+    const { kind } = view.objects[id];
     // A part may name what appears only later (a function that captured itself by way of another): not before its time.
-    const all = run.parts(id, step).map(({ name, value, role }) => ({ name: kind === KIND.closure ? name : "", id: value >= 0 && run.seen(value, step) ? value : -1, text: label(value), role }));
+    const all = run.parts(id, step).map(({ name, value, role }) => ({ name: kind === KIND.closure ? name : "", id: isObject(value) && run.seen(value, step) ? value : -1, text: label(value), role }));
     const parts = kind === KIND.closure ? fewer(all) : all;
     const past = kind === KIND.ref ? run.held(id, step).slice(0, -1).map(({ value }) => label(value)) : [];
     const made = { id, kind, label: label(id), parts, past: past.length > PAST ? ["…", ...past.slice(-PAST)] : past };
@@ -55,7 +55,7 @@ function rootsOf(view, run, step, frame, extra = []) {
     if (always || !run.consumed(value, step)) out.add(value);
     else old.add(value);
   };
-  for (const [, value] of view.args) add(value, true);
+  for (const { value } of view.args) add(value, true);
   for (const at of run.stack(step)) {
     for (const { value } of run.environment(at, step)) add(value, at === frame);
     const first = run.origin(at);
@@ -63,7 +63,7 @@ function rootsOf(view, run, step, frame, extra = []) {
   }
   if (frame >= 0) for (const { value } of run.environment(frame, step)) add(value, true);
   for (const { value } of run.events[step]?.names ?? []) add(value, true);
-  if (step === view.steps.length - 1 && view.result !== null && view.result !== undefined) add(view.result, true);
+  if (step === view.steps.length - 1 && view.result !== null) add(view.result, true);
   for (const value of extra) add(value, true);
   return [...out, ...largest(seenBy(view, run, step), [...old].filter((value) => !out.has(value)))].sort((a, b) => a - b);
 }
@@ -83,7 +83,7 @@ function largest(get, old) {
 /** Object → the names that point at it, in the shown frame. */
 function flags(view, run, step, frame) {
   const out = new Map();
-  const add = (value, name) => { if (value >= 0 && name) out.set(value, [...(out.get(value) ?? []), name]); };
+  const add = (value, name) => { if (isObject(value) && name) out.set(value, [...(out.get(value) ?? []), name]); };
   if (frame >= 0) for (const { name, value } of run.environment(frame, step)) add(value, run.nameOf(name));
   if (step === view.steps.length - 1 && Number.isInteger(view.result)) add(view.result, "result");
   return out;
@@ -119,7 +119,7 @@ export function spoken(explorer, at, id) {
   const { view, run } = explorer;
   const names = at.names.get(id) ?? [];
   const marks = at.state(id).map((mark) => SPOKEN[mark]);
-  return [`#${id} ${run.say(id, explorer.step)}`, KINDS[view.objects[id][0]].word, names.length && `named ${names.join(", ")}`, ...marks].filter(Boolean).join(", ");
+  return [`#${id} ${run.say(id, explorer.step)}`, KINDS[view.objects[id].kind].word, names.length && `named ${names.join(", ")}`, ...marks].filter(Boolean).join(", ");
 }
 
 function drawSeg(cell, seg, at) {
@@ -151,7 +151,7 @@ function drawFlags(at) {
 
 function drawCell(explorer, at, cell) {
   if (cell.gap) return s("g", { class: "box gap" }, s("rect", { x: cell.x, y: cell.y, width: cell.w, height: cell.h, rx: 6 }), cell.segs.map((seg) => drawSeg(cell, seg, at)));
-  const kind = KINDS[explorer.view.objects[cell.id][0]];
+  const kind = KINDS[explorer.view.objects[cell.id].kind];
   const round = kind.id === "closure" ? 12 : kind.id === "ref" ? 2 : 6;
   const marks = at.state(cell.id);
   const said = spoken(explorer, at, cell.id);

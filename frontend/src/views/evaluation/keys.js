@@ -9,7 +9,7 @@ export function bindings(explorer) {
     explorer.move(name);
   };
   const page = Math.max(5, Math.round(explorer.count / 20));
-  const row = () => (explorer.rows.selected >= 0 ? explorer.rows.selected : explorer.view.steps[explorer.step]?.[1] ?? 0);
+  const row = () => (explorer.rows.selected >= 0 ? explorer.rows.selected : explorer.view.steps[explorer.step]?.row ?? 0);
   /** On a box of the heap: its story. */
   const story = (event) => {
     const box = event.target.closest(".box");

@@ -1,8 +1,7 @@
 // The column beside the program: what each line's value is in the frame that is shown.
 import { fill, h, set } from "../../core/dom.js";
-import { END, KIND as ROW } from "../../core/rowmodel.js";
 import { KINDS } from "./marks.js";
-import { KIND } from "./run.js";
+import { KIND, isObject } from "./run.js";
 
 const BRANCH = 7;
 const TYPE = 8;
@@ -16,14 +15,14 @@ export function alternatives(rows) {
   const open = [];
   rows.forEach((row, at) => {
     // The line that ends the block of an `if` begins the block of its `else`.
-    if (row[END] > at && rows[row[END]][ROW] === BRANCH) add(at, row[END]);
+    if (row.end > at && rows[row.end].kind === BRANCH) add(at, row.end);
     while (open.length && open.at(-1).end < at) open.pop();
     const parent = open.at(-1);
-    if (row[ROW] === BRANCH && row[END] > at && parent && !out.has(at)) {
+    if (row.kind === BRANCH && row.end > at && parent && !out.has(at)) {
       for (const other of parent.clauses) add(other, at);
       parent.clauses.push(at);
     }
-    if (row[END] > at && row[ROW] !== BRANCH && rows[row[END]][ROW] !== BRANCH) open.push({ end: row[END], clauses: [] });
+    if (row.end > at && row.kind !== BRANCH && rows[row.end].kind !== BRANCH) open.push({ end: row.end, clauses: [] });
   });
   return out;
 }
@@ -35,7 +34,7 @@ export function skippedRows(rows, others, taken) {
     for (const other of others.get(block) ?? []) {
       if (taken.includes(other)) continue;
       // The line of an `if` was evaluated whichever way it went on; a pattern, or an `else`, was not.
-      for (let row = rows[other][ROW] === BRANCH ? other : other + 1; row < rows[other][END]; row++) out.add(row);
+      for (let row = rows[other].kind === BRANCH ? other : other + 1; row < rows[other].end; row++) out.add(row);
     }
   }
   return out;
@@ -44,12 +43,12 @@ export function skippedRows(rows, others, taken) {
 /** A value as a button: its identity and its text. `select(object)` is called with objects only. */
 export function valueChip(explorer, value, { fresh = false, note = "", tabbable = true } = {}) {
   const { run, view } = explorer;
-  const object = value >= 0;
+  const object = isObject(value);
   const said = run.say(value, explorer.step);
   if (!object) return h("span", { class: `val plain${fresh ? " fresh" : ""}`, title: `${said}${note && `\n${note}`}` }, h("span", null, said));
-  const kind = KINDS[view.objects[value][0]];
+  const kind = KINDS[view.objects[value].kind];
   // A tensor's numbers, or what is said of them, stand after its shape, as far as there is room.
-  const numbers = view.objects[value][0] === KIND.tensor ? view.strings[view.objects[value][2]] : "";
+  const numbers = view.objects[value].kind === KIND.tensor ? view.objects[value].text : "";
   const all = numbers ? `${said} ${numbers}` : said;
   const gone = run.consumed(value, explorer.step);
   return h("button", {
@@ -61,9 +60,9 @@ export function valueChip(explorer, value, { fresh = false, note = "", tabbable 
 /** What stands beside the rows: `face(row)` says it, `changed()` lists the rows whose face is not the drawn one. */
 export function createValues(explorer) {
   const { view, run } = explorer;
-  const rows = view.program.rows;
+  const rows = view.rows;
   const namesOn = rows.map(() => []);
-  view.names.forEach(([, row], name) => { if (row >= 0) namesOn[row].push(name); });
+  view.names.forEach(({ row }, name) => { if (row >= 0) namesOn[row].push(name); });
   const others = alternatives(rows);
   const drawn = new Map();
   let memo = { key: "", waiting: null, skipped: null, live: null };
@@ -76,7 +75,7 @@ export function createValues(explorer) {
     const stack = run.stack(step);
     const waiting = new Map();
     for (const at of stack) {
-      const [, , , caller, row] = view.frames[at];
+      const { caller, call_row: row } = view.frames[at];
       if (caller === frame && row >= 0) waiting.set(row, at);
     }
     memo = { key, waiting, live: [...stack].reverse(), skipped: frame >= 0 ? skippedRows(rows, others, run.blockOf(frame, step)) : new Set() };
@@ -86,7 +85,7 @@ export function createValues(explorer) {
   /** The frame that the row's value is taken from: the shown one, else the innermost of another function. */
   function owner(row) {
     const { frame, step } = explorer;
-    const range = (f) => `${view.frames[f]?.[1]} ${view.frames[f]?.[2]}`;
+    const range = (f) => `${view.frames[f]?.first} ${view.frames[f]?.last}`;
     const has = (f) => namesOn[row].some((name) => run.value(f, name, step) !== undefined);
     if (frame >= 0 && has(frame)) return frame;
     return context().live.find((f) => range(f) !== range(frame) && has(f)) ?? -1;
@@ -100,7 +99,7 @@ export function createValues(explorer) {
       const name = namesOn[row].findLast((n) => run.value(from, n, step) !== undefined);
       const fresh = run.events[step]?.names.some((n) => n.frame === from && n.name === name) ?? false;
       const value = run.value(from, name, step);
-      return { kind: "value", value, own: from === frame, from, fresh, gone: value >= 0 && run.consumed(value, step), said: run.say(value, step) };
+      return { kind: "value", value, own: from === frame, from, fresh, gone: isObject(value) && run.consumed(value, step), said: run.say(value, step) };
     }
     if (waiting.has(row)) return { kind: "waits", for: waiting.get(row) };
     return { kind: skipped.has(row) ? "skipped" : "none" };
@@ -123,7 +122,7 @@ export function createValues(explorer) {
   }
 
   return {
-        column: { id: "value", title: "value at this line", width: "minmax(150px, 1fr)", lines: (row) => (namesOn[row].length && rows[row][ROW] !== TYPE ? 1 : 0), draw },
+        column: { id: "value", title: "value at this line", width: "minmax(150px, 1fr)", lines: (row) => (namesOn[row].length && rows[row].kind !== TYPE ? 1 : 0), draw },
     /** The rows whose cells must be drawn again. */
     changed: () => [...drawn.keys()].filter((row) => drawn.get(row) !== sign(face(row))),
     skipped: () => context().skipped,

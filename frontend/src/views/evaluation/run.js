@@ -2,6 +2,9 @@
 // their values once in a frame, so the state is looked up.
 
 export const MARK = { begin: 0, value: 1, call: 2, tail: 3, return: 4, choice: 5, closure: 6, cell: 7, failure: 8, end: 9, gap: 10 };
+/** A value is an object, by its index, or a text. */
+export const isObject = (value) => typeof value === "number";
+
 export const KIND = { tensor: 0, tuple: 1, data: 2, ref: 3, closure: 4 };
 
 /** The last entry of `list`, ordered by step, at or before `step`; its index, or -1. */
@@ -21,38 +24,37 @@ function collect(view) {
   const perFrame = (make) => view.frames.map(make);
   const run = {
     bound: perFrame(() => new Map()), captured: perFrame(() => new Map()), taken: perFrame(() => []), opened: perFrame(() => []),
-    written: new Map(), stacks: [], lines: view.program.rows.map(() => []), events: view.steps.map(() => ({ names: [], objects: [], matched: [] })),
+    written: new Map(), stacks: [], lines: view.rows.map(() => []), events: view.steps.map(() => ({ names: [], objects: [], matched: [] })),
   };
   let stack = null;
   const push = (frame, below) => ({ frame, below, height: (below?.height ?? 0) + 1 });
-  view.steps.forEach(([, , , , , changes], step) => {
+  view.steps.forEach(({ frame: here, changes }, step) => {
     const event = run.events[step];
-    const bind = (into) => (frame, name, value) => {
+    const bind = (into) => ({ frame, name, value }) => {
       if (!into[frame].has(name)) into[frame].set(name, []);
       into[frame].get(name).push({ step, value });
-      const row = view.names[name][1];
+      const row = view.names[name].row;
       if (row >= 0 && into === run.bound) run.lines[row].push({ step, frame, name, value });
       event.names.push({ frame, name, value });
     };
     const apply = {
-      o: (object) => event.objects.push(object),
-      f: (frame) => { stack = push(frame, stack); },
-      g: (frame) => { stack = push(frame, stack?.below ?? null); },
-      r: (frame) => { if (stack?.frame === frame) stack = stack.below; },
+      o: ({ object }) => event.objects.push(object),
+      f: ({ frame }) => { stack = push(frame, stack); },
+      g: ({ frame }) => { stack = push(frame, stack?.below ?? null); },
+      r: ({ frame }) => { if (stack?.frame === frame) stack = stack.below; },
       x: () => { stack = null; },
       b: bind(run.bound), e: bind(run.captured),
-      k: (frame, row) => run.taken[frame].push({ step, row }),
-      m: (...objects) => {
+      k: ({ frame, row }) => run.taken[frame].push({ step, row }),
+      m: ({ objects }) => {
         event.matched = objects;
-        const [, , frame] = view.steps[step];
-        if (frame >= 0) run.opened[frame].push({ step, objects });
+        if (here >= 0) run.opened[here].push({ step, objects });
       },
-      w: (object, value) => {
+      w: ({ object, value }) => {
         if (!run.written.has(object)) run.written.set(object, []);
         run.written.get(object).push({ step, value });
       },
     };
-    for (const [kind, ...args] of changes) apply[kind]?.(...args);
+    for (const change of changes) apply[change.tag]?.(change);
     run.stacks.push(stack);
   });
   return run;
@@ -61,8 +63,7 @@ function collect(view) {
 /** `createRun(view)`: questions about the run, each with the step it is asked at. */
 export function createRun(view) {
   const run = collect(view);
-  const { steps, frames, objects, names, strings } = view;
-  const text = (value) => strings[-1 - value];
+  const { steps, frames, objects, names } = view;
   const height = (step) => run.stacks[step]?.height ?? 0;
 
   /** Frames of the stack, outermost first. */
@@ -96,15 +97,15 @@ export function createRun(view) {
 
   /** What a cell has held up to now, oldest first: `[{ value, step }]`. */
   function held(object, step) {
-    const first = objects[object][4][0];
+    const [first] = objects[object].parts;
     const list = run.written.get(object) ?? [];
-    return [...(first ? [{ value: first[1], step: objects[object][6] }] : []), ...list.slice(0, lastAt(list, step) + 1)];
+    return [...(first ? [{ value: first.value, step: objects[object].step }] : []), ...list.slice(0, lastAt(list, step) + 1)];
   }
 
   /** The parts of an object now: `[{ name, value, role }]`; of a cell, what it holds. */
   function parts(object, step) {
-    if (objects[object][0] === KIND.ref) return held(object, step).slice(-1).map((now) => ({ name: "", value: now.value, role: 0 }));
-    return objects[object][4].map(([name, part, role]) => ({ name: strings[name], value: part, role }));
+    if (objects[object].kind === KIND.ref) return held(object, step).slice(-1).map((now) => ({ name: "", value: now.value, role: 0 }));
+    return objects[object].parts;
   }
 
   /** Objects that choices of waiting frames opened, and those of this very step. */
@@ -121,16 +122,16 @@ export function createRun(view) {
   function standsAt(frame, step) {
     const frames_ = stack(step);
     const at = frames_.indexOf(frame);
-    if (at >= 0 && at < frames_.length - 1) return frames[frames_[at + 1]][4];
-    const from = at < 0 ? Math.min(step, frames[frame][8]) : step;
-    const last = find(from + 1, -1, (one) => steps[one][2] === frame && steps[one][1] >= 0);
-    return last < 0 ? -1 : steps[last][1];
+    if (at >= 0 && at < frames_.length - 1) return frames[frames_[at + 1]].call_row;
+    const from = at < 0 ? Math.min(step, frames[frame].left) : step;
+    const last = find(from + 1, -1, (one) => steps[one].frame === frame && steps[one].row >= 0);
+    return last < 0 ? -1 : steps[last].row;
   }
 
   /** The first frame that had the place of this one, before any tail call. */
   function origin(frame) {
     let at = frame;
-    while (frames[at][5] >= 0) at = frames[at][5];
+    while (frames[at].before >= 0) at = frames[at].before;
     return at;
   }
 
@@ -138,12 +139,12 @@ export function createRun(view) {
 
   /** "3", "Cons(1, Nil)", "(3, 4) f32", "ref(3)": a value in one line; of a cell, what it holds at `step`. */
   function say(v, step = steps.length) {
-    if (v < 0) return text(v);
-    const [kind, label, whole] = objects[v];
-    if (kind === KIND.tensor) return strings[label];
-    if (kind !== KIND.ref) return strings[whole];
+    if (!isObject(v)) return v;
+    const { kind, label, text: whole } = objects[v];
+    if (kind === KIND.tensor) return label;
+    if (kind !== KIND.ref) return whole;
     const now = held(v, step).at(-1)?.value;
-    return `${strings[label]}(${now === undefined ? "" : now < 0 ? text(now) : strings[objects[now][1]]})`;
+    return `${label}(${now === undefined ? "" : isObject(now) ? objects[now].label : now})`;
   }
 
   /** The next step for which `test` holds from `step` in direction `by`, or -1. */
@@ -154,20 +155,20 @@ export function createRun(view) {
 
   /** Where "over", "out" and "row" lead from `step` in direction `by`; -1 where they lead nowhere. */
   function jump(kind, step, by, row) {
-    if (kind === "row") return find(step, by, (at) => steps[at][1] === row);
+    if (kind === "row") return find(step, by, (at) => steps[at].row === row);
     // The step of a call stands inside it already; over it means to where it has come back.
-    const base = height(step) - (steps[step]?.[0] === MARK.call && by > 0 ? 1 : 0);
+    const base = height(step) - (steps[step]?.mark === MARK.call && by > 0 ? 1 : 0);
     return find(step, by, kind === "over" ? (at) => height(at) <= base : (at) => height(at) < height(step));
   }
 
   return {
-    ...run, height, stack, value, environment, held, parts, opened, standsAt, origin, blockOf, find, text,
-    seen: (object, step) => objects[object][6] <= step,
+    ...run, height, stack, value, environment, held, parts, opened, standsAt, origin, blockOf, find,
+    seen: (object, step) => objects[object].step <= step,
     /** Whether nothing that is still to be evaluated can reach the object. */
-    consumed: (object, step) => step > objects[object][7],
+    consumed: (object, step) => step > objects[object].last,
     say,
-    nameOf: (name) => strings[names[name][0]],
-    frameName: (frame) => strings[frames[frame][0]],
+    nameOf: (name) => names[name].name,
+    frameName: (frame) => frames[frame].name,
     jump,
   };
 }

@@ -8,7 +8,6 @@ import { createRows } from "../../core/rows.js";
 import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
 import { createTabs } from "../../core/tabs.js";
-import { checkEvaluation } from "./check.js";
 import { createFinder } from "./find.js";
 import { drawFrames } from "./frames.js";
 import { drawHeap, structured, walkHeap } from "./heap.js";
@@ -32,7 +31,6 @@ const JUMPS = [
 ];
 
 export function mountEvaluation(root, view, ctx) {
-  checkEvaluation(view);
   return new EvaluationExplorer(root, view, ctx).begin();
 }
 
@@ -58,7 +56,7 @@ class EvaluationExplorer extends Explorer {
   build() {
     const { view, ctx, run } = this;
     this.frameOf("Evaluation, step by step");
-    this.timeline = this.timelineOf({ kinds: view.steps.map(([mark]) => mark), profile: view.steps.map((_, step) => run.height(step)) });
+    this.timeline = this.timelineOf({ kinds: view.steps.map(({ mark }) => mark), profile: view.steps.map((_, step) => run.height(step)) });
     this.jumps = JUMPS.map(([kind, label, title]) => h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label));
     this.live = createAsk(view, ctx, this.shell);
     this.shell.bar.classList.add("has-jumps");
@@ -73,7 +71,7 @@ class EvaluationExplorer extends Explorer {
     this.body = h("div", { class: parts ? "eval-body" : "eval-body no-heap" }, this.rows.el, this.side, this.heapBox);
     this.narrowTabs.hide("heap", !parts);
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
-    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds: view.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) }), this.hints(KEYS));
+    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds: view.steps.map(({ mark }) => mark), onMark: (mark) => this.nextMark(mark) }), this.hints(KEYS));
     this.failed = Boolean(view.failure) && drawFailure(view, this.failure);
     this.listen(bindings(this));
     this.root.addEventListener("click", (event) => this.clicked(event));
@@ -138,29 +136,29 @@ class EvaluationExplorer extends Explorer {
 
   restore(state) {
     const [, kind, digits] = /^([ro])(\d{1,7})$/.exec(state.sel ?? "") ?? [];
-    const list = { r: this.view.program.rows, o: this.view.objects }[kind];
+    const list = { r: this.view.rows, o: this.view.objects }[kind];
     this.question = list?.[Number(digits)] ? { kind: kind === "r" ? "row" : "object", at: Number(digits) } : { kind: "step", at: -1 };
     if (SIDE.some(({ id }) => id === state.pane)) this.tabs.select(state.pane);
     this.narrowTabs.select(TABS.some(({ id }) => id === state.tab) ? state.tab : "values");
     this.place(this.narrowTabs.selected);
     this.go(integer(state.step, integer(String(this.view.start ?? ""), this.count - 1) + 1) - 1, true);
     const frame = integer(state.frame, -1);
-    if (this.view.frames[frame]?.[7] <= this.step) this.showFrame(frame, true);
+    if (this.view.frames[frame]?.entered <= this.step) this.showFrame(frame, true);
     if (state.fold) this.rows.setFolded(parseList(state.fold));
     this.finder.restore(state);
     const row = integer(state.row, -1);
-    if (this.view.program.rows[row]) this.rows.select(row, { quiet: true });
-    else this.rows.scrollTo(this.view.steps[this.step]?.[1] ?? -1, true);
+    if (this.view.rows[row]) this.rows.select(row, { quiet: true });
+    else this.rows.scrollTo(this.view.steps[this.step]?.row ?? -1, true);
   }
 
   // --- time -----------------------------------------------------------------------------------------
 
   sayOf(step) {
-    return this.view.steps[step]?.[3] ?? [];
+    return this.view.steps[step]?.say ?? [];
   }
 
   /** The row that the reader chose, else the cursor's. */
-  asked(row = this.view.steps[this.step]?.[1] ?? -1) {
+  asked(row = this.view.steps[this.step]?.row ?? -1) {
     return this.rows.selected >= 0 ? this.rows.selected : row;
   }
 
@@ -178,7 +176,7 @@ class EvaluationExplorer extends Explorer {
       return;
     }
     const to = Math.max(0, Math.min(this.count - 1, step));
-    const [, row, frame, say] = this.view.steps[to];
+    const { row, frame, say } = this.view.steps[to];
     if (row >= 0) this.rows.scrollTo(row);
     this.step = to;
     this.frame = frame >= 0 ? frame : this.run.stack(to).at(-1) ?? -1;
@@ -186,7 +184,7 @@ class EvaluationExplorer extends Explorer {
     // Who asked about a step asks about the step that is shown; a line or a value stays asked about.
     if (this.question.kind === "object" && !this.run.seen(this.question.at, to)) this.question = { kind: "step", at: -1 };
     this.rows.mark("now", row >= 0 ? [row] : []);
-    fill(this.shell.say, sentence(say, this.view.strings));
+    fill(this.shell.say, sentence(say));
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
     const failed = this.view.failure && to >= this.view.failure.step;
@@ -202,7 +200,7 @@ class EvaluationExplorer extends Explorer {
 
   /** Shows another frame's values at this step. */
   showFrame(frame, quiet = false) {
-    const cursor = this.view.steps[this.step]?.[2] ?? -1;
+    const cursor = this.view.steps[this.step]?.frame ?? -1;
     this.frame = frame;
     this.pinned = frame !== cursor;
     const row = this.run.standsAt(frame, this.step);
@@ -258,7 +256,7 @@ class EvaluationExplorer extends Explorer {
     this.width = width;
     // The window of the rows has another height than when the cursor was brought into it.
     const { height } = this.rows.port;
-    if (height !== this.height) this.rows.scrollTo(this.view.steps[this.step]?.[1] ?? -1);
+    if (height !== this.height) this.rows.scrollTo(this.view.steps[this.step]?.row ?? -1);
     this.height = height;
   }
 

@@ -12,14 +12,14 @@ const LONGEST = 40;
 /** A step as an entry of a list: its mark, number and sentence; clicking goes there. */
 export function stepEntry(explorer, step, note = "") {
   const { view } = explorer;
-  const [mark, , , say] = view.steps[step];
+  const { mark, say } = view.steps[step];
   return h("button", { class: "entry", type: "button", "data-step": step },
-    glyph(MARKS[mark]), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say, view.strings)), note && h("span", { class: "note" }, note));
+    glyph(MARKS[mark]), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say)), note && h("span", { class: "note" }, note));
 }
 
 function causes(explorer, pane) {
   const { view, step } = explorer;
-  const { chain, more } = causeChain((at) => view.steps[at]?.[4] ?? [], step, LONGEST);
+  const { chain, more } = causeChain((at) => view.steps[at]?.because ?? [], step, LONGEST);
   const ordered = [...chain].sort((a, b) => b.step - a.step);
   const notes = ["", "direct cause"];
   fill(pane,
@@ -49,7 +49,7 @@ function line(explorer, pane, row) {
 /** What is known of an object: all of its text, when it was made and when it can go, and what a cell has held. */
 function story(explorer, pane, object) {
   const { view, run, step } = explorer;
-  const [kind, , whole, type, , row, made, last, bytes] = view.objects[object];
+  const { kind, text: whole, type, row, step: made, last, bytes } = view.objects[object];
   const count = view.steps.length;
   const held = kind === KIND.ref ? run.held(object, step) : [];
   const times = held.map(({ value, step: when }, i) => h("li", { class: i === held.length - 1 ? "here" : "" },
@@ -57,8 +57,8 @@ function story(explorer, pane, object) {
   const parts = kind === KIND.ref ? [] : run.parts(object, step);
   fill(pane,
     h("p", { class: "ask" }, `What is #${object}?`),
-    h("p", { class: "whole" }, h("code", null, view.strings[whole])),
-    h("p", { class: "soft" }, `A ${KINDS[kind].word}`, view.strings[type] && [" of type ", h("code", null, view.strings[type])], bytes > 0 && `, ${bytes} bytes`, ". ",
+    h("p", { class: "whole" }, h("code", null, whole)),
+    h("p", { class: "soft" }, `A ${KINDS[kind].word}`, type && [" of type ", h("code", null, type)], bytes > 0 && `, ${bytes} bytes`, ". ",
       h("button", { class: "link", type: "button", "data-step": Math.min(made, count - 1) }, `Made at step ${made + 1}`),
       row >= 0 && [" by ", h("button", { class: "link", type: "button", "data-row": row }, explorer.rows.text(row))], ". ",
       last >= count ? "It is needed to the end." : last < made ? "Nothing needs it." : [step > last ? "Not needed since " : "Needed until ", h("button", { class: "link", type: "button", "data-step": Math.min(last, count - 1) }, `step ${last + 1}`), "."]),
@@ -78,12 +78,12 @@ const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim
 
 /** What a failure has to say beyond its step's own sentence; false where that is nothing. */
 export function drawFailure(view, el) {
-  const { step, say, notes, try: attempts } = view.failure;
-  const told = plain(sentenceText(view.steps[step][3], view.strings)).includes(plain(sentenceText(say, view.strings)));
+  const { step, say, notes, tries: attempts } = view.failure;
+  const told = plain(sentenceText(view.steps[step].say)).includes(plain(sentenceText(say)));
   if (told && notes.length + attempts.length === 0) return false;
   fill(el,
-    !told && h("p", { class: "lead sentence" }, h("strong", null, "It stops here. "), sentence(say, view.strings)),
-    notes.length > 0 && h("ul", { class: "notes sentence" }, notes.map((note) => h("li", null, sentence(note, view.strings)))),
-    attempts.length > 0 && h("div", { class: "try sentence" }, h("strong", null, "What to try"), h("ul", null, attempts.map((one) => h("li", null, sentence(one, view.strings))))));
+    !told && h("p", { class: "lead sentence" }, h("strong", null, "It stops here. "), sentence(say)),
+    notes.length > 0 && h("ul", { class: "notes sentence" }, notes.map((note) => h("li", null, sentence(note)))),
+    attempts.length > 0 && h("div", { class: "try sentence" }, h("strong", null, "What to try"), h("ul", null, attempts.map((one) => h("li", null, sentence(one))))));
   return true;
 }

@@ -29,7 +29,7 @@ export const choices = {
     this.rebuild();
     this.go(this.step, true, true);
     this.rows.scrollTo(Math.max(0, this.cursorRow()), true);
-    this.shell.announce(`${this.whole.strings[this.whole.functions[chosen].name]}: ${this.whole.strings[this.whole.functions[chosen].summary]}`);
+    this.shell.announce(`${this.whole.functions[chosen].name}: ${this.whole.functions[chosen].summary}`);
     this.ctx.changed();
   },
 

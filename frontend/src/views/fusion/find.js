@@ -12,7 +12,7 @@ export function createFinder(explorer) {
 
   function renew() {
     const { view } = explorer;
-    texts = view.program.rows.map((row) => rowText(row, view.strings).toLowerCase());
+    texts = view.rows.map((row) => rowText(row).toLowerCase());
     if (finder.search.state().query) finder.search.run();
   }
   const here = (row) => explorer.model.onRow[row];

@@ -14,10 +14,10 @@ export function share(before, after) {
 
 const number = (value) => value.toLocaleString("en");
 
-/** Draws launches and traffic: `{ totals }` of the variant, `launches` and `bytes` after the step. */
-export function drawTotals(el, { totals, launches, bytes }) {
-  const [a, b] = totals.launches;
-  const [before, after] = totals.bytes;
+/** Draws launches and traffic: `{ before, after }` of both for the variant, `launches` and `bytes` after the step. */
+export function drawTotals(el, { variant, launches, bytes }) {
+  const { before: a, after: b } = variant.launches;
+  const { before, after } = variant.bytes;
   const width = (value) => `${before ? Math.min(100, (100 * value) / before) : 0}%`;
   const now = launches !== b;
   fill(el,
@@ -29,7 +29,7 @@ export function drawTotals(el, { totals, launches, bytes }) {
 
 /** The what-if questions, as buttons; the chosen one is pressed. */
 export function drawQuestions(el, view, chosen, choose) {
-  const name = (i) => view.strings[view.variants[i].name];
+  const name = (i) => view.variants[i].name;
   fill(el, view.variants.length > 1 && ["what if: ", view.variants.map((_, i) => h("button", { class: "link", type: "button", "aria-pressed": i === chosen, onclick: () => choose(i) }, i === 0 ? `as it is (${name(0)})` : name(i)))]);
 }
 
@@ -37,8 +37,8 @@ const names = (kernels) => [kernels.slice(0, NAMED).map(({ name }, i) => [i > 0 
 
 /** What the variant changes, in a sentence. */
 export function whatIf(asked, other) {
-  const [launches, was] = [other.totals.launches[1], asked.totals.launches[1]];
-  const [bytes, moved] = [other.totals.bytes[1], asked.totals.bytes[1]];
+  const [launches, was] = [other.launches.after, asked.launches.after];
+  const [bytes, moved] = [other.bytes.after, asked.bytes.after];
   const { gone, fresh } = difference(asked, other);
   if (!gone.length && !fresh.length) return [h("strong", null, `What if: ${other.name}. `), "Nothing changes: the kernels are the same."];
   const more = launches === was ? [counted(launches, "launch", "launches"), ", as before"] : [h("b", null, counted(launches, "launch", "launches")), ` instead of ${was.toLocaleString("en")}`];

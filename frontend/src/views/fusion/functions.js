@@ -1,16 +1,13 @@
 // One function of a module as the view that is drawn, and its rows in another order.
-import { END, TOKENS } from "../../core/rowmodel.js";
 
 /** The view of one function: its nodes and variants, and no token elsewhere that names a node. */
 export function functionView(view, chosen) {
-  const { nodes, variants, rows: [first, last] } = view.functions[chosen];
-  const rows = view.program.rows.map((row, i) => {
-    if ((i >= first && i <= last) || !row[TOKENS].some((value, t) => t % 3 === 2 && value >= 0)) return row;
-    const other = [...row];
-    other[TOKENS] = row[TOKENS].map((value, t) => (t % 3 === 2 ? -1 : value));
-    return other;
+  const { nodes, variants, first, last } = view.functions[chosen];
+  const rows = view.rows.map((row, i) => {
+    if ((i >= first && i <= last) || !row.tokens.some(({ ref }) => ref >= 0)) return row;
+    return { ...row, tokens: row.tokens.map((token) => ({ ...token, ref: -1 })) };
   });
-  return { ...view, program: { rows }, nodes, variants };
+  return { ...view, rows, nodes, variants };
 }
 
 /** The view with its rows in the order in which those of each kernel of a variant are together. */
@@ -20,10 +17,6 @@ export function regrouped(view, variant) {
   const place = new Int32Array(order.length);
   order.forEach((row, at) => { place[row] = at; });
   const moved = (row) => (row < 0 ? row : place[row]);
-  const rows = order.map((row) => {
-    const own = [...view.program.rows[row]];
-    own[END] = moved(own[END]);
-    return own;
-  });
-  return { ...view, program: { rows }, nodes: view.nodes.map(([row, ...rest]) => [moved(row), ...rest]) };
+  const rows = order.map((row) => ({ ...view.rows[row], end: moved(view.rows[row].end) }));
+  return { ...view, rows, nodes: view.nodes.map((node) => ({ ...node, row: moved(node.row) })) };
 }

@@ -1,6 +1,5 @@
 // What the drawing asks of a fusion view: nodes and who uses them, the groups after any step of any variant, what is on
 // the way from a node to its post-dominator, and what a variant changes.
-import { KIND } from "../../core/rowmodel.js";
 import { END, REFUSED, MERGED, TINTS } from "./marks.js";
 import { groupLanes } from "./groups.js";
 import { FAR, LANES, layoutLanes } from "./lanes.js";
@@ -10,11 +9,9 @@ const PARAMETER = 2;
 const GROUP_LANES = 4;
 const LOOKS = 60;
 
+/** @param {import("../../generated/fusion.js").FusionView & import("../../generated/fusion.js").FusedFunction} view */
 export function createModel(view) {
-  const { strings } = view;
-  const nodes = view.nodes.map(([row, name, label, pattern, type, bytes, uses, held, part, read, written, flops]) => ({
-    row, pattern, bytes, uses, held: held === 1, read, written, flops, name: strings[name], label: strings[label], type: strings[type], part: strings[part],
-  }));
+  const { nodes } = view;
   const { allOn, faces } = facesOf(view, nodes);
   const face = (n) => faces[n] ?? -1;
   const drawn = (n) => n >= 0 && faces[n] === n;
@@ -26,7 +23,7 @@ export function createModel(view) {
   for (const { node, row } of items) users[node] = [...new Set(allOn[row].flatMap((n) => nodes[n].uses).map(face))].filter((user) => user >= 0 && user !== node);
   const sources = nodes.map(() => []);
   users.forEach((list, n) => { for (const user of list) sources[user].push(n); });
-  const patterns = new Map(view.patterns.map(([number, letter, name, what]) => [number, { letter: strings[letter], name: strings[name], what: strings[what] }]));
+  const patterns = new Map(view.patterns.map((pattern) => [pattern.number, pattern]));
   const title = (n) => (nodes[n].name && nodes[n].name !== nodes[n].label ? `${nodes[n].name} ${nodes[n].label}` : nodes[n].label);
   const variants = view.variants.map(() => null);
   const model = {
@@ -45,9 +42,9 @@ export function createModel(view) {
  * that computes, else one that is asked about; -1 for what is not drawn: parameters, and what has no row.
  */
 function facesOf(view, nodes) {
-  const allOn = view.program.rows.map(() => []);
-  nodes.forEach(({ row }, n) => { if (row >= 0 && view.program.rows[row][KIND] !== PARAMETER) allOn[row].push(n); });
-  const asked = new Set(view.variants.flatMap(({ steps }) => steps.map(([, , node]) => node)));
+  const allOn = view.rows.map(() => []);
+  nodes.forEach(({ row }, n) => { if (row >= 0 && view.rows[row].kind !== PARAMETER) allOn[row].push(n); });
+  const asked = new Set(view.variants.flatMap(({ steps }) => steps.map(({ node }) => node)));
   const weight = (n) => (nodes[n].part ? 2 : asked.has(n) ? 1 : 0);
   const faces = new Int32Array(nodes.length).fill(-1);
   for (const list of allOn) {
@@ -80,17 +77,16 @@ function way({ nodes, face }, node, target) {
 }
 
 function createVariant(model, data) {
-  const { nodes, drawn, view } = model;
-  const { strings } = view;
+  const { nodes, drawn } = model;
   const pattern = nodes.map((node) => node.pattern);
-  for (const [node, other] of data.patterns) pattern[node] = other;
-  const kernels = data.kernels.map(([name, members, read, written, flops, result]) => ({
-    name: strings[name], members, read, written, flops, result, alone: members.reduce((sum, n) => sum + nodes[n].read + nodes[n].written, 0), launches: members.filter((n) => nodes[n].part).length,
+  for (const other of data.patterns) pattern[other.node] = other.pattern;
+  const kernels = data.kernels.map(({ name, nodes: members, read, written, flops, result }) => ({
+    name, members, read, written, flops, result, alone: members.reduce((sum, n) => sum + nodes[n].read + nodes[n].written, 0), launches: members.filter((n) => nodes[n].part).length,
   }));
   const kernelOf = new Int32Array(nodes.length).fill(-1);
   kernels.forEach(({ members }, k) => { for (const n of members) kernelOf[n] = k; });
   const stepsOf = nodes.map(() => []);
-  data.steps.forEach(([, , node], step) => { if (node >= 0) stepsOf[node].push(step); });
+  data.steps.forEach(({ node }, step) => { if (node >= 0) stepsOf[node].push(step); });
   // Among those that are drawn: the first on the way up that stands in another row.
   const above = nodes.map((_, n) => {
     let at = drawn(n) ? data.dominators[n] : -1;
@@ -100,8 +96,8 @@ function createVariant(model, data) {
   const children = nodes.map(() => []);
   above.forEach((at, n) => { if (at >= 0) children[at].push(n); });
   const variant = {
-    name: strings[data.name], say: data.say, steps: data.steps, totals: data.totals, above, pattern, kernels, kernelOf, stepsOf, children,
-    changed: new Set(data.patterns.map(([node]) => node)), groups: createGroups(nodes, data.steps),
+    name: data.name, say: data.say, steps: data.steps, launches: data.launches, bytes: data.bytes, above, pattern, kernels, kernelOf, stepsOf, children,
+    changed: new Set(data.patterns.map(({ node }) => node)), groups: createGroups(nodes, data.steps),
   };
   variant.tint = tints(model, variant);
   variant.lanes = lanesNeeded(model, variant);
@@ -130,10 +126,10 @@ export function createGroups(nodes, steps) {
     members = nodes.map((_, n) => [n]);
     at = -1;
   }
-  function merge([mark, , node, target, , , , joined]) {
+  function merge({ mark, node, target, merged }) {
     if (mark !== MERGED) return;
     const into = root[target];
-    for (const n of [node, ...joined]) {
+    for (const n of [node, ...merged]) {
       const from = n < 0 ? into : root[n];
       if (from === into) continue;
       for (const member of members[from]) root[member] = into;
@@ -186,20 +182,20 @@ function tints({ nodes, items }, { kernels, kernelOf }) {
 /** The step that tells the story in the first frame: the first refusal after something was merged, else the last merge, else the end. */
 export function startOf(variant) {
   const { steps } = variant;
-  const merged = steps.findIndex(([mark]) => mark === MERGED);
-  const refused = merged < 0 ? -1 : steps.findIndex(([mark, , , target], i) => i > merged && mark === REFUSED && target >= 0);
-  return refused >= 0 ? refused : merged >= 0 ? steps.findLastIndex(([mark]) => mark === MERGED) : steps.length - 1;
+  const merged = steps.findIndex(({ mark }) => mark === MERGED);
+  const refused = merged < 0 ? -1 : steps.findIndex(({ mark, target }, i) => i > merged && mark === REFUSED && target >= 0);
+  return refused >= 0 ? refused : merged >= 0 ? steps.findLastIndex(({ mark }) => mark === MERGED) : steps.length - 1;
 }
 
 /** The step of `to` where the cursor best goes from `step` of `from`: the same question, one about the same operator, or what was decided last before it. */
 export function sameStep(from, step, to) {
-  const [mark, phase, node] = from.steps[step];
+  const { mark, phase, node } = from.steps[step];
   if (node < 0) return mark === END ? to.steps.length - 1 : 0;
   const same = to.stepsOf[node];
-  if (same.length) return same.find((at) => to.steps[at][1] === phase) ?? same[0];
+  if (same.length) return same.find((at) => to.steps[at].phase === phase) ?? same[0];
   // Nothing was asked about this operator: stay with the decisions before it.
-  const before = from.steps.slice(0, step).findLast((entry) => entry[2] >= 0 && to.stepsOf[entry[2]].length > 0);
-  return before ? to.stepsOf[before[2]][0] : to.steps.length - 1;
+  const before = from.steps.slice(0, step).findLast((entry) => entry.node >= 0 && to.stepsOf[entry.node].length > 0);
+  return before ? to.stepsOf[before.node][0] : to.steps.length - 1;
 }
 
 /** The kernels that `to` has and `from` has not, and the other way round, by their operators. */

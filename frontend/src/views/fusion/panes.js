@@ -20,7 +20,7 @@ function letter(model, variant, n) {
 /** The decision laid out: the nodes on the way with their patterns, what stands in it, the rule. */
 export function drawWhy(model, pane, state, onNode) {
   const { variant, asked, target, obstacle } = state;
-  const [, , , , , rule] = variant.steps[state.step];
+  const { rule } = variant.steps[state.step];
   if (asked < 0) {
     fill(pane, h("p", { class: "ask" }, "The patterns"), patternList(model));
     return;
@@ -37,7 +37,7 @@ export function drawWhy(model, pane, state, onNode) {
     h("p", { class: "ask" }, target >= 0 ? "The way to where all uses meet" : "What it is"),
     h("ol", { class: "chain way" }, way.map(entry)),
     state.way.length > way.length && h("p", { class: "soft" }, `and ${state.way.length - way.length} more`),
-    rule.length > 0 && h("p", { class: "rule soft" }, sentence(rule, model.view.strings)),
+    rule.length > 0 && h("p", { class: "rule soft" }, sentence(rule)),
     patternList(model, kinds));
 }
 
@@ -105,7 +105,7 @@ export function drawKernels(model, pane, { variant, asked }, onNode) {
 }
 
 function drawTable(model, pane, variant, onNode) {
-  const { kernels, totals } = variant;
+  const { kernels, launches, bytes } = variant;
   const longest = kernels.reduce((most, { alone }) => Math.max(most, alone), 1);
   const row = (kernel) => {
     const { name, launches, alone, read, written, flops, result } = kernel;
@@ -119,7 +119,7 @@ function drawTable(model, pane, variant, onNode) {
     h("caption", { class: "soft" }, `At the end: ${counted(kernels.length, "kernel")}. Before: each operator alone.`),
     h("thead", null, h("tr", null, head("kernel"), head("launches", "before → after"), head("bytes", "read and written: before → after"), head("flops", "operations on numbers"))),
     kernels.slice(0, MOST_KERNELS).map(row),
-    h("tfoot", null, h("tr", null, h("th", { scope: "row" }, kernels.length > MOST_KERNELS ? `all, ${kernels.length - MOST_KERNELS} not shown` : "all"), h("td", null, `${totals.launches[0]} → ${totals.launches[1]}`), h("td", null, traffic(totals.bytes[0], totals.bytes[1])), h("td", null, amount(kernels.reduce((sum, { flops }) => sum + flops, 0)))))));
+    h("tfoot", null, h("tr", null, h("th", { scope: "row" }, kernels.length > MOST_KERNELS ? `all, ${kernels.length - MOST_KERNELS} not shown` : "all"), h("td", null, `${launches.before} → ${launches.after}`), h("td", null, traffic(bytes.before, bytes.after)), h("td", null, amount(kernels.reduce((sum, { flops }) => sum + flops, 0)))))));
 }
 
 const traffic = (before, after) => (before === after ? size(after) : `${size(before)} → ${size(after)}`);

@@ -58,7 +58,7 @@ class FusionExplorer extends Explorer {
     if (this.grouped) this.view = regrouped(this.view, this.what);
     this.model = createModel(this.view);
     this.step = startOf(this.variant);
-    this.entries = this.view.program.rows.map(() => ({ root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1, piece: false }));
+    this.entries = this.view.rows.map(() => ({ root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1, piece: false }));
     this.groups = this.variant.groups.seek(0);
     this.told = null;
   }
@@ -76,7 +76,7 @@ class FusionExplorer extends Explorer {
     this.search = this.finder.search;
     const { functions } = this.whole;
     this.chooser = functions.length > 1 && h("select", { class: "chooser", "aria-label": "function", onchange: () => this.choose(Number(this.chooser.value)) },
-      functions.map(({ name }, i) => h("option", { value: i, title: this.whole.strings[functions[i].summary] }, this.whole.strings[name])));
+      functions.map(({ name }, i) => h("option", { value: i, title: functions[i].summary }, name)));
     this.groupButton = this.button("by kernel", "the rows of each kernel together (g)", () => this.regroup(!this.grouped));
     this.groupButton.removeAttribute("aria-label");
     this.shell.bar.append(...(this.chooser ? [this.chooser] : []), this.transport.el, this.time, this.counter, this.tools(this.groupButton));
@@ -115,9 +115,9 @@ class FusionExplorer extends Explorer {
   suppose() {
     const { variant, view, model } = this;
     this.timeline?.destroy();
-    this.timeline = this.timelineOf({ kinds: variant.steps.map(([mark]) => mark), marks: marksOf(variant.steps), label: "decision" });
+    this.timeline = this.timelineOf({ kinds: variant.steps.map(({ mark }) => mark), marks: marksOf(variant.steps), label: "decision" });
     fill(this.time, this.timeline.el);
-    fill(this.legend, createLegend({ marks: MARKS, kinds: variant.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) }));
+    fill(this.legend, createLegend({ marks: MARKS, kinds: variant.steps.map(({ mark }) => mark), onMark: (mark) => this.nextMark(mark) }));
     drawQuestions(this.questions, view, this.what, (what) => this.inquire(what));
     this.question.hidden = this.what === 0;
     fill(this.question, this.what > 0 && [h("span", null, whatIf(model.variant(0), variant)), h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is")]);
@@ -156,7 +156,7 @@ class FusionExplorer extends Explorer {
     this.go(integer(state.step, startOf(this.variant) + 1) - 1, true, true);
     this.finder.restore(state);
     const row = integer(state.row, -1);
-    this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
+    this.rows.select(this.view.rows[row] ? row : -1, { quiet: true });
     // Before the first decision, and after the last, the first operator: before it there may be other functions.
     const at = this.cursorRow();
     if (this.rows.selected < 0) this.rows.scrollTo(at < 0 ? this.model.items[0]?.row ?? -1 : at, at >= 0);
@@ -166,16 +166,16 @@ class FusionExplorer extends Explorer {
   // --- time -----------------------------------------------------------------------------------------
 
   markOf(step) {
-    return this.variant.steps[step][0];
+    return this.variant.steps[step].mark;
   }
 
   sayOf(step) {
-    return this.variant.steps[step][4];
+    return this.variant.steps[step].say;
   }
 
   /** The row that a step is about: that of its node, or else of its target. */
   rowOf(step) {
-    const [, , node, target] = this.variant.steps[step];
+    const { node, target } = this.variant.steps[step];
     const { nodes } = this.model;
     return nodes[node]?.row >= 0 ? nodes[node].row : nodes[target]?.row ?? -1;
   }
@@ -202,7 +202,7 @@ class FusionExplorer extends Explorer {
     const { variant, view } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
     this.anchor = { what: this.what, step: this.step };
-    const [mark, , node, target, say, rule, obstacle, , launches, bytes] = variant.steps[this.step];
+    const { mark, node, target, say, rule, obstacle, launches, bytes } = variant.steps[this.step];
     // Scrolling reads the layout: first, while nothing has been written to the page.
     const row = this.cursorRow();
     if (row >= 0) {
@@ -218,10 +218,10 @@ class FusionExplorer extends Explorer {
     this.rows.mark("target", at(target));
     this.rows.mark("obstacle", at(obstacle));
     this.shell.say.dataset.mark = MARKS[mark].id;
-    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
+    fill(this.shell.say, sentence(say, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule)));
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
-    drawTotals(this.totals, { totals: variant.totals, launches, bytes });
+    drawTotals(this.totals, { variant, launches, bytes });
     this.wire();
     this.drawPane();
     if (quiet) return;

@@ -9,14 +9,8 @@ const SIGNS = { held: "■", now: "■", freed: "□", given: "", shape: "" };
 
 /** A line of the way back, as tokens. */
 export function lineCode(model, n) {
-  const { strings } = model.view;
   const { tokens } = model.lines[n];
-  const out = [];
-  for (let t = 0; t < tokens.length; t += 3) {
-    const ref = tokens[t + 2];
-    out.push(tokens[t] === 0 && ref < 0 ? strings[tokens[t + 1]] : h("span", { class: `t${tokens[t]}`, "data-ref": ref >= 0 ? ref : null }, strings[tokens[t + 1]]));
-  }
-  return h("code", null, out);
+  return h("code", null, tokens.map(({ kind, text, ref }) => (kind === 0 && ref < 0 ? text : h("span", { class: `t${kind}`, "data-ref": ref >= 0 ? ref : null }, text))));
 }
 
 /** `now()` gives the step that is shown; `jump(row)` goes to a row. */

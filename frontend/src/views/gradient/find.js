@@ -8,12 +8,12 @@ const SCOPES = [{ id: "all", label: "anywhere" }, { id: "op", label: "operators"
 /** The search of a GradientExplorer: `keep` is null or the set of the rows that are shown. */
 export function createFinder(explorer) {
   const { view, model } = explorer;
-  const { rows } = view.program;
+  const { rows } = view;
   const finder = { search: null, keep: null, matches: [], restore };
   finder.search = createSearch({ scopes: SCOPES, placeholder: "find an operator, a derivative", onChange: filter, onMove: move });
 
-  const texts = rows.map((row) => rowText(row, view.strings).toLowerCase());
-  const textOf = (n) => model.lines[n].tokens.filter((_, i) => i % 3 === 1).map((s) => view.strings[s]).join("").toLowerCase();
+  const texts = rows.map((row) => rowText(row).toLowerCase());
+  const textOf = (n) => model.lines[n].tokens.map(({ text }) => text).join("").toLowerCase();
   const back = rows.map((_, row) => (model.onRow[row] < 0 ? "" : model.beside[model.onRow[row]].map(textOf).join("\n")));
   const value = (row) => model.values[model.onRow[row]];
 

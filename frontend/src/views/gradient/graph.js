@@ -20,9 +20,9 @@ export function addedOperators(model, v) {
   const counts = new Map();
   for (const n of model.beside[v]) {
     const { tokens } = model.lines[n];
-    for (let t = 0; t < tokens.length; t += 3) {
-      if (tokens[t] !== OPERATOR) continue;
-      const name = model.view.strings[tokens[t + 1]].split(".").at(-1);
+    for (const { kind, text } of tokens) {
+      if (kind !== OPERATOR) continue;
+      const name = text.split(".").at(-1);
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
   }

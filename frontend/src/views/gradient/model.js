@@ -4,16 +4,11 @@ import { FAR, LANES, layoutLanes } from "../fusion/lanes.js";
 import { NUMBERS, RULE } from "./marks.js";
 
 export function createModel(view) {
-  const { strings } = view;
-  const values = view.values.map(([row, name, label, type, bytes, given, kept, line, users]) => ({
-    row, bytes, kept, line, users, given: given === 1, name: strings[name], label: strings[label], type: strings[type],
-  }));
-  const lines = view.lines.map(([value, role, tokens, name, type, flops, bytes, uses]) => ({
-    value, role, tokens, flops, bytes, name: strings[name], type: strings[type], uses: pairs(uses).map(([v, how]) => ({ value: v, how })),
-  }));
-  const steps = view.steps.map(([mark, value, say, rule, added, came, to, kept]) => ({ mark, value, say, rule, added, came, kept, to: pairs(to).map(([v, line]) => ({ value: v, line })) }));
+  const values = view.values.map(({ derivative, ...value }) => ({ ...value, line: derivative }));
+  const { lines } = view;
+  const steps = view.steps.map(({ lines: added, ...step }) => ({ ...step, added }));
   const never = steps.length;
-  const onRow = view.program.rows.map(() => -1);
+  const onRow = view.rows.map(() => -1);
   values.forEach(({ row }, v) => { onRow[row] = v; });
   const beside = values.map(() => []);
   lines.forEach(({ value }, n) => beside[value].push(n));
@@ -47,12 +42,6 @@ export function createModel(view) {
     ownerOf: (ref) => (ref < values.length ? ref : lines[ref - values.length]?.value ?? -1),
     start: startOf(steps, lines, values),
   };
-}
-
-function pairs(flat) {
-  const out = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) out.push([flat[i], flat[i + 1]]);
-  return out;
 }
 
 /** Text → reference, as in a token: a value, or from `values.length` on a line. */

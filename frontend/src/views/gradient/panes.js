@@ -64,8 +64,7 @@ export function drawKept(model, pane, at, onValue) {
 const ratio = (back, forward) => (forward ? ` (×${Number((back / forward).toPrecision(2))})` : "");
 
 /** The foot: what is kept, now and at first; work forward and back. */
-export function drawTotals(el, { totals }, kept) {
-  const { forward, backward, kept: all } = totals;
+export function drawTotals(el, { forward, backward, kept: all }, kept) {
   fill(el,
     h("span", { class: "total" }, "kept ",
       h("span", { class: "bars", role: "img", "aria-label": `${size(all.bytes)} at first, ${size(kept)} now` }, h("i", { class: "before" }), h("i", { class: "now", style: { width: `${all.bytes ? (100 * kept) / all.bytes : 0}%` } })),

@@ -7,7 +7,6 @@ import { integer, parseList } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
 import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
-import { checkGradient } from "./check.js";
 import { changedRows, gradientColumns } from "./columns.js";
 import { createFinder } from "./find.js";
 import { drawGraph } from "./graph.js";
@@ -24,7 +23,6 @@ const LINE = 26;
 const KEYS = [[["←", "→"], "step"], [["s"], "sum"], [["r"], "rule"], [["g"], "graphs"], [["w"], "why"], [["k"], "kept"], [["/"], "find"], [["?"], "keys"]];
 
 export function mountGradient(root, view, ctx) {
-  checkGradient(view);
   return new GradientExplorer(root, view, ctx).begin();
 }
 
@@ -52,7 +50,7 @@ class GradientExplorer extends Explorer {
     this.timeline = this.timelineOf({
       kinds, label: "the way back",
       // The marks fall as what was kept is used up.
-      profile: view.totals.kept.bytes > 0 ? model.steps.map(({ kept }) => kept) : null,
+      profile: view.kept.bytes > 0 ? model.steps.map(({ kept }) => kept) : null,
     });
     this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
     const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
@@ -102,7 +100,7 @@ class GradientExplorer extends Explorer {
     this.go(integer(state.step, this.model.start + 1) - 1, true, true);
     this.finder.restore(state);
     const row = integer(state.row, -1);
-    this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
+    this.rows.select(this.view.rows[row] ? row : -1, { quiet: true });
     const at = this.cursorRow();
     if (this.rows.selected < 0 && at >= 0) this.rows.scrollTo(at, true);
     this.drawPane();
@@ -148,11 +146,11 @@ class GradientExplorer extends Explorer {
       this.rows.reveal(row);
       this.rows.scrollTo(row);
     }
-    for (const at of anew ? view.program.rows.keys() : changedRows(model, before, this.step)) this.rows.update(at);
+    for (const at of anew ? view.rows.keys() : changedRows(model, before, this.step)) this.rows.update(at);
     this.rows.mark("now", row >= 0 ? [row] : []);
     this.rows.mark("target", to.map(({ value }) => model.values[value].row));
     this.shell.say.dataset.mark = MARKS[mark].id;
-    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule, view.strings)));
+    fill(this.shell.say, sentence(say, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule)));
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     drawTotals(this.totals, view, kept);

@@ -40,7 +40,7 @@ export function createDetails({ model, totals, go, toggle }) {
   const facts = (rows) => h("dl", null, rows.filter(Boolean).map(([name, value, title]) => [h("dt", null, name), h("dd", { title: title ?? null }, value)]));
 
   function reference(label) {
-    const href = operatorAddress(model.view.strings, label);
+    const href = operatorAddress(model.view, label);
     return href && [" ", h("a", { class: "reference", href }, "In the operator reference")];
   }
 

@@ -5,39 +5,39 @@ const MANY = 8; // parameters in a row that are folded at the start
 
 /** `{ view, shownOf, groupRow, groupOfRow, lists }`: the view with those rows; the shown row of a data row; of a group, and back; the rows that head lists of parameters. */
 export function deriveProgram(view, model) {
-  const rows = view.program.rows, strings = view.strings.slice();
+  const { rows } = view;
   const heads = headings(view, model);
   const out = [], shownOf = new Int32Array(rows.length), ends = [];
   const groupRow = new Map(), groupOfRow = new Map(), lists = [];
   rows.forEach((row, i) => {
     for (const head of heads.get(i) ?? []) {
-      const at = out.push([NOTE, row[1], [NOTE, strings.push(head.text) - 1, -1], -1, -1]) - 1;
+      const at = out.push({ kind: NOTE, depth: row.depth, tokens: [{ kind: NOTE, text: head.text, ref: -1 }], node: -1, end: -1 }) - 1;
       ends.push([at, head.last]);
       if (head.group >= 0) tie(head.group, at);
       else lists.push(at);
     }
-    shownOf[i] = out.push(row.slice()) - 1;
+    shownOf[i] = out.push({ ...row }) - 1;
   });
-  for (const row of out) if (row[4] >= 0) row[4] = shownOf[row[4]] ?? -1;
-  for (const [at, last] of ends) out[at][4] = shownOf[last];
+  for (const row of out) if (row.end >= 0) row.end = shownOf[row.end] ?? -1;
+  for (const [at, last] of ends) out[at].end = shownOf[last];
   model.groups.forEach((g, id) => {
     if (groupRow.has(id) || !rows[g.first] || g.last < g.first) return;
     const at = shownOf[g.first];
     if (groupOfRow.has(at)) return;
-    if (out[at][4] < 0 && g.last > g.first && rows[g.last]) out[at][4] = shownOf[g.last];
-    if (out[at][4] > at) tie(id, at);
+    if (out[at].end < 0 && g.last > g.first && rows[g.last]) out[at].end = shownOf[g.last];
+    if (out[at].end > at) tie(id, at);
   });
   function tie(group, at) {
     groupRow.set(group, at);
     groupOfRow.set(at, group);
   }
-  const nodeOfRow = new Map(out.flatMap((row, i) => (row[3] >= 0 && row[3] < model.count ? [[i, row[3]]] : [])));
-  return { view: { ...view, strings, program: { rows: out } }, shownOf, groupRow, groupOfRow, nodeOfRow, lists };
+  const nodeOfRow = new Map(out.flatMap((row, i) => (row.node >= 0 && row.node < model.count ? [[i, row.node]] : [])));
+  return { view: { ...view, rows: out }, shownOf, groupRow, groupOfRow, nodeOfRow, lists };
 }
 
 /** Data row → the lines to put above it, outermost first. */
 function headings(view, model) {
-  const rows = view.program.rows, heads = new Map();
+  const rows = view.rows, heads = new Map();
   const add = (row, head) => heads.set(row, [...(heads.get(row) ?? []), head]);
   const depth = (g) => (g < 0 ? 0 : 1 + depth(model.groups[g].parent));
   const blocks = [...model.groups.keys()].filter((g) => [1, 3].includes(model.groups[g].kind) && rows[model.groups[g].first] && rows[model.groups[g].last]);
@@ -46,9 +46,9 @@ function headings(view, model) {
     if (last > first) add(first, { text: times > 1 ? `${label} × ${times}` : label, last, group: g });
   }
   for (let i = 0; i < rows.length; i++) {
-    if (rows[i][0] !== PARAMETER) continue;
+    if (rows[i].kind !== PARAMETER) continue;
     let end = i;
-    while (rows[end + 1]?.[0] === PARAMETER && rows[end + 1][1] === rows[i][1]) end++;
+    while (rows[end + 1]?.kind === PARAMETER && rows[end + 1].depth === rows[i].depth) end++;
     if (end - i + 1 > MANY) add(i, { text: `${end - i + 1} parameters`, last: end, group: -1 });
     i = end;
   }
@@ -59,7 +59,7 @@ function headings(view, model) {
 export function scopeLanes(scopes, shownOf, rowCount, most = 6) {
   const rows = Array.from({ length: rowCount }, () => []), busy = [];
   let lanes = 0;
-  for (const [row, first, last] of [...scopes].sort((a, b) => a[0] - b[0])) {
+  for (const { row, first, last } of [...scopes].sort((a, b) => a.row - b.row)) {
     if (shownOf[row] === undefined || shownOf[last] === undefined || last < first) continue;
     let lane = busy.findIndex((end) => end < row);
     if (lane < 0) lane = busy.length;

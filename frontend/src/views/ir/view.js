@@ -78,7 +78,7 @@ class IrExplorer {
 
   buildRows() {
     const { model, program } = this;
-    const scopes = scopeLanes(this.view.scopes, program.shownOf, program.view.program.rows.length);
+    const scopes = scopeLanes(this.view.scopes, program.shownOf, program.view.rows.length);
     const columns = [];
     if (scopes.lanes) columns.push({ id: "scope", title: "let", width: `${Math.max(38, 8 * scopes.lanes + 6)}px`, draw: (row, cell) => drawScope(scopes.rows[row], cell) });
     if (this.view.nodes.some((_, i) => model.uses(i) > 1)) columns.push({ id: "uses", title: "uses", width: "54px", draw: (row, cell) => this.drawUses(row, cell) });

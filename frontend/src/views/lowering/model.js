@@ -2,29 +2,25 @@
 /** The levels of a view: the last is the code nearest to the machine, `ir` the one before it, where there are two. */
 export const levelsOf = (view) => ["relay", "te", "loops", ...(view.codes.length > 1 ? ["ir"] : []), "code"];
 
+/** @param {import("../../generated/lowering.js").LoweringView} view */
 export function createModel(view) {
-  const { strings } = view;
-  const operators = view.operators.map(([row, name, hue, detail], index) => ({ index, row, name: strings[name], hue: strings[hue], detail: strings[detail] }));
+  const operators = view.operators.map((operator, index) => ({ ...operator, index }));
   const byRow = new Map(operators.map(({ row, index }) => [row, index]));
-  const relay = view.program.rows.map(([, depth, tokens], row) => ({ row, depth, tokens, owners: byRow.has(row) ? [byRow.get(row)] : [] }));
-  const te = view.stages.map(([operator, text]) => ({ text: strings[text], owners: operator < 0 ? [] : [operator] }));
-  const steps = view.steps.map(([mark, primitive, say, why, nest, effect]) => ({
-    mark, primitive: strings[primitive], say, why,
-    nest: nest.map(([block, depth, name, text, extent, how, owners, touched]) => ({ block: block === 1, depth, name: strings[name], text: strings[text], extent, how: strings[how], owners, touched: touched === 1 })),
-    effect: { nests: effect[0], tasks: effect[1], lanes: effect[2], copies: effect[3], instructions: effect[4], traffic: effect[5], near: effect[6], far: effect[7], cycles: effect[8] },
-  }));
+  const relay = view.rows.map(({ depth, tokens }, row) => ({ row, depth, tokens, owners: byRow.has(row) ? [byRow.get(row)] : [] }));
+  const te = view.stages.map(({ operator, text }) => ({ text, owners: operator < 0 ? [] : [operator] }));
+  const steps = view.steps.map((step) => ({ ...step, nest: step.nest.map(({ is_block: block, operators: owners, ...part }) => ({ ...part, block, owners })) }));
   const codes = view.codes.map(({ name, purposes, blocks, lines, others, cut }) => ({
-    name: strings[name], purposes: purposes.map((p) => strings[p]), others, cut,
-    lines: lines.map(([text, purpose, block, depth]) => ({ text: strings[text], purpose, depth, block, owners: block < 0 ? [] : blocks[block] })),
+    name, purposes, others, cut,
+    lines: lines.map((line) => ({ ...line, owners: line.block < 0 ? [] : blocks[line.block] })),
   }));
   const longest = Math.max(2, ...steps.flatMap(({ nest }) => nest.map(({ extent }) => extent)));
 
   return {
-    times: view.times, flops: view.kernel.flops,
+    times: view.times, flops: view.flops,
     operators, relay, te, steps,
     codes: Object.fromEntries(codes.map((code, i) => [i === codes.length - 1 ? "code" : "ir", code])),
     gpu: codes[0].name === "CUDA C",
-    kernel: { name: strings[view.kernel.name], target: strings[view.kernel.target], rule: strings[view.kernel.rule], choice: view.kernel.choice.map(([name, value]) => `${strings[name]} ${strings[value]}`) },
+    kernel: { name: view.name, target: view.target, rule: view.rule, choice: view.choice.map(({ name, value }) => `${name} ${value}`) },
     /** How long the bar of a loop is, from 0 to 1: by the logarithm of its turns. */
     share: (extent) => (extent <= 1 ? 0 : Math.log2(extent) / Math.log2(longest)),
   };

@@ -29,8 +29,7 @@ export function createPanels(model, view, hooks) {
   function relay() {
     const first = heads(model.relay);
     return model.relay.map(({ row, depth, tokens, owners }) => {
-      const parts = [];
-      for (let t = 0; t < tokens.length; t += 3) parts.push(tokenElement(view.strings, tokens[t], view.strings[tokens[t + 1]], { class: `t${tokens[t]}` }));
+      const parts = tokens.map(({ kind, text }) => tokenElement(view, kind, text, { class: `t${kind}` }));
       return line("relay", row, owners, first[row], h("code", { class: "text", style: { "--in": String(depth) } }, parts));
     });
   }

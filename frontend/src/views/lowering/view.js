@@ -166,7 +166,7 @@ class LoweringExplorer extends Explorer {
     this.step = Math.max(0, Math.min(this.count - 1, step));
     const { mark, primitive, say, why } = model.steps[this.step];
     this.shell.say.dataset.mark = MARKS[mark].id;
-    fill(this.shell.say, sentence(say, view.strings), why.length > 0 && h("small", null, sentence(why, view.strings)));
+    fill(this.shell.say, sentence(say), why.length > 0 && h("small", null, sentence(why)));
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     const { list } = this.panels.loops;

@@ -8,8 +8,8 @@ const MANY_ROWS = 80;
 
 /** `match(query, scope)` → `{ rows, lines, instructions }`: rows to go to, in order; those whose text matches; "function number" of instructions that do. */
 export function createMatcher(view, run) {
-  const { rows } = view.program;
-  const texts = rows.map((row) => rowText(row, view.strings).toLowerCase());
+  const { rows } = view;
+  const texts = rows.map((row) => rowText(row).toLowerCase());
   return (query, scope) => {
     const wanted = query.toLowerCase();
     const instructions = new Set();
@@ -33,7 +33,7 @@ export function createMatcher(view, run) {
 export function createFinder(explorer) {
   const { view, run } = explorer;
   const match = createMatcher(view, run);
-  const always = view.program.rows.length >= MANY_ROWS;
+  const always = view.rows.length >= MANY_ROWS;
   const finder = { search: null, keep: null, matches: [], restore, close };
   finder.search = createSearch({ scopes: SCOPES, placeholder: "find a line, an instruction", onlyLabel: "only these steps", onChange: filter, onMove: move });
   finder.search.el.hidden = !always;
@@ -42,7 +42,7 @@ export function createFinder(explorer) {
     const found = match(query, scope);
     finder.matches = found.rows;
     const rows = new Set(found.rows);
-    const about = (step) => found.instructions.has(`${view.frames[view.steps[step][1]][0]} ${view.steps[step][2]}`) || run.rowsOf(step).some((row) => found.lines.has(row));
+    const about = (step) => found.instructions.has(`${view.frames[view.steps[step].frame].function} ${view.steps[step].number}`) || run.rowsOf(step).some((row) => found.lines.has(row));
     finder.keep = only && query ? about : null;
     explorer.rows.filter(only && query ? (row) => rows.has(row) : null);
     explorer.rows.mark("match", query && !only ? finder.matches : []);

@@ -1,13 +1,12 @@
 // Two ways to run one program, where both can: the virtual machine, and the graph executor with its storage plan.
 import { h } from "../../core/dom.js";
 import { formatList } from "../../core/links.js";
-import { END } from "../../core/rowmodel.js";
 import { createTabs } from "../../core/tabs.js";
 import { mountMemory } from "../memory/view.js";
 
 const BINDINGS = [3, 4];
 /** The kernels, which are written out in the program, are folded at first: their values never leave them. */
-const folded = (view) => formatList(view.program.rows.flatMap((row, i) => (BINDINGS.includes(row[0]) && row[END] > i ? [i] : [])));
+const folded = (view) => formatList(view.rows.flatMap((row, i) => (BINDINGS.includes(row.kind) && row.end > i ? [i] : [])));
 
 const FORMS = [{ id: "vm", label: "virtual machine" }, { id: "graph", label: "graph executor: storage plan" }];
 

@@ -20,7 +20,7 @@ export function valueChip(explorer, value, { fresh = false } = {}) {
   const { run, step } = explorer;
   const said = run.say(value, step);
   const state = fresh ? " fresh" : "";
-  if (value < 0) return h("span", { class: `val plain${state}`, title: said }, h("span", null, said));
+  if (typeof value === "string") return h("span", { class: `val plain${state}`, title: said }, h("span", null, said));
   const kind = run.kind(value);
   const gone = run.gone(value, step);
   const note = gone ? ", nothing holds it any more" : "";
@@ -35,7 +35,7 @@ export function drawCode(explorer, pane) {
   const { run, step } = explorer;
   const fn = explorer.fn;
   const next = explorer.frame >= 0 && run.functionOf(explorer.frame) === fn ? run.standsAt(explorer.frame, step) : -1;
-  const [, frame, number] = explorer.view.steps[step];
+  const { frame, number } = explorer.view.steps[step];
   const now = run.functionOf(frame) === fn && explorer.frame === frame ? number : -1;
   const centre = Math.max(0, now >= 0 ? now : next);
   const from = fn.code.length <= WINDOW ? 0 : Math.max(0, Math.min(fn.code.length - WINDOW, Math.round((centre - WINDOW / 2) / 100) * 100));
@@ -78,9 +78,9 @@ export function drawRegisters(explorer, pane) {
   const { run, view, step, frame } = explorer;
   if (frame < 0) return void fill(pane, h("p", { class: "soft" }, "No function runs."));
   const fn = run.functionOf(frame);
-  const [, acts, number] = view.steps[step];
+  const { frame: acts, number } = view.steps[step];
   const reads = acts === frame && number >= 0 ? fn.code[number].reads : [];
-  const lost = view.gap !== null && step > view.gap[0];
+  const lost = view.gap !== null && step > view.gap.step;
   const fills = acts === frame ? run.events[step].filled : [];
   const row = (_, r) => {
     const held = run.register(frame, r, step);
@@ -107,7 +107,7 @@ function given(explorer, frame) {
 
 function card(explorer, frame, height, on) {
   const { run, view, step } = explorer;
-  const [, , , before, turn] = view.frames[frame];
+  const { before, turn } = view.frames[frame];
   const shown = frame === explorer.frame;
   const at = run.standsAt(frame, step);
   const line = at >= 0 ? run.functionOf(frame).code[at]?.text : "";
@@ -137,7 +137,7 @@ export function drawStack(explorer, pane) {
 
 /** From when to when something lives: solid up to its last use, pale until nothing holds it, a line where we are. */
 function life(explorer, object) {
-  const [, , , , , made, last, freed] = explorer.view.objects[object];
+  const { made, last, freed } = explorer.view.objects[object];
   const share = (at) => `${(100 * at) / Math.max(1, explorer.count)}%`;
   return h("span", { class: "vm-life", "aria-hidden": "true" },
     h("span", { class: "held", style: { left: share(made), width: share(freed - made) } }), h("span", { class: "used", style: { left: share(made), width: share(last + 1 - made) } }),
@@ -149,7 +149,7 @@ function heldBy(explorer, holders, object) {
   if (run.gone(object, step)) return "nothing holds it";
   const own = (holders.get(object) ?? []).map(({ frame, register }) => (frame === explorer.frame ? `r${register}` : `r${register} of ${run.frameName(frame)}`));
   if (own.length) return [...new Set(own)].slice(0, 3).join(", ");
-  if (view.objects[object][4]) return "the caller";
+  if (view.objects[object].given) return "the caller";
   const inside = run.tenants(object).filter((i) => run.seen(i, step) && !run.gone(i, step));
   return inside.length ? inside.map((i) => `#${i}`).join(", ") : "another value";
 }
@@ -158,7 +158,7 @@ function objectLine(explorer, holders, object, inside) {
   const { run, step } = explorer;
   const event = run.events[step];
   const gone = run.gone(object, step);
-  const state = event.made.includes(object) ? (explorer.view.objects[object][4] ? "given" : "new") : event.filled.includes(object) ? "filled" : gone ? (event.freed.includes(object) ? "free now" : "free") : run.idle(object, step) ? "not used again" : "";
+  const state = event.made.includes(object) ? (explorer.view.objects[object].given ? "given" : "new") : event.filled.includes(object) ? "filled" : gone ? (event.freed.includes(object) ? "free now" : "free") : run.idle(object, step) ? "not used again" : "";
   return h("li", { class: `thing${inside ? " inside" : ""}${gone ? " is-gone" : ""}${MARKED.has(state) ? " is-marked" : ""}${object === explorer.chosen ? " chosen" : ""}` },
     h("span", { class: "what" }, valueChip(explorer, object, { fresh: state === "new" || state === "filled" })),
     h("span", { class: "state" }, state), h("span", { class: "holder" }, heldBy(explorer, holders, object)), life(explorer, object));
@@ -171,9 +171,9 @@ export function drawMemory(explorer, pane) {
   const freed = new Set(run.events[step].freed);
   const shown = seen.filter((i) => explorer.all || !run.gone(i, step) || freed.has(i) || i === explorer.chosen);
   const there = new Set(shown);
-  const lies = (i) => view.objects[i][3] >= 0 && there.has(view.objects[i][3]);
+  const lies = (i) => view.objects[i].storage >= 0 && there.has(view.objects[i].storage);
   const tenants = new Map();
-  for (const i of shown) if (lies(i)) tenants.set(view.objects[i][3], [...(tenants.get(view.objects[i][3]) ?? []), i]);
+  for (const i of shown) if (lies(i)) tenants.set(view.objects[i].storage, [...(tenants.get(view.objects[i].storage) ?? []), i]);
   const ordered = shown.filter((i) => !lies(i)).flatMap((i) => [[i, false], ...(tenants.get(i) ?? []).map((k) => [k, true])]);
   // The newest are the ones that something happens to.
   const kept = ordered.slice(-MOST_OBJECTS);
@@ -190,21 +190,21 @@ export function drawMemory(explorer, pane) {
 // --- reasons --------------------------------------------------------------------------------------------
 
 function entry(explorer, step, note = "") {
-  const [mark, , , , say] = explorer.view.steps[step];
-  return h("button", { class: "entry", type: "button", "data-step": step }, glyph(MARKS[mark]), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say, explorer.view.strings)), note && h("span", { class: "note" }, note));
+  const { mark, say } = explorer.view.steps[step];
+  return h("button", { class: "entry", type: "button", "data-step": step }, glyph(MARKS[mark]), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say)), note && h("span", { class: "note" }, note));
 }
 
 function story(explorer, pane, object) {
   const { run, view, step, count } = explorer;
-  const [kind, label, bytes, storage, given_, made, last, freed] = view.objects[object];
+  const { kind, label, bytes, storage, given: given_, made, last, freed } = view.objects[object];
   const to = (at, words) => h("button", { class: "link", type: "button", "data-step": Math.min(at, count - 1) }, words);
   const tenants = kind === STORAGE ? run.tenants(object) : [];
   fill(pane,
     h("p", { class: "ask" }, `What is #${object}?`), h("p", { class: "whole" }, h("code", null, run.say(object, step))),
-    h("p", { class: "soft" }, `A ${run.kind(object).word}`, kind === TENSOR && [" ", h("code", null, view.strings[label])], bytes > 0 && `, ${bytes.toLocaleString("en")} bytes`, storage >= 0 && [", in ", h("button", { class: "link", type: "button", "data-object": storage }, `#${storage}`)], ". ",
+    h("p", { class: "soft" }, `A ${run.kind(object).word}`, kind === TENSOR && [" ", h("code", null, label)], bytes > 0 && `, ${bytes.toLocaleString("en")} bytes`, storage >= 0 && [", in ", h("button", { class: "link", type: "button", "data-object": storage }, `#${storage}`)], ". ",
       given_ ? "It came with the arguments. " : [to(made, `Made at step ${made + 1}`), ". "], last > made && [to(last, `Used last at step ${last + 1}`), ". "],
       freed < count ? [to(freed, `Nothing holds it after step ${freed + 1}`), "."] : "Something holds it to the end."),
-    tenants.length > 0 && [h("p", { class: "ask" }, "What lies in it, one after another:"), h("ol", { class: "chain" }, tenants.map((i) => h("li", { class: run.seen(i, step) && !run.gone(i, step) ? "here" : "" }, h("button", { class: "entry", type: "button", "data-step": view.objects[i][5] }, h("span", { class: "at" }, String(view.objects[i][5] + 1)), h("span", { class: "sentence" }, `#${i} ${view.strings[view.objects[i][1]]}`)))))]);
+    tenants.length > 0 && [h("p", { class: "ask" }, "What lies in it, one after another:"), h("ol", { class: "chain" }, tenants.map((i) => h("li", { class: run.seen(i, step) && !run.gone(i, step) ? "here" : "" }, h("button", { class: "entry", type: "button", "data-step": view.objects[i].made }, h("span", { class: "at" }, String(view.objects[i].made + 1)), h("span", { class: "sentence" }, `#${i} ${view.objects[i].label}`)))))]);
 }
 
 /** Why a step could happen; what an object is; what a row became. */
@@ -216,7 +216,7 @@ export function drawWhy(explorer, pane) {
     const lines = from.map(({ fn, number }) => h("li", null, h("button", { class: "entry", type: "button", "data-fn": fn, "data-ins": number }, h("span", { class: "at" }, String(number)), h("span", { class: "sentence" }, h("code", null, run.functions[fn].code[number].text), ` in ${run.functions[fn].name}`))));
     return void fill(pane, h("p", { class: "ask" }, "What became of ", h("code", null, explorer.rows.text(question.at)), "?"), h("p", { class: "soft" }, from.length ? `${from.length} ${from.length === 1 ? "instruction" : "instructions"} came from this line.` : "No instruction came from this line."), h("ol", { class: "chain" }, lines.slice(0, LONGEST)), lines.length > LONGEST && h("p", { class: "soft" }, `and ${lines.length - LONGEST} more`));
   }
-  const { chain, more } = causeChain((at) => view.steps[at]?.[5] ?? [], step, LONGEST);
+  const { chain, more } = causeChain((at) => view.steps[at]?.because ?? [], step, LONGEST);
   const ordered = [...chain].sort((a, b) => b.step - a.step);
   fill(pane, h("p", { class: "ask" }, "Why could this step happen?"), chain.length === 1 && h("p", { class: "soft" }, "It rests on the program and its arguments alone."),
     h("ol", { class: "chain" }, ordered.map(({ step: at, depth }) => h("li", { class: at === step ? "here" : "" }, entry(explorer, at, ["", "direct cause"][depth] ?? "")))), more > 0 && h("p", { class: "soft" }, `and ${more} earlier steps`));

@@ -13,25 +13,25 @@ function collect(view) {
   };
   let stack = null;
   const push = (frame, below) => ({ frame, below, height: (below?.height ?? 0) + 1 });
-  view.steps.forEach(([, frame, number, , , , changes], step) => {
+  view.steps.forEach(({ frame, number, changes }, step) => {
     const event = run.events[step];
     const apply = {
-      o: (object, text) => { event.made.push(object); run.texts[object].push({ step, text }); },
-      t: (object, text) => { event.filled.push(object); run.texts[object].push({ step, text }); },
-      d: (object) => event.freed.push(object),
-      f: (at) => { stack = push(at, stack); },
-      g: (at) => { stack = push(at, stack?.below ?? null); },
-      r: (at) => { if (stack?.frame === at) stack = stack.below; },
+      o: ({ object, text }) => { event.made.push(object); run.texts[object].push({ step, text }); },
+      t: ({ object, text }) => { event.filled.push(object); run.texts[object].push({ step, text }); },
+      d: ({ object }) => event.freed.push(object),
+      f: ({ frame: at }) => { stack = push(at, stack); },
+      g: ({ frame: at }) => { stack = push(at, stack?.below ?? null); },
+      r: ({ frame: at }) => { if (stack?.frame === at) stack = stack.below; },
       x: () => { stack = null; },
-      w: (at, register, value) => {
+      w: ({ frame: at, register, value }) => {
         if (!run.registers[at].has(register)) run.registers[at].set(register, []);
         run.registers[at].get(register).push({ step, value });
         event.written.set(`${at} ${register}`, value);
       },
     };
-    for (const [kind, ...args] of changes) apply[kind]?.(...args);
+    for (const change of changes) apply[change.tag]?.(change);
     run.stacks.push(stack);
-    const key = `${view.frames[frame][0]} ${number}`;
+    const key = `${view.frames[frame].function} ${number}`;
     if (!run.done.has(key)) run.done.set(key, []);
     run.done.get(key).push(step);
   });
@@ -41,11 +41,8 @@ function collect(view) {
 /** `createRun(view)`: questions about the run, each with the step it is asked at. */
 export function createRun(view) {
   const run = collect(view);
-  const { strings, steps, frames, objects } = view;
-  const functions = view.functions.map(([name, row, names, registers, code], index) => ({
-    index, name: strings[name], row, names: names.map((n) => strings[n]), registers,
-    code: code.map(([text, remark, rows, reads, writes, runs]) => ({ text: strings[text], remark: strings[remark], rows, reads, writes, runs })),
-  }));
+  const { steps, frames, objects } = view;
+  const functions = view.functions.map((fn, index) => ({ ...fn, index }));
   const fromRow = new Map();
   for (const fn of functions) {
     fn.code.forEach(({ rows }, number) => {
@@ -71,20 +68,20 @@ export function createRun(view) {
   /** What is in an object at a step; "" for a tensor that is not filled yet. */
   function textOf(object, step) {
     const at = lastAt(run.texts[object], step);
-    return at >= 0 ? strings[run.texts[object][at].text] : "";
+    return at >= 0 ? run.texts[object][at].text : "";
   }
 
-  const seen = (object, step) => objects[object][5] <= step;
-  const gone = (object, step) => step >= objects[object][7];
-  const idle = (object, step) => step > objects[object][6];
+  const seen = (object, step) => objects[object].made <= step;
+  const gone = (object, step) => step >= objects[object].freed;
+  const idle = (object, step) => step > objects[object].last;
 
   /** "#4 not filled", "Cons(1, Nil)", "ref(3)": a value in one line. */
   function say(value, step) {
-    if (value < 0) return strings[-1 - value];
-    const [kind, label] = objects[value];
+    if (typeof value === "string") return value;
+    const { kind, label } = objects[value];
     const inside = textOf(value, step);
-    if (kind === STORAGE) return strings[label];
-    if (kind === TENSOR) return inside ? `${strings[label]} ${inside}` : `${strings[label]}, not filled`;
+    if (kind === STORAGE) return label;
+    if (kind === TENSOR) return inside ? `${label} ${inside}` : `${label}, not filled`;
     return kind === CELL ? `ref(${inside})` : inside;
   }
 
@@ -92,29 +89,29 @@ export function createRun(view) {
   function holders(step, most = 60) {
     const out = new Map();
     for (let at = run.stacks[step], n = 0; at && n < most; at = at.below, n++) {
-      for (let r = 0; r < functions[frames[at.frame][0]].registers; r++) {
-        const value = register(at.frame, r, step)?.value ?? -1;
-        if (value >= 0) out.set(value, [...(out.get(value) ?? []), { frame: at.frame, register: r }]);
+      for (let r = 0; r < functions[frames[at.frame].function].registers; r++) {
+        const value = register(at.frame, r, step)?.value;
+        if (typeof value === "number") out.set(value, [...(out.get(value) ?? []), { frame: at.frame, register: r }]);
       }
     }
     return out;
   }
 
   /** The tensors that lie in a storage, one after another. */
-  const tenants = (storage) => objects.flatMap((o, i) => (o[3] === storage ? [i] : []));
+  const tenants = (storage) => objects.flatMap((o, i) => (o.storage === storage ? [i] : []));
 
   /** The instruction that a frame stands at: the next one, or the call that it waits for; -1 where it was left. */
   function standsAt(frame, step) {
     const all = stack(step);
     const at = all.indexOf(frame);
     if (at < 0) return -1;
-    return at < all.length - 1 ? frames[all[at + 1]][2] : steps[step][1] === frame ? steps[step][3] : -1;
+    return at < all.length - 1 ? frames[all[at + 1]].at : steps[step].frame === frame ? steps[step].following : -1;
   }
 
   /** The rows that a step is about, the first one leading. */
   function rowsOf(step) {
-    const [, frame, number] = steps[step];
-    const fn = functions[frames[frame][0]];
+    const { frame, number } = steps[step];
+    const fn = functions[frames[frame].function];
     if (number >= 0) return fn.code[number].rows;
     const from = fn.row >= 0 ? [fn.row] : fn.code[0]?.rows ?? [];
     return from.slice(0, 1);
@@ -128,8 +125,8 @@ export function createRun(view) {
 
   /** Where "over", "out" and "again" (the same instruction) lead from `step`; -1 where they lead nowhere. */
   function jump(kind, step, by) {
-    const [mark, frame, number] = steps[step];
-    if (kind === "again") return find(step, by, (at) => steps[at][2] === number && frames[steps[at][1]][0] === frames[frame][0]);
+    const { mark, frame, number } = steps[step];
+    if (kind === "again") return find(step, by, (at) => steps[at].number === number && frames[steps[at].frame].function === frames[frame].function);
     // The step of a call stands inside it already; over it means to where it has come back.
     const base = height(step) - (mark === CALL && by > 0 ? 1 : 0);
     return find(step, by, kind === "over" ? (at) => height(at) <= base : (at) => height(at) < height(step));
@@ -144,15 +141,15 @@ export function createRun(view) {
   /** Bytes of storage and of tensors with memory of their own that are held after a step. */
   function bytes(step) {
     let sum = 0;
-    for (const [, , size, storage, given, made, , freed] of objects) if (storage < 0 && !given && made <= step && step < freed) sum += size;
+    for (const { bytes: size, storage, given, made, freed } of objects) if (storage < 0 && !given && made <= step && step < freed) sum += size;
     return sum;
   }
 
   return {
     ...run, functions, fromRow, height, stack, register, textOf, seen, gone, idle, say, holders, tenants, standsAt, rowsOf, find, jump, next, bytes,
-    functionOf: (frame) => functions[frames[frame]?.[0]],
-    frameName: (frame) => functions[frames[frame][0]].name,
-    kind: (object) => KINDS[objects[object][0]],
+    functionOf: (frame) => functions[frames[frame]?.function],
+    frameName: (frame) => functions[frames[frame].function].name,
+    kind: (object) => KINDS[objects[object].kind],
   };
 }
 

@@ -41,7 +41,7 @@ class MachineExplorer extends Explorer {
     /** The frame that is shown; `pinned` when the reader chose it, else it is the one that runs. */
     this.frame = -1;
     this.pinned = false;
-    this.fn = this.run.functionOf(view.steps[0][1]);
+    this.fn = this.run.functionOf(view.steps[0].frame);
     this.all = false;
     this.question = { kind: "step", at: -1 };
   }
@@ -55,7 +55,7 @@ class MachineExplorer extends Explorer {
   build() {
     const { view, ctx, run } = this;
     this.frameOf("The virtual machine, instruction by instruction");
-    const kinds = view.steps.map(([mark]) => mark);
+    const kinds = view.steps.map(({ mark }) => mark);
     this.timeline = this.timelineOf({ kinds, profile: view.steps.map((_, step) => run.height(step)) });
     this.jumps = JUMPS.map(([kind, label, title]) => h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label));
     this.shell.bar.classList.add("has-jumps");
@@ -67,7 +67,7 @@ class MachineExplorer extends Explorer {
     this.search = this.finder.search;
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
     this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }), this.hints(KEYS),
-      ...(view.without.length ? [h("span", { class: "without sentence" }, sentence(view.without, view.strings))] : []));
+      ...(view.without.length ? [h("span", { class: "without sentence" }, sentence(view.without))] : []));
     this.listen(bindings(this));
     this.root.addEventListener("click", (event) => this.clicked(event));
     this.root.addEventListener("pointerover", (event) => this.hovered(event));
@@ -95,7 +95,7 @@ class MachineExplorer extends Explorer {
     Object.assign(this, createBoxes(this, {
       onFunction: (fn) => this.showFunction(fn), onSide: () => { this.drawSide(); this.ctx.changed(); }, onTab: (id) => { this.place(id); this.ctx.changed(); },
     }));
-    const bare = this.view.program.rows.length === 0; // a program that was loaded is bytecode alone
+    const bare = this.view.rows.length === 0; // a program that was loaded is bytecode alone
     this.narrowTabs.hide("program", bare);
     this.body = h("div", { class: bare ? "vm-body bare" : "vm-body", "data-on": "code" }, this.rows.el, this.boxes);
   }
@@ -120,7 +120,7 @@ class MachineExplorer extends Explorer {
 
   restore(state) {
     const [, kind, digits] = /^([ro])(\d{1,7})$/.exec(state.sel ?? "") ?? [];
-    const list = { r: this.view.program.rows, o: this.view.objects }[kind];
+    const list = { r: this.view.rows, o: this.view.objects }[kind];
     this.question = list?.[Number(digits)] ? { kind: kind === "r" ? "row" : "object", at: Number(digits) } : { kind: "step", at: -1 };
     this.all = state.all === "1";
     this.tabs.select(SIDE.some(({ id }) => id === state.pane) ? state.pane : "stack");
@@ -128,20 +128,20 @@ class MachineExplorer extends Explorer {
     this.place(this.narrowTabs.selected);
     this.go(integer(state.step, this.view.start + 1) - 1, true);
     const frame = integer(state.frame, -1);
-    if (this.view.frames[frame]?.[5] <= this.step) this.showFrame(frame, true);
+    if (this.view.frames[frame]?.entered <= this.step) this.showFrame(frame, true);
     const fn = integer(state.fn, -1);
     if (this.run.functions[fn]) this.showFunction(fn, true);
     if (state.fold) this.rows.setFolded(parseList(state.fold));
     this.finder.restore(state);
     const row = integer(state.row, -1);
-    if (this.view.program.rows[row]) this.rows.select(row, { quiet: true });
+    if (this.view.rows[row]) this.rows.select(row, { quiet: true });
     else this.rows.scrollTo(this.run.rowsOf(this.step)[0] ?? -1, true);
   }
 
   // --- time -----------------------------------------------------------------------------------------
 
   sayOf(step) {
-    return this.view.steps[step][4];
+    return this.view.steps[step].say;
   }
 
   /** "over", "out" or "again": Esc comes back. */
@@ -156,7 +156,7 @@ class MachineExplorer extends Explorer {
     const { run, view } = this;
     const to = Math.max(0, Math.min(this.count - 1, step));
     this.step = to;
-    const [, frame, , , say] = view.steps[to];
+    const { frame, say } = view.steps[to];
     this.frame = run.stack(to).at(-1) ?? frame;
     this.pinned = false;
     this.setFunction(run.functionOf(frame));
@@ -164,7 +164,7 @@ class MachineExplorer extends Explorer {
     const rows = run.rowsOf(to);
     if (rows.length) this.rows.scrollTo(rows[0]);
     this.rows.mark("now", rows);
-    fill(this.shell.say, sentence(say, view.strings));
+    fill(this.shell.say, sentence(say));
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
     const failed = view.failure !== null && to === this.count - 1;
@@ -179,8 +179,8 @@ class MachineExplorer extends Explorer {
   }
 
   drawFailure() {
-    const { notes, try: attempts } = this.view.failure;
-    const list = (lines) => h("ul", { class: "notes sentence" }, lines.map((line) => h("li", null, sentence(line, this.view.strings))));
+    const { notes, tries: attempts } = this.view.failure;
+    const list = (lines) => h("ul", { class: "notes sentence" }, lines.map((line) => h("li", null, sentence(line))));
     fill(this.failure, notes.length > 0 && list(notes), attempts.length > 0 && [h("strong", null, "What to try"), list(attempts)]);
     return notes.length + attempts.length > 0;
   }

@@ -8,10 +8,10 @@ const SCOPES = [{ id: "all", label: "anywhere" }, { id: "op", label: "operators"
 /** The search of a MemoryExplorer: `keep` is null or the set of the rows that are shown. */
 export function createFinder(explorer) {
   const { view, model } = explorer;
-  const { rows } = view.program;
+  const { rows } = view;
   const finder = { search: null, keep: null, matches: [], restore };
   finder.search = createSearch({ scopes: SCOPES, placeholder: "find an operator, a name, a buffer (b2)", onChange: filter, onMove: move });
-  const texts = rows.map((row) => rowText(row, view.strings).toLowerCase());
+  const texts = rows.map((row) => rowText(row).toLowerCase());
   const ops = (row) => model.onRow[row].map((n) => model.values[n].label.toLowerCase());
   const buffers = (row) => model.onRow[row].map((n) => explorer.variant.lives[explorer.variant.lifeOf[n]]).filter(Boolean).map(({ buffer }) => bufferName(buffer));
   const hit = {

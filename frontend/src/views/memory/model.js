@@ -6,13 +6,11 @@ export const COMPUTED = 0;
 const PARAMETER = 1;
 
 export function createModel(view) {
-  const { strings } = view;
-  const values = view.values.map(([row, name, label, type, bytes, origin]) => ({ row, bytes, origin, name: strings[name], label: strings[label], type: strings[type] }));
-  const onRow = view.program.rows.map(() => []);
+  const { values, axes } = view;
+  const onRow = view.rows.map(() => []);
   values.forEach(({ row }, n) => { if (row >= 0) onRow[row].push(n); });
   const same = new Map();
-  for (let at = 0; at < view.same.length; at += 2) same.set(view.same[at], view.same[at + 1]);
-  const axes = view.axes.map(([name, choices]) => ({ name: strings[name], choices: choices.map((choice) => strings[choice]) }));
+  for (const { row, value } of view.same) same.set(row, value);
   const variants = view.variants.map(() => null);
   const title = (n) => (values[n].origin === PARAMETER || !values[n].name ? values[n].name || values[n].label : `${values[n].name} ${values[n].label}`);
   const model = {
@@ -44,17 +42,15 @@ function unique(values, title) {
 
 function createVariant(model, data, index) {
   const { values, view } = model;
-  const lives = data.lives.map(([value, made, last, buffer, bytes, rule, before, name]) => ({
-    value, made, last, buffer, bytes, before, rule: view.strings[view.rules[rule]], name: view.strings[name], reads: [], after: -1,
-  }));
+  const lives = data.lives.map((life) => ({ ...life, rule: view.rules[life.rule], reads: [], after: -1 }));
   lives.forEach(({ before }, i) => { if (before >= 0) lives[before].after = i; });
   const lifeOf = new Int32Array(values.length).fill(-1);
   lives.forEach(({ value }, i) => { if (value >= 0) lifeOf[value] = i; });
   const inside = new Map();
-  for (let at = 0; at < data.inside.length; at += 2) inside.set(data.inside[at], data.inside[at + 1]);
-  const steps = data.steps.map(([mark, label, say, makes, reads, frees, about]) => ({ mark, label: view.strings[label], say, makes, reads, frees, about }));
+  for (const { value, step } of data.inside) inside.set(value, step);
+  const steps = data.steps.map(({ values: about, ...step }) => ({ ...step, about }));
   steps.forEach(({ reads }, step) => { for (const life of reads) lives[life].reads.push(step); });
-  const buffers = data.buffers.map(([offset, size], number) => ({ number, offset, size, tint: number % TINTS, lives: [] }));
+  const buffers = data.buffers.map(({ offset, size }, number) => ({ number, offset, size, tint: number % TINTS, lives: [] }));
   lives.forEach(({ buffer }, i) => buffers[buffer].lives.push(i));
   const stepsOf = values.map(() => []);
   steps.forEach(({ about, makes }, step) => { for (const n of new Set([...about, ...makes.map((life) => lives[life].value)])) stepsOf[n]?.push(step); });

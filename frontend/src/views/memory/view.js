@@ -99,7 +99,7 @@ class MemoryExplorer extends Explorer {
     this.drawChoices();
     drawTotals(this.totals, variant, model.variant(0));
     this.plan.hidden = variant.index === 0;
-    fill(this.plan, sentence(variant.say, this.view.strings));
+    fill(this.plan, sentence(variant.say));
     this.rows.relayout();
     this.arena.draw(variant);
   }
@@ -148,7 +148,7 @@ class MemoryExplorer extends Explorer {
     this.go(integer(state.step, this.variant.peak), true);
     this.finder.restore(state);
     const row = integer(state.row, -1);
-    this.rows.select(this.view.program.rows[row] ? row : -1, { quiet: true });
+    this.rows.select(this.view.rows[row] ? row : -1, { quiet: true });
     const at = this.cursorRow();
     if (this.rows.selected < 0 && at >= 0) this.rows.scrollTo(at, true);
   }
@@ -198,7 +198,7 @@ class MemoryExplorer extends Explorer {
     }
     this.markRows();
     this.shell.say.dataset.mark = MARKS[mark].id;
-    fill(this.shell.say, sentence(say, view.strings, (name) => this.named(name)));
+    fill(this.shell.say, sentence(say, (name) => this.named(name)));
     text(this.counter, `${this.step} / ${this.count - 1}`);
     this.timeline.setStep(this.step);
     this.arena.seek(this.step);
@@ -246,7 +246,7 @@ class MemoryExplorer extends Explorer {
     this.keepSteps();
     if (this.search.state().query) this.search.run();
     if (inside !== null) this.choices.querySelector(`[data-axis="${inside}"][aria-pressed="true"]`)?.focus({ preventScroll: true });
-    this.shell.announce(`${sentenceText(this.variant.say, this.view.strings)} ${this.spoken(this.step)}`);
+    this.shell.announce(`${sentenceText(this.variant.say)} ${this.spoken(this.step)}`);
     this.ctx.changed();
   }
 

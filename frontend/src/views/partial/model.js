@@ -5,14 +5,12 @@ import { EFFECT, STATES } from "./marks.js";
 /** Kinds of rows that bind a value: `%0 = …`, `let %x = …`. */
 const BINDING = [3, 4];
 
+/** @param {import("../../generated/partial.js").PartialView} view */
 export function createModel(view) {
-  const { strings, split } = view;
-  const all = view.program.rows;
-  const texts = all.map((row) => rowText(row, strings));
-  const steps = view.steps.map(([mark, row, frame, say, block, changes]) => ({ mark, row, frame, say, block, changes }));
-  const frames = view.frames.map(([name, first, last, caller, call, turn, begins, ends], number) => ({
-    number, name: strings[name], first, last, caller, call, turn, begins, ends, depth: 0, asked: call < 0 && caller >= 0,
-  }));
+  const { split, steps } = view;
+  const all = view.rows;
+  const texts = all.map((row) => rowText(row));
+  const frames = view.frames.map((frame, number) => ({ ...frame, number, depth: 0, asked: frame.call < 0 && frame.caller >= 0 }));
   for (const frame of frames) frame.depth = frame.caller < 0 ? 0 : frames[frame.caller].depth + 1;
 
   /** By row: its values, in the order of the steps. */
@@ -21,27 +19,23 @@ export function createModel(view) {
   const cells = [];
   const made = new Map();
   steps.forEach((step, at) => {
-    for (const [kind, ...rest] of step.changes) {
-      if (kind === "c") {
-        const held = [];
-        for (let i = 0; i < rest.length; i += 2) held.push({ cell: strings[rest[i]], text: strings[rest[i + 1]] });
-        cells.push({ at, held });
+    for (const change of step.changes) {
+      if (change.tag === "c") {
+        cells.push({ at, held: change.held });
         continue;
       }
-      const [frame, row, state, text, other] = rest;
-      values[row].push({ at, frame, state, text: strings[text], other: other < 0 ? -1 : other - split });
+      const { frame, at: row, state, text, row: other } = change;
+      values[row].push({ at, frame, state, text, other: other < 0 ? -1 : other - split });
       if (other >= 0 && step.row === row && !made.has(other - split)) made.set(other - split, at);
     }
   });
 
-  const residual = [];
-  for (let i = 0; i < view.residual.length; i += 3) {
-    const [born, source, needed] = view.residual.slice(i, i + 3);
-    const binds = BINDING.includes(all[split + i / 3][0]);
+  const residual = view.residual.map(({ born, source, needed }, i) => {
+    const binds = BINDING.includes(all[split + i].kind);
     // Of what was made in the part that is left out nobody knows the frame.
-    const frame = view.gap && born >= view.gap[0] ? -1 : steps[born].frame;
-    residual.push({ born, source, binds, needed: needed === 1, frame, effect: 0 });
-  }
+    const frame = view.gap && born >= view.gap.step ? -1 : steps[born].frame;
+    return { born, source, binds, needed, frame, effect: 0 };
+  });
   // What must keep its order: the effects, numbered along the residual program, and apart in each function that is written into it.
   const home = (frame) => {
     let at = frame;
@@ -60,14 +54,14 @@ export function createModel(view) {
   /** The rows of the residual program that bind something that is needed. */
   const bindings = residual.map((_, row) => row).filter((row) => residual[row].binds && residual[row].needed);
 
-  const half = (from, to) => ({ strings, program: { rows: all.slice(from, to).map(([kind, depth, tokens, node, end]) => [kind, depth, tokens, node, end < 0 ? -1 : end - from]) } });
+  const half = (from, to) => ({ reference: view.reference, rows: all.slice(from, to).map((row) => ({ ...row, end: row.end < 0 ? -1 : row.end - from })) });
   const stepsOf = all.slice(0, split).map(() => []);
   steps.forEach(({ row }, at) => { if (row >= 0) stepsOf[row].push(at); });
 
   return {
-    view, strings, split, steps, frames, values, residual, of, bindings, stepsOf, texts,
+    view, split, steps, frames, values, residual, of, bindings, stepsOf, texts,
     program: half(0, split), remains: half(split, all.length),
-    items: view.items.map(([row, name]) => ({ row, name: strings[name] })),
+    items: view.items,
     text: (row) => texts[row] ?? "",
     /** The frames from the one of `step` outwards. */
     stack(step) {
@@ -100,7 +94,7 @@ export function createModel(view) {
     /** What a frame was given: its parameters' values. */
     given(frame) {
       const { begins } = frames[frame];
-      return steps[begins].changes.filter(([kind]) => kind === "b").map(([, , row, state, text]) => ({ name: paramName(texts[row]), state, text: strings[text] }));
+      return steps[begins].changes.filter(({ tag }) => tag === "b").map(({ at, state, text }) => ({ name: paramName(texts[at]), state, text }));
     },
     /** The step that made a row of the residual program. */
     madeBy: (row) => made.get(row) ?? residual[row].born,

@@ -141,7 +141,7 @@ class PartialExplorer extends Explorer {
     }
     this.refresh();
     this.tint();
-    const bound = changes.filter(([kind, , , , , other]) => kind === "b" && other >= 0).map(([, , , , , other]) => other - model.split);
+    const bound = changes.filter(({ tag, row }) => tag === "b" && row >= 0).map(({ row }) => row - model.split);
     const there = (list) => list.filter((at) => this.remains.anchor(at) === at);
     const fresh = model.residual.map((_, at) => at).filter((at) => model.residual[at].born === this.step);
     this.rows.mark("now", row >= 0 ? [row] : []);
@@ -155,7 +155,7 @@ class PartialExplorer extends Explorer {
     const line = fresh.find((at) => model.residual[at].binds && this.isShown(at + model.split));
     fill(this.newest, h("span", { class: "soft" }, "what remains: "), line === undefined ? "nothing new" : h("code", null, model.text(line + model.split)));
     this.shell.say.dataset.mark = MARKS[mark].id;
-    fill(this.shell.say, sentence(say, view.strings));
+    fill(this.shell.say, sentence(say));
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     this.drawPanes();

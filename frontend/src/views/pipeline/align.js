@@ -1,5 +1,4 @@
 // A stage as rows: the program before in the first column, what it became beside it.
-import { DEPTH, KIND, TOKENS } from "../../core/rowmodel.js";
 import { KEPT } from "./marks.js";
 
 const FEWEST = 4;
@@ -25,20 +24,17 @@ export function stretches(pairs, blank = () => false) {
 
 /** The view that `createRows` draws: one row for each pair, with the program before; runs of kept rows are its blocks. */
 export function alignedView(view, pairs, blocks = stretches(pairs)) {
-  const { rows } = view.program;
+  const { rows } = view;
   const ends = new Map(blocks);
   const out = pairs.map(({ before, after }, i) => {
     const own = rows[before >= 0 ? before : after];
-    return [own[KIND], own[DEPTH], before >= 0 ? own[TOKENS] : [], -1, ends.get(i) ?? -1];
+    return { ...own, tokens: before >= 0 ? own.tokens : [], node: -1, end: ends.get(i) ?? -1 };
   });
-  return { strings: view.strings, program: { rows: out } };
+  return { reference: view.reference, rows: out };
 }
 
 /** The tokens of a row: `[{ kind, text, ref }]`. */
-export function tokensOf(view, row) {
-  const list = view.program.rows[row][TOKENS];
-  return Array.from({ length: list.length / 3 }, (_, i) => ({ kind: list[3 * i], text: view.strings[list[3 * i + 1]], ref: list[3 * i + 2] }));
-}
+export const tokensOf = (view, row) => view.rows[row].tokens;
 
 /**
  * Which tokens of two rows are only in one of them: `[changed in the first, changed in the second]`, a list of booleans each.

@@ -1,7 +1,6 @@
 // The columns beside the program before: what became of the row, the program after, what it costs.
 import { fill, h } from "../../core/dom.js";
 import { tokenElement } from "../../core/operators.js";
-import { DEPTH } from "../../core/rowmodel.js";
 import { amount, size } from "../fusion/columns.js";
 import { differing, tokensOf } from "./align.js";
 import { MARKS, MOVED, wordOf } from "./marks.js";
@@ -21,12 +20,12 @@ export function pipelineColumns(model, stage, folded, uses) {
     cell.classList.add("code");
     if (row < 0) return void fill(cell);
     cell.title = model.text(row);
-    cell.style.setProperty("--depth", view.program.rows[row][DEPTH]);
+    cell.style.setProperty("--depth", view.rows[row].depth);
     const tokens = tokensOf(view, row);
     const fresh = before >= 0 && before !== row ? differing(tokensOf(view, before), tokens, model.related)[1] : [];
     const hidden = folded(i);
     fill(cell, hidden > 0 && h("span", { class: "folded-note" }, noteOf(hidden)),
-      tokens.map(({ kind, text, ref }, t) => (kind === 0 && ref < 0 ? text : tokenElement(view.strings, kind, text, { class: `t${kind}${fresh[t] ? " new-token" : ""}`, "data-ref": ref >= 0 ? ref : null }))));
+      tokens.map(({ kind, text, ref }, t) => (kind === 0 && ref < 0 ? text : tokenElement(view, kind, text, { class: `t${kind}${fresh[t] ? " new-token" : ""}`, "data-ref": ref >= 0 ? ref : null }))));
   }
 
   const costs = { flops: { show: amount, most: 1 }, bytes: { show: size, most: 1 } };

@@ -1,18 +1,18 @@
 // What the pipeline view knows: the stages, their rows side by side, and where every expression came from.
-import { KIND, TOKENS, rowText } from "../../core/rowmodel.js";
+import { rowText } from "../../core/rowmodel.js";
 import { KEPT, MARKS, MOVED, REMOVED, REWRITTEN } from "./marks.js";
 
 const NAME = 2;
 const LET = 4;
 
-const triples = (align) => Array.from({ length: align.length / 3 }, (_, i) => ({ before: align[3 * i], after: align[3 * i + 1], mark: align[3 * i + 2] }));
+const marked = (align) => align.map(({ before, after, fate }) => ({ before, after, mark: fate }));
 
 /** The rows of a stage and of the one before it side by side: `[{ before, after, mark }]`. */
 function pairsOf(stage) {
-  const { align, rows } = stage;
-  if (align.length) return triples(align);
+  const { align, first, last } = stage;
+  if (align.length) return marked(align);
   // The first stage, and one that changed nothing: each row beside itself.
-  return Array.from({ length: rows[1] - rows[0] + 1 }, (_, i) => ({ before: rows[0] + i, after: rows[0] + i, mark: KEPT }));
+  return Array.from({ length: last - first + 1 }, (_, i) => ({ before: first + i, after: first + i, mark: KEPT }));
 }
 
 function countsOf(pairs) {
@@ -23,21 +23,15 @@ function countsOf(pairs) {
   return counts;
 }
 
-function stageOf(view, stage, index) {
+function stageOf(stage, index) {
   const pairs = pairsOf(stage);
-  const { strings } = view;
-  const [name, what, source] = [stage.name, stage.what, stage.source].map((text) => strings[text]);
-  const rewrites = stage.rewrites.map(([rule, called, path, line, before, after, was, how, became]) => ({ rule: strings[rule], name: strings[called], path: strings[path], line, before, after, was: strings[was], how: strings[how], became: strings[became] }));
-  return {
-    index, shown: index, items: index, name, what, source, before: stage.before, rows: stage.rows, same: stage.same === 1, say: stage.say, pairs, counts: countsOf(pairs), gone: stage.gone,
-    totals: stage.totals, ms: stage.ms, rewrites, told: stage.told, titles: null, compared: false,
-  };
+  return { ...stage, index, shown: index, items: index, pairs, counts: countsOf(pairs), titles: null, compared: false };
 }
 
 /** The last programs of two pipelines as if one were the stage after the other; null where there is one pipeline. */
 function endsOf(view, stages, pipelines) {
   if (!view.ends) return null;
-  const pairs = triples(view.ends.align);
+  const pairs = marked(view.ends.align);
   const last = stages[view.ends.after];
   const titles = pipelines.map(({ name, list }) => `${name}: after ${stages[list.at(-1)].name}`);
   return {
@@ -59,19 +53,19 @@ function startOf(list) {
   return changed.find((at) => at > 0) ?? Math.min(1, list.length - 1);
 }
 
+/** @param {import("../../generated/pipeline.js").PipelineView} view */
 export function createModel(view) {
-  const { strings } = view;
-  const { rows } = view.program;
-  const items = view.items.map(([stage, row, label, from, mark, flops, bytes, part, operands, kernel]) => ({ stage, row, label: strings[label], from, mark, flops, bytes, part, operands, kernel }));
+  const { rows } = view;
+  const items = view.items.map(({ came_from: from, ...item }) => ({ ...item, from }));
   const into = items.map(() => []);
   const onRow = rows.map(() => []);
   items.forEach((item, i) => {
     for (const other of item.from) into[other].push(i);
     onRow[item.row]?.push(i);
   });
-  const stages = view.stages.map((stage, i) => stageOf(view, stage, i));
+  const stages = view.stages.map((stage, i) => stageOf(stage, i));
   for (const stage of stages) if (stage.same && stage.before >= 0) stage.items = stages[stage.before].items;
-  const pipelines = view.pipelines.map(([name, list]) => ({ name: strings[name], list }));
+  const pipelines = view.pipelines.map(({ name, stages: list }) => ({ name, list }));
   const ends = endsOf(view, stages, pipelines);
   // Stages that changed nothing share their rows with the one before: what stands on a row counts once.
   const firstOf = (list) => list.filter((i) => items[i].stage === items[list[0]].stage);
@@ -80,23 +74,21 @@ export function createModel(view) {
   /** The expression that a row is about: the first that it names and that stands on it; of a `let`, what is bound to the name. */
   function main(row) {
     if (!rows[row] || !onRow[row].length) return -1;
-    const named = new Set(rows[row][TOKENS].filter((ref, t) => t % 3 === 2 && items[ref]?.row === row));
+    const named = new Set(rows[row].tokens.map(({ ref }) => ref).filter((ref) => items[ref]?.row === row));
     const [first, second] = named;
-    return (rows[row][KIND] === LET ? second : first) ?? first ?? onRow[row].at(-1);
+    return (rows[row].kind === LET ? second : first) ?? first ?? onRow[row].at(-1);
   }
 
   /** "%3 nn.relu", or what else it is called there: a name of its own is the printed one, since two `%x` may be told apart by a number. */
   function title(i) {
     const { row, label } = items[i];
-    const name = row < 0 ? "" : nameIn(row, i) || (rows[row][KIND] === LET && main(row) === i ? nameIn(row) : "");
+    const name = row < 0 ? "" : nameIn(row, i) || (rows[row].kind === LET && main(row) === i ? nameIn(row) : "");
     return !name ? label : label.startsWith("%") ? name : `${name} ${label}`;
   }
 
   /** The first local name of a row, or the one that stands for `item`. */
   function nameIn(row, item = -1) {
-    const list = rows[row][TOKENS];
-    for (let t = 0; t < list.length; t += 3) if (list[t] === NAME && (item < 0 || list[t + 2] === item)) return strings[list[t + 1]];
-    return "";
+    return rows[row].tokens.find(({ kind, ref }) => kind === NAME && (item < 0 || ref === item))?.text ?? "";
   }
 
   /** What an expression came from, what it became, and what became of its first ancestors in the other pipeline. */
@@ -164,11 +156,11 @@ export function createModel(view) {
   }
 
   return {
-    view, items, into, onRow, ends, tree: strings[view.tree],
+    view, items, into, onRow, ends, tree: view.tree,
     /** Whether the second expression is the first, or came from it, or both came from one. */
     related: (a, b) => a >= 0 && b >= 0 && Boolean(items[a] && items[b]) && (a === b || items[b].from.includes(a) || (items[a].label === items[b].label && root(a) === root(b))),
     stages, pipelines, cost, main, title, kin, inStage, history, names,
-    text: (row) => (row < 0 ? "" : rowText(rows[row], strings)),
+    text: (row) => (row < 0 ? "" : rowText(rows[row])),
     costly: cost.some(({ flops, bytes }) => flops > 0 || bytes > 0),
     /** The position in the first pipeline that is shown first. */
     start: startOf(pipelines[0].list.map((stage) => stages[stage])),

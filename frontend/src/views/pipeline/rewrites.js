@@ -15,7 +15,7 @@ export function sourceLink(tree, path, line = 0) {
 }
 
 /** Text with names between backticks; it is no template, so its braces are its own. */
-export const plain = (text) => sentence([0], [text.replace(/[{}]/g, "$&$&")]);
+export const plain = (text) => sentence([text.replace(/[{}]/g, "$&$&")]);
 
 function why(stage) {
   if (stage.compared) return "Two programs are compared here. Choose a pass, and its rewrites are here.";

@@ -216,7 +216,7 @@ class PipelineExplorer extends Explorer {
     this.pipe = pipe;
     this.at = Math.max(0, Math.min(this.list.length - 1, at));
     this.show();
-    this.shell.announce(`${this.at} of ${this.list.length - 1}: ${this.stage.name}, ${changesInWords(this.stage)}. ${sentenceText(this.stage.say, this.view.strings)}`);
+    this.shell.announce(`${this.at} of ${this.list.length - 1}: ${this.stage.name}, ${changesInWords(this.stage)}. ${sentenceText(this.stage.say)}`);
     this.ctx.changed();
   }
 
@@ -228,7 +228,7 @@ class PipelineExplorer extends Explorer {
     this.buildRows();
     const source = stage.source && sourceLink(this.model.tree, stage.source);
     const told = h("small", null, plain(stage.what), stage.what && source && " ", source, stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`);
-    fill(this.shell.say, sentence(stage.say, view.strings), told.childNodes.length > 0 && told);
+    fill(this.shell.say, sentence(stage.say), told.childNodes.length > 0 && told);
     text(this.counter, this.comparing ? "ends" : `${this.at} / ${this.list.length - 1}`);
     this.endsButton?.setAttribute("aria-pressed", String(this.comparing));
     this.onlyButton.setAttribute("aria-pressed", String(this.only));
@@ -262,7 +262,7 @@ class PipelineExplorer extends Explorer {
     this.comparing = true;
     if (this.paneTabs.selected === PANES[0].id) this.paneTabs.select("totals");
     this.show();
-    this.shell.announce(sentenceText(this.stage.say, this.view.strings));
+    this.shell.announce(sentenceText(this.stage.say));
     this.ctx.changed();
   }
 

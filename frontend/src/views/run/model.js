@@ -1,23 +1,23 @@
 // A measured run as lists, and the arithmetic of its two charts.
 
+/** @param {import("../../generated/run.js").RunView} view */
 export function createModel(view) {
-  const { strings, machine } = view;
-  const rules = view.rules.map(([name, shape, hue]) => ({ name: strings[name], shape, hue }));
-  const total = view.kernels.reduce((sum, kernel) => sum + kernel[5], 0);
-  const kernels = view.kernels.map(([row, name, rule, flops, traffic, ns, calls, least, arithmetic, say, why], index) => ({
-    index, name: strings[name], tokens: view.program.rows[row][2], rule: rules[rule], flops, traffic, ns, calls, least, arithmetic: arithmetic === 1, say, why,
+  const { rules, machine } = view;
+  const total = view.kernels.reduce((sum, kernel) => sum + kernel.ns, 0);
+  const kernels = view.kernels.map(({ row, name, rule, flops, traffic, ns, calls, least, by_arithmetic: arithmetic, say, why }, index) => ({
+    index, name, tokens: view.rows[row].tokens, rule: rules[rule], flops, traffic, ns, calls, least, arithmetic, say, why,
     share: ns / total, reached: least / ns, each: ns / calls,
     rate: (flops * calls) / ns, // GFLOP/s
     bytes: (traffic * calls) / ns, // GB/s
     intensity: traffic > 0 ? flops / traffic : 0,
   }));
-  const launches = view.launches.map(([kernel, start, ns], index) => ({ index, kernel, start, ns }));
+  const launches = view.launches.map((launch, index) => ({ ...launch, index }));
   const last = launches[launches.length - 1];
   return {
-    rules, kernels, launches, total, span: last.start + last.ns, ns: view.run.ns, runs: view.run.runs, say: view.run.say, why: view.run.why, start: view.start,
-    machine: { name: strings[machine.name], target: strings[machine.target], threads: machine.threads, flops: machine.flops / 1e9, bandwidth: machine.bandwidth / 1e9 },
+    rules, kernels, launches, total, span: last.start + last.ns, ns: view.ns, runs: view.runs, say: view.say, why: view.why, start: view.start,
+    machine: { name: machine.name, target: machine.target, threads: machine.threads, flops: machine.flops / 1e9, bandwidth: machine.bandwidth / 1e9 },
     ridge: machine.flops / machine.bandwidth,
-    levels: new Map(view.levels),
+    levels: new Map(view.levels.map((level) => [level.kernel, level.view])),
   };
 }
 

@@ -75,13 +75,11 @@ class RunExplorer extends Explorer {
   }
 
   row(kernel) {
-    const { strings } = this.view;
     const parts = [];
     let shape = "";
-    for (let t = 0; t < kernel.tokens.length; t += 3) {
-      const [kind, value] = [kernel.tokens[t], strings[kernel.tokens[t + 1]]];
+    for (const { kind, text: value } of kernel.tokens) {
       if (kind === TYPE) shape = shapeOf(value);
-      else if (kind === OPERATOR) parts.push(parts.length > 0 && " · ", tokenElement(strings, kind, value, { class: "t4" }));
+      else if (kind === OPERATOR) parts.push(parts.length > 0 && " · ", tokenElement(this.view, kind, value, { class: "t4" }));
     }
     for (const part of parts) if (part instanceof Element) part.textContent = shortName(part.textContent);
     const number = (value) => h("td", { class: "n" }, value);
@@ -152,7 +150,7 @@ class RunExplorer extends Explorer {
     this.launch = launch;
     this.pointed = null;
     this.light();
-    const named = kernel >= 0 ? `${sentenceText(this.model.kernels[kernel].say, this.view.strings)} ${sentenceText(this.model.kernels[kernel].why, this.view.strings)}` : sentenceText(this.model.say, this.view.strings);
+    const named = kernel >= 0 ? `${sentenceText(this.model.kernels[kernel].say)} ${sentenceText(this.model.kernels[kernel].why)}` : sentenceText(this.model.say);
     this.shell.announce(launch >= 0 ? `${this.launchText(launch)} ${named}` : named);
     this.ctx.changed();
   }
@@ -163,7 +161,6 @@ class RunExplorer extends Explorer {
   }
 
   light() {
-    const { strings } = this.view;
     const { kernel, launch } = this.pointed ?? this;
     this.roofline.light(kernel);
     this.time.light(kernel, launch);
@@ -175,8 +172,8 @@ class RunExplorer extends Explorer {
     const found = this.model.kernels[kernel];
     const told = found ?? this.model;
     const opens = found && !this.pointed && this.model.levels.has(kernel) && this.tabs.selected === "run";
-    fill(this.shell.say, sentence(told.say, strings), opens && [" ", h("button", { class: "link", type: "button", onclick: () => this.open(kernel, true) }, "See it at every level")],
-      h("small", null, launch >= 0 && found && `${this.launchText(launch)} `, sentence(told.why, strings)));
+    fill(this.shell.say, sentence(told.say), opens && [" ", h("button", { class: "link", type: "button", onclick: () => this.open(kernel, true) }, "See it at every level")],
+      h("small", null, launch >= 0 && found && `${this.launchText(launch)} `, sentence(told.why)));
   }
 
   walk(by) {

@@ -59,7 +59,7 @@ export function createForm(explorer, index) {
   const head = h("div", { class: "form-head" },
     h("p", { class: "form-name", id }, form.name),
     h("p", { class: "numbers" }, form.written && [h("b", null, form.runs.toLocaleString("en")), form.runs === 1 ? " evaluation" : " evaluations", " · peak ", h("b", null, size(form.peak.bytes))]),
-    h("p", { class: "sentence" }, sentence(form.say, view.strings)));
+    h("p", { class: "sentence" }, sentence(form.say)));
   const el = h("section", { class: "form", "aria-labelledby": id, "data-form": index }, head);
   if (!form.written) return { el, rows: null, draw() {}, mark() {}, destroy() {} };
 
@@ -106,7 +106,7 @@ export function createForm(explorer, index) {
 
   /** The same thing in every form: the lines that compute it, and every place that names it; with `show`, in the window. */
   function mark(show = false) {
-    const own = (key) => (key < 0 ? [] : form.rows.map((_, row) => row).filter((row) => form.on[row].some((item) => item.key === key) || (form.on[row].length === 0 && form.keyOf[row] === key && form.rows[row][0] === 2)));
+    const own = (key) => (key < 0 ? [] : form.rows.map((_, row) => row).filter((row) => form.on[row].some((item) => item.key === key) || (form.on[row].length === 0 && form.keyOf[row] === key && form.rows[row].kind === 2)));
     const same = own(explorer.key);
     if (show && same.length && !same.some(inWindow)) rows.scrollTo(same[0]);
     rows.mark("same", same);

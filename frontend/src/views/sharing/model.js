@@ -1,7 +1,4 @@
 // What the sharing view knows: one computation in several forms, and which lines of them compute the same thing.
-import { END, TOKENS } from "../../core/rowmodel.js";
-
-const KEY = 0, ROW = 1, RUNS = 2, BYTES = 3, LIVES = 4;
 
 /** "640 B", "1.5 kB", "2 MB". */
 export function size(bytes) {
@@ -9,21 +6,19 @@ export function size(bytes) {
   return `${Number((bytes / unit).toPrecision(3)).toLocaleString("en")} ${name}`;
 }
 
-const pairs = (flat) => Array.from({ length: flat.length / 2 }, (_, i) => ({ made: flat[2 * i], last: flat[2 * i + 1] }));
-
 /** A form with its rows counted from its own first one; `items` by row. */
 function formOf(view, form) {
-  const [first, last] = form.rows;
-  const rows = first < 0 ? [] : view.program.rows.slice(first, last + 1).map((row) => Object.assign([...row], { [END]: row[END] < 0 ? -1 : row[END] - first }));
-  const items = form.items.map((item) => ({ key: item[KEY], row: item[ROW] < 0 ? -1 : item[ROW] - first, runs: item[RUNS], bytes: item[BYTES], lives: pairs(item[LIVES]) }));
+  const { first, last } = form;
+  const rows = first < 0 ? [] : view.rows.slice(first, last + 1).map((row) => ({ ...row, end: row.end < 0 ? -1 : row.end - first }));
+  const items = form.items.map((item) => ({ ...item, row: item.row < 0 ? -1 : item.row - first }));
   const on = rows.map(() => []);
   for (const item of items) on[item.row]?.push(item);
   // A line that computes nothing names a parameter, a function or a result: its first name is its key.
-  const keyOf = rows.map((row, i) => on[i][0]?.key ?? row[TOKENS].filter((_, t) => t % 3 === 2).find((ref) => ref >= 0 && ref < view.keys.length) ?? -1);
+  const keyOf = rows.map((row, i) => on[i][0]?.key ?? row.tokens.map(({ ref }) => ref).find((ref) => ref >= 0 && ref < view.keys.length) ?? -1);
   return {
-    name: view.strings[form.name], say: form.say, rows, items, on, keyOf, steps: form.steps, total: form.total, live: form.live,
-    peak: { step: form.peak[0], bytes: form.peak[1] }, runs: items.reduce((sum, item) => sum + item.runs, 0),
-    program: { strings: view.strings, program: { rows } }, written: first >= 0,
+    name: form.name, say: form.say, rows, items, on, keyOf, steps: form.steps, total: form.total, live: form.live,
+    peak: form.peak, runs: items.reduce((sum, item) => sum + item.runs, 0),
+    program: { reference: view.reference, rows }, written: first >= 0,
   };
 }
 
@@ -53,7 +48,7 @@ export function createModel(view) {
   return {
     start: { step: Math.max(0, Math.min(steps - 1, highest?.peak.step ?? 0)), key: copied() },
     forms, steps, bytes: Math.max(1, ...forms.flatMap((form) => form.live), ...forms.map((form) => form.peak.bytes)),
-    name: (key) => view.strings[view.keys[key][0]], what: (key) => view.strings[view.keys[key][1]],
+    name: (key) => view.keys[key].name, what: (key) => view.keys[key].what,
     /** How often a key is evaluated in each form, and by how many expressions. */
     runsOf: (key) => forms.map((form) => {
       const own = form.items.filter((item) => item.key === key);

@@ -221,7 +221,7 @@ class SharingExplorer extends Explorer {
     const wanted = query.toLowerCase();
     const key = (form, row) => form.on[row].some((item) => `${this.model.name(item.key)} ${this.model.what(item.key)}`.toLowerCase().includes(wanted));
     this.matches = !wanted ? [] : this.model.forms.flatMap((form, index) => form.rows.map((_, row) => ({ index, row }))
-      .filter(({ row }) => key(form, row) || (scope !== "key" && rowText(form.rows[row], this.view.strings).toLowerCase().includes(wanted))));
+      .filter(({ row }) => key(form, row) || (scope !== "key" && rowText(form.rows[row]).toLowerCase().includes(wanted))));
     this.forms.forEach(({ rows }, index) => {
       const own = new Set(this.matches.filter((match) => match.index === index).map(({ row }) => row));
       rows?.filter(only && wanted ? (row) => own.has(row) : null);

@@ -6,17 +6,17 @@ import { KNOWN, STATUS } from "./marks.js";
 /** `byRow[row]` lists the items (variables, relations) that stand on the row; those without one stand on `spare`. */
 export function byRow(items, count, spare) {
   const out = Array.from({ length: count }, () => []);
-  items.forEach((item, index) => out[item[1] >= 0 && item[1] < count ? item[1] : spare]?.push(index));
+  items.forEach((item, index) => out[item.row >= 0 && item.row < count ? item.row : spare]?.push(index));
   return out;
 }
 
 /** What a variable's pill says now. */
 export function variableFace(view, state, v) {
-  const [name, , what] = view.vars[v].map((entry, i) => (i === 1 ? entry : view.strings[entry]));
+  const { name, what } = view.variables[v];
   const lead = state.lead[v];
   const known = state.known[lead];
-  const short = state.short[lead] >= 0 ? view.strings[state.short[lead]] : "";
-  const full = state.full[lead] >= 0 ? view.strings[state.full[lead]] : "";
+  const short = state.short[lead];
+  const full = state.full[lead];
   return { name, what, known, short, full, seen: state.seen[v] === 1 };
 }
 
@@ -35,7 +35,7 @@ function drawVariable(view, chip, face, fresh) {
 
 function drawRelation(view, chip, rel, status, fresh) {
   const kind = STATUS[status] ?? STATUS[0];
-  const label = view.strings[view.rels[rel][2]];
+  const label = view.relations[rel].label;
   chip.className = `chip rel ${kind.id}${status === UNSEEN ? " unseen" : ""}${fresh ? " fresh" : ""}`;
   text(chip.children[0], kind.sign);
   text(chip.children[1], label);
@@ -81,13 +81,13 @@ export function createDirty(view) {
   const rels = new Map();
   return (state, fresh) => {
     const rows = new Set();
-    view.vars.forEach(([, row], v) => {
+    view.variables.forEach(({ row }, v) => {
       const lead = state.lead[v];
       const face = state.seen[v] | (state.known[lead] << 1) | (Number(fresh.vars.has(v)) << 3) | ((state.short[lead] + 1) << 4);
       if (vars.get(v) !== face) rows.add(row);
       vars.set(v, face);
     });
-    view.rels.forEach(([, row], rel) => {
+    view.relations.forEach(({ row }, rel) => {
       const face = (state.rel[rel] + 1) * 2 + Number(fresh.rels.has(rel));
       if (rels.get(rel) !== face) rows.add(row);
       rels.set(rel, face);

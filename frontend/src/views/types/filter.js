@@ -1,5 +1,5 @@
 // What a search means: which rows match, and which steps concern the rows that are kept.
-import { TOKENS, rowText } from "../../core/rowmodel.js";
+import { rowText } from "../../core/rowmodel.js";
 
 const OPERATOR = 4;
 export const SCOPES = [
@@ -8,19 +8,17 @@ export const SCOPES = [
 
 /** `match(query, scope)` → the rows that match, in order; types are those of the last state, `final`. */
 export function createMatcher(view, varsOn, relsOn, final) {
-  const { rows } = view.program;
-  const lower = (index) => (view.strings[index] ?? "").toLowerCase();
-  const texts = rows.map((row) => rowText(row, view.strings).toLowerCase());
+  const { rows } = view;
+  const lower = (text) => text.toLowerCase();
+  const texts = rows.map((row) => rowText(row).toLowerCase());
 
   function operators(row) {
-    const list = rows[row][TOKENS];
-    const out = relsOn[row].map((rel) => lower(view.rels[rel][0]));
-    for (let i = 0; i < list.length; i += 3) if (list[i] === OPERATOR) out.push(lower(list[i + 1]));
-    return out;
+    const named = rows[row].tokens.filter(({ kind }) => kind === OPERATOR).map(({ text }) => lower(text));
+    return [...relsOn[row].map((rel) => lower(view.relations[rel].name)), ...named];
   }
-  const variables = (row) => varsOn[row].flatMap((v) => [lower(view.vars[v][0]), lower(view.vars[v][2])]);
+  const variables = (row) => varsOn[row].flatMap((v) => [lower(view.variables[v].name), lower(view.variables[v].what)]);
   const types = (row) => varsOn[row].flatMap((v) => [lower(final.short[final.lead[v]]), lower(final.full[final.lead[v]])]);
-  const labels = (row) => relsOn[row].map((rel) => lower(view.rels[rel][2]));
+  const labels = (row) => relsOn[row].map((rel) => lower(view.relations[rel].label));
   const inside = {
     op: operators, var: variables, type: types,
     all: (row) => [texts[row], ...variables(row), ...labels(row), ...types(row)],

@@ -12,9 +12,9 @@ export function createFinder(explorer) {
   const { view } = explorer;
   const match = createMatcher(view, explorer.varsOn, explorer.relsOn, explorer.final);
   const { functions } = view;
-  const always = view.program.rows.length >= MANY_ROWS;
+  const always = view.rows.length >= MANY_ROWS;
   const pick = h("select", { "aria-label": "function", hidden: functions.length < 2 },
-    h("option", { value: -1 }, "every function"), functions.map(([name], i) => h("option", { value: i }, view.strings[name])));
+    h("option", { value: -1 }, "every function"), functions.map(({ name }, i) => h("option", { value: i }, name)));
   const finder = { search: null, keep: null, fn: -1, matches: [], restore, close };
   finder.search = createSearch({ scopes: SCOPES, extra: [pick], placeholder: "find an operator, a variable, a type", onChange: filter, onMove: move });
   finder.search.el.hidden = !always;
@@ -25,7 +25,7 @@ export function createFinder(explorer) {
 
   function filter({ query, scope, only }) {
     const span = finder.fn >= 0 ? functions[finder.fn] : null;
-    const inside = (row) => !span || (row >= span[1] && row <= span[2]);
+    const inside = (row) => !span || (row >= span.first && row <= span.last);
     finder.matches = match(query, scope).filter(inside);
     const matching = new Set(finder.matches);
     const narrowed = span || (only && query);

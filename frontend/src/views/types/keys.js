@@ -9,7 +9,7 @@ export function bindings(explorer) {
     explorer.move(name);
   };
   const page = Math.max(5, Math.round(explorer.count / 20));
-  const row = () => (explorer.rows.selected >= 0 ? explorer.rows.selected : explorer.view.steps[explorer.step]?.[1] ?? 0);
+  const row = () => (explorer.rows.selected >= 0 ? explorer.rows.selected : explorer.view.steps[explorer.step]?.row ?? 0);
   return [
     { keys: ["ArrowRight"], shown: ["→"], label: "next step", run: go("forward") },
     { keys: ["ArrowLeft"], shown: ["←"], label: "previous step", run: go("back") },

@@ -15,9 +15,9 @@ const CHARACTER = 7.3; // the advance of the monospaced text in the graph, in pi
 
 /** A step as an entry of a list: its mark, number and sentence; clicking goes there. */
 export function stepEntry(view, step, say, go, note = "") {
-  const mark = MARKS[view.steps[step]?.[0]] ?? MARKS[0];
+  const mark = MARKS[view.steps[step]?.mark] ?? MARKS[0];
   return h("button", { class: "entry", type: "button", "data-step": step, onclick: () => go(step) },
-    glyph(mark), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say, view.strings)), note && h("span", { class: "note" }, note));
+    glyph(mark), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say)), note && h("span", { class: "note" }, note));
 }
 
 /** The answer to the question: why a variable is known, what happened to a relation, else why this step could happen. */
@@ -30,9 +30,9 @@ function drawRelationStory(view, pane, { step, question: { rel }, state, stepsOf
   const status = STATUS[state.rel[rel]];
   const steps = stepsOf[rel];
   fill(pane,
-    h("p", { class: "ask" }, "What happened to ", h("code", null, view.strings[view.rels[rel][2]]), "?"),
+    h("p", { class: "ask" }, "What happened to ", h("code", null, view.relations[rel].label), "?"),
     h("p", { class: "soft" }, status ? `After this step: ${status.word}.` : "It does not exist yet."),
-    h("ol", { class: "chain" }, steps.slice(0, LONGEST).map((at) => h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at][2], go)))),
+    h("ol", { class: "chain" }, steps.slice(0, LONGEST).map((at) => h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at].say, go)))),
     steps.length > LONGEST && h("p", { class: "soft" }, `and ${steps.length - LONGEST} more steps`));
 }
 
@@ -48,31 +48,31 @@ function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
   const { chain, more } = becauseChain(view, from, LONGEST);
   const ordered = [...chain].sort((a, b) => b.step - a.step);
   const notes = ["", "direct cause"];
-  const list = h("ol", { class: "chain" }, ordered.map(({ step: at, depth }) => h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at][2], go, notes[depth] ?? ""))));
+  const list = h("ol", { class: "chain" }, ordered.map(({ step: at, depth }) => h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at].say, go, notes[depth] ?? ""))));
   if (chain.length === 1) head.push(h("p", { class: "soft" }, "It rests on the program alone."));
   fill(pane, head, list, more > 0 && h("p", { class: "soft" }, `and ${more} earlier steps`));
 }
 
 /** The relations and variables to draw: everything when small, else what the current step touches. */
 export function neighbourhood(view, state, focus, relsOf, window = []) {
-  const rels = view.rels.map((_, rel) => rel).filter((rel) => state.rel[rel] !== UNSEEN);
-  if (rels.length + view.vars.length <= EVERYTHING) return { rels, cut: false };
+  const rels = view.relations.map((_, rel) => rel).filter((rel) => state.rel[rel] !== UNSEEN);
+  if (rels.length + view.variables.length <= EVERYTHING) return { rels, cut: false };
   const near = new Set(focus.rels);
   // A step that touches nothing, such as the last, shows what the rows on the screen have.
-  if (!focus.rels.size && !focus.vars.size) for (const rel of rels) if (near.size < NEAR && window.includes(view.rels[rel][1])) near.add(rel);
+  if (!focus.rels.size && !focus.vars.size) for (const rel of rels) if (near.size < NEAR && window.includes(view.relations[rel].row)) near.add(rel);
   for (const v of focus.vars) for (const rel of relsOf[v] ?? []) if (state.rel[rel] !== UNSEEN) near.add(rel);
-  for (const rel of [...near]) for (const v of view.rels[rel][3]) for (const other of relsOf[v] ?? []) {
+  for (const rel of [...near]) for (const v of view.relations[rel].variables) for (const other of relsOf[v] ?? []) {
     if (near.size < NEAR && state.rel[other] !== UNSEEN) near.add(other);
   }
   return { rels: [...near].slice(0, NEAR).sort((a, b) => a - b), cut: true };
 }
 
 /** In a large program the weights would crowd out what is being inferred. */
-const isParameter = (view, v) => view.program.rows[view.vars[v][1]]?.[0] === 2;
+const isParameter = (view, v) => view.rows[view.variables[v].row]?.kind === 2;
 
 function classNodes(view, state, rels, everything, focus) {
   const leads = new Map();
-  const wanted = new Set(rels.flatMap((rel) => view.rels[rel][3]).map((v) => state.lead[v]));
+  const wanted = new Set(rels.flatMap((rel) => view.relations[rel].variables).map((v) => state.lead[v]));
   state.lead.forEach((lead, v) => {
     if (!state.seen[v] || !(everything || (wanted.has(lead) && (focus.vars.has(v) || !isParameter(view, v))))) return;
     if (!leads.has(lead)) leads.set(lead, []);
@@ -92,20 +92,20 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
   const yLeft = new Map(left.flatMap((node, i) => node.members.map((v) => [v, spread(left.length, i)])));
   const svg = s("svg", { class: "bipartite", width, height: rows * GAP + 8, viewBox: `0 0 ${width} ${rows * GAP + 8}`, role: "group", "aria-label": "constraint graph" });
   rels.forEach((rel, i) => {
-    for (const v of new Set(view.rels[rel][3])) {
+    for (const v of new Set(view.relations[rel].variables)) {
       if (!yLeft.has(v)) continue;
       svg.append(s("path", { class: `wire ${focus.rels.has(rel) ? "hot" : ""}`, d: link(leftWidth, yLeft.get(v), width - rightWidth, spread(rels.length, i)) }));
     }
   });
   left.forEach(({ lead, members }, i) => {
     const face = variableFace(view, state, lead);
-    const names = members.map((v) => view.strings[view.vars[v][0]]).join(" ");
+    const names = members.map((v) => view.variables[v].name).join(" ");
     const label = face.short ? `${names} : ${face.short}` : names;
     svg.append(node(0, spread(left.length, i), leftWidth, 11, `var ${KNOWN[face.known].id}${members.some((v) => focus.vars.has(v)) ? " fresh" : ""}`, label, `${label}, ${KNOWN[face.known].word}`, () => onVar(lead)));
   });
   rels.forEach((rel, i) => {
     const status = STATUS[state.rel[rel]] ?? STATUS[0];
-    const name = view.strings[view.rels[rel][0]];
+    const name = view.relations[rel].name;
     svg.append(node(width - rightWidth, spread(rels.length, i), rightWidth, 3, `rel ${status.id}${focus.rels.has(rel) ? " fresh" : ""}`, `${status.sign}${name}`, `${name}, relation, ${status.word}`, () => onRel(rel)));
   });
   fill(pane, h("p", { class: "soft" }, cut ? "What this step is about: variables left, relations right; parameters are left out." : "Variables (left, one node a class) and the relations that mention them."), svg);
@@ -140,7 +140,7 @@ export function drawClasses(view, pane, { state, focus, onVar }) {
 
 function branch(view, state, v, allowed, focus, onVar) {
   const below = [...allowed].filter((child) => child !== v && state.parent[child] === v);
-  const name = view.strings[view.vars[v][0]];
+  const name = view.variables[v].name;
   return h("div", { class: "branch" },
     h("button", { class: `leaf${focus.vars.has(v) ? " fresh" : ""}`, type: "button", onclick: () => onVar(v) }, name),
     below.length > 0 && h("div", { class: "below" }, below.map((child) => branch(view, state, child, allowed, focus, onVar))));

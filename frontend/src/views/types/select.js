@@ -15,7 +15,7 @@ export function createQuestion(explorer) {
   /** Goes to the step that made `v` known, and says why. */
   function why(v) {
     Object.assign(question, { v, rel: -1 });
-    const row = view.vars[v][1];
+    const row = view.variables[v].row;
     if (row >= 0) explorer.rows.reveal(row);
     if (explorer.since[v] >= 0) explorer.jump(explorer.since[v]);
     show(row);
@@ -24,7 +24,7 @@ export function createQuestion(explorer) {
   /** Tells the steps of a relation, from the queue to its end. */
   function relation(rel) {
     Object.assign(question, { v: -1, rel });
-    const row = view.rels[rel][1];
+    const row = view.relations[rel].row;
     if (row >= 0) explorer.rows.reveal(row);
     show(row);
   }
@@ -57,8 +57,8 @@ export function createQuestion(explorer) {
   function restore(text) {
     const [, kind, digits] = /^([vr])(\d{1,7})$/.exec(text ?? "") ?? [];
     const index = Number(digits);
-    question.v = kind === "v" && view.vars[index] ? index : -1;
-    question.rel = kind === "r" && view.rels[index] ? index : -1;
+    question.v = kind === "v" && view.variables[index] ? index : -1;
+    question.rel = kind === "r" && view.relations[index] ? index : -1;
   }
 
   return question;

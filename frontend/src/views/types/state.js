@@ -16,8 +16,8 @@ function empty(vars, rels) {
     next: Int32Array.from({ length: vars }, (_, i) => i),
     /** Of a class's leader: what is known of its type (0 nothing, 1 a part, 2 all), and its two spellings. */
     known: new Uint8Array(vars),
-    short: new Int32Array(vars).fill(-1),
-    full: new Int32Array(vars).fill(-1),
+    short: Array(vars).fill(""),
+    full: Array(vars).fill(""),
     /** Of a variable: the step that made its type known, or -1. */
     since: new Int32Array(vars).fill(-1),
     rel: new Int8Array(rels).fill(UNSEEN),
@@ -27,7 +27,7 @@ function empty(vars, rels) {
 
 function copy(state) {
   const out = { ...state, queue: [...state.queue] };
-  for (const [key, value] of Object.entries(state)) if (ArrayBuffer.isView(value)) out[key] = value.slice();
+  for (const [key, value] of Object.entries(state)) if (ArrayBuffer.isView(value) || Array.isArray(value)) out[key] = value.slice();
   return out;
 }
 
@@ -59,17 +59,17 @@ function learn(state, variable, short, full, known) {
 }
 
 const APPLY = {
-  v: (state, variable) => { state.seen[variable] = 1; },
-  t: learn,
-  u: unite,
-  r: (state, rel, status) => { state.rel[rel] = status; },
-  q: (state, rel) => { if (!state.queue.includes(rel)) state.queue.push(rel); },
-  f: (state, rel) => {
+  v: (state, { variable }) => { state.seen[variable] = 1; },
+  t: (state, { variable, short, full, known }) => learn(state, variable, short, full, known),
+  u: (state, { first, second }) => unite(state, first, second),
+  r: (state, { relation, status }) => { state.rel[relation] = status; },
+  q: (state, { relation: rel }) => { if (!state.queue.includes(rel)) state.queue.push(rel); },
+  f: (state, { relation: rel }) => {
     const at = state.queue.indexOf(rel);
     if (at >= 0) state.queue.splice(at, 1);
     state.queue.unshift(rel);
   },
-  p: (state, rel) => {
+  p: (state, { relation: rel }) => {
     const at = state.queue.indexOf(rel);
     if (at >= 0) state.queue.splice(at, 1);
   },
@@ -79,13 +79,13 @@ const APPLY = {
 export function createReplay(view) {
   const { steps } = view;
   const every = Math.max(16, Math.ceil(steps.length / CHECKPOINTS));
-  const checkpoints = [empty(view.vars.length, view.rels.length)];
+  const checkpoints = [empty(view.variables.length, view.relations.length)];
   let state = copy(checkpoints[0]);
 
   function forward(target) {
     while (state.step < target) {
       state.step += 1;
-      for (const [name, ...args] of steps[state.step][4]) APPLY[name]?.(state, ...args);
+      for (const change of steps[state.step].changes) APPLY[change.tag]?.(state, change);
       const at = (state.step + 1) / every;
       if (Number.isInteger(at) && at === checkpoints.length) checkpoints.push(copy(state));
     }
@@ -117,24 +117,24 @@ export function classes(state) {
 export function uniqueNames(view) {
   const names = new Map();
   const add = (name, v) => names.set(name, names.has(name) && names.get(name) !== v ? -1 : v);
-  view.vars.forEach(([name, , what], v) => {
-    add(view.strings[name], v);
-    if (what !== name) add(view.strings[what], v);
+  view.variables.forEach(({ name, what }, v) => {
+    add(name, v);
+    if (what !== name) add(what, v);
   });
   return names;
 }
 
 /** For each relation the steps that did something to it. */
 export function stepsOf(view) {
-  const out = view.rels.map(() => []);
-  view.steps.forEach(([, , , , changes], step) => { for (const rel of touched(changes).rels) out[rel].push(step); });
+  const out = view.relations.map(() => []);
+  view.steps.forEach(({ changes }, step) => { for (const rel of touched(changes).rels) out[rel].push(step); });
   return out;
 }
 
 /** For each variable the relations that mention it. */
 export function relationsOf(view) {
-  const out = view.vars.map(() => []);
-  view.rels.forEach(([, , , vars], rel) => { for (const v of new Set(vars)) out[v]?.push(rel); });
+  const out = view.variables.map(() => []);
+  view.relations.forEach(({ variables: vars }, rel) => { for (const v of new Set(vars)) out[v]?.push(rel); });
   return out;
 }
 
@@ -145,13 +145,13 @@ export const finalState = (view) => createReplay(view).seek(view.steps.length - 
 export function touched(changes) {
   const vars = new Set();
   const rels = new Set();
-  for (const [name, ...args] of changes) {
-    if (name === "v" || name === "t") vars.add(args[0]);
-    else if (name === "u") args.forEach((v) => vars.add(v));
-    else if ("rqfp".includes(name)) rels.add(args[0]);
+  for (const change of changes) {
+    if (change.tag === "v" || change.tag === "t") vars.add(change.variable);
+    else if (change.tag === "u") vars.add(change.first).add(change.second);
+    else rels.add(change.relation);
   }
   return { vars, rels };
 }
 
 /** Why a step could happen: it, and the steps it rests on, back to the program. */
-export const becauseChain = (view, step, limit = 40) => causeChain((at) => view.steps[at]?.[3] ?? [], step, limit);
+export const becauseChain = (view, step, limit = 40) => causeChain((at) => view.steps[at]?.because ?? [], step, limit);

@@ -10,11 +10,11 @@ const SLIDE = 240;
  * their new places, unless the reader asked for less motion or goes too fast to see it.
  */
 export function createQueue(view, el, { onRel, reduced }) {
-  const name = (rel) => view.strings[view.rels[rel][0]];
+  const name = (rel) => view.relations[rel].name;
   let last = 0;
 
   function token(rel, kind, sign, note) {
-    const label = view.strings[view.rels[rel][2]];
+    const label = view.relations[rel].label;
     return h("button", { class: `token ${kind}`, type: "button", "data-token": rel, title: label, "aria-label": `${sign}${name(rel)}${note}`, onclick: () => onRel(rel) }, sign, name(rel));
   }
 
@@ -33,8 +33,8 @@ export function createQueue(view, el, { onRel, reduced }) {
     const calm = !reduced() && now - last > 2 * SLIDE && el.isConnected;
     last = now;
     const before = calm ? places() : null;
-    const moved = new Set(changes.filter(([kind]) => kind === "f").map(([, rel]) => rel));
-    const taken = changes.filter(([kind, rel]) => kind === "p" && !state.queue.includes(rel)).map(([, rel]) => rel);
+    const moved = new Set(changes.filter(({ tag }) => tag === "f").map(({ relation }) => relation));
+    const taken = changes.filter(({ tag, relation }) => tag === "p" && !state.queue.includes(relation)).map(({ relation }) => relation);
     fill(el,
       taken.length > 0 && h("span", { class: "dir" }, "took"),
       taken.map((rel) => token(rel, "left", "▶ ", ", just taken from the queue")),
@@ -48,7 +48,7 @@ export function createQueue(view, el, { onRel, reduced }) {
 /** The classes of more than one variable, as sets. */
 export function drawFoot(view, el, state) {
   const groups = classes(state);
-  const name = (v) => view.strings[view.vars[v][0]];
+  const name = (v) => view.variables[v].name;
   const shown = groups.slice(0, 6).map((members) => `{${members.slice(0, 8).map(name).join(" ")}${members.length > 8 ? " …" : ""}}`).join("  ");
   text(el, groups.length ? shown + (groups.length > 6 ? `  +${groups.length - 6}` : "") : "none yet");
 }

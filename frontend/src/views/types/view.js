@@ -11,7 +11,6 @@ import { nextStep } from "../../core/steps.js";
 import { createTabs } from "../../core/tabs.js";
 import { byRow, createDirty, typeColumns } from "./chips.js";
 import { conflictRows, drawConflict } from "./conflict.js";
-import { checkTypes } from "./check.js";
 import { createFinder } from "./find.js";
 import { createQueue, drawFoot } from "./strips.js";
 import { MARKS } from "./marks.js";
@@ -33,7 +32,6 @@ const ON_ROWS = [{ id: "program", label: "Program" }, { id: "types", label: "Typ
 const COLUMNS = { program: [], types: ["vars"], relations: ["rels"] };
 
 export function mountTypes(root, view, ctx) {
-  checkTypes(view);
   return new TypesExplorer(root, view, ctx).begin();
 }
 
@@ -47,9 +45,9 @@ class TypesExplorer extends Explorer {
     this.final = final;
     this.since = final.since;
     this.relsOf = relationsOf(view);
-    const spare = Math.max(0, view.program.rows.length - 1);
-    this.varsOn = byRow(view.vars, view.program.rows.length, spare);
-    this.relsOn = byRow(view.rels, view.program.rows.length, spare);
+    const spare = Math.max(0, view.rows.length - 1);
+    this.varsOn = byRow(view.variables, view.rows.length, spare);
+    this.relsOn = byRow(view.relations, view.rows.length, spare);
     this.dirty = createDirty(view);
     this.byName = uniqueNames(view);
     this.stepsOf = stepsOf(view);
@@ -64,7 +62,7 @@ class TypesExplorer extends Explorer {
     const { view, ctx } = this;
     this.frameOf("Type inference, step by step");
     this.timeline = this.timelineOf({
-      kinds: view.steps.map(([mark]) => (MARKS[mark] ? mark : 0)), onSeek: (step) => { this.question.clear(); this.seek(step); },
+      kinds: view.steps.map(({ mark }) => (MARKS[mark] ? mark : 0)), onSeek: (step) => { this.question.clear(); this.seek(step); },
     });
     this.finder = createFinder(this);
     this.search = this.finder.search;
@@ -76,7 +74,7 @@ class TypesExplorer extends Explorer {
     this.buildAside();
     this.body = h("div", { class: "types-body on-rows" }, this.rows.el, this.aside);
     this.shell.body.append(this.conflict, h("div", { class: "queue-strip" }, this.queue), this.search.el, this.narrowTabs.el, this.body);
-    this.legend = createLegend({ marks: MARKS, kinds: view.steps.map(([mark]) => mark), onMark: (mark) => this.nextMark(mark) });
+    this.legend = createLegend({ marks: MARKS, kinds: view.steps.map(({ mark }) => mark), onMark: (mark) => this.nextMark(mark) });
     this.classes = h("span", { class: "classes" });
     this.shell.foot.append(h("span", null, "same type: ", this.classes), this.legend, this.hints(KEYS));
     if (view.conflict) drawConflict(view, this.conflict, (step) => this.jump(step));
@@ -151,21 +149,21 @@ class TypesExplorer extends Explorer {
     if (PANES.some(({ id }) => id === state.pane)) this.tabs.select(state.pane);
     this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "types");
     const row = integer(state.row, -1);
-    if (this.view.program.rows[row]) this.rows.select(row, { quiet: true });
-    else this.rows.scrollTo(this.view.steps[this.step]?.[1] ?? -1, true);
+    if (this.view.rows[row]) this.rows.select(row, { quiet: true });
+    else this.rows.scrollTo(this.view.steps[this.step]?.row ?? -1, true);
     this.drawPane();
   }
 
   // --- time -----------------------------------------------------------------------------------------
 
   spoken(step) {
-    const [mark, , say] = this.view.steps[step] ?? [0, -1, []];
-    return `${MARKS[mark]?.label ?? ""}. ${sentenceText(say, this.view.strings)}`;
+    const { mark, say } = this.view.steps[step] ?? { mark: 0, say: [] };
+    return `${MARKS[mark]?.label ?? ""}. ${sentenceText(say)}`;
   }
 
   kept() {
     const kept = this.finder.keep;
-    return kept && ((step) => kept(this.view.steps[step][1]));
+    return kept && ((step) => kept(this.view.steps[step].row));
   }
 
   /** Who steps on asks about the steps again. */
@@ -176,17 +174,17 @@ class TypesExplorer extends Explorer {
   /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
   go(step, quiet = false) {
     if (this.count === 0) {
-      fill(this.shell.say, this.view.program.rows.length === 0 ? "An empty module: there is nothing to infer." : "No step of this inference was recorded.");
+      fill(this.shell.say, this.view.rows.length === 0 ? "An empty module: there is nothing to infer." : "No step of this inference was recorded.");
       return;
     }
     const to = Math.max(0, Math.min(this.count - 1, step));
-    const [, row, say, , changes] = this.view.steps[to];
+    const { row, say, changes } = this.view.steps[to];
     // Scrolling reads the layout: first, while nothing has been written to the page.
     if (row >= 0) this.rows.scrollTo(row);
     this.step = to;
     this.state = this.replay.seek(to);
     this.fresh = touched(changes);
-    for (const at of this.dirty(this.state, this.fresh)) this.rows.update(at < 0 ? this.view.program.rows.length - 1 : at);
+    for (const at of this.dirty(this.state, this.fresh)) this.rows.update(at < 0 ? this.view.rows.length - 1 : at);
     this.rows.mark("now", row >= 0 ? [row] : []);
     const failed = this.view.conflict && to >= this.view.conflict.step;
     this.conflict.hidden = !failed;
@@ -194,7 +192,7 @@ class TypesExplorer extends Explorer {
     const [a, b] = failed ? conflictRows(this.view.conflict) : [[], []];
     this.rows.mark("a", a);
     this.rows.mark("b", b);
-    fill(this.shell.say, sentence(say, this.view.strings, (name) => this.named(name)));
+    fill(this.shell.say, sentence(say, (name) => this.named(name)));
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
     this.drawQueue(this.state, changes);
@@ -207,7 +205,7 @@ class TypesExplorer extends Explorer {
   }
 
   nextRare(by) {
-    const rare = (step) => MARKS[this.view.steps[step][0]]?.rare || this.view.steps[step][0] === 3;
+    const rare = (step) => MARKS[this.view.steps[step].mark]?.rare || this.view.steps[step].mark === 3;
     const to = nextStep(rare, this.step, by, this.count);
     if (to !== this.step) this.go(to);
   }
@@ -279,18 +277,18 @@ class TypesExplorer extends Explorer {
   hovered(hit) {
     const v = hit ? Number(hit.target?.closest?.("[data-var]")?.dataset.var ?? hit.ref) : -1;
     const rel = hit ? Number(hit.rel ?? hit.target?.closest?.("[data-rel]")?.dataset.rel ?? -1) : -1;
-    const vars = new Set(this.view.vars[v] ? membersOf(this.state, v) : []);
-    const rels = new Set(this.view.vars[v] ? this.relsOf[v] : rel >= 0 ? [rel] : []);
-    if (rel >= 0) for (const other of this.view.rels[rel][3]) vars.add(other);
+    const vars = new Set(this.view.variables[v] ? membersOf(this.state, v) : []);
+    const rels = new Set(this.view.variables[v] ? this.relsOf[v] : rel >= 0 ? [rel] : []);
+    if (rel >= 0) for (const other of this.view.relations[rel].variables) vars.add(other);
     const before = this.hover;
     this.hover = vars.size || rels.size ? { vars, rels, hover: true } : null;
     this.rows.mark("hover", hit && hit.row >= 0 ? [hit.row] : []);
     if (!before && !this.hover) return;
-    const linked = [...[...vars].map((at) => this.view.vars[at][1]), ...[...rels].map((at) => this.view.rels[at][1])];
+    const linked = [...[...vars].map((at) => this.view.variables[at].row), ...[...rels].map((at) => this.view.relations[at].row)];
     this.rows.mark("linked", linked.filter((row) => row >= 0));
     this.rows.light(vars);
     this.wire();
-    if (this.pane() === "graph" && this.view.vars.length < 60) this.drawPane();
+    if (this.pane() === "graph" && this.view.variables.length < 60) this.drawPane();
   }
 
   // --- keyboard -------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     const out = [];
     for (const [rel, [row]] of slotR) {
       if (state.rel[rel] === UNSEEN) continue;
-      const near = rows_.has(row) || view.rels[rel][3].some((v) => rows_.has(view.vars[v]?.[1]));
+      const near = rows_.has(row) || view.relations[rel].variables.some((v) => rows_.has(view.variables[v]?.row));
       if (near || focus.rels.has(rel)) out.push(rel);
     }
     return out;
@@ -91,7 +91,7 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     const front = [];
     for (const rel of shownRelations(state, focus)) {
       const to = yOf(slotR.get(rel));
-      for (const v of new Set(view.rels[rel][3])) {
+      for (const v of new Set(view.relations[rel].variables)) {
         const from = slotV.has(v) && state.seen[v] ? yOf(slotV.get(v)) : null;
         if (from === null || to === null) continue;
         const hot = focus.rels.has(rel);
@@ -101,7 +101,7 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
       }
     }
     const all = classes(state);
-    const some = view.vars.length <= SMALL ? all : all.filter((members) => members.some((v) => focus.vars.has(v)));
+    const some = view.variables.length <= SMALL ? all : all.filter((members) => members.some((v) => focus.vars.has(v)));
     const brackets = lanes(some, (v) => (slotV.has(v) ? yOf(slotV.get(v)) : null));
     svg.append(...back, ...front, ...brackets.map((b) => bracket(b, x.left, b.placed.some(([v]) => focus.vars.has(v)))));
   }

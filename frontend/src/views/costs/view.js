@@ -1,0 +1,82 @@
+// The costs view: beside each call its operations, its bytes, and the operations for each byte; below, the same for each operator.
+import { fill, h } from "../../core/dom.js";
+import { Explorer } from "../../core/explorer.js";
+import { integer } from "../../core/links.js";
+import { createRows } from "../../core/rows.js";
+import { addStyle } from "../../core/style.js";
+
+addStyle(`
+.cost-bar { display: inline-block; width: 5em; height: .7em; margin-right: .6em; background: linear-gradient(to right, var(--hue-blue) var(--share), transparent var(--share)); outline: 1px solid var(--line); }
+.cost-table { border-collapse: collapse; margin: .6em 0; }
+.cost-table :is(th, td) { padding: .15em .8em; text-align: right; }
+.cost-table :is(th, td):first-child { text-align: left; }
+.cost-table tr[aria-selected="true"] { background: var(--hover); }
+.rx .cost-grid .row.is-same { box-shadow: inset 4px 0 0 var(--accent); }
+`);
+
+const UNITS = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+const KEYS = [[["↑", "↓"], "line"], [["Esc"], "back"], [["?"], "keys"]];
+
+/** "25.6 M", "812". */
+export function amount(value) {
+  const [unit, sign] = UNITS.find(([size]) => value >= size) ?? [1, ""];
+  return sign ? `${Number((value / unit).toPrecision(3))} ${sign}` : value.toLocaleString("en");
+}
+
+const intensity = ({ flops, bytes }) => (bytes ? Number((flops / bytes).toPrecision(2)).toLocaleString("en") : "");
+
+/** @param {import("../../generated/costs.js").CostsView} view */
+export function mountCosts(root, view, ctx) {
+  return new CostsExplorer(root, view, ctx).begin();
+}
+
+class CostsExplorer extends Explorer {
+  build() {
+    const { view } = this;
+    this.byRow = new Map(view.calls.map((call) => [call.row, call]));
+    this.operator = -1;
+    this.frameOf("Costs, call by call");
+    this.shell.bar.append(this.tools(null, false));
+    const most = Math.max(1, ...view.calls.map(({ flops }) => flops));
+    const column = (id, title, write) => ({ id, title, width: "minmax(90px, 0.4fr)", draw: (row, cell) => { const call = this.byRow.get(row); fill(cell, call && write(call)); } });
+    this.rows = createRows({
+      view, label: `program of ${view.title}, with what each call computes and moves`, fit: true, foldLists: true,
+      columns: [
+        column("flops", "FLOPs", (call) => [h("i", { class: "cost-bar", style: { "--share": `${(100 * call.flops) / most}%` } }), amount(call.flops)]),
+        column("bytes", "bytes", ({ bytes }) => amount(bytes)), column("intensity", "FLOPs a byte", intensity),
+      ],
+      hooks: { select: (row, byReader) => byReader && this.choose(this.byRow.get(row)?.operator ?? -1) },
+    });
+    this.lines = view.operators.map((operator, i) => h("tr", { "aria-selected": false },
+      h("td", null, h("button", { class: "link", type: "button", onclick: () => this.choose(i === this.operator ? -1 : i) }, operator.name)),
+      [operator.calls.toLocaleString("en"), amount(operator.flops), amount(operator.bytes), intensity(operator)].map((text) => h("td", null, text))));
+    const head = ["operator", "calls", "FLOPs", "bytes", "FLOPs a byte"].map((text) => h("th", { scope: "col" }, text));
+    this.rows.el.classList.add("cost-grid");
+    this.shell.body.append(this.rows.el);
+    this.shell.foot.append(h("table", { class: "cost-table" }, h("thead", null, h("tr", null, head)), h("tbody", null, this.lines)), this.hints(KEYS));
+    fill(this.shell.say, view.summary);
+    this.rows.setColumns();
+    this.listen([
+      { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along the program", run: (event) => this.rows.move(event.key === "ArrowDown" ? 1 : -1, Math.max(0, this.rows.selected)) },
+      { keys: ["Escape"], shown: ["Esc"], label: "back", run: () => this.back() }, { keys: ["?"], label: "these keys", run: () => this.help() },
+    ]);
+  }
+
+  /** Marks the calls of an operator; -1: of none. */
+  choose(operator) {
+    this.operator = operator;
+    this.rows.mark("same", this.view.calls.filter((call) => call.operator === operator).map(({ row }) => row));
+    this.lines.forEach((line, i) => line.setAttribute("aria-selected", String(i === operator)));
+    this.ctx.changed();
+  }
+
+  token() {
+    return { op: this.operator >= 0 ? this.operator : "", row: this.selected() };
+  }
+
+  restore(state) {
+    const [operator, row] = [integer(state.op, -1), integer(state.row, -1)];
+    this.rows.select(this.view.rows[row] ? row : -1, { quiet: true });
+    this.choose(this.view.operators[operator] ? operator : -1);
+  }
+}
