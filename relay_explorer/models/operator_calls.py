@@ -11,18 +11,15 @@ from ..ops import (
     annotation,
     broadcast,
     create,
-    fixed_point,
     image,
     index,
     join,
     logical,
-    morphology,
     random,
     reduce,
     reshape,
     sparse,
     transform,
-    windows,
 )
 from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, Y, bools, ints, t
 from ..relay import nn, vision
@@ -151,7 +148,6 @@ NEURAL: list[Example] = [
     nn.matmul(X, t(6, 3, name="m")),
     nn.bias_add(IMAGE, var("b")),
     nn.batch_matmul(t(2, 3, 4), t(2, 5, 4, name="y")),
-    nn.batch_flatten(IMAGE),
     *(f(SIGNAL) for f in (nn.max_pool1d, nn.avg_pool1d)),
     *(f(VOLUME) for f in (nn.max_pool3d, nn.avg_pool3d)),
     *(f(IMAGE, (2, 2), (2, 2), ceil_mode=True) for f in (nn.max_pool2d, nn.avg_pool2d)),
@@ -167,10 +163,6 @@ NEURAL: list[Example] = [
     nn.upsampling3d(VOLUME, 2, 2, 2),
     nn.depth_to_space(IMAGE, 2),
     nn.space_to_depth(IMAGE, 2),
-    nn.space_to_batch_nd(t(1, 4, 4, 1), [2, 2], [[0, 0], [0, 0]]),
-    nn.batch_to_space_nd(t(4, 2, 2, 1), [2, 2], [[0, 0], [0, 0]]),
-    nn.correlation(IMAGE, t(1, 4, 8, 8, name="other"), 1, 1, 1, 1, 1, True, "NCHW"),
-    nn.fifo_buffer(t(1, 6), X, axis=0),
 ]
 
 SPARSE = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
@@ -178,26 +170,10 @@ BLOCKS = (t(3, 1, 2, name="data"), ints(3, name="indices"), ints(3, name="indptr
 BOXES = t(1, 5, 6, name="boxes")
 KEY = random.threefry_key(1)
 MORE: list[Example] = [
-    morphology.dilation2d(IMAGE, t(4, 3, 3, name="w"), (1, 2), 1),
     sparse.sparse_to_dense(ints(3, 2), (4, 5), t(3, name="v"), 1.5),
     sparse.sparse_to_dense(ints(3, 2), ints(2, name="s"), t(3, name="v")),
     sparse.sparse_reshape(ints(3, 2), [4, 6], [3, -1]),
     sparse.sparse_fill_empty_rows(ints(3, 2), t(3, name="v"), [4, 6], ONE),
-    windows.sliding_window(IMAGE, 1, [3, 2, 4], [1, 2, 2]),
-    windows.stft(X, 4, 1, 3, t(3, name="w")),
-    windows.dft(X, Y, True),
-    fixed_point.fixed_point_multiply(ints(2, 6), 2**30, -3),
-    fixed_point.fixed_point_multiply_per_axis(
-        ints(2, 6), ints(2, name="m"), ints(2, name="l"), ints(2, name="r"), True, True, [0]
-    ),
-    random.threefry_generate(KEY, (2, 3)),
-    random.threefry_split(KEY),
-    random.uniform(KEY, (2, 3), "float32", -1, 2),
-    random.normal(KEY, (2, 3), "float64"),
-    random.multinomial(KEY, t(2, 3, name="p"), 4),
-    nn.sparse_dense(X, BLOCKS),
-    nn.sparse_add(t(2, 4), SPARSE),
-    nn.sparse_transpose(SPARSE),
     nn.upsampling(IMAGE, t(name="h"), 2),
     nn.upsampling3d(VOLUME, t(name="d"), t(name="h"), 2),
     nn.pad(X, ints(2, 2)),

@@ -12,9 +12,9 @@ DECLARED: set[str] = set()  # the package's own operators, which the book's refe
 
 # The traits of operators whose declarations do not say theirs yet.
 _TRAITS: dict[Trait, str] = {
-    Trait.RESHAPE: "reshape squeeze expand_dims nn.batch_flatten contrib_reverse_reshape dyn.reshape",
+    Trait.RESHAPE: "reshape squeeze expand_dims contrib_reverse_reshape dyn.reshape",
     Trait.TRANSPOSE: "transpose layout_transform",
-    Trait.DISPLACED: "broadcast_to broadcast_to_like dyn.full fixed_point_multiply_per_axis full full_like "
+    Trait.DISPLACED: "broadcast_to broadcast_to_like dyn.full full full_like "
     "ones repeat reinterpret tile trilu zeros",
     Trait.COMMUTATIVE: "add multiply",
     Trait.ASSOCIATIVE: "multiply divide",

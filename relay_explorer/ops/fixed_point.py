@@ -6,31 +6,28 @@ A factor is m · 2^(s - 31): quantized programs rescale with it, and no floating
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
+from typing import Any as Anything
 
-from ..ir.attrs import Attrs, Ints, attr, required
-from ..ir.expr import Call, Expr
+from ..ir.attrs import Attrs, attr, required
+from ..ir.declaration import NotApplicable, Precision, Trait
+from ..ir.expr import Call
 from ..ir.op import OpPattern, RelationError, size_of
 from ..ir.show import show_shape
 from ..ir.types import TensorType, Type
-from .arguments import expr
-from .declare import declare
+from .arguments import Operand
+from .examples import ints
+from .layouts.layout import NO_LAYOUT_RULE
+from .layouts.same import elementwise_layout
 from .numeric import Array, np
+from .operator import operator
 from .relation import forward, normal_axes, same_dim, tensor
+from .te.lowered import Lowered
+from .te.tensors import Tensor, Value, number, stage
 
 __all__ = ["fixed_point_multiply", "fixed_point_multiply_per_axis"]
 
 _FRACTION = 31  # bits after the point of a multiplier
-
-
-class FixedPointMultiplyAttrs(Attrs, key="relay.attrs.FixedPointMultiplyAttrs"):
-    multiplier: int = required("The factor's fraction, as a whole number of 2⁻³¹.")
-    shift: int = required("The factor's power of two.")
-
-
-class FixedPointMultiplyPerAxisAttrs(Attrs, key="relay.attrs.FixedPointMultiplyPerAxisAttrs"):
-    is_lshift_required: bool = attr(False, "Whether the data is multiplied by 2 ** lshift beforehand.")
-    is_rshift_required: bool = attr(False, "Whether the product is divided by 2 ** rshift.")
-    axes: Ints = attr((), "The axes of the data that the multipliers and shifts lie along.")
 
 
 def _int32(type_: Type, operand: int, name: str) -> TensorType:
@@ -44,7 +41,7 @@ def _int32(type_: Type, operand: int, name: str) -> TensorType:
     return found
 
 
-def _scaled(attrs: FixedPointMultiplyAttrs, data: Type) -> Type:
+def _scaled(attrs: Anything, data: Type) -> Type:
     if not 0 <= attrs.multiplier < 2**31:
         raise RelationError(f"multiplier={attrs.multiplier} is a fraction of 2³¹, from 0 to {2**31 - 1}")
     if not -31 < attrs.shift < 32:
@@ -52,9 +49,7 @@ def _scaled(attrs: FixedPointMultiplyAttrs, data: Type) -> Type:
     return _int32(data, 0, "data")
 
 
-def _scaled_per_axis(
-    attrs: FixedPointMultiplyPerAxisAttrs, data: Type, multiplier: Type, lshift: Type, rshift: Type
-) -> Type:
+def _scaled_per_axis(attrs: Anything, data: Type, multiplier: Type, lshift: Type, rshift: Type) -> Type:
     x = _int32(data, 0, "data")
     axes = normal_axes(attrs.axes, len(x.shape), "fixed_point_multiply_per_axis")
     want = tuple([x.shape[axis] for axis in axes])
@@ -78,14 +73,12 @@ def _product(x: Array, multiplier: Array, left: Array, right: Array) -> Array:
     return ((product + (np.int64(1) << (places - 1))) >> places).astype("int32")
 
 
-def _whole(attrs: FixedPointMultiplyAttrs, x: Array) -> Array:
+def _whole(attrs: Anything, x: Array) -> Array:
     left, right = max(attrs.shift, 0), max(-attrs.shift, 0)
     return _product(x, np.int64(attrs.multiplier), np.int64(left), np.int64(right))
 
 
-def _each(
-    attrs: FixedPointMultiplyPerAxisAttrs, x: Array, multiplier: Array, lshift: Array, rshift: Array
-) -> Array:
+def _each(attrs: Anything, x: Array, multiplier: Array, lshift: Array, rshift: Array) -> Array:
     axes = normal_axes(attrs.axes, x.ndim)
     order = np.argsort(axes) if axes else []
     shape = [x.shape[axis] if axis in axes else 1 for axis in range(x.ndim)]
@@ -103,56 +96,101 @@ def _two_per_output(attrs: Attrs, inputs: Sequence[Type], output: Type) -> int:
 
 
 _FORMULA = r"y_i = \left\lfloor x_i\, m\, 2^{s - 31} + \tfrac12 \right\rfloor"
-_FIXED_POINT_MULTIPLY = declare(
+
+
+def _product_te(x: Value, multiplier: Value, left: Value, right: Value) -> Value:
+    """x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
+    product = (x.astype("int64") << left) * multiplier
+    places = right + number(31, "int64")
+    half = number(1, "int64") << (places - number(1, "int64"))
+    return ((product + half) >> places).astype("int32")
+
+
+def _fixed_point_multiply_te(call: Lowered) -> list[Tensor]:
+    x, attrs = call.inputs[0], call.attrs
+    shifts = [number(amount, "int64") for amount in (max(attrs.shift, 0), max(-attrs.shift, 0))]
+    multiplier = number(attrs.multiplier, "int64")
+    return [stage(x.shape, lambda *i: _product_te(x(*i), multiplier, *shifts), call.name)]
+
+
+def _per_axis_te(call: Lowered) -> list[Tensor]:
+    (x, multiplier, left, right), attrs = call.inputs, call.attrs
+    axes = normal_axes(attrs.axes, len(x.shape))
+    none = number(0, "int64")
+
+    def value(*i: Value) -> Value:
+        at = [i[axis] for axis in axes]
+        up = left(*at).astype("int64") if attrs.is_lshift_required else none
+        down = right(*at).astype("int64") if attrs.is_rshift_required else none
+        return _product(x(*i), multiplier(*at).astype("int64"), up, down)
+
+    return [stage(x.shape, value, call.name)]
+
+
+@operator(
     "fixed_point_multiply",
-    "Integers times a factor that is held as a fraction of 31 bits and a power of two.",
+    description="Integers times a factor that is held as a fraction of 31 bits and a power of two.",
     formula=_FORMULA,
-    relation=forward("FixedPointMultiply", "{out} = {0}, of int32", _scaled),
-    attrs=FixedPointMultiplyAttrs,
-    pattern=OpPattern.ELEMWISE,
-    flops=_two_per_output,
     family="arithmetic",
-    level=10,
+    relation=forward("FixedPointMultiply", "{out} = {0}, of int32", _scaled),
+    pattern=OpPattern.ELEMENTWISE,
+    flops=_two_per_output,
+    reference=_whole,
+    gradient=NotApplicable("it computes with integers, which have no derivatives"),
+    lowering=_fixed_point_multiply_te,
+    layout=elementwise_layout,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(ints(2, 6), 2**30, -3),
     lenient_in_tvm="It took elements of any type, and any multiplier and shift.",
-    compute=_whole,
-    lowering="fixed_point.fixed_point_multiply",
 )
-_PER_AXIS = declare(
+def fixed_point_multiply(
+    data: Operand,
+    multiplier: Annotated[int, required("The factor's fraction, as a whole number of 2⁻³¹.")],
+    shift: Annotated[int, required("The factor's power of two.")],
+) -> Call:
+    """`data` · `multiplier` · 2 ** (`shift` - 31), rounded; int32."""
+
+
+@operator(
     "fixed_point_multiply_per_axis",
-    "Integers times factors, one for each place of some axes, each a fraction of 31 bits and shifts.",
+    description=(
+        "Integers times factors, one for each place of some axes, each a fraction of 31 bits and shifts."
+    ),
     formula=r"y_{a i} = \left\lfloor x_{a i}\, 2^{l_i}\, m_i\, 2^{-r_i - 31} + \tfrac12 \right\rfloor",
+    family="arithmetic",
     relation=forward(
         "FixedPointMultiplyPerAxis", "{out} = {0}, if {1}, {2} and {3} lie along `axes`", _scaled_per_axis
     ),
-    inputs=("data", "multiplier", "lshift", "rshift"),
-    attrs=FixedPointMultiplyPerAxisAttrs,
-    pattern=OpPattern.ELEMWISE,
+    pattern=OpPattern.ELEMENTWISE,
     flops=_two_per_output,
-    family="arithmetic",
-    level=10,
+    reference=_each,
+    gradient=NotApplicable("it computes with integers, which have no derivatives"),
+    lowering=_per_axis_te,
+    traits={Trait.DISPLACED},
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(
+        ints(2, 6), ints(2, name="m"), ints(2, name="l"), ints(2, name="r"), True, True, [0]
+    ),
     lenient_in_tvm="It looked at the data's type alone.",
-    compute=_each,
-    lowering="fixed_point.per_axis",
 )
-
-
-def fixed_point_multiply(data: Expr, multiplier: int, shift: int) -> Expr:
-    """`data` · `multiplier` · 2 ** (`shift` - 31), rounded; int32."""
-    attrs = FixedPointMultiplyAttrs(multiplier=multiplier, shift=shift)
-    return Call(_FIXED_POINT_MULTIPLY, [expr(data)], attrs)
-
-
 def fixed_point_multiply_per_axis(
-    data: Expr,
-    multiplier: Expr,
-    lshift: Expr,
-    rshift: Expr,
-    is_lshift_required: bool,
-    is_rshift_required: bool,
-    axes: Sequence[int] | None,
-) -> Expr:
+    data: Operand,
+    multiplier: Operand,
+    lshift: Operand,
+    rshift: Operand,
+    is_lshift_required: Annotated[
+        bool, attr(False, "Whether the data is multiplied by 2 ** lshift beforehand.")
+    ],
+    is_rshift_required: Annotated[bool, attr(False, "Whether the product is divided by 2 ** rshift.")],
+    axes: Annotated[
+        Sequence[int] | None,
+        attr(
+            (),
+            "The axes of the data that the multipliers and shifts lie along.",
+            kind="Ints",
+            normal=lambda axes: axes or (),
+        ),
+    ],
+) -> Call:
     """`data` · 2 ** `lshift` · `multiplier` · 2 ** (-31 - `rshift`), each along `axes`, rounded; int32."""
-    attrs = FixedPointMultiplyPerAxisAttrs(
-        is_lshift_required=is_lshift_required, is_rshift_required=is_rshift_required, axes=axes or ()
-    )
-    return Call(_PER_AXIS, [expr(data), expr(multiplier), expr(lshift), expr(rshift)], attrs)

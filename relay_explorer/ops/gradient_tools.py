@@ -189,3 +189,11 @@ def typed_field(tuple_: Expr, index: int) -> Expr:
 _MOVED = "each dy goes to where its element came from; what was taken twice gets the sum"
 MOVED = Gradient(_MOVED, moved)
 MOVED_FIELD = Gradient(_MOVED, moved_field)
+
+
+def reshaped(call: Call, grad: Expr) -> list[Expr | None]:
+    """Differentiate an operator that keeps the elements in their order; other operands only give a shape."""
+    return [relay.reshape_like(grad, call.args[0]), *[None] * (len(call.args) - 1)]
+
+
+RESHAPED = Gradient("dx = dy, in the shape of x", reshaped)

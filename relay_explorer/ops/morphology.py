@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
+from typing import Any as Anything
 
-from ..ir.attrs import Attrs, DType, Ints, attr
-from ..ir.expr import Call, Expr
-from ..ir.op import OpPattern, RelationError, size_of
+from ..ir.attrs import Ints, attr
+from ..ir.declaration import NotApplicable, Precision
+from ..ir.expr import Call
+from ..ir.op import RelationError, size_of
 from ..ir.types import TensorType, Type
-from .arguments import expr
-from .declare import declare
+from .arguments import Operand
+from .examples import IMAGE, t
+from .layouts.layout import NO_LAYOUT_RULE
+from .nn.layout import layout_map
+from .nn.sliding import sides
+from .nn.window import both_sides, total_padding, window_places
 from .numeric import Array, element_type, np
+from .operator import call, operator
 from .relation import forward, same_dim, same_dtypes, tensor
+from .te.binary import plus
+from .te.convolution import places as te_places
+from .te.convolution import surrounded
+from .te.lowered import Lowered
+from .te.reduce import greatest
+from .te.tensors import Tensor, Value, View, cast, laid_out, number, reduce_axes
 
 __all__ = ["dilation2d"]
-
-
-class Dilation2DAttrs(Attrs, key="relay.attrs.Dilation2DAttrs"):
-    strides: Ints = attr((1, 1), "How far the window moves at a time, in rows and columns.")
-    padding: Ints = attr((0, 0), "How many zeros go around the image: one amount, 2, or top, left and so on.")
-    dilations: Ints = attr((1, 1), "The distance of the window's elements, in rows and columns.")
-    data_layout: str = attr("NCHW", "The layout of data and result.")
-    kernel_layout: str = attr("IHW", "The layout of the window: channels, rows, columns.")
-    out_dtype: DType | None = attr(None, "The element type of the result; None is the data's.")
 
 
 def _in_the_plane(values: Ints, name: str) -> Ints:
@@ -32,10 +37,7 @@ def _in_the_plane(values: Ints, name: str) -> Ints:
     return values[:2]
 
 
-def _dilated(attrs: Dilation2DAttrs, data: Type, weight: Type) -> Type:
-    from .nn.layout import layout_map  # nn stands below this file
-    from .nn.window import total_padding, window_places
-
+def _dilated(attrs: Anything, data: Type, weight: Type) -> Type:
     x, w = tensor(data, 0, "data"), tensor(weight, 1, "weight")
     same_dtypes(x, w)
     layout = layout_map(attrs.data_layout, "NCHW")
@@ -54,10 +56,7 @@ def _dilated(attrs: Dilation2DAttrs, data: Type, weight: Type) -> Type:
     return TensorType.of(layout.backward((batch, channels, *places)), attrs.out_dtype or x.dtype)
 
 
-def _greatest(attrs: Dilation2DAttrs, x: Array, weight: Array) -> Array:
-    from .nn.layout import layout_map  # nn stands below this file
-    from .nn.window import both_sides
-
+def _greatest(attrs: Anything, x: Array, weight: Array) -> Array:
     layout = layout_map(attrs.data_layout, "NCHW")
     dtype = element_type(attrs.out_dtype or x.dtype)
     top, left, bottom, right = both_sides(attrs.padding if len(attrs.padding) > 1 else attrs.padding[0], 2)
@@ -74,7 +73,7 @@ def _greatest(attrs: Dilation2DAttrs, x: Array, weight: Array) -> Array:
     return layout.pack(y)
 
 
-def _dilation_flops(attrs: Dilation2DAttrs, inputs: Sequence[Type], output: Type) -> int:
+def _dilation_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     """An add and a comparison for each element of the window."""
     window = inputs[1]
     sizes = [d for d in window.shape if isinstance(d, int)] if isinstance(window, TensorType) else []
@@ -82,38 +81,73 @@ def _dilation_flops(attrs: Dilation2DAttrs, inputs: Sequence[Type], output: Type
     return 2 * size_of(output) * (size_of(window) // max(1, channels))
 
 
-_DILATION2D = declare(
+def _dilation2d_te(call: Lowered) -> list[Tensor]:
+    """The greatest sum of the image and a window under it. Padding counts as 0."""
+    attrs, dtype = call.attrs, call.out.dtype
+    layout = layout_map(attrs.data_layout, "NCHW")
+    image, window = View(call.inputs[0], layout), View(call.inputs[1], layout_map(attrs.kernel_layout, "IHW"))
+    pairs = sides(attrs.padding, 2)
+    padded = surrounded(image, pairs, number(0, image.dtype), f"{call.name}_pad")
+    (down, across), (rows, columns) = attrs.strides[:2], attrs.dilations[:2]
+    k = reduce_axes(window.shape[1:])
+
+    def value(n: Value, c: Value, i: Value, j: Value) -> Value:
+        seen = padded(n, c, i * down + k[0] * rows, j * across + k[1] * columns)
+        return greatest(plus(cast(seen, dtype), cast(window(c, *k), dtype)), k)
+
+    high = te_places(padded.shape[2], window.shape[1], down, rows, (0, 0))
+    wide = te_places(padded.shape[3], window.shape[2], across, columns, (0, 0))
+    return [laid_out((*image.shape[:2], high, wide), layout, value, call.name)]
+
+
+@operator(
     "image.dilation2d",
-    "The greatest sum of the image and a window under it, channel by channel: grey-scale dilation.",
+    description=(
+        "The greatest sum of the image and a window under it, channel by channel: grey-scale dilation."
+    ),
     formula=r"y_{b c\, i j} = \max_{k l}\, x_{b c,\, s i + d k,\, s j + d l} + w_{c k l}",
-    relation=forward("Dilation2D", "{out} = the places of the window {1} in {0}", _dilated),
-    inputs=("data", "weight"),
-    attrs=Dilation2DAttrs,
-    pattern=OpPattern.OPAQUE,
-    flops=_dilation_flops,
     family="image",
     level=5,
+    relation=forward("Dilation2D", "{out} = the places of the window {1} in {0}", _dilated),
+    flops=_dilation_flops,
+    reference=_greatest,
+    gradient=NotApplicable("there is no rule for the window of a maximum"),
+    lowering=_dilation2d_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, t(4, 3, 3, name="w"), (1, 2), 1),
+    attrs_key="relay.attrs.Dilation2DAttrs",
     lenient_in_tvm="It compared neither the channels nor the element types of data and window.",
-    compute=_greatest,
-    lowering="image.dilation2d",
 )
-
-
 def dilation2d(
-    data: Expr,
-    weight: Expr,
-    strides: Sequence[int] = (1, 1),
-    padding: int | Sequence[int] = (0, 0),
-    dilations: Sequence[int] = (1, 1),
-    data_layout: str = "NCHW",
-    kernel_layout: str = "IHW",
-    out_dtype: object = "",
-) -> Expr:
+    data: Operand,
+    weight: Operand,
+    strides: Annotated[
+        Sequence[int], attr((1, 1), "How far the window moves at a time, in rows and columns.", kind="Ints")
+    ] = (1, 1),
+    padding: Annotated[
+        int | Sequence[int],
+        attr(
+            (0, 0), "How many zeros go around the image: one amount, 2, or top, left and so on.", kind="Ints"
+        ),
+    ] = (0, 0),
+    dilations: Annotated[
+        Sequence[int],
+        attr((1, 1), "The distance of the window's elements, in rows and columns.", kind="Ints"),
+    ] = (1, 1),
+    data_layout: Annotated[str, attr("NCHW", "The layout of data and result.")] = "NCHW",
+    kernel_layout: Annotated[str, attr("IHW", "The layout of the window: channels, rows, columns.")] = "IHW",
+    out_dtype: Annotated[
+        object, attr(None, "The element type of the result; None is the data's.", kind="DType | None")
+    ] = "",
+) -> Call:
     """The grey-scale dilation of `data`, (N, C, H, W), by the window `weight`, (C, rows, columns).
 
     Padding counts as 0, as in the reference.
     """
-    attrs = Dilation2DAttrs(
+    return call(
+        "image.dilation2d",
+        [data, weight],
         strides=strides,
         padding=(padding,) if isinstance(padding, int) else padding,
         dilations=dilations,
@@ -121,4 +155,3 @@ def dilation2d(
         kernel_layout=kernel_layout,
         out_dtype=out_dtype or None,
     )
-    return Call(_DILATION2D, [expr(data), expr(weight)], attrs)

@@ -5,18 +5,24 @@ operator gives back the key to go on with. `relay.random` gathers the builders.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
+from typing import Any as Anything
 
 from ..ir.attrs import Attrs, DType, Ints, attr, required
-from ..ir.expr import Call, Constant, Expr, const
+from ..ir.declaration import NotApplicable, Precision
+from ..ir.expr import Constant, Expr, const
 from ..ir.ndarray import NDArray
-from ..ir.op import Compute, Flops, Op, OpPattern, Relation, RelationError, Reporter, no_flops, size_of
+from ..ir.op import Flops, Relation, RelationError, Reporter, no_flops, size_of
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import IncompleteType, TensorType, TupleType, Type
 from . import threefry
-from .arguments import expr, static_ints
-from .declare import declare
+from .arguments import Operand, static_ints
+from .examples import t
+from .layouts.layout import NO_LAYOUT_RULE
 from .numeric import Array, np
+from .operator import call, operator
 from .relation import tensor
+from .te import random as random_te
 
 __all__ = ["multinomial", "normal", "threefry_generate", "threefry_key", "threefry_split", "uniform"]
 
@@ -35,10 +41,6 @@ class UniformAttrs(Attrs, key="relay.attrs.UniformAttrs"):
 class NormalAttrs(Attrs, key="relay.attrs.NormalAttrs"):
     out_shape: Ints = required("The shape of the random numbers.")
     out_dtype: DType | None = attr(None, "Their element type: float32 or float64.")
-
-
-class MultinomialAttrs(Attrs, key="relay.attrs.MultinomialAttrs"):
-    num_samples: int = required("How many indices are drawn from each row.")
 
 
 def _check_key(key: Type) -> None:
@@ -91,7 +93,7 @@ def _distribution(
     return True
 
 
-def _multinomial(types: Sequence[Type], num_inputs: int, attrs: MultinomialAttrs, reporter: Reporter) -> bool:
+def _multinomial(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     _check_key(types[0])
     reporter.assign(types[0], KEY)
     if isinstance(types[1], IncompleteType):
@@ -130,39 +132,13 @@ def _normal(attrs: NormalAttrs, key: Array, mean: Array, scale: Array) -> tuple[
     return after, (radius * np.sin(2 * np.pi * units[1]).astype(units.dtype)) * scale + mean
 
 
-def _drawn(attrs: MultinomialAttrs, key: Array, probs: Array) -> tuple[Array, Array]:
+def _drawn(attrs: Anything, key: Array, probs: Array) -> tuple[Array, Array]:
     """The first index up to which the probabilities sum to more than a uniform number."""
     weights = np.maximum(probs.astype("float32"), 0)
     sums = np.cumsum(weights / weights.sum(-1, keepdims=True), -1)
     after, units = _units(key, (*probs.shape[:-1], attrs.num_samples), "float32")
     beyond = sums[..., None, :] > units[..., None]
     return after, beyond.argmax(-1).astype("int32")
-
-
-def _makes(
-    name: str,
-    description: str,
-    formula: str,
-    relation: Relation,
-    inputs: tuple[str, ...],
-    attrs: type[Attrs] | None,
-    compute: Compute,
-    flops: Flops = no_flops,
-) -> Op:
-    return declare(
-        f"random.{name}",
-        description,
-        formula=formula,
-        relation=relation,
-        inputs=inputs,
-        attrs=attrs,
-        pattern=OpPattern.OPAQUE,
-        flops=flops,
-        compute=compute,
-        lowering=f"random.{name}",
-        family="creation",
-        level=10,
-    )
 
 
 def _per_number(work: int) -> Flops:
@@ -174,100 +150,147 @@ def _per_number(work: int) -> Flops:
     return flops
 
 
-_GENERATE = _makes(
-    "threefry_generate",
-    "Random bits, in words of 64, and the key to go on with.",
-    r"y_n = \mathrm{Threefry}_k(n)",
-    Relation("ThreefryGenerate", _generate, "{out} = (a key, words in `out_shape`), and {0} is a key"),
-    ("key",),
-    ThreefryGenerateAttrs,
-    _generated,
-)
-_SPLIT = _makes(
-    "threefry_split",
-    "Two keys from one, whose random numbers have nothing in common.",
-    r"(k 0,\ k 1)",
-    Relation("ThreefrySplit", _split, "{out} = two keys, and {0} is one"),
-    ("key",),
-    None,
-    lambda attrs, key: threefry.split(key),
-)
-_UNIFORM = _makes(
-    "uniform",
-    "Random numbers that lie evenly between two bounds, and the key to go on with.",
-    r"y_i \sim \mathrm{U}[a, b)",
-    Relation("Uniform", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
-    ("key", "low", "high"),
-    UniformAttrs,
-    _uniform,
-    _per_number(2),
-)
-_NORMAL = _makes(
-    "normal",
-    "Random numbers of a normal distribution, and the key to go on with.",
-    r"y_i \sim \mathrm{N}(\mu, \sigma^2)",
-    Relation("Normal", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
-    ("key", "mean", "scale"),
-    NormalAttrs,
-    _normal,
-    _per_number(8),
-)
-_MULTINOMIAL = _makes(
-    "multinomial",
-    "Random indices, each with a given probability, and the key to go on with.",
-    r"P(y_i = j) = p_j \,/\, \textstyle\sum_k p_k",
-    Relation("Multinomial", _multinomial, "{out} = (a key, `num_samples` indices for each row of {1})"),
-    ("key", "probs"),
-    MultinomialAttrs,
-    _drawn,
-)
-
-
 def threefry_key(seed: int) -> Constant:
     """The key of a `seed`, a whole number."""
     return Constant(NDArray.from_list([*threefry.fresh(int(seed))], (threefry.WORDS,), "uint64"))
 
 
-def threefry_generate(key: Expr, shape: Sequence[int]) -> TupleWrapper:
+@operator(
+    "random.threefry_generate",
+    description="Random bits, in words of 64, and the key to go on with.",
+    formula=r"y_n = \mathrm{Threefry}_k(n)",
+    family="creation",
+    relation=Relation(
+        "ThreefryGenerate", _generate, "{out} = (a key, words in `out_shape`), and {0} is a key"
+    ),
+    flops=no_flops,
+    reference=_generated,
+    gradient=NotApplicable("there is no rule for random numbers"),
+    lowering=random_te.threefry_generate,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(threefry_key(1), (2, 3)),
+    attrs=ThreefryGenerateAttrs,
+    inputs=("key",),
+)
+def threefry_generate(key: Operand, shape: Sequence[int]) -> TupleWrapper:
     """The next key, and random words of 64 bits in `shape`."""
-    attrs = ThreefryGenerateAttrs(out_shape=static_ints(shape, "shape"))
-    return TupleWrapper(Call(_GENERATE, [expr(key)], attrs), 2)
+    return TupleWrapper(call("random.threefry_generate", [key], out_shape=static_ints(shape, "shape")), 2)
 
 
-def threefry_split(key: Expr) -> TupleWrapper:
+@operator(
+    "random.threefry_split",
+    description="Two keys from one, whose random numbers have nothing in common.",
+    formula=r"(k 0,\ k 1)",
+    family="creation",
+    relation=Relation("ThreefrySplit", _split, "{out} = two keys, and {0} is one"),
+    flops=no_flops,
+    reference=lambda attrs, key: threefry.split(key),
+    gradient=NotApplicable("there is no rule for random numbers"),
+    lowering=random_te.threefry_split,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(threefry_key(1)),
+    results=2,
+)
+def threefry_split(key: Operand) -> TupleWrapper:
     """Two keys in place of `key`."""
-    return TupleWrapper(Call(_SPLIT, [expr(key)]), 2)
 
 
 def _number(value: Expr | float, dtype: str) -> Expr:
     return value if isinstance(value, Expr) else const(value, dtype)
 
 
+@operator(
+    "random.uniform",
+    description="Random numbers that lie evenly between two bounds, and the key to go on with.",
+    formula=r"y_i \sim \mathrm{U}[a, b)",
+    family="creation",
+    relation=Relation("Uniform", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
+    flops=_per_number(2),
+    reference=_uniform,
+    gradient=NotApplicable("there is no rule for random numbers"),
+    lowering=random_te.uniform,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(threefry_key(1), (2, 3), "float32", -1, 2),
+    attrs=UniformAttrs,
+    inputs=("key", "low", "high"),
+)
 def uniform(
-    key: Expr,
+    key: Operand,
     shape: Sequence[int],
     dtype: str = "float32",
     low: Expr | float = 0.0,
     high: Expr | float = 1.0,
 ) -> TupleWrapper:
     """The next key, and numbers from [`low`, `high`) in `shape`."""
-    attrs = UniformAttrs(out_shape=static_ints(shape, "shape"), out_dtype=dtype)
-    return TupleWrapper(Call(_UNIFORM, [expr(key), _number(low, dtype), _number(high, dtype)], attrs), 2)
+    return TupleWrapper(
+        call(
+            "random.uniform",
+            [key, _number(low, dtype), _number(high, dtype)],
+            out_shape=static_ints(shape, "shape"),
+            out_dtype=dtype,
+        ),
+        2,
+    )
 
 
+@operator(
+    "random.normal",
+    description="Random numbers of a normal distribution, and the key to go on with.",
+    formula=r"y_i \sim \mathrm{N}(\mu, \sigma^2)",
+    family="creation",
+    relation=Relation("Normal", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
+    flops=_per_number(8),
+    reference=_normal,
+    gradient=NotApplicable("there is no rule for random numbers"),
+    lowering=random_te.normal,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(threefry_key(1), (2, 3), "float64"),
+    attrs=NormalAttrs,
+    inputs=("key", "mean", "scale"),
+)
 def normal(
-    key: Expr,
+    key: Operand,
     shape: Sequence[int],
     dtype: str = "float32",
     mean: Expr | float = 0.0,
     scale: Expr | float = 1.0,
 ) -> TupleWrapper:
     """The next key, and numbers of that `mean` and standard deviation, `scale`, in `shape`."""
-    attrs = NormalAttrs(out_shape=static_ints(shape, "shape"), out_dtype=dtype)
-    return TupleWrapper(Call(_NORMAL, [expr(key), _number(mean, dtype), _number(scale, dtype)], attrs), 2)
+    return TupleWrapper(
+        call(
+            "random.normal",
+            [key, _number(mean, dtype), _number(scale, dtype)],
+            out_shape=static_ints(shape, "shape"),
+            out_dtype=dtype,
+        ),
+        2,
+    )
 
 
-def multinomial(key: Expr, probs: Expr, num_samples: int) -> TupleWrapper:
+@operator(
+    "random.multinomial",
+    description="Random indices, each with a given probability, and the key to go on with.",
+    formula=r"P(y_i = j) = p_j \,/\, \textstyle\sum_k p_k",
+    family="creation",
+    relation=Relation(
+        "Multinomial", _multinomial, "{out} = (a key, `num_samples` indices for each row of {1})"
+    ),
+    flops=no_flops,
+    reference=_drawn,
+    gradient=NotApplicable("there is no rule for random numbers"),
+    lowering=random_te.multinomial,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(threefry_key(1), t(2, 3, name="p"), 4),
+    results=2,
+)
+def multinomial(
+    key: Operand,
+    probs: Operand,
+    num_samples: Annotated[int, required("How many indices are drawn from each row.")],
+) -> TupleWrapper:
     """The next key, and `num_samples` indices drawn by each row of `probs`, which need not sum to 1."""
-    attrs = MultinomialAttrs(num_samples=num_samples)
-    return TupleWrapper(Call(_MULTINOMIAL, [expr(key), expr(probs)], attrs), 2)

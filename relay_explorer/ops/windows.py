@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import pi, sqrt
+from typing import Annotated
+from typing import Any as Anything
 
-from ..ir.attrs import Attrs, Ints, attr, required
-from ..ir.expr import Call, Expr
-from ..ir.op import OpPattern, RelationError, no_flops, size_of
+from ..ir.attrs import attr, required
+from ..ir.declaration import NotApplicable, Precision
+from ..ir.expr import Call
+from ..ir.op import RelationError, no_flops, size_of
 from ..ir.show import counted, show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, TensorType, TupleType, Type
-from .arguments import expr
+from .arguments import Operand
 from .create import ones
-from .declare import declare
+from .examples import IMAGE, X, Y, t
+from .gradient_tools import MOVED
+from .layouts.layout import NO_LAYOUT_RULE
 from .numeric import Array, np
+from .operator import call, operator
 from .relation import UNKNOWN, floating, forward, normal_axis, same_dim, same_dtypes, tensor
+from .te.library import te
+from .te.lowered import Lowered
+from .te.tensors import (
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    guarded,
+    known,
+    number,
+    quotient,
+    reduce_axes,
+    stage,
+    sum_over,
+)
 
 __all__ = ["dft", "sliding_window", "stft"]
 
 
-class SlidingWindowAttrs(Attrs, key="relay.attrs.SlidingWindowAttrs"):
-    axis: int = required("The first axis that the window moves along; it moves along all from there on.")
-    window_shape: Ints = required("The window's extents, one for each of these axes.")
-    strides: Ints = required("How far the window moves at a time, for each of these axes.")
-
-
-def _sliding(attrs: SlidingWindowAttrs, data: Type) -> Type:
+def _sliding(attrs: Anything, data: Type) -> Type:
     x = tensor(data, 0, "data")
     axis = normal_axis(attrs.axis, len(x.shape), "sliding_window")
     moving = len(x.shape) - axis
@@ -53,22 +70,14 @@ def _sliding(attrs: SlidingWindowAttrs, data: Type) -> Type:
     return TensorType.of((*x.shape[:axis], *places, *attrs.window_shape), x.dtype)
 
 
-def _slid(attrs: SlidingWindowAttrs, x: Array) -> Array:
+def _slid(attrs: Anything, x: Array) -> Array:
     axis = attrs.axis % x.ndim
     moving = tuple(range(axis, x.ndim))
     windows = np.lib.stride_tricks.sliding_window_view(x, attrs.window_shape, moving)
     return windows[(slice(None),) * axis + tuple([slice(None, None, stride) for stride in attrs.strides])]
 
 
-class StftAttrs(Attrs, key="relay.attrs.StftAttrs"):
-    n_fft: int = attr(-1, "How many elements each frame has.")
-    hop_length: int = attr(-1, "How far one frame begins after the one before.")
-    win_length: int = attr(-1, "How many elements of a frame the window covers, in its middle.")
-    normalized: bool = attr(False, "Whether the result is divided by the square root of n_fft.")
-    onesided: bool = attr(True, "Whether the upper half of the frequencies, which mirrors, is left out.")
-
-
-def _stft(attrs: StftAttrs, data: Type, window: Type) -> Type:
+def _stft(attrs: Anything, data: Type, window: Type) -> Type:
     x, w = floating(data, 0, "data"), tensor(window, 1, "window")
     if attrs.n_fft < 1 or attrs.hop_length < 1 or not 1 <= attrs.win_length <= attrs.n_fft:
         raise RelationError(
@@ -99,7 +108,7 @@ def _stft(attrs: StftAttrs, data: Type, window: Type) -> Type:
     return TensorType.of((*x.shape[:-1], rows, frames, 2), x.dtype)
 
 
-def _framed(attrs: StftAttrs, x: Array, window: Array) -> Array:
+def _framed(attrs: Anything, x: Array, window: Array) -> Array:
     if x.shape[-1] < attrs.n_fft:
         raise ValueError(f"a frame has {attrs.n_fft} elements, but a signal only {x.shape[-1]}")
     missing = attrs.n_fft - len(window)
@@ -114,11 +123,7 @@ def _framed(attrs: StftAttrs, x: Array, window: Array) -> Array:
     return np.stack([spectrum.real, spectrum.imag], -1).astype(x.dtype)
 
 
-class DFTAttrs(Attrs, key="relay.attrs.DFTAttrs"):
-    inverse: bool = attr(False, "Whether the transform is undone: the sign of the angle, and 1 / n.")
-
-
-def _dft(attrs: DFTAttrs, re_data: Type, im_data: Type) -> Type:
+def _dft(attrs: Anything, re_data: Type, im_data: Type) -> Type:
     re, im = floating(re_data, 0, "re_data"), tensor(im_data, 1, "im_data")
     same_dtypes(re, im)
     same = len(re.shape) == len(im.shape) and all(map(same_dim, re.shape, im.shape))
@@ -132,99 +137,206 @@ def _dft(attrs: DFTAttrs, re_data: Type, im_data: Type) -> Type:
     return TupleType([re, re])
 
 
-def _transformed(attrs: DFTAttrs, re: Array, im: Array) -> tuple[Array, Array]:
+def _transformed(attrs: Anything, re: Array, im: Array) -> tuple[Array, Array]:
     if not re.shape[-1]:
         return re, im
     y = (np.fft.ifft if attrs.inverse else np.fft.fft)(re + 1j * im.astype("float64"), axis=-1)
     return y.real.astype(re.dtype), y.imag.astype(re.dtype)
 
 
-def _dft_flops(attrs: DFTAttrs, inputs: Sequence[Type], output: Type) -> int:
+def _dft_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     """By the definition: for each complex element n complex multiply-adds of 8 operations each."""
     re = inputs[0]
     length = re.shape[-1] if isinstance(re, TensorType) and re.shape else 1
     return 8 * size_of(re) * length if isinstance(length, int) else 0
 
 
-def _stft_flops(attrs: StftAttrs, inputs: Sequence[Type], output: Type) -> int:
+def _stft_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     """By the definition: for each real or imaginary part n_fft times window, cosine, and add."""
-    return 3 * attrs.n_fft * size_of(output)
+    operations: int = 3 * attrs.n_fft * size_of(output)
+    return operations
 
 
-_SLIDING_WINDOW = declare(
+def _sliding_window_te(call: Lowered) -> list[Tensor]:
+    x, attrs = call.inputs[0], call.attrs
+    axis, moving = attrs.axis % len(x.shape), len(attrs.window_shape)
+    counts = [
+        quotient(dim - window, stride) + 1
+        for dim, window, stride in zip(dims(x)[axis:], attrs.window_shape, attrs.strides, strict=True)
+    ]
+
+    def value(*i: Value) -> Value:
+        places, within = i[axis : axis + moving], i[axis + moving :]
+        at = [p * stride + u for p, u, stride in zip(places, within, attrs.strides, strict=True)]
+        return x(*i[:axis], *at)
+
+    return [stage((*dims(x)[:axis], *counts, *attrs.window_shape), value, call.name)]
+
+
+REAL = "float64"
+
+
+def _angle(a: Value, b: Value, size: Anything) -> Value:
+    """2π a b / size, for whole numbers."""
+    whole = te.floormod(a.astype("int64") * b.astype("int64"), size)
+    length = number(size, REAL) if isinstance(size, int) else size.astype(REAL)
+    return whole.astype(REAL) * number(2 * pi, REAL) / length
+
+
+def _stft_te(call: Lowered) -> list[Tensor]:
+    (x, window), attrs = call.inputs, call.attrs
+    n, dtype = attrs.n_fft, dtype_of(x)
+    length = dims(window)[0]
+    before = (n - length) // 2
+    rows = n // 2 + 1 if attrs.onesided else n
+    frames = quotient(dims(x)[-1] - n, attrs.hop_length) + 1
+    (k,) = reduce_axes([n])
+    scale = number(1 / sqrt(n) if attrs.normalized else 1, REAL)
+
+    def value(*i: Value) -> Value:
+        *batch, frequency, frame, part = i
+        inside = te.all(k >= before, k < before + length)
+        weight = guarded(inside, cast(window(k - before), REAL), number(0, REAL))
+        angle = _angle(frequency, k, n)
+        wave = te.if_then_else(part == 0, te.cos(angle), -te.sin(angle))
+        return sum_over(weight * cast(x(*batch, frame * attrs.hop_length + k), REAL) * wave, [k])
+
+    shape = (*dims(x)[:-1], rows, frames, 2)
+    total = stage(shape, value, f"{call.name}_sum")
+    return [stage(shape, lambda *i: cast(total(*i) * scale, dtype), call.name)]
+
+
+def _dft_te(call: Lowered) -> list[Tensor]:
+    re, im = call.inputs
+    size, dtype, shape = dims(re)[-1], dtype_of(re), dims(re)
+    if known(size) == 0:
+        return [re, im]
+    length = number(size, REAL) if isinstance(size, int) else size.astype(REAL)
+    scale = number(1, REAL) / length if call.attrs.inverse else number(1, REAL)
+
+    def part(imaginary: bool) -> Tensor:
+        (k,) = reduce_axes([size])
+
+        def value(*i: Value) -> Value:
+            angle = _angle(i[-1], k, size)
+            a, b = cast(re(*i[:-1], k), REAL), cast(im(*i[:-1], k), REAL)
+            cos, sin = te.cos(angle), te.sin(angle)
+            if not call.attrs.inverse:
+                sin = -sin  # e to the power of minus the angle
+            return sum_over(a * sin + b * cos if imaginary else a * cos - b * sin, [k])
+
+        total = stage(shape, value, f"{call.name}_{'imaginary' if imaginary else 'real'}")
+        return stage(shape, lambda *i: cast(total(*i) * scale, dtype), call.name)
+
+    return [part(False), part(True)]
+
+
+@operator(
     "sliding_window",
-    "All places of a window that moves over the last axes, each with the elements it covers.",
+    description="All places of a window that moves over the last axes, each with the elements it covers.",
     formula=r"y_{b\, p\, k} = x_{b\, (p \cdot s + k)}",
+    family="index",
+    level=3,
     relation=forward(
         "SlidingWindow", "{out} = {0} with the window's places, then its elements, from `axis` on", _sliding
     ),
-    attrs=SlidingWindowAttrs,
-    pattern=OpPattern.OPAQUE,
     flops=no_flops,
-    family="index",
-    level=3,
-    compute=_slid,
-    gradient="shape.moved",
-    lowering="windows.sliding_window",
+    reference=_slid,
+    gradient=MOVED,
+    lowering=_sliding_window_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, 1, [3, 2, 4], [1, 2, 2]),
 )
-_STFT = declare(
-    "stft",
-    "The frequencies of short, overlapping frames of a signal.",
-    formula=r"y_{\omega m} = \sum_k w_k\, x_{m h + k}\, e^{-2 \pi i \omega k / n}",
-    relation=forward("STFT", "{out} = frequencies × frames × (real, imaginary) for each signal", _stft),
-    inputs=("data", "window"),
-    attrs=StftAttrs,
-    pattern=OpPattern.OPAQUE,
-    flops=_stft_flops,
-    family="other",
-    level=3,
-    lenient_in_tvm="It looked neither at the window's length nor at the element types.",
-    compute=_framed,
-    lowering="windows.stft",
-)
-_DFT = declare(
-    "dft",
-    "The discrete Fourier transform along the last axis, of real and imaginary parts.",
-    formula=r"y_\omega = \sum_k x_k\, e^{-2 \pi i \omega k / n}",
-    relation=forward("DFT", "{out} = ({0}, {0}), if {1} agrees with {0}", _dft),
-    inputs=("re_data", "im_data"),
-    attrs=DFTAttrs,
-    pattern=OpPattern.OPAQUE,
-    flops=_dft_flops,
-    family="other",
-    level=3,
-    compute=_transformed,
-    lowering="windows.dft",
-)
-
-
-def sliding_window(data: Expr, axis: int, window_shape: Sequence[int], strides: Sequence[int]) -> Expr:
+def sliding_window(
+    data: Operand,
+    axis: Annotated[
+        int, required("The first axis that the window moves along; it moves along all from there on.")
+    ],
+    window_shape: Annotated[
+        Sequence[int], required("The window's extents, one for each of these axes.", kind="Ints")
+    ],
+    strides: Annotated[
+        Sequence[int], required("How far the window moves at a time, for each of these axes.", kind="Ints")
+    ],
+) -> Call:
     """Every place of a window over the axes of `data` from `axis` on, with the elements it covers."""
-    attrs = SlidingWindowAttrs(axis=axis, window_shape=window_shape, strides=strides)
-    return Call(_SLIDING_WINDOW, [expr(data)], attrs)
 
 
+@operator(
+    "stft",
+    description="The frequencies of short, overlapping frames of a signal.",
+    formula=r"y_{\omega m} = \sum_k w_k\, x_{m h + k}\, e^{-2 \pi i \omega k / n}",
+    family="other",
+    level=3,
+    relation=forward("STFT", "{out} = frequencies × frames × (real, imaginary) for each signal", _stft),
+    flops=_stft_flops,
+    reference=_framed,
+    gradient=NotApplicable("there is no rule for Fourier transforms"),
+    lowering=_stft_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X, 4, 1, 3, t(3, name="w")),
+    lenient_in_tvm="It looked neither at the window's length nor at the element types.",
+)
 def stft(
-    data: Expr,
-    n_fft: int,
-    hop_length: int | None = None,
-    win_length: int | None = None,
-    window: Expr | None = None,
-    normalized: bool = False,
-    onesided: bool = True,
-) -> Expr:
+    data: Operand,
+    n_fft: Annotated[int, attr(-1, "How many elements each frame has.")],
+    hop_length: Annotated[
+        int | None, attr(-1, "How far one frame begins after the one before.", kind="int")
+    ] = None,
+    win_length: Annotated[
+        int | None, attr(-1, "How many elements of a frame the window covers, in its middle.", kind="int")
+    ] = None,
+    window: Operand | None = None,
+    normalized: Annotated[
+        bool, attr(False, "Whether the result is divided by the square root of n_fft.")
+    ] = False,
+    onesided: Annotated[
+        bool, attr(True, "Whether the upper half of the frequencies, which mirrors, is left out.")
+    ] = True,
+) -> Call:
     """The spectrum, (batch, frequencies, frames, 2), of frames of `n_fft` elements, `hop_length` apart."""
-    attrs = StftAttrs(
+    weights = ones([n_fft], "int32") if window is None else window
+    return call(
+        "stft",
+        [data, weights],
         n_fft=n_fft,
         hop_length=n_fft // 4 if hop_length is None else hop_length,
         win_length=n_fft if win_length is None else win_length,
         normalized=normalized,
         onesided=onesided,
     )
-    weights = ones([n_fft], "int32") if window is None else expr(window)
-    return Call(_STFT, [expr(data), weights], attrs)
 
 
-def dft(re_data: Expr, im_data: Expr, inverse: bool | None = False) -> TupleWrapper:
+@operator(
+    "dft",
+    description="The discrete Fourier transform along the last axis, of real and imaginary parts.",
+    formula=r"y_\omega = \sum_k x_k\, e^{-2 \pi i \omega k / n}",
+    family="other",
+    level=3,
+    relation=forward("DFT", "{out} = ({0}, {0}), if {1} agrees with {0}", _dft),
+    flops=_dft_flops,
+    reference=_transformed,
+    gradient=NotApplicable("there is no rule for Fourier transforms"),
+    lowering=_dft_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X, Y, True),
+    attrs_key="relay.attrs.DFTAttrs",
+    results=2,
+)
+def dft(
+    re_data: Operand,
+    im_data: Operand,
+    inverse: Annotated[
+        bool | None,
+        attr(
+            False,
+            "Whether the transform is undone: the sign of the angle, and 1 / n.",
+            kind="bool",
+            normal=bool,
+        ),
+    ] = False,
+) -> TupleWrapper:
     """The real and the imaginary part of the Fourier transform of `re_data` + i · `im_data`."""
-    return TupleWrapper(Call(_DFT, [expr(re_data), expr(im_data)], DFTAttrs(inverse=bool(inverse))), 2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from math import prod
 
 from ...ir.expr import Call, Expr, Tuple, const
 from ...ir.types import TupleType
@@ -12,6 +11,7 @@ from ..broadcast import broadcast_to_like, collapse_sum_like
 from ..gradient_tools import axis_count, extent, extents, field_of, gathered, numbers_of
 from ..gradient_tools import moved as moved
 from ..gradient_tools import moved_field as moved_field
+from ..gradient_tools import reshaped as reshaped
 from ..gradient_tools import typed_field as typed_field
 from ..reduce import sum as sum_of
 from ..reshape import reshape, reshape_like
@@ -19,11 +19,6 @@ from ..slice import strided_slice
 from ..transform import cast_like, squeeze
 from ..transform import reverse as reversed_
 from ..transform import transpose as transposed
-
-
-def reshaped(call: Call, grad: Expr) -> list[Expr | None]:
-    """Of everything that keeps the elements in their order; other arguments only say a shape."""
-    return [reshape_like(grad, call.args[0]), *[None] * (len(call.args) - 1)]
 
 
 def broadcast(call: Call, grad: Expr) -> list[Expr | None]:
@@ -127,16 +122,6 @@ def dilate(call: Call, grad: Expr) -> list[Expr]:
     assert call.attrs is not None
     rank = axis_count(x)
     return [strided_slice(grad, [0] * rank, list(extents(call)), list(call.attrs["strides"]))]
-
-
-def space_to_batch(call: Call, grad: Expr) -> list[Expr]:
-    """The operator on the elements' numbers, where padding has the number after the last."""
-    (data,) = call.args
-    assert call.attrs is not None
-    spare = {**dict(call.attrs.items()), "pad_value": float(prod(extents(data)))}
-    assert call.attrs is not None
-    numbered = Call(call.op, [numbers_of(data, call)], type(call.attrs)(**spare))
-    return [gathered(call, grad, data, numbered, spare=True)]
 
 
 def _pairs(widths: object) -> list[tuple[int, int]]:

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Annotated
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Ints, Pairs, attr, required
+from ...ir.attrs import Ints, Pairs, attr, required
+from ...ir.declaration import Gradient, Precision
 from ...ir.expr import Call, Expr
 from ...ir.op import OpPattern, Relation, RelationError, Reporter, no_flops
 from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand
+from ..examples import t
+from ..gradient_tools import MOVED, extents, gathered, numbers_of
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import operator
 from ..relation import tensor
+from ..te.lowered import Lowered
+from ..te.tensors import (
+    Tensor,
+    Value,
+    converted,
+    dims,
+    dtype_of,
+    every,
+    guarded,
+    quotient,
+    ravel,
+    remainder,
+    stage,
+    unravel,
+)
 from .layout import divided, many, plus, times
 from .space import LAXER_BLOCKS
 
 __all__ = ["batch_to_space_nd", "space_to_batch_nd"]
-
-
-class SpaceToBatchNDAttrs(Attrs, key="relay.attrs.SpaceToBatchNDAttrs"):
-    block_shape: Ints = attr((1, 1), "The blocks' size on each spatial axis.")
-    paddings: Pairs = required("How many elements go before and after the data on each spatial axis.")
-    pad_value: float = attr(0.0, "What goes there.")
-
-
-class BatchToSpaceNDAttrs(Attrs, key="relay.attrs.BatchToSpaceNDAttrs"):
-    block_shape: Ints = attr((1, 1), "The blocks' size on each spatial axis.")
-    crops: Pairs = required("How many elements are cut off before and after on each spatial axis.")
 
 
 def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> None:
@@ -100,7 +109,7 @@ def _batch_to_space(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
     return True
 
 
-def _to_batch(attrs: SpaceToBatchNDAttrs, x: Array) -> Array:
+def _to_batch(attrs: Anything, x: Array) -> Array:
     blocks, axes = attrs.block_shape, len(attrs.block_shape)
     rest = x.shape[axes + 1 :]
     x = np.pad(
@@ -114,7 +123,7 @@ def _to_batch(attrs: SpaceToBatchNDAttrs, x: Array) -> Array:
     return moved.reshape(len(x) * prod(blocks), *sizes, *rest)
 
 
-def _to_space(attrs: BatchToSpaceNDAttrs, x: Array) -> Array:
+def _to_space(attrs: Anything, x: Array) -> Array:
     blocks, axes = attrs.block_shape, len(attrs.block_shape)
     sizes, rest = x.shape[1 : axes + 1], x.shape[axes + 1 :]
     cut = x.reshape(*blocks, len(x) // prod(blocks), *sizes, *rest)
@@ -125,55 +134,117 @@ def _to_space(attrs: BatchToSpaceNDAttrs, x: Array) -> Array:
     return joined[(slice(None), *inner)]
 
 
-_SPACE_TO_BATCH = declare(
+def _space_to_batch_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """Run the operator on the elements' numbers, where padding has the number after the last."""
+    (data,) = call.args
+    assert call.attrs is not None
+    spare = {**dict(call.attrs.items()), "pad_value": float(prod(extents(data)))}
+    numbered = Call(call.op, [numbers_of(data, call)], type(call.attrs)(**spare))
+    return [gathered(call, grad, data, numbered, spare=True)]
+
+
+def _space_to_batch_te(call: Lowered) -> list[Tensor]:
+    """The places within blocks become the outer part of the batch; what lies outside is the pad value."""
+    x, attrs = call.inputs[0], call.attrs
+    blocks, axes = attrs.block_shape, len(attrs.block_shape)
+    batch, *space = dims(x)[: axes + 1]
+    pairs = attrs.paddings
+    sizes = [quotient(d + sum(pair), b) for d, pair, b in zip(space, pairs, blocks, strict=True)]
+    around = converted(attrs.pad_value, dtype_of(x))
+
+    def element(n: Value, *i: Value) -> Value:
+        within = unravel(n // batch, blocks)
+        inside, place = [], []
+        for axis, at in enumerate(i[:axes]):
+            before, after = pairs[axis]
+            place.append(at * blocks[axis] + within[axis] - before)
+            inside += [place[-1] >= 0] * (before > 0) + [place[-1] < space[axis]] * (after > 0)
+        return guarded(every(inside), x(n % batch, *place, *i[axes:]), around)
+
+    return [stage((batch * prod(blocks), *sizes, *dims(x)[axes + 1 :]), element, call.name)]
+
+
+def _batch_to_space_te(call: Lowered) -> list[Tensor]:
+    x, attrs = call.inputs[0], call.attrs
+    blocks, axes = attrs.block_shape, len(attrs.block_shape)
+    batch = quotient(dims(x)[0], prod(blocks))
+    space = dims(x)[1 : axes + 1]
+    sizes = [d * b - sum(crop) for d, b, crop in zip(space, blocks, attrs.crops, strict=True)]
+
+    def element(n: Value, *i: Value) -> Value:
+        at = [p + crop[0] for p, crop in zip(i[:axes], attrs.crops, strict=True)]
+        within = ravel([remainder(p, b) for p, b in zip(at, blocks, strict=True)], blocks)
+        return x(within * batch + n, *[quotient(p, b) for p, b in zip(at, blocks, strict=True)], *i[axes:])
+
+    return [stage((batch, *sizes, *dims(x)[axes + 1 :]), element, call.name)]
+
+
+@operator(
     "nn.space_to_batch_nd",
-    "Pads the spatial axes and moves the places within blocks into the batch.",
+    description="Pads the spatial axes and moves the places within blocks into the batch.",
     formula=r"y_{\,u N + n,\, i,\, \ldots} = x_{n,\, b i + u - p,\, \ldots}",
+    family="shape",
+    level=5,
     relation=Relation(
         "SpaceToBatchND",
         _space_to_batch,
         "{out} = {0} with N ∏ b, and (d + padding) / b on each spatial axis",
     ),
-    attrs=SpaceToBatchNDAttrs,
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
+    reference=_to_batch,
+    gradient=Gradient(
+        "each dy goes to where its element came from; that of padding is dropped", _space_to_batch_gradient
+    ),
+    lowering=_space_to_batch_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(1, 4, 4, 1), [2, 2], [[0, 0], [0, 0]]),
+    attrs_key="relay.attrs.SpaceToBatchNDAttrs",
+    lenient_in_tvm=LAXER_BLOCKS,
+)
+def space_to_batch_nd(
+    data: Operand,
+    block_shape: Annotated[
+        Sequence[int], attr((1, 1), "The blocks' size on each spatial axis.", kind="Ints")
+    ],
+    paddings: Annotated[
+        Sequence[Sequence[int]],
+        required("How many elements go before and after the data on each spatial axis.", kind="Pairs"),
+    ],
+    pad_value: Annotated[float, attr(0.0, "What goes there.")] = 0,
+) -> Call:
+    """`data` (N, d₁, …, rest): (N * ∏ bᵢ, (dᵢ + paddingᵢ) / bᵢ, …, rest)."""
+
+
+@operator(
+    "nn.batch_to_space_nd",
+    description="Moves images of the batch into blocks of the spatial axes, and crops these.",
+    formula=r"y_{n,\, b i + u - c,\, \ldots} = x_{\,u N + n,\, i,\, \ldots}",
     family="shape",
     level=5,
-    lenient_in_tvm=LAXER_BLOCKS,
-    compute=_to_batch,
-    gradient="shape.space_to_batch",
-    lowering="space.space_to_batch",
-)
-_BATCH_TO_SPACE = declare(
-    "nn.batch_to_space_nd",
-    "Moves images of the batch into blocks of the spatial axes, and crops these.",
-    formula=r"y_{n,\, b i + u - c,\, \ldots} = x_{\,u N + n,\, i,\, \ldots}",
     relation=Relation(
         "BatchToSpaceND", _batch_to_space, "{out} = {0} with N / ∏ b, and d b - crop on each spatial axis"
     ),
-    attrs=BatchToSpaceNDAttrs,
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
-    family="shape",
-    level=5,
+    reference=_to_space,
+    gradient=MOVED,
+    lowering=_batch_to_space_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(4, 2, 2, 1), [2, 2], [[0, 0], [0, 0]]),
+    attrs_key="relay.attrs.BatchToSpaceNDAttrs",
     lenient_in_tvm=LAXER_BLOCKS,
-    compute=_to_space,
-    gradient="shape.moved",
-    lowering="space.batch_to_space",
 )
-
-
-def space_to_batch_nd(
-    data: Expr, block_shape: Sequence[int], paddings: Sequence[Sequence[int]], pad_value: float = 0
+def batch_to_space_nd(
+    data: Operand,
+    block_shape: Annotated[
+        Sequence[int], attr((1, 1), "The blocks' size on each spatial axis.", kind="Ints")
+    ],
+    crops: Annotated[
+        Sequence[Sequence[int]],
+        required("How many elements are cut off before and after on each spatial axis.", kind="Pairs"),
+    ],
 ) -> Call:
-    """`data` (N, d₁, …, rest): (N * ∏ bᵢ, (dᵢ + paddingᵢ) / bᵢ, …, rest)."""
-    return Call(
-        _SPACE_TO_BATCH,
-        [expr(data)],
-        SpaceToBatchNDAttrs(block_shape=block_shape, paddings=paddings, pad_value=pad_value),
-    )
-
-
-def batch_to_space_nd(data: Expr, block_shape: Sequence[int], crops: Sequence[Sequence[int]]) -> Call:
     """`data` (N, d₁, …, rest): (N / ∏ bᵢ, dᵢ * bᵢ - cropᵢ, …, rest)."""
-    return Call(_BATCH_TO_SPACE, [expr(data)], BatchToSpaceNDAttrs(block_shape=block_shape, crops=crops))

@@ -5,17 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from typing import Annotated
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Ints, attr
-from ...ir.expr import Call, Expr
+from ...ir.attrs import attr
+from ...ir.declaration import NotApplicable, Precision, Trait
+from ...ir.expr import Call
 from ...ir.op import OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import Any, IncompleteType, Shape, TensorType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand
+from ..examples import IMAGE, X, t
+from ..gradient_tools import RESHAPED
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np, per
+from ..operator import operator
 from ..relation import normal_axis, same_dim, tensor
+from ..te.library import te
+from ..te.lowered import Lowered
+from ..te.pad import padded as te_padded
+from ..te.reduce import per as te_per
+from ..te.tensors import (
+    Tensor,
+    Value,
+    cast,
+    dims,
+    guarded,
+    number,
+    quotient,
+    reduce_axes,
+    stage,
+    sum_type,
+    summed,
+)
+from ..te.tensors import product as te_product
+from ..te.tensors import reshape as with_shape
 from .layout import UNKNOWN, count
 from .sliding import cropped, padded, sides, windows
 from .window import total_padding
@@ -43,27 +67,29 @@ def _batch_flatten(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
     return True
 
 
-_BATCH_FLATTEN = declare(
+def _batch_flatten_te(call: Lowered) -> list[Tensor]:
+    x = call.inputs[0]
+    return [with_shape(x, (dims(x)[0], te_product(dims(x)[1:])), call.name)]
+
+
+@operator(
     "nn.batch_flatten",
-    "Flattens all axes but the first into one.",
+    description="Flattens all axes but the first into one.",
     formula=r"y_{n,\, (i d_2 + j) d_3 + \ldots} = x_{n,i,j,\ldots}",
-    relation=Relation("BatchFlatten", _batch_flatten, "{out} = {0} with all axes but the first as one"),
-    pattern=OpPattern.INJECTIVE,
     family="shape",
     level=2,
-    compute=lambda attrs, x: x.reshape(len(x), prod(x.shape[1:])),
-    gradient="shape.reshaped",
-    lowering="transform.batch_flatten",
+    relation=Relation("BatchFlatten", _batch_flatten, "{out} = {0} with all axes but the first as one"),
+    pattern=OpPattern.INJECTIVE,
+    reference=lambda attrs, x: x.reshape(len(x), prod(x.shape[1:])),
+    gradient=RESHAPED,
+    lowering=_batch_flatten_te,
+    traits={Trait.RESHAPE},
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.FOLLOW,
+    example=lambda build: build(IMAGE),
 )
-
-
-def batch_flatten(data: Expr) -> Call:
+def batch_flatten(data: Operand) -> Call:
     """`data` (N, d₁, d₂ …): (N, d₁ * d₂ * …)."""
-    return Call(_BATCH_FLATTEN, [expr(data)])
-
-
-class FIFOBufferAttrs(Attrs, key="relay.attrs.FIFOBufferAttrs"):
-    axis: int = attr(0, "The axis along which the buffer moves.")
 
 
 def _fifo_buffer(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -97,40 +123,44 @@ def _fifo_buffer(types: Sequence[Type], num_inputs: int, attrs: Anything, report
     return True
 
 
-def _moved_on(attrs: FIFOBufferAttrs, x: Array, buffer: Array) -> Array:
+def _moved_on(attrs: Anything, x: Array, buffer: Array) -> Array:
     return np.split(np.concatenate([buffer, x], attrs.axis), [x.shape[attrs.axis]], attrs.axis)[1]
 
 
-_FIFO_BUFFER = declare(
+def _fifo_buffer_te(call: Lowered) -> list[Tensor]:
+    """TOPI looks the axis up by the buffer's rank, up to 5; here any rank will do."""
+    x, buffer = call.inputs
+    axis = call.attrs.axis % len(buffer.shape)
+    new, held = dims(x)[axis], dims(buffer)[axis]
+
+    def element(*i: Value) -> Value:
+        at = i[axis] + new
+        kept = buffer(*i[:axis], at, *i[axis + 1 :])
+        return guarded(at < held, kept, x(*i[:axis], at - held, *i[axis + 1 :]))
+
+    return [stage(buffer.shape, element, call.name)]
+
+
+@operator(
     "nn.fifo_buffer",
-    "Appends the data to a buffer and drops as many of the oldest elements.",
+    description="Appends the data to a buffer and drops as many of the oldest elements.",
     formula=r"y = \mathrm{concat}(b, x)_{|x| \,\ldots\, |x| + |b|}",
-    relation=Relation("FIFOBuffer", _fifo_buffer, "{out} = {1}, and {0} is shorter on one axis"),
-    inputs=("data", "buffer"),
-    attrs=FIFOBufferAttrs,
     family="other",
     level=3,
+    relation=Relation("FIFOBuffer", _fifo_buffer, "{out} = {1}, and {0} is shorter on one axis"),
+    reference=_moved_on,
+    gradient=NotApplicable("there is no rule: the buffer is kept from one run to the next"),
+    lowering=_fifo_buffer_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(1, 6), X, axis=0),
+    attrs_key="relay.attrs.FIFOBufferAttrs",
     lenient_in_tvm="It accepted data of another element type.",
-    compute=_moved_on,
-    lowering="pad.fifo_buffer",
 )
-
-
-def fifo_buffer(data: Expr, buffer: Expr, axis: int) -> Call:
+def fifo_buffer(
+    data: Operand, buffer: Operand, axis: Annotated[int, attr(0, "The axis along which the buffer moves.")]
+) -> Call:
     """The buffer after `data` went in at the end of `axis`, of the same shape as before."""
-    return Call(_FIFO_BUFFER, [expr(data), expr(buffer)], FIFOBufferAttrs(axis=axis))
-
-
-class CorrelationAttrs(Attrs, key="relay.attrs.CorrelationAttrs"):
-    kernel_size: int = attr(1, "The side of the patches that are compared; odd.")
-    max_displacement: int = attr(1, "How far apart the compared patches may lie.")
-    stride1: int = attr(1, "The distance of neighbouring patches in the first image.")
-    stride2: int = attr(
-        1, "The distance of neighbouring patches in the second image around one of the first."
-    )
-    padding: Ints = attr((0, 0), "How many zeros surround both images.")
-    is_multiply: bool = attr(True, "Whether patches are compared by their product, or by their difference.")
-    layout: str = attr("NCHW", "The order of the axes; only NCHW is possible.")
 
 
 def _correlation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -190,7 +220,7 @@ def _correlation_flops(attrs: Anything, inputs: Sequence[Type], output: Type) ->
     return 2 * size_of(output) * patch * (channels if isinstance(channels, int) else 1)
 
 
-def _compared(attrs: CorrelationAttrs, a: Array, b: Array) -> Array:
+def _compared(attrs: Anything, a: Array, b: Array) -> Array:
     pairs = sides(attrs.padding, 2)
     a, b = padded(a, pairs, 0), padded(b, pairs, 0)
     shift, side = attrs.max_displacement, attrs.kernel_size
@@ -208,47 +238,77 @@ def _compared(attrs: CorrelationAttrs, a: Array, b: Array) -> Array:
     return np.stack(found, 1)
 
 
-_CORRELATION = declare(
+def _correlation_te(call: Lowered) -> list[Tensor]:
+    """Each patch of one image with the patches around its place in another, as their mean over the patch."""
+    (a, b), attrs = call.inputs, call.attrs
+    dtype, pairs = call.out.dtype, dict(zip((2, 3), sides(attrs.padding, 2), strict=True))
+    zero, shift, side = number(0, dtype), attrs.max_displacement, attrs.kernel_size
+    first, second = (
+        te_padded(a, pairs, zero, f"{call.name}_pad"),
+        te_padded(b, pairs, zero, f"{call.name}_pad"),
+    )
+    reach = shift // attrs.stride2
+    across = 2 * reach + 1
+    border = shift + (side - 1) // 2
+    batch, channels, *space = dims(first)
+    sizes = [quotient(dim - 2 * border + attrs.stride1 - 1, attrs.stride1) for dim in space]
+    c, u, v = reduce_axes([channels, side, side])
+
+    def value(n: Value, q: Value, i: Value, j: Value) -> Value:
+        row, column = i * attrs.stride1 + shift + u, j * attrs.stride1 + shift + v
+        down, right = (q // across - reach) * attrs.stride2, (q % across - reach) * attrs.stride2
+        x, y = first(n, c, row, column), second(n, c, row + down, column + right)
+        x, y = cast(x, sum_type(dtype)), cast(y, sum_type(dtype))
+        return x * y if attrs.is_multiply else te.abs(x - y)
+
+    shape = (batch, across * across, *sizes)
+    total = summed(shape, value, [c, u, v], dtype, f"{call.name}_sum")
+    return [stage(shape, lambda *i: te_per(total(*i), channels * side * side), call.name)]
+
+
+@operator(
     "nn.correlation",
-    "Compares each patch of one image with the patches around its place in another.",
+    description="Compares each patch of one image with the patches around its place in another.",
     formula=(
         r"y_{n,q,i,j} = \frac{1}{k^2 C} \sum_{c,u,v} a_{n,c,\,i + u,\,j + v}\; b_{n,c,\,i + q_1 + u,\,j + "
         r"q_2 + v}"
     ),
-    relation=Relation("Correlation", _correlation, "{out} = (N, displacements, H', W'), and {0} = {1}"),
-    inputs=("data1", "data2"),
-    attrs=CorrelationAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=_correlation_flops,
     family="convolution",
     level=2,
+    relation=Relation("Correlation", _correlation, "{out} = (N, displacements, H', W'), and {0} = {1}"),
+    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+    flops=_correlation_flops,
+    reference=_compared,
+    gradient=NotApplicable("there is no rule for the correlation of patches"),
+    lowering=_correlation_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, t(1, 4, 8, 8, name="other"), 1, 1, 1, 1, 1, True, "NCHW"),
     lenient_in_tvm="It did not compare the images' types, and accepted borders larger than the images.",
-    compute=_compared,
-    lowering="correlation.correlation",
 )
-
-
 def correlation(
-    data1: Expr,
-    data2: Expr,
-    kernel_size: int,
-    max_displacement: int,
-    stride1: int,
-    stride2: int,
-    padding: int | Sequence[int],
-    is_multiply: bool,
-    layout: str,
+    data1: Operand,
+    data2: Operand,
+    kernel_size: Annotated[int, attr(1, "The side of the patches that are compared; odd.")],
+    max_displacement: Annotated[int, attr(1, "How far apart the compared patches may lie.")],
+    stride1: Annotated[int, attr(1, "The distance of neighbouring patches in the first image.")],
+    stride2: Annotated[
+        int, attr(1, "The distance of neighbouring patches in the second image around one of the first.")
+    ],
+    padding: Annotated[
+        int | Sequence[int],
+        attr(
+            (0, 0),
+            "How many zeros surround both images.",
+            kind="Ints",
+            normal=lambda padding: (padding, padding) if isinstance(padding, int) else padding,
+        ),
+    ],
+    is_multiply: Annotated[
+        bool, attr(True, "Whether patches are compared by their product, or by their difference.")
+    ],
+    layout: Annotated[str, attr("NCHW", "The order of the axes; only NCHW is possible.")],
 ) -> Call:
     """Both images (N, C, H, W): (N, (2 * (max_displacement // stride2) + 1)², H', W') (FlowNet, arXiv
     1504.06852).
     """
-    attrs = CorrelationAttrs(
-        kernel_size=kernel_size,
-        max_displacement=max_displacement,
-        stride1=stride1,
-        stride2=stride2,
-        padding=(padding, padding) if isinstance(padding, int) else padding,
-        is_multiply=is_multiply,
-        layout=layout,
-    )
-    return Call(_CORRELATION, [expr(data1), expr(data2)], attrs)

@@ -5,28 +5,38 @@ columns, and where in these each row begins (CSR; with blocks for values, BSR).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr
+from ...ir.declaration import NotApplicable, Precision
 from ...ir.expr import Call, Expr
 from ...ir.op import OpPattern, RelationError, no_flops, size_of
 from ...ir.show import show_shape
 from ...ir.tuple_wrapper import TupleWrapper
 from ...ir.types import Dim, TensorType, TupleType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand, expr
+from ..examples import X, ints, t
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import call, operator
 from ..relation import UNKNOWN, forward, integers, same_dim, same_dtypes, tensor, times
+from ..te.binary import plus
+from ..te.imperative import Buffers, each, int64, local, loops, repeat_while, together, when
+from ..te.library import te
+from ..te.lowered import Lowered
+from ..te.tensors import Tensor, Value, cast, dims, dtype_of, every, narrowed, number, stage, sum_type
 
 __all__ = ["sparse_add", "sparse_dense", "sparse_transpose"]
 
 
-class SparseDenseAttrs(Attrs, key="relay.attrs.SparseDenseAttrs"):
-    sparse_lhs: bool = attr(False, "Whether the left factor is the sparse one, rather than the right.")
-
-
 class SparseTransposeAttrs(Attrs, key="relay.attrs.SparseTransposeAttrs"):
     pass
+
+
+# The arrays of a sparse matrix, of numbers and of blocks, for examples
+_NUMBERS = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
+_BLOCKS = (t(3, 1, 2, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
 
 
 def _rows(data: TensorType, indices: Type, indptr: Type, first: int) -> Dim:
@@ -46,7 +56,7 @@ def _rows(data: TensorType, indices: Type, indptr: Type, first: int) -> Dim:
     return p.shape[0] - 1 if isinstance(p.shape[0], int) else UNKNOWN
 
 
-def _dense(attrs: SparseDenseAttrs, data: Type, values: Type, indices: Type, indptr: Type) -> Type:
+def _dense(attrs: Anything, data: Type, values: Type, indices: Type, indptr: Type) -> Type:
     x, v = tensor(data, 0, "dense_data"), tensor(values, 1, "sparse_data")
     same_dtypes(x, v)
     if len(x.shape) != 2 or len(v.shape) not in (1, 3):
@@ -85,12 +95,12 @@ def _unpacked(values: Array, indices: Array, indptr: Array, columns: int) -> Arr
     return matrix.transpose(0, 2, 1, 3).reshape(len(counts) * high, across * wide)
 
 
-def _multiplied(attrs: SparseDenseAttrs, x: Array, values: Array, indices: Array, indptr: Array) -> Array:
+def _multiplied(attrs: Anything, x: Array, values: Array, indices: Array, indptr: Array) -> Array:
     sparse = _unpacked(values, indices, indptr, x.shape[1])
     return (sparse @ x.T if attrs.sparse_lhs else x @ sparse.T).astype(x.dtype)
 
 
-def _dense_flops(attrs: SparseDenseAttrs, inputs: Sequence[Type], output: Type) -> int:
+def _dense_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     """A multiply and an add for each value that is there and each row of the dense matrix."""
     x = inputs[0]
     rows = x.shape[0] if isinstance(x, TensorType) and x.shape else 1
@@ -130,52 +140,105 @@ def _turned(attrs: Attrs, values: Array, indices: Array, indptr: Array) -> tuple
     return values[order], rows[order].astype(indices.dtype), starts.astype(indptr.dtype)
 
 
-_SPARSE_DENSE = declare(
-    "nn.sparse_dense",
-    "The product of a matrix and the transpose of another, one of them sparse.",
-    formula=r"Y = X W^\top",
-    relation=forward(
-        "SparseDense", "{out} = rows of {0} × rows of the sparse matrix, or the reverse", _dense
-    ),
-    inputs=("dense_data", "sparse_data", "sparse_indices", "sparse_indptr"),
-    attrs=SparseDenseAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=_dense_flops,
-    family="matmul",
-    level=1,
-    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
-    compute=_multiplied,
-    lowering="sparse.sparse_dense",
-)
-_SPARSE_ADD = declare(
-    "nn.sparse_add",
-    "The sum of a matrix and a sparse one.",
-    formula=r"Y = X + S",
-    relation=forward("SparseAdd", "{out} = {0}", _sparse_add),
-    inputs=("dense_data", "sparse_data", "sparse_indices", "sparse_indptr"),
-    pattern=OpPattern.OPAQUE,
-    flops=lambda attrs, inputs, output: size_of(inputs[1]),
-    family="arithmetic",
-    level=1,
-    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
-    compute=lambda attrs, x, values, indices, indptr: x + _unpacked(values, indices, indptr, x.shape[1]),
-    lowering="sparse.sparse_add",
-)
-_SPARSE_TRANSPOSE = declare(
-    "nn.sparse_transpose",
-    "The transpose of a sparse square matrix, as its three arrays.",
-    formula=r"Y = S^\top",
-    relation=forward("SparseTranspose", "{out} = ({0}, {1}, {2})", _sparse_transpose),
-    inputs=("sparse_data", "sparse_indices", "sparse_indptr"),
-    attrs=SparseTransposeAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=no_flops,
-    family="shape",
-    level=1,
-    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
-    compute=_turned,
-    lowering="sparse.sparse_transpose",
-)
+def _row_ends(starts: Anything, row: Value, most: Anything) -> tuple[Value, Value]:
+    """Where a row begins and ends among the values."""
+    return (
+        te.max(starts[row].astype("int64"), int64(0)),
+        te.min(starts[row + 1].astype("int64"), int64(most)),
+    )
+
+
+def _walk(ends: tuple[Value, Value]) -> Anything:
+    """The place in a row, and a loop until its end."""
+    place = local(1, "int64")
+    place[0] = ends[0]
+    return place, repeat_while(place[0] < ends[1])
+
+
+def _sparse_dense_te(call: Lowered) -> list[Tensor]:
+    """Row by row of the sparse matrix, or block by block."""
+    x, values, columns, starts = call.inputs
+    dtype = dtype_of(x)
+    high, wide = dims(values)[1:] or (1, 1)
+    rows, batch, inner = (dims(starts)[0] - 1) * high, dims(x)[0], dims(x)[1]
+    kind = sum_type(dtype)
+    blocks = len(values.shape) == 3
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (data, value, column, start), (found,) = ins, outs
+        with together(rows) as row, each(batch) as n:
+            total = local(1, kind)
+            total[0] = number(0, kind)
+            place, loop = _walk(_row_ends(start, te.floordiv(row, high), dims(values)[0]))
+            with loop:
+                with each(wide) as w:
+                    at = column[place[0]].astype("int64") * wide + w
+                    with when(every([at >= 0, at < int64(inner)])):
+                        weight = value[place[0], te.floormod(row, high), w] if blocks else value[place[0]]
+                        total[0] = total[0] + cast(weight, kind) * cast(data[n, at], kind)
+                place[0] = place[0] + 1
+            found[row, n] = total[0]
+
+    product_ = loops([((rows, batch), kind)], [x, values, columns, starts], body, f"{call.name}_sums")[0]
+    if call.attrs.sparse_lhs:
+        return [narrowed(product_, dtype, call.name)]
+    return [stage((batch, rows), lambda n, row: cast(product_(row, n), dtype), call.name)]
+
+
+def _sparse_add_te(call: Lowered) -> list[Tensor]:
+    x, values, columns, starts = call.inputs
+    rows, width = dims(x)
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (data, value, column, start), (found,) = ins, outs
+        with together(rows) as row:
+            with each(width) as j:
+                found[row, j] = data[row, j]
+            place, loop = _walk(_row_ends(start, row, dims(values)[0]))
+            with loop:
+                at = column[place[0]].astype("int64")
+                with when(every([at >= 0, at < int64(width)])):
+                    found[row, at] = plus(found[row, at], value[place[0]])
+                place[0] = place[0] + 1
+
+    return loops([(dims(x), dtype_of(x))], [x, values, columns, starts], body, call.name)
+
+
+def _sparse_transpose_te(call: Lowered) -> list[Tensor]:
+    """Counts the values of each column, adds the counts up, and puts every value at its column's next
+    place.
+    """
+    values, columns, starts = call.inputs
+    count, size = dims(values)[0], dims(starts)[0] - 1
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (value, column, start), (turned, rows, begin, following) = ins, outs
+        one = number(1, dtype_of(starts))
+        with each(size + 1) as i:
+            begin[i] = number(0, dtype_of(starts))
+        with each(count) as n, when(_valid(column[n], size)):
+            begin[column[n] + 1] = begin[column[n] + 1] + one
+        with each(size) as i:
+            begin[i + 1] = begin[i + 1] + begin[i]
+            following[i] = begin[i]
+        with each(size) as row:
+            place, loop = _walk(_row_ends(start, row, count))
+            with loop:
+                at = column[place[0]]
+                with when(_valid(at, size)):
+                    turned[following[at]] = value[place[0]]
+                    rows[following[at]] = row.astype(dtype_of(columns))
+                    following[at] = following[at] + one
+                place[0] = place[0] + 1
+
+    kinds = [((count,), dtype_of(values)), ((count,), dtype_of(columns)), ((size + 1,), dtype_of(starts))]
+    results = [*kinds, ((size,), dtype_of(starts))]
+    return loops(results, [values, columns, starts], body, call.name, slice(3), call.target)
+
+
+def _valid(column: Value, size: Anything) -> Value:
+    at = column.astype("int64")
+    return every([at >= 0, at < int64(size)])
 
 
 def _parts(sparse: Anything) -> list[Expr]:
@@ -187,20 +250,84 @@ def _parts(sparse: Anything) -> list[Expr]:
     return [expr(part) for part in parts]
 
 
-def sparse_dense(dense_mat: Expr, sparse_mat: Anything, sparse_lhs: bool = False) -> Call:
+@operator(
+    "nn.sparse_dense",
+    description="The product of a matrix and the transpose of another, one of them sparse.",
+    formula=r"Y = X W^\top",
+    family="matmul",
+    level=1,
+    relation=forward(
+        "SparseDense", "{out} = rows of {0} × rows of the sparse matrix, or the reverse", _dense
+    ),
+    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+    flops=_dense_flops,
+    reference=_multiplied,
+    gradient=NotApplicable("there is no rule for sparse matrices"),
+    lowering=_sparse_dense_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X, _BLOCKS),
+    inputs=("dense_data", "sparse_data", "sparse_indices", "sparse_indptr"),
+    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
+)
+def sparse_dense(
+    dense_mat: Operand,
+    sparse_mat: Anything,
+    sparse_lhs: Annotated[
+        bool, attr(False, "Whether the left factor is the sparse one, rather than the right.")
+    ] = False,
+) -> Call:
     """`dense_mat` (M, K) times the transpose of `sparse_mat` (N, K): (M, N); with `sparse_lhs` (N, M).
 
     `sparse_mat` is SciPy's CSR or BSR matrix, or anything with `data`, `indices` and `indptr`.
     """
-    attrs = SparseDenseAttrs(sparse_lhs=sparse_lhs)
-    return Call(_SPARSE_DENSE, [expr(dense_mat), *_parts(sparse_mat)], attrs)
+    return call("nn.sparse_dense", [dense_mat, *_parts(sparse_mat)], sparse_lhs=sparse_lhs)
 
 
-def sparse_add(dense_mat: Expr, sparse_mat: Anything) -> Call:
+@operator(
+    "nn.sparse_add",
+    description="The sum of a matrix and a sparse one.",
+    formula=r"Y = X + S",
+    family="arithmetic",
+    level=1,
+    relation=forward("SparseAdd", "{out} = {0}", _sparse_add),
+    flops=lambda attrs, inputs, output: size_of(inputs[1]),
+    reference=lambda attrs, x, values, indices, indptr: x + _unpacked(values, indices, indptr, x.shape[1]),
+    gradient=NotApplicable("there is no rule for sparse matrices"),
+    lowering=_sparse_add_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(2, 4), _NUMBERS),
+    inputs=("dense_data", "sparse_data", "sparse_indices", "sparse_indptr"),
+    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
+)
+def sparse_add(dense_mat: Operand, sparse_mat: Anything) -> Call:
     """`dense_mat` plus `sparse_mat`, SciPy's CSR matrix or anything with `data`, `indices` and `indptr`."""
-    return Call(_SPARSE_ADD, [expr(dense_mat), *_parts(sparse_mat)])
+    return call("nn.sparse_add", [dense_mat, *_parts(sparse_mat)])
 
 
+@operator(
+    "nn.sparse_transpose",
+    description="The transpose of a sparse square matrix, as its three arrays.",
+    formula=r"Y = S^\top",
+    family="shape",
+    level=1,
+    relation=forward("SparseTranspose", "{out} = ({0}, {1}, {2})", _sparse_transpose),
+    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+    flops=no_flops,
+    reference=_turned,
+    gradient=NotApplicable("there is no rule for sparse matrices"),
+    lowering=_sparse_transpose_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(_NUMBERS),
+    attrs=SparseTransposeAttrs,
+    inputs=("sparse_data", "sparse_indices", "sparse_indptr"),
+    lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
+)
 def sparse_transpose(x: Anything) -> TupleWrapper:
     """The `data`, `indices` and `indptr` of the transpose of `x`, a square CSR matrix."""
-    return TupleWrapper(Call(_SPARSE_TRANSPOSE, _parts(x), SparseTransposeAttrs()), 3)
+    return TupleWrapper(
+        call("nn.sparse_transpose", _parts(x)),
+        3,
+    )

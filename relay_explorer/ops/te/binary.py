@@ -176,7 +176,7 @@ def _squares(x: Value, y: Value, found: Value, bits: int) -> Value:
 
 _PRODUCTS: dict[float, Callable[[Value], Value]] = {
     -1.0: lambda x: number(1, dtype_of(x)) / x,
-    0.5: te.sqrt,
+    0.5: lambda x: te.sqrt(x),
     1.0: lambda x: x,
     2.0: lambda x: x * x,
     3.0: lambda x: x * x * x,
@@ -228,9 +228,9 @@ def _bitwise(
 
 left_shift = pairwise(_left)
 right_shift = pairwise(_right)
-bitwise_and = _bitwise(tirx.bitwise_and, lambda x, y: every([x, y]))
-bitwise_or = _bitwise(tirx.bitwise_or, lambda x, y: some([x, y]))
-bitwise_xor = _bitwise(tirx.bitwise_xor, _differ)
+bitwise_and = _bitwise(lambda x, y: tirx.bitwise_and(x, y), lambda x, y: every([x, y]))
+bitwise_or = _bitwise(lambda x, y: tirx.bitwise_or(x, y), lambda x, y: some([x, y]))
+bitwise_xor = _bitwise(lambda x, y: tirx.bitwise_xor(x, y), _differ)
 
 
 # -- comparisons and truth values

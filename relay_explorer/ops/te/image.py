@@ -15,14 +15,9 @@ from typing import Any
 
 from ..interpolate import SLACK
 from ..nn.layout import layout_map
-from ..nn.sliding import sides
-from .binary import plus
-from .convolution import places as window_places
-from .convolution import surrounded
 from .library import te
 from .lowered import Lowered, Lowering
 from .places import inside
-from .reduce import greatest
 from .tensors import (
     Tensor,
     Value,
@@ -35,7 +30,6 @@ from .tensors import (
     known,
     laid_out,
     number,
-    reduce_axes,
     select,
     some,
     stage,
@@ -339,22 +333,3 @@ def _brought_in(place: Value, extent: Any, attrs: Any) -> Value:
         within = away - te.floor(away / turn) * turn
         place = te.min(within, turn - within) + low
     return clamp(place, real(0), last)
-
-
-def dilation2d(call: Lowered) -> list[Tensor]:
-    """The greatest sum of the image and a window under it. Padding counts as 0."""
-    attrs, dtype = call.attrs, call.out.dtype
-    layout = layout_map(attrs.data_layout, "NCHW")
-    image, window = View(call.inputs[0], layout), View(call.inputs[1], layout_map(attrs.kernel_layout, "IHW"))
-    pairs = sides(attrs.padding, 2)
-    padded = surrounded(image, pairs, number(0, image.dtype), f"{call.name}_pad")
-    (down, across), (rows, columns) = attrs.strides[:2], attrs.dilations[:2]
-    k = reduce_axes(window.shape[1:])
-
-    def value(n: Value, c: Value, i: Value, j: Value) -> Value:
-        seen = padded(n, c, i * down + k[0] * rows, j * across + k[1] * columns)
-        return greatest(plus(cast(seen, dtype), cast(window(c, *k), dtype)), k)
-
-    high = window_places(padded.shape[2], window.shape[1], down, rows, (0, 0))
-    wide = window_places(padded.shape[3], window.shape[2], across, columns, (0, 0))
-    return [laid_out((*image.shape[:2], high, wide), layout, value, call.name)]

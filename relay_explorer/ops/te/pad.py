@@ -119,17 +119,3 @@ def _spaced(dim: Any, stride: int) -> Any:
     if stride == 1:
         return dim
     return max(0, (dim - 1) * stride + 1) if isinstance(dim, int) else (dim - 1) * stride + 1
-
-
-def fifo_buffer(call: Lowered) -> list[Tensor]:
-    """TOPI looks the axis up by the buffer's rank, up to 5; here any rank will do."""
-    x, buffer = call.inputs
-    axis = call.attrs.axis % len(buffer.shape)
-    new, held = dims(x)[axis], dims(buffer)[axis]
-
-    def element(*i: Value) -> Value:
-        at = i[axis] + new
-        kept = buffer(*i[:axis], at, *i[axis + 1 :])
-        return guarded(at < held, kept, x(*i[:axis], at - held, *i[axis + 1 :]))
-
-    return [stage(buffer.shape, element, call.name)]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .binary import plus
-from .imperative import Buffers, each, int64, local, loops, repeat_while, together, when
+from .imperative import Buffers, each, int64, loops, when
 from .library import te, tirx
 from .lowered import Lowered
 from .reduce import products_from
@@ -22,14 +21,12 @@ from .tensors import (
     every,
     guarded,
     known,
-    narrowed,
     number,
     product,
     reduce_axes,
     select,
     stage,
     sum_over,
-    sum_type,
     unravel,
 )
 
@@ -143,104 +140,3 @@ def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
 
 
 # -- matrices by rows: values, the column of each, and where each row begins
-
-
-def _row_ends(starts: Any, row: Value, most: Any) -> tuple[Value, Value]:
-    """Where a row begins and ends among the values."""
-    return (
-        te.max(starts[row].astype("int64"), int64(0)),
-        te.min(starts[row + 1].astype("int64"), int64(most)),
-    )
-
-
-def _walk(ends: tuple[Value, Value]) -> Any:
-    """The place in a row, and a loop until its end."""
-    place = local(1, "int64")
-    place[0] = ends[0]
-    return place, repeat_while(place[0] < ends[1])
-
-
-def sparse_dense(call: Lowered) -> list[Tensor]:
-    """Row by row of the sparse matrix, or block by block."""
-    x, values, columns, starts = call.inputs
-    dtype = dtype_of(x)
-    high, wide = dims(values)[1:] or (1, 1)
-    rows, batch, inner = (dims(starts)[0] - 1) * high, dims(x)[0], dims(x)[1]
-    kind = sum_type(dtype)
-    blocks = len(values.shape) == 3
-
-    def body(ins: Buffers, outs: Buffers) -> None:
-        (data, value, column, start), (found,) = ins, outs
-        with together(rows) as row, each(batch) as n:
-            total = local(1, kind)
-            total[0] = number(0, kind)
-            place, loop = _walk(_row_ends(start, te.floordiv(row, high), dims(values)[0]))
-            with loop:
-                with each(wide) as w:
-                    at = column[place[0]].astype("int64") * wide + w
-                    with when(every([at >= 0, at < int64(inner)])):
-                        weight = value[place[0], te.floormod(row, high), w] if blocks else value[place[0]]
-                        total[0] = total[0] + cast(weight, kind) * cast(data[n, at], kind)
-                place[0] = place[0] + 1
-            found[row, n] = total[0]
-
-    product_ = loops([((rows, batch), kind)], [x, values, columns, starts], body, f"{call.name}_sums")[0]
-    if call.attrs.sparse_lhs:
-        return [narrowed(product_, dtype, call.name)]
-    return [stage((batch, rows), lambda n, row: cast(product_(row, n), dtype), call.name)]
-
-
-def sparse_add(call: Lowered) -> list[Tensor]:
-    x, values, columns, starts = call.inputs
-    rows, width = dims(x)
-
-    def body(ins: Buffers, outs: Buffers) -> None:
-        (data, value, column, start), (found,) = ins, outs
-        with together(rows) as row:
-            with each(width) as j:
-                found[row, j] = data[row, j]
-            place, loop = _walk(_row_ends(start, row, dims(values)[0]))
-            with loop:
-                at = column[place[0]].astype("int64")
-                with when(every([at >= 0, at < int64(width)])):
-                    found[row, at] = plus(found[row, at], value[place[0]])
-                place[0] = place[0] + 1
-
-    return loops([(dims(x), dtype_of(x))], [x, values, columns, starts], body, call.name)
-
-
-def sparse_transpose(call: Lowered) -> list[Tensor]:
-    """Counts the values of each column, adds the counts up, and puts every value at its column's next
-    place.
-    """
-    values, columns, starts = call.inputs
-    count, size = dims(values)[0], dims(starts)[0] - 1
-
-    def body(ins: Buffers, outs: Buffers) -> None:
-        (value, column, start), (turned, rows, begin, following) = ins, outs
-        one = number(1, dtype_of(starts))
-        with each(size + 1) as i:
-            begin[i] = number(0, dtype_of(starts))
-        with each(count) as n, when(_valid(column[n], size)):
-            begin[column[n] + 1] = begin[column[n] + 1] + one
-        with each(size) as i:
-            begin[i + 1] = begin[i + 1] + begin[i]
-            following[i] = begin[i]
-        with each(size) as row:
-            place, loop = _walk(_row_ends(start, row, count))
-            with loop:
-                at = column[place[0]]
-                with when(_valid(at, size)):
-                    turned[following[at]] = value[place[0]]
-                    rows[following[at]] = row.astype(dtype_of(columns))
-                    following[at] = following[at] + one
-                place[0] = place[0] + 1
-
-    kinds = [((count,), dtype_of(values)), ((count,), dtype_of(columns)), ((size + 1,), dtype_of(starts))]
-    results = [*kinds, ((size,), dtype_of(starts))]
-    return loops(results, [values, columns, starts], body, call.name, slice(3), call.target)
-
-
-def _valid(column: Value, size: Any) -> Value:
-    at = column.astype("int64")
-    return every([at >= 0, at < int64(size)])

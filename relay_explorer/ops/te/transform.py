@@ -126,11 +126,6 @@ def _span(begin: int, end: int | None, rank: int) -> tuple[int, int]:
     return begin % (rank + 1) if begin >= 0 else begin + rank, last if last >= 0 else last + rank
 
 
-def batch_flatten(call: Lowered) -> list[Tensor]:
-    x = call.inputs[0]
-    return [with_shape(x, (dims(x)[0], product(dims(x)[1:])), call.name)]
-
-
 def expand_dims(call: Lowered) -> list[Tensor]:
     x, attrs = call.inputs[0], call.attrs
     at = attrs.axis if attrs.axis >= 0 else len(x.shape) + attrs.axis + 1

@@ -18,7 +18,7 @@ _BROADCASTING = (
 _ELEMENTWISE = (
             "ones_like", "zeros_like", "cast",
     "annotation.stop_fusion",
-    "fixed_point_multiply", )  # fmt: skip
+    )  # fmt: skip
 _POOLS = tuple(
     f"nn.{kind}_pool{axes}d"
     for kind in ("max", "avg", "global_max", "global_avg", "adaptive_max", "adaptive_avg")

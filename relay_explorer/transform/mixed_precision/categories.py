@@ -28,7 +28,7 @@ DEFAULT_ALWAYS_LIST = [
 ]  # fmt: skip
 DEFAULT_FOLLOW_LIST = [
     # move elements, or make them
-    "nn.pad", "nn.batch_flatten", "concatenate", "zeros", "split", "squeeze", "transpose", "expand_dims",
+    "nn.pad", "concatenate", "zeros", "split", "squeeze", "transpose", "expand_dims",
     "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to",  "dyn.strided_slice",
     "take", "argwhere", "where", "tile", "dyn.tile", "scatter", "scatter_elements", "scatter_nd", "full",
     "dyn.full", "nn.depth_to_space", "shape_of", "image.resize2d",
