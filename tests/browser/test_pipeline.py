@@ -407,7 +407,7 @@ def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
     view = view_of("small")
     page = open_view(view)
     view["stages"][1]["align"][0] = 999
-    assert "damaged (stages[1].align)" in refusal(page, view)
+    assert "damaged (stages[1].align[0].before)" in refusal(page, view)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
