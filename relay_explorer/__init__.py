@@ -8,9 +8,9 @@ Importing this package loads nothing else: its parts are loaded when they are fi
 
 Public, and kept from release to release, are the names of this module (`relay`, `explore`, `build`, `load`,
 `models`, `testing` …), and what these packages list in their `__all__`: `ir`, `text`, `typing`, `prelude`,
-`analysis`, `dataflow_pattern`, `transform`, `execute`, `models`, `testing`, `grading`, `compat`. Import them
-from the package. Every other module is internal: anyone may look inside, as the book does, and it may change
-with any release. What begins with an underscore is for its own package alone.
+`ops`, `analysis`, `dataflow_pattern`, `transform`, `execute`, `models`, `testing`, `grading`, `compat`.
+Import them from the package. Every other module is internal: anyone may look inside, as the book does, and it
+may change with any release. What begins with an underscore is for its own package alone.
 """
 
 from __future__ import annotations

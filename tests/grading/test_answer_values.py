@@ -145,7 +145,7 @@ def test_leaving_the_program_and_waiting_for_nobody() -> None:
     for part, wrong, hint in (
         ("warp_access.transactions", leaves, "with `return`"),
         ("warp_access.transactions", waits, "without `async`"),
-        ("choose_tile", changes, "cannot be changed"),
+        ("choose_tile", changes, "What is given here is never changed"),
     ):
         feedback = check(part, wrong)
         assert feedback.failure is not None

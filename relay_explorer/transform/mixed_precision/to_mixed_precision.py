@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
@@ -38,15 +37,7 @@ from ..infrastructure.options import refusal
 from ..tools.operator_type import operator_type
 from ..tools.typed_rewrite import call
 from .categories import MIXED_PRECISION_ALWAYS, MIXED_PRECISION_FOLLOW, MIXED_PRECISION_NEVER, PROPERTY
-
-_FLOAT = re.compile(r"b?float\d+")
-# The largest finite numbers, for attributes that must be numbers of the type.
-_LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
-_KEYS = (
-    "Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "Conv2DWinograd",
-    "Conv3DWinograd", "DeformableConv2D", "Dense", "BatchMatmul",
-)  # fmt: skip
-_ACCUMULATES = frozenset(f"relay.attrs.{key}Attrs" for key in _KEYS)
+from .element_types import FLOAT, LARGEST, accumulating_attrs, is_float, tensors_in, with_floats
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,7 @@ class ToMixedPrecision(TypedPass):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not _FLOAT.fullmatch(self.mixed_precision_type):
+        if not FLOAT.fullmatch(self.mixed_precision_type):
             allowed = 'a floating-point type: "float16", "bfloat16", "float32" or "float64"'
             raise refusal("ToMixedPrecision", "mixed_precision_type", self.mixed_precision_type, allowed)
         if self.missing_op_mode not in (0, 1, 2):
@@ -286,7 +277,7 @@ class _Converter:
             narrow = all(map(self._can_be_narrow, args))
             category = MIXED_PRECISION_ALWAYS if narrow else MIXED_PRECISION_NEVER
         if category == MIXED_PRECISION_ALWAYS and self._fits(node.attrs):
-            attrs = _accumulating(node, accumulated)
+            attrs = accumulating_attrs(node, accumulated)
             made = self._typed_call(node, op, [self.cast_all(arg, self.target) for arg in args], attrs)
             if made is not None:
                 emit_rewrite(
@@ -319,18 +310,18 @@ class _Converter:
     def _can_be_narrow(self, arg: Expr) -> bool:
         if isinstance(arg, (Var, Constant)):
             return True
-        return all(t.dtype == self.target or not _is_float(t) for t in _tensors(arg.checked_type))
+        return all(t.dtype == self.target or not is_float(t) for t in tensors_in(arg.checked_type))
 
     def _fits(self, attrs: Attrs | None) -> bool:
         """Whether the numbers among the attributes are numbers of the narrow type."""
-        largest = _LARGEST.get(self.target)
+        largest = LARGEST.get(self.target)
         if attrs is None or largest is None or "a_min" not in attrs or "a_max" not in attrs:
             return True
         return bool(attrs["a_min"] >= -largest and attrs["a_max"] <= largest)
 
     def _widened(self, new: Expr, old: Expr) -> Expr:
         """An argument of an operator that is computed wide: in float32, or float64 if it was float64."""
-        was_double = any(t.dtype == "float64" for t in _tensors(old.checked_type))
+        was_double = any(t.dtype == "float64" for t in tensors_in(old.checked_type))
         return self.cast_all(new, "float64" if was_double else "float32")
 
     def _typed_call(self, node: Call, op: Op, args: list[Expr], attrs: Attrs | None) -> Expr | None:
@@ -345,7 +336,7 @@ class _Converter:
 
     def cast_all(self, expr: Expr, dtype: str) -> Expr:
         """A tensor, or tuple of tensors, with its floating-point elements cast."""
-        return self.cast(expr, _with_floats(expr.checked_type, dtype))
+        return self.cast(expr, with_floats(expr.checked_type, dtype))
 
     def cast(self, expr: Expr, wanted: Type) -> Expr:
         """An expression in a type that differs from its own in element types only."""
@@ -414,43 +405,3 @@ def _escaping(order: list[Expr]) -> set[Expr]:
             case _:
                 found.update(children(node))
     return {expr for expr in found if isinstance(expr, (Function, Var))}
-
-
-def _tensors(type_: Type) -> list[TensorType]:
-    """The tensors in a type of tensors and tuples of them."""
-    found: list[TensorType] = []
-    pending = [type_]
-    while pending:
-        at = pending.pop()
-        if isinstance(at, TensorType):
-            found.append(at)
-        elif isinstance(at, TupleType):
-            pending.extend(at.fields)
-    return found
-
-
-def _is_float(type_: TensorType) -> bool:
-    return _FLOAT.fullmatch(type_.dtype) is not None
-
-
-def _with_floats(type_: Type, dtype: str) -> Type:
-    """The type with other floating-point elements."""
-    if isinstance(type_, TensorType):
-        return TensorType.of(type_.shape, dtype) if _is_float(type_) else type_
-    if isinstance(type_, TupleType):
-        return TupleType([_with_floats(field, dtype) for field in type_.fields])
-    return type_
-
-
-def _accumulating(node: Call, dtype: str) -> Attrs | None:
-    """The attributes of a call, with the element type that it accumulates in or makes. Those of a call that
-    gives integers stay.
-    """
-    attrs, type_ = node.attrs, node.checked_type
-    if attrs is None or not isinstance(type_, TensorType) or not _is_float(type_):
-        return attrs
-    name = "out_dtype" if attrs._key in _ACCUMULATES else "dtype"
-    if attrs._key not in _ACCUMULATES and attrs._key != "relay.attrs.InitOpAttrs":
-        return attrs
-    changed: Attrs = attrs.replace(**{name: dtype})
-    return changed
