@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..analysis.purity import Purity
-from ..ir.adt import Constructor
-from ..ir.expr import Call, Constant, Expr, Function, Let, RefCreate, RefRead, Var
+from ..ir.expr import Constant, Expr, Function, Let, RefCreate, RefRead, RefWrite, Var
 from ..ir.module import IRModule
-from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, free_vars, post_order, rebuild
 from .infrastructure import PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
-from .tools.cells import Cells
+from .tools.cells import Cells, may_call
 
 
 @dataclass(frozen=True)
@@ -54,52 +53,13 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool, only_read: bool 
     are effects somewhere, so that it matters when a cell is read. `only_read`: effects are needed only where
     what they write may be read.
     """
-    order = post_order(root)
-    lets: dict[Var, list[Let]] = {}
-    for node in order:
-        if isinstance(node, Let):
-            lets.setdefault(node.var, []).append(node)
-    cells = Cells(root, order, lets) if only_read and effects else None
-    writes = writes and not only_read  # as long as no write is needed
-    reading = {id(node) for node in order if _may_read(node)}
-    live: set[int] = set()
-    seen: set[int] = set()
-    pending = [root]
-    while pending:
-        while pending:
-            node = pending.pop()
-            if id(node) in seen:
-                continue
-            seen.add(id(node))
-            if isinstance(node, Let):
-                pending.append(node.body)
-                if node.value in effects and not only_read:
-                    live.add(id(node))
-                    pending.append(node.value)
-            elif isinstance(node, Var):
-                for let in lets.get(node, ()):
-                    live.add(id(let))
-                    pending.append(let.value)
-            else:
-                pending += children(node)
-        unneeded = [let for same in lets.values() for let in same if id(let) in seen and id(let) not in live]
-        if cells is not None:
-            needed = cells.read_writes(seen, [let for let in unneeded if let.value in effects])
-            if needed:
-                writes = True
-                live.update(map(id, needed))
-                pending += [let.value for let in needed]
-                continue
-        later = reading & seen if writes else set()
-        if later:
-            first = [let for let in unneeded if any(id(node) in later for node in post_order(let.value))]
-            live.update(map(id, first))
-            pending += [let.value for let in first]
+    marking = _Marking(root, effects, writes, only_read)
+    marking.run()
     memo: dict[Expr, Expr] = {}
-    for node in order:
-        if id(node) not in seen and not isinstance(node, Var):
+    for node in marking.order:
+        if id(node) not in marking.seen and not isinstance(node, Var):
             continue  # in what is left out
-        if isinstance(node, Let) and id(node) not in live:
+        if isinstance(node, Let) and id(node) not in marking.live:
             memo[node] = memo[node.body]
             emit_rewrite(
                 _without_dead,
@@ -113,11 +73,101 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool, only_read: bool 
     return memo[root]
 
 
+class _Marking:
+    """Which expressions are needed (`seen`), and which `let`s (`live`): of a `let` that is seen but not live
+    only the body is needed. Each node is looked at a fixed number of times.
+    """
+
+    def __init__(self, root: Expr, effects: set[Expr], writes: bool, only_read: bool) -> None:
+        self.order = post_order(root)
+        self.effects = effects
+        self.only_read = only_read
+        self.writes = writes and not only_read  # with `only_read`: as soon as an effect is needed
+        self.lets: dict[Var, list[Let]] = {}
+        self.parents: dict[int, list[Expr]] = {}
+        for node in self.order:
+            if isinstance(node, Let):
+                self.lets.setdefault(node.var, []).append(node)
+            for part in children(node):
+                self.parents.setdefault(id(part), []).append(node)
+        self.cells = Cells(root, self.order, self.lets) if only_read and effects else None
+        self.live: set[int] = set()
+        self.seen: set[int] = set()
+        self.pending = [root]
+        self._wanted: set[int] = set()  # `let`s to keep once they are seen
+        self._around_writes: set[int] = set()
+        self._around_reads: set[int] = set()
+        self._reads: list[Expr] = []  # seen when no effect was needed yet
+
+    def run(self) -> None:
+        """Mark everything that is needed."""
+        if self.cells is not None:
+            self._want_effects(self.cells.needed_at_first())
+        while self.pending:
+            node = self.pending.pop()
+            if id(node) in self.seen:
+                continue
+            self.seen.add(id(node))
+            if isinstance(node, Let):
+                self.pending.append(node.body)
+                if id(node) in self._wanted or (node.value in self.effects and not self.only_read):
+                    self._keep(node)
+            elif isinstance(node, Var):
+                for let in self.lets.get(node, ()):
+                    self._keep(let)
+            else:
+                self.pending += children(node)
+            if _may_read(node):
+                self._want_early_reads([node])
+            if self.cells is not None:
+                self._want_effects(self.cells.need(node))
+                if isinstance(node, RefWrite) or (may_call(node) and node in self.effects):
+                    self.writes = True
+                    self._want_early_reads([])
+
+    def _keep(self, let: Let) -> None:
+        if id(let) not in self.live:
+            self.live.add(id(let))
+            self.pending.append(let.value)
+
+    def _want(self, let: Let) -> None:
+        self._wanted.add(id(let))
+        if id(let) in self.seen:
+            self._keep(let)
+
+    def _want_effects(self, effects: Iterable[Expr]) -> None:
+        """Keep the `let`s that carry out one of these effects."""
+        for node in effects:
+            for let in self._lets_around(node, self._around_writes):
+                if let.value in self.effects:
+                    self._want(let)
+
+    def _want_early_reads(self, nodes: list[Expr]) -> None:
+        """Keep the `let`s that share one of these reads: there, it happens before what is written later."""
+        self._reads += nodes
+        if self.writes:
+            for node in self._reads:
+                for let in self._lets_around(node, self._around_reads):
+                    self._want(let)
+            self._reads = []
+
+    def _lets_around(self, node: Expr, visited: set[int]) -> Iterator[Let]:
+        """The `let`s whose value contains a node, apart from those above what was visited before."""
+        pending = [node]
+        while pending:
+            inner = pending.pop()
+            if id(inner) in visited:
+                continue
+            visited.add(id(inner))
+            for parent in self.parents.get(id(inner), ()):
+                if isinstance(parent, Let) and parent.value is inner:
+                    yield parent
+                pending.append(parent)
+
+
 def _may_read(node: Expr) -> bool:
     """Whether evaluating a node, apart from its parts, may make or read a cell."""
-    if isinstance(node, Call):
-        return not isinstance(node.op, (Op, Constructor))
-    return isinstance(node, (RefCreate, RefRead))
+    return may_call(node) or isinstance(node, (RefCreate, RefRead))
 
 
 def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:

@@ -6,6 +6,19 @@ import numpy as np
 import pytest
 
 from relay_explorer.execute import Interpreter
+from relay_explorer.ir import (
+    Expr,
+    Function,
+    IRModule,
+    Let,
+    RefCreate,
+    RefRead,
+    RefType,
+    RefWrite,
+    post_order,
+    scalar_type,
+    var,
+)
 from relay_explorer.text import parse
 from relay_explorer.transform import DeadCodeElimination
 from relay_explorer.typing import infer_types
@@ -61,6 +74,10 @@ def test_a_write_that_nothing_reads_goes_where_effects_are_ignored() -> None:
         "let %g = ref_read(%f); let %v = %g(); ref_read(%r)",
         "let %r = ref(%x); let %w = @write(%r); ref_read(%r)",
         "let %r = ref(%x); let %y = ref_read(%r); let %w = ref_write(%r, 1f); %y * ref_read(%r)",
+        "%0 = ref(%x); let %r = %0; let %w = ref_write(%r, 1f); ref_read(%0)",
+        "%0 = ref(%x); let %r = %0; let %s = %0; let %w = ref_write(%r, 1f); ref_read(%s)",
+        "let %r = ref(%x); %0 = ref_read(%r); let %y = %0; let %w = ref_write(%r, 1f); ref_read(%r) * %0",
+        "let %r = ref(%x); %0 = ref_read(%r); let %y = %0; %1 = ref_write(%r, 1f); (%1, %0).1",
     ],
 )
 def test_a_write_that_is_read_stays_where_effects_are_ignored(body: str) -> None:
@@ -70,6 +87,36 @@ def test_a_write_that_is_read_stays_where_effects_are_ignored(body: str) -> None
     made = infer_types(DeadCodeElimination(ignore_impurity=True)(module))
     argument = np.float32(5)
     assert Interpreter(made).call("main", [argument]) == Interpreter(module).call("main", [argument])
+
+
+def test_a_cell_that_only_dead_code_hands_on_goes_with_its_writes_where_effects_are_ignored() -> None:
+    check(DeadCodeElimination(ignore_impurity=True), """
+    def @main(%x: float32, %f: fn (float32) -> float32) -> float32 {
+      let %r = ref(%x);
+      let %t = (%x, %r);
+      let %g = fn () { let %y = ref_read(%r); ref_write(%r, %y + 1f) };
+      let %w = ref_write(%r, 1f);
+      %f(%x)
+    }
+    """, """
+    def @main(%x: float32, %f: fn (float32) -> float32) -> float32 {
+      %f(%x)
+    }
+    """)  # fmt: skip
+
+
+def test_a_long_chain_of_writes_that_need_each_other_takes_linear_time() -> None:
+    cells = [var(f"r{i}", RefType(scalar_type("float32"))) for i in range(4_000)]
+    values = [var(f"a{i}", scalar_type("float32")) for i in range(4_000)]
+    argument = var("x", scalar_type("float32"))
+    body: Expr = values[-1]
+    for i in reversed(range(4_000)):
+        body = Let(values[i], RefRead(cells[i]), body)
+        body = Let(var("w"), RefWrite(cells[i], values[i - 1] if i else argument), body)
+        body = Let(cells[i], RefCreate(argument), body)
+    module = infer_types(IRModule.from_expr(Function([argument], body)))
+    made = DeadCodeElimination(ignore_impurity=True)(module)
+    assert sum(isinstance(node, RefWrite) for node in post_order(made["main"])) == 4_000
 
 
 def test_a_recursive_function_that_nobody_calls() -> None:

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from relay_explorer.ir import Call, Expr, Function, FuncType, Let, Op, Var, post_order, scalar_type, var
+from relay_explorer.execute import Interpreter
+from relay_explorer.ir import (
+    Call,
+    Expr,
+    Function,
+    FuncType,
+    Let,
+    Op,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Var,
+    post_order,
+    scalar_type,
+    var,
+)
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.module import IRModule
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
-from relay_explorer.transform import ToCPS, UnCPS, to_cps, un_cps
+from relay_explorer.transform import (
+    DeadCodeElimination,
+    PartialEvaluate,
+    Sequential,
+    ToCPS,
+    UnCPS,
+    gradient,
+    to_cps,
+    un_cps,
+)
 from relay_explorer.typing import infer_types
 from tests.property.programs import first_failure
 from tests.transform.golden import check
@@ -345,6 +370,25 @@ def test_a_long_chain_of_calls() -> None:
         body = Call(Op.get("exp"), [body])
     function = to_cps(Function([x], body))
     assert sum(isinstance(node, Let) for node in post_order(function)) == 20_000
+
+
+def test_partial_evaluation_removes_the_cells_of_a_gradient_whose_branch_is_dynamic() -> None:
+    """In continuation-passing style, each branch holds all that follows it, the backward pass included."""
+    program = parse("def @main(%c: bool, %x: float32, %y: float32) { (if (%c) { %x } else { %y }) * %x }")
+    derived = infer_types(IRModule.from_expr(gradient(infer_types(program)["main"])))
+    continued = infer_types(ToCPS()(derived))
+    straight = infer_types(Sequential(
+        [PartialEvaluate(), DeadCodeElimination(inline_once=True, ignore_impurity=True)]
+    )(continued))  # fmt: skip
+    nodes = post_order(straight["main"])
+    assert not any(isinstance(node, (RefCreate, RefRead, RefWrite)) for node in nodes)
+    back = infer_types(IRModule.from_expr(un_cps(straight["main"])))
+    for arguments in (True, 2.0, 3.0), (False, 2.0, 3.0):
+        wanted, result = (
+            Interpreter(module).call("main", [np.array(arguments[0]), *map(np.float32, arguments[1:])])
+            for module in (derived, back)
+        )
+        assert str(result) == str(wanted)
 
 
 def test_random_programs_there_and_back_keep_types_and_values() -> None:

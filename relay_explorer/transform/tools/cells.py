@@ -1,49 +1,68 @@
-"""Which writes of a function's cells may be read."""
+"""Which writes of a function's cells are needed, because something that stays may read them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...ir.adt import Constructor
 from ...ir.expr import Call, Expr, Function, Let, RefCreate, RefRead, RefWrite, Var
 from ...ir.op import Op
 from ...ir.types import FuncType, RefType, Type, TypeCall
-from ...ir.walk import children, post_order, type_children
+from ...ir.walk import children, type_children
 
 
 class Cells:
-    """The cells of an expression, and what may write and read each.
+    """The cells of an expression, what may write each, and which of these writes are needed.
 
-    A cell is known by the variable that a `ref(…)` is bound to. Where such a variable stands anywhere but in
-    reads and writes, the cell escapes: other references may then be references to it.
+    A cell is known by the `ref(…)` that creates it. Where a cell stands anywhere but in reads and writes, it
+    escapes: other references may then be references to it. A cell that escapes only in dead code cannot be
+    read through another reference, so reads and escapes count from the time when their expression is
+    needed (`need`).
     """
 
     def __init__(self, root: Expr, order: Sequence[Expr], lets: dict[Var, list[Let]]) -> None:
         self.lets = lets
-        self.order = order
-        self.escaped = {cell for node in order for cell in self._escaping(node)}
         self.shared = isinstance(root, Function) and any(
             type_ is None or _may_hold_cells(type_)
             for type_ in (*[param.type_annotation for param in root.params], root.ret_type)
         )
+        self._cells: dict[Var, RefCreate | None] = {}
+        self._may_escape = {cell for node in order for cell in self._escaping(node)}
+        self._writes: dict[RefCreate | None, list[Expr]] = {}
+        self._calls: list[Expr] = []
+        for node in order:
+            if isinstance(node, RefWrite):
+                self._writes.setdefault(self.cell(node.ref), []).append(node)
+            elif may_call(node):
+                self._calls.append(node)
+        self._read: set[RefCreate] = set()
+        self._escaped: set[RefCreate] = set()
+        self._escaping_read = False
+        self._unknown_read = False
 
-    def cell(self, expr: Expr) -> Var | None:
-        """The variable of the cell that `expr` refers to; None where that is not known."""
-        while isinstance(expr, Var) and len(self.lets.get(expr, ())) == 1:
-            value = self.lets[expr][0].value
-            if isinstance(value, RefCreate):
-                return expr
-            expr = value
-        return None
+    def cell(self, expr: Expr) -> RefCreate | None:
+        """The cell that `expr` refers to; None where that is not known."""
+        path: dict[Var, None] = {}
+        while isinstance(expr, Var) and expr not in self._cells and expr not in path:
+            path[expr] = None
+            bound = self.lets.get(expr, ())
+            if len(bound) == 1:
+                expr = bound[0].value
+        cell = expr if isinstance(expr, RefCreate) else None
+        if isinstance(expr, Var):
+            cell = self._cells.get(expr)
+        self._cells.update(dict.fromkeys(path, cell))
+        return cell
 
-    def _escaping(self, node: Expr) -> Iterable[Var]:
+    def _escaping(self, node: Expr) -> Iterable[RefCreate]:
         match node:
             case RefRead():
                 return
             case RefWrite():
                 parts: Collection[Expr] = [node.value]
             case Let():
-                parts = [node.body]
+                known = len(self.lets[node.var]) == 1
+                parts = [node.body] if known else [node.value, node.body]
             case _:
                 parts = children(node)
         for part in parts:
@@ -51,37 +70,44 @@ class Cells:
             if cell is not None:
                 yield cell
 
-    def read_writes(self, seen: set[int], candidates: Iterable[Let]) -> list[Let]:
-        """Those of `candidates` whose value may write a cell that an expression in `seen` may read."""
-        reads: set[Var] = set()
-        anywhere = self.shared  # whether cells are read that are not known
-        for node in self.order:
-            if id(node) in seen:
-                if isinstance(node, RefRead):
-                    cell = self.cell(node.ref)
-                    anywhere = anywhere or cell is None
-                    reads |= set() if cell is None else {cell}
-                elif isinstance(node, Call):
-                    anywhere = anywhere or _may_call(node)
-        return [let for let in candidates if self._is_read(let.value, reads, anywhere)]
+    def needed_at_first(self) -> Iterator[Expr]:
+        """The writes, and calls that may write, that code outside the function may read."""
+        if self.shared:
+            yield from self._read_unknown()
 
-    def _is_read(self, value: Expr, reads: set[Var], anywhere: bool) -> bool:
-        for node in post_order(value):
-            if isinstance(node, RefWrite):
-                cell = self.cell(node.ref)
-                if cell is None:
-                    if anywhere or reads & self.escaped:
-                        return True
-                elif cell in reads or (anywhere and cell in self.escaped):
-                    return True
-            elif isinstance(node, Call) and _may_call(node) and (anywhere or reads):
-                return True
-        return False
+    def need(self, node: Expr) -> Iterator[Expr]:
+        """The writes, and calls that may write, that become needed when `node` is."""
+        for cell in self._escaping(node):
+            if cell not in self._escaped:
+                self._escaped.add(cell)
+                if self._unknown_read:
+                    yield from self._writes.get(cell, ())
+        if isinstance(node, RefRead):
+            cell_read = self.cell(node.ref)
+            yield from self._read_unknown() if cell_read is None else self._read_known(cell_read)
+        elif may_call(node):
+            yield from self._read_unknown()
+
+    def _read_known(self, cell: RefCreate) -> Iterator[Expr]:
+        if cell not in self._read:
+            self._read.add(cell)
+            yield from self._writes.get(cell, ())
+            yield from self._calls if len(self._read) == 1 else ()
+            if cell in self._may_escape and not self._escaping_read:
+                self._escaping_read = True
+                yield from self._writes.get(None, ())
+
+    def _read_unknown(self) -> Iterator[Expr]:
+        if not self._unknown_read:
+            self._unknown_read = True
+            yield from self._calls
+            for cell in (None, *self._escaped):
+                yield from self._writes.get(cell, ())
 
 
-def _may_call(call: Call) -> bool:
-    """Whether a call may run code of the program."""
-    return not isinstance(call.op, (Op, Constructor))
+def may_call(node: Expr) -> bool:
+    """Whether a node is a call that may run code of the program."""
+    return isinstance(node, Call) and not isinstance(node.op, (Op, Constructor))
 
 
 def _may_hold_cells(type_: Type) -> bool:
