@@ -144,10 +144,6 @@ NEURAL: list[Example] = [
     nn.deformable_conv2d(
         IMAGE, t(1, 18, 6, 6, name="o"), t(8, 4, 3, 3, name="w"), channels=8, kernel_size=(3, 3)
     ),
-    nn.dense(X, var("w"), units=3),
-    nn.matmul(X, t(6, 3, name="m")),
-    nn.bias_add(IMAGE, var("b")),
-    nn.batch_matmul(t(2, 3, 4), t(2, 5, 4, name="y")),
     *(f(SIGNAL) for f in (nn.max_pool1d, nn.avg_pool1d)),
     *(f(VOLUME) for f in (nn.max_pool3d, nn.avg_pool3d)),
     *(f(IMAGE, (2, 2), (2, 2), ceil_mode=True) for f in (nn.max_pool2d, nn.avg_pool2d)),
@@ -156,9 +152,6 @@ NEURAL: list[Example] = [
     *(f(IMAGE, 2) for f in (nn.adaptive_max_pool2d, nn.adaptive_avg_pool2d)),
     *(f(VOLUME, 2) for f in (nn.adaptive_max_pool3d, nn.adaptive_avg_pool3d)),
     *(f(t(1, 4, 4, 4, name="g"), IMAGE, (2, 2), (2, 2)) for f in (nn.max_pool2d_grad, nn.avg_pool2d_grad)),
-    nn.pad(X, ((0, 0), (1, 2))),
-    nn.mirror_pad(X, ((0, 0), (1, 2))),
-    nn.dilate(X, [1, 2]),
     nn.upsampling(IMAGE, 2, 2),
     nn.upsampling3d(VOLUME, 2, 2, 2),
     nn.depth_to_space(IMAGE, 2),
@@ -176,7 +169,6 @@ MORE: list[Example] = [
     sparse.sparse_fill_empty_rows(ints(3, 2), t(3, name="v"), [4, 6], ONE),
     nn.upsampling(IMAGE, t(name="h"), 2),
     nn.upsampling3d(VOLUME, t(name="d"), t(name="h"), 2),
-    nn.pad(X, ints(2, 2)),
     vision.multibox_prior(IMAGE, (0.5, 0.25), (1, 2)),
     vision.multibox_transform_loc(t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a")),
     vision.get_valid_counts(BOXES, 0.0),

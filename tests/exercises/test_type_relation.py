@@ -19,7 +19,6 @@ from relay_explorer.ir import (
     TupleType,
     TypeInferenceError,
 )
-from relay_explorer.ops.nn.dense import DenseAttrs
 from relay_explorer.ops.relation import broadcast_shapes
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
@@ -366,7 +365,7 @@ def test_the_oracle_agrees_with_dense_where_they_are_the_same() -> None:
     for case in (Case((2, 7, 4, 3), (5, 3)), Case((4, 3), None, 9), Case((N, 4, 3), (5, N))):
         module, _ = program(case, lambda *args: True)
         main = module["main"]
-        call = Call(Op.get("nn.dense"), main.params, DenseAttrs(units=case.count))
+        call = Call(Op.get("nn.dense"), main.params, Op.get("nn.dense").attrs_class(units=case.count))  # type: ignore[misc]  # it has attributes
         typed = infer_types(IRModule.from_expr(Function(main.params, call)))["main"]
         found = right(case)
         assert isinstance(found, Holds)

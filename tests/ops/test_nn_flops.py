@@ -78,7 +78,7 @@ CASES: list[tuple[Expr, int]] = [
     ),
     (activation.relu(t(2, 3)), 6),
     (softmax.softmax(t(2, 3)), 5 * 6),
-    (nn.batch_norm(t(2, 3), *[t(3)] * 4).tuple_value, 4 * 6),
+    (nn.batch_norm(t(2, 3), t(3), t(3), t(3), t(3)).tuple_value, 4 * 6),
     (nn.bias_add(t(2, 3), t(3)), 6),
     (pool.max_pool2d(t(1, 2, 4, 4), 2, 2), 4 * 8),
     (misc.batch_flatten(t(2, 3, 4)), 0),

@@ -52,7 +52,7 @@ def test_parameters_are_inferred(call: Call, parameter: object) -> None:
 @pytest.mark.parametrize(("axis", "channels"), [(1, 8), (-1, 3), (0, 1)])
 def test_batch_norm(axis: int, channels: int) -> None:
     unknown = [var(name) for name in ("gamma", "beta", "mean", "variance")]
-    result = nn.batch_norm(t(1, 8, 5, 3, dtype="float16"), *unknown, axis=axis)
+    result = nn.batch_norm(t(1, 8, 5, 3, dtype="float16"), *unknown, axis=axis)  # type: ignore[arg-type, misc]  # four of them
     assert isinstance(result, TupleWrapper)
     assert first_types(result) == ["Tensor[(1, 8, 5, 3), float16]"] + [f"Tensor[({channels}), float16]"] * 4
     vector = str(TensorType((channels,), "float16"))

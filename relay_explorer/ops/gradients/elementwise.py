@@ -13,7 +13,6 @@ from ..broadcast import broadcast_to_like, collapse_sum_like
 from ..calls import relay
 from ..create import zeros_like
 from ..gradient_tools import number
-from ..reduce import sum as sum_of
 from ..transform import cast as converted
 
 
@@ -107,10 +106,6 @@ def where(call: Call, grad: Expr) -> list[Expr | None]:
     condition = call.args[0]
     rest = logical.where(condition, zeros_like(grad), grad)
     return [None, _back(logical.where(condition, grad, zeros_like(grad)), call, 1), _back(rest, call, 2)]
-
-
-def bias_add(call: Call, grad: Expr) -> list[Expr]:
-    return [grad, sum_of(grad, _attrs(call).axis, exclude=True)]
 
 
 def _attrs(call: Call) -> Anything:

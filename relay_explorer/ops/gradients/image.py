@@ -9,8 +9,8 @@ from ...ir.expr import Call, Constant, Expr
 from ...ir.ndarray import NDArray
 from ...ir.op import Op
 from ...ir.typed import tensor_type
+from ..calls import relay
 from ..gradient_tools import extents
-from ..nn import dense
 from ..nn.layout import layout_map
 from ..reshape import layout_transform
 from ..transform import transpose
@@ -35,7 +35,7 @@ def resized(call: Call, grad: Expr) -> list[Expr]:
     for axis in range(2, rank):
         matrix = _matrix(call, axes, axis, before[axis], after[axis], dtype)
         order = [*[a for a in range(rank) if a != axis], axis]
-        value = dense.dense(transpose(value, order), matrix)
+        value = relay.nn.dense(transpose(value, order), matrix)
         value = transpose(value, sorted(range(rank), key=order.__getitem__))
     return [value if attrs.layout == "NC" + axes else layout_transform(value, "NC" + axes, attrs.layout)]
 

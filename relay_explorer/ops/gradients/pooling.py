@@ -10,9 +10,10 @@ from ...ir.expr import Call, Constant, Expr
 from ...ir.ndarray import NDArray
 from ...ir.op import Op
 from ...ir.typed import tensor_type
+from ..calls import relay
 from ..gradient_tools import composed, extents
 from ..index import take
-from ..nn import dense, pool
+from ..nn import pool
 from ..nn.layout import layout_map
 from ..nn.sliding import sides
 from ..nn.window import total_padding, window_places
@@ -140,7 +141,7 @@ def _means(value: Expr, axis: int, rank: int, windows: list[range], extent: int,
     shares = [1 / len(window) if k in window else 0.0 for window in windows for k in range(extent)]
     matrix = Constant(NDArray.from_list([*shares], (len(windows), extent), dtype))
     order = [*[a for a in range(rank) if a != axis], axis]
-    product = dense.dense(transpose(value, order), matrix)
+    product = relay.nn.dense(transpose(value, order), matrix)
     return transpose(product, sorted(range(rank), key=order.__getitem__))
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from ...ir.expr import Call, Expr, Tuple, const
+from ...ir.expr import Call, Expr, Tuple
 from ...ir.types import TupleType
 from .. import join
 from ..broadcast import broadcast_to_like, collapse_sum_like
-from ..gradient_tools import axis_count, extent, extents, field_of, gathered, numbers_of
+from ..gradient_tools import axis_count, extent, extents, field_of
 from ..gradient_tools import moved as moved
 from ..gradient_tools import moved_field as moved_field
 from ..gradient_tools import reshaped as reshaped
 from ..gradient_tools import typed_field as typed_field
 from ..reduce import sum as sum_of
 from ..reshape import reshape, reshape_like
-from ..slice import strided_slice
 from ..transform import cast_like, squeeze
 from ..transform import reverse as reversed_
 from ..transform import transpose as transposed
@@ -102,33 +101,3 @@ def repeat(call: Call, grad: Expr) -> list[Expr]:
     axis = call.attrs["axis"] % len(shape)
     apart = [*shape[: axis + 1], call.attrs["repeats"], *shape[axis + 1 :]]
     return [sum_of(reshape(grad, apart), axis + 1)]
-
-
-def pad(call: Call, grad: Expr) -> list[Expr | None]:
-    """What was put around is cut off; in the modes that repeat elements, it is added where it came from."""
-    data, value = call.args
-    assert call.attrs is not None
-    if call.attrs["pad_mode"] != "constant":
-        numbered = Call(call.op, [numbers_of(data, call), const(0, "int32")], call.attrs)
-        return [gathered(call, grad, data, numbered), None]
-    pairs = _pairs(call.attrs["pad_width"])
-    inner = _cut(grad, data, pairs)
-    return [inner, reshape_like(sum_of(grad) - sum_of(inner), value)]
-
-
-def dilate(call: Call, grad: Expr) -> list[Expr]:
-    """Every element but the first of an axis stands `strides` after the one before."""
-    (x,) = call.args
-    assert call.attrs is not None
-    rank = axis_count(x)
-    return [strided_slice(grad, [0] * rank, list(extents(call)), list(call.attrs["strides"]))]
-
-
-def _pairs(widths: object) -> list[tuple[int, int]]:
-    return [(int(before), int(after)) for before, after in widths]  # type: ignore[attr-defined]  # rows of two
-
-
-def _cut(grad: Expr, data: Expr, pairs: list[tuple[int, int]]) -> Expr:
-    shape = extents(data, "the gradient of `nn.pad`")
-    begin = [before for before, _ in pairs]
-    return strided_slice(grad, begin, [b + dim for b, dim in zip(begin, shape, strict=True)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..nn.activation import *
 from ..nn.batch_norm import *
 from ..nn.batch_space import *
+from ..nn.bias_add import *
 from ..nn.bitserial import *
 from ..nn.conv import *
 from ..nn.conv_other import *
@@ -13,6 +14,7 @@ from ..nn.dense import *
 from ..nn.dropout import *
 from ..nn.dynamic import *
 from ..nn.loss import *
+from ..nn.matmul import *
 from ..nn.misc import *
 from ..nn.norm import *
 from ..nn.norm_other import *

@@ -21,8 +21,8 @@ from ..relation import same_dim, tensor
 from .conv import Conv2DAttrs, convolution_relation
 from .conv_rules import conv_flops
 from .conv_values import convolution
-from .dense import OUT_DTYPE
 from .layout import layout_map
+from .product import OUT_DTYPE
 from .window import Sizes, both_sides, per_axis
 
 __all__ = ["contrib_conv2d_nchwc", "contrib_dense_pack", "contrib_depthwise_conv2d_nchwc"]

@@ -1,23 +1,58 @@
-"""Operators that put elements around or between those of a tensor."""
+"""Operators that put elements around or between those of a tensor.
+
+`nn.pad` has its own kernel: TOPI's takes the value as a number, but Relay's is an operand; and TOPI's
+reflection reaches once across the data, but NumPy's, and so Relay's, as often as it takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Ints, Pairs, attr, required
+from ...ir.attrs import Attrs, Pairs, attr, required
+from ...ir.declaration import Gradient, Precision
 from ...ir.expr import Call, Constant, Expr, const
-from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, size_of
+from ...ir.op import OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
-from ..arguments import expr, static_ints
-from ..declare import declare
+from ..arguments import Operand, static_ints
+from ..calls import relay
+from ..examples import X, ints
+from ..gradient_tools import axis_count, extents, gathered, moved, numbers_of
+from ..layouts.axes import pad as pad_layout
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import call as call_of
+from ..operator import operator
 from ..relation import tensor
+from ..te.library import te, tirx
+from ..te.lowered import Lowered
+from ..te.pad import padded
+from ..te.tensors import (
+    Tensor,
+    Value,
+    cast,
+    clamp,
+    converted,
+    dims,
+    dtype_of,
+    every,
+    guarded,
+    quotient,
+    remainder,
+    select,
+    stage,
+)
 from .layout import many, plus
 from .sliding import cropped
 
 __all__ = ["dilate", "mirror_pad", "pad"]
+
+Amounts = Mapping[
+    int, tuple[int, int]
+]  # how much goes before and after an axis; a negative amount is cut off
+
 
 PAD_WIDTH = "How many elements go before and after the data on each axis."
 
@@ -35,11 +70,6 @@ class MirrorPadAttrs(Attrs, key="relay.attrs.MirrorPadAttrs"):
         "SYMMETRIC", 'Whether the mirrored data repeats the edge ("SYMMETRIC") or not ("REFLECT").'
     )
     pad_width: Pairs = required(PAD_WIDTH)
-
-
-class DilateAttrs(Attrs, key="relay.attrs.DilateAttrs"):
-    strides: Ints = attr((1, 1), "The distance of neighbouring elements in the output on each axis.")
-    dilation_value: float = attr(0.0, "What goes between them.")
 
 
 def _padded(shape: Shape, widths: Pairs) -> Shape:
@@ -69,7 +99,10 @@ def _padded(shape: Shape, widths: Pairs) -> Shape:
     return tuple(out)
 
 
-def _pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+# -- padding by a value, by the edge or by the reflected data
+
+
+def _pad_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Inputs of any shape and one number; output (before + d + after) on each axis."""
     data, value, out = types
     if isinstance(data, IncompleteType):
@@ -85,48 +118,110 @@ def _pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Repo
     return True
 
 
-def _surrounded(attrs: PadAttrs, x: Array, pad_value: Array) -> Array:
+def _pad_reference(attrs: PadAttrs, x: Array, pad_value: Array) -> Array:
     value = {"constant_values": pad_value.reshape(())} if attrs.pad_mode == "constant" else {}
     more = [(max(before, 0), max(after, 0)) for before, after in attrs.pad_width]
     less = [(max(-before, 0), max(-after, 0)) for before, after in attrs.pad_width]
     return cropped(np.pad(x, more, attrs.pad_mode, **value), less)
 
 
-_PAD = declare(
+def _pad_gradient(call: Call, grad: Expr) -> list[Expr | None]:
+    """What was put around is cut off; in the modes that repeat elements, it is added where it came from."""
+    data, value = call.args
+    assert call.attrs is not None
+    if call.attrs["pad_mode"] != "constant":
+        numbered = Call(call.op, [numbers_of(data, call), const(0, "int32")], call.attrs)
+        return [gathered(call, grad, data, numbered), None]
+    begin = [int(before) for before, _ in call.attrs["pad_width"]]
+    shape = extents(data, "the gradient of `nn.pad`")
+    inner = relay.strided_slice(grad, begin, [b + dim for b, dim in zip(begin, shape, strict=True)])
+    return [inner, relay.reshape_like(relay.sum(grad) - relay.sum(inner), value)]
+
+
+def _pad_te(call: Lowered) -> list[Tensor]:
+    (x, value), attrs = call.inputs, call.attrs
+    pairs = {axis: (int(before), int(after)) for axis, (before, after) in enumerate(attrs.pad_width)}
+    if attrs.pad_mode == "constant":
+        around = cast(value(*[0] * len(value.shape)), dtype_of(x))
+        found = padded(x, pairs, around, call.name)
+        return [stage(x.shape, lambda *i: x(*i), call.name) if found is x else found]
+    return [_continued(x, pairs, _edge if attrs.pad_mode == "edge" else _reflected, call.name)]
+
+
+def _continued(x: Tensor, pairs: Amounts, place: Callable[[Value, Anything], Value], name: str) -> Tensor:
+    """`x` continued beyond its edges by elements of its own: `place` says which, from where it would lie."""
+    sizes = dims(x)
+    shape = [dim + sum(pairs[axis]) for axis, dim in enumerate(sizes)]
+
+    def element(*i: Value) -> Value:
+        return x(
+            *[
+                place(at - pairs[axis][0], dim) if max(pairs[axis]) > 0 else at - pairs[axis][0]
+                for axis, (at, dim) in enumerate(zip(i, sizes, strict=True))
+            ]
+        )
+
+    return stage(shape, element, name)
+
+
+def _edge(at: Value, dim: Anything) -> Value:
+    return clamp(at, 0, dim - 1)
+
+
+def _reflected(at: Value, dim: Anything) -> Value:
+    """The edge comes once, and the data to and fro as often as it takes."""
+    if isinstance(dim, int) and dim <= 1:
+        return at * 0
+    turn = 2 * (dim - 1)
+    within = te.floormod(at, turn)
+    return tirx.min(within, turn - within)
+
+
+@operator(
     "nn.pad",
-    "Puts elements around a tensor, on each axis before and after.",
+    description="Puts elements around a tensor, on each axis before and after.",
     formula=r"y_{i} = \begin{cases} x_{i - b} & b \le i < b + d \\ v & \text{otherwise} \end{cases}",
-    relation=Relation("Pad", _pad, "{out} = {0} and the padding"),
-    inputs=("data", "pad_value"),
-    attrs=PadAttrs,
-    pattern=OpPattern.INJECTIVE,
     family="shape",
     level=2,
+    relation=Relation("Pad", _pad_relation, "{out} = {0} and the padding"),
+    pattern=OpPattern.INJECTIVE,
+    reference=_pad_reference,
+    gradient=Gradient(
+        "dx = dy without the padding, dvalue = Σ dy over the padding; "
+        "an element that the padding repeats gets the sum of its copies' dy",
+        _pad_gradient,
+    ),
+    lowering=_pad_te,
+    layout=pad_layout,
+    precision=Precision.FOLLOW,
+    example=lambda build: [build(X, ((0, 0), (1, 2))), build(X, ints(2, 2))],
+    attrs=PadAttrs,
+    inputs=("data", "pad_value"),
     lenient_in_tvm="It did not look at the type of the value, nor at the mode.",
-    compute=_surrounded,
-    gradient="shape.pad",
-    lowering="pad.pad",
 )
-
-
 def pad(
-    data: Expr, pad_width: Sequence[Sequence[int]] | Expr, pad_value: object = 0, pad_mode: str = "constant"
+    data: Operand,
+    pad_width: Sequence[Sequence[int]] | Expr,
+    pad_value: Operand = 0,
+    pad_mode: str = "constant",
 ) -> Call:
-    """`pad_width` holds a pair (before, after) for each axis of `data`; the program may compute it.
+    """Put elements around `data`: `pad_width` holds a pair (before, after) for each axis.
 
-    `pad_value` is a number or an expression.
+    The program may compute `pad_width`. `pad_value` is a number or an expression.
     """
     value = pad_value if isinstance(pad_value, Expr) else const(pad_value)
     if isinstance(pad_width, Constant):
         flat = static_ints(pad_width, "pad_width")
         pad_width = [flat[at : at + 2] for at in range(0, len(flat), 2)]
     if isinstance(pad_width, Expr):
-        dynamic = PadAttrs(pad_width=(), pad_mode=pad_mode)
-        return Call(Op.get("dyn.nn.pad"), [expr(data), pad_width, value], dynamic)
-    return Call(_PAD, [expr(data), value], PadAttrs(pad_width=pad_width, pad_mode=pad_mode))
+        return call_of("dyn.nn.pad", [data, pad_width, value], pad_width=(), pad_mode=pad_mode)
+    return call_of("nn.pad", [data, value], pad_width=pad_width, pad_mode=pad_mode)
 
 
-def _mirror_pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+# -- padding by the mirrored data
+
+
+def _mirror_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Output (before + d + after) on each axis, of which no more than the data mirrors."""
     data, out = types
     if isinstance(data, IncompleteType):
@@ -154,28 +249,42 @@ def _mirror_pad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporte
     return True
 
 
-_MIRROR_PAD = declare(
+def _mirror_te(call: Lowered) -> list[Tensor]:
+    x, attrs = call.inputs[0], call.attrs
+    pairs = {axis: (int(before), int(after)) for axis, (before, after) in enumerate(attrs.pad_width)}
+    return [_continued(x, pairs, _mirrored if attrs.mode == "SYMMETRIC" else _reflected, call.name)]
+
+
+def _mirrored(at: Value, dim: Anything) -> Value:
+    """The edge comes twice."""
+    return select(at < 0, -at - 1, select(at >= dim, 2 * dim - 1 - at, at))
+
+
+@operator(
     "nn.mirror_pad",
-    "Continues a tensor beyond its edges by its mirror image.",
+    description="Continues a tensor beyond its edges by its mirror image.",
     formula=r"y_{i} = x_{\mathrm{mirror}(i - b)}",
-    relation=Relation("MirrorPad", _mirror_pad, "{out} = {0} and the padding"),
-    attrs=MirrorPadAttrs,
-    pattern=OpPattern.INJECTIVE,
     family="shape",
     level=2,
+    relation=Relation("MirrorPad", _mirror_relation, "{out} = {0} and the padding"),
+    pattern=OpPattern.INJECTIVE,
+    reference=lambda attrs, x: np.pad(x, attrs.pad_width, attrs.mode.lower()),
+    gradient=Gradient("each dy is added to the dx of the element that was copied", moved),
+    lowering=_mirror_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X, ((0, 0), (1, 2))),
+    attrs=MirrorPadAttrs,
     lenient_in_tvm="It accepted more padding than there are elements to mirror, and any mode.",
-    compute=lambda attrs, x: np.pad(x, attrs.pad_width, attrs.mode.lower()),
-    gradient="shape.moved",
-    lowering="pad.mirror_pad",
 )
+def mirror_pad(data: Operand, pad_width: Sequence[Sequence[int]], mode: str = "SYMMETRIC") -> Call:
+    """Continue `data` by its mirror image: `pad_width` holds a pair (before, after) for each axis."""
 
 
-def mirror_pad(data: Expr, pad_width: Sequence[Sequence[int]], mode: str = "SYMMETRIC") -> Call:
-    """`pad_width` holds a pair (before, after) for each axis of `data`."""
-    return Call(_MIRROR_PAD, [expr(data)], MirrorPadAttrs(mode=mode, pad_width=pad_width))
+# -- elements between those of a tensor
 
 
-def _dilate(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+def _dilate_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Output ((d - 1) * stride + 1) on each axis."""
     data, out = types
     if isinstance(data, IncompleteType):
@@ -202,28 +311,63 @@ def _dilated(dim: Dim, stride: int) -> Dim:
     return (dim - 1) * stride + 1  # type: ignore[return-value]  # whole
 
 
-def _spaced(attrs: DilateAttrs, x: Array) -> Array:
+def _dilate_reference(attrs: Anything, x: Array) -> Array:
     y = np.full(tuple(map(_dilated, x.shape, attrs.strides)), attrs.dilation_value).astype(x.dtype)
     y[tuple([slice(None, None, stride) for stride in attrs.strides])] = x
     return y
 
 
-_DILATE = declare(
+def _dilate_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """Every element but the first of an axis stands `strides` after the one before."""
+    (x,) = call.args
+    assert call.attrs is not None
+    return [relay.strided_slice(grad, [0] * axis_count(x), list(extents(call)), list(call.attrs["strides"]))]
+
+
+def _dilate_te(call: Lowered) -> list[Tensor]:
+    x, attrs = call.inputs[0], call.attrs
+    dtype = dtype_of(x)
+    shape = [_spaced(dim, stride) for dim, stride in zip(dims(x), attrs.strides, strict=True)]
+
+    def element(*i: Value) -> Value:
+        apart = [(at, stride) for at, stride in zip(i, attrs.strides, strict=True) if stride != 1]
+        between = converted(attrs.dilation_value, dtype)
+        here = x(*[quotient(at, stride) for at, stride in zip(i, attrs.strides, strict=True)])
+        if not apart:
+            return here
+        return guarded(every([remainder(at, stride) == 0 for at, stride in apart]), here, between)
+
+    return [stage(shape, element, call.name)]
+
+
+def _spaced(dim: Anything, stride: int) -> Anything:
+    if stride == 1:
+        return dim
+    return max(0, (dim - 1) * stride + 1) if isinstance(dim, int) else (dim - 1) * stride + 1
+
+
+@operator(
     "nn.dilate",
-    "Puts elements between those of a tensor.",
+    description="Puts elements between those of a tensor.",
     formula=r"y_{s i} = x_{i}, \quad y_{j} = v\ \text{elsewhere}",
-    relation=Relation("Dilate", _dilate, "{out} = {0} with (d - 1) s + 1 on each axis"),
-    attrs=DilateAttrs,
-    pattern=OpPattern.INJECTIVE,
     family="shape",
     level=10,
+    relation=Relation("Dilate", _dilate_relation, "{out} = {0} with (d - 1) s + 1 on each axis"),
+    pattern=OpPattern.INJECTIVE,
+    reference=_dilate_reference,
+    gradient=Gradient("dx = dy at the places of the elements, which are `strides` apart", _dilate_gradient),
+    lowering=_dilate_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(X, [1, 2]),
     lenient_in_tvm="It accepted strides that are not positive.",
-    compute=_spaced,
-    gradient="shape.dilate",
-    lowering="pad.dilate",
 )
-
-
-def dilate(data: Expr, strides: Sequence[int], dilation_value: float = 0.0) -> Call:
-    """`strides` has one number for each axis of `data`: (d - 1) * stride + 1 elements."""
-    return Call(_DILATE, [expr(data)], DilateAttrs(strides=strides, dilation_value=dilation_value))
+def dilate(
+    data: Operand,
+    strides: Annotated[
+        Sequence[int],
+        attr((1, 1), "The distance of neighbouring elements in the output on each axis.", kind="Ints"),
+    ],
+    dilation_value: Annotated[float, attr(0.0, "What goes between them.")] = 0.0,
+) -> Call:
+    """Put elements between those of `data`: an axis of d elements gets (d - 1) * stride + 1."""

@@ -257,12 +257,3 @@ def where(call: Lowered) -> list[Tensor]:
         return select(chosen, element(x, i, shape), element(y, i, shape))
 
     return [stage(shape, value, call.name)]
-
-
-# -- a tensor and a vector along one of its axes
-
-
-def bias_add(call: Lowered) -> list[Tensor]:
-    x, bias = call.inputs
-    axis = call.attrs.axis % len(x.shape)
-    return [stage(x.shape, lambda *i: plus(x(*i), bias(i[axis])), call.name)]

@@ -24,18 +24,18 @@ Conversion = Callable[[Call, str], list[Anything]]
 
 DEFAULT_ALWAYS_LIST = [
     "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose",
-    "nn.conv3d_transpose", "nn.dense", "nn.batch_matmul",
+    "nn.conv3d_transpose",
 ]  # fmt: skip
 DEFAULT_FOLLOW_LIST = [
     # move elements, or make them
-    "nn.pad", "concatenate", "zeros", "split", "squeeze", "transpose", "expand_dims",
+    "concatenate", "zeros", "split", "squeeze", "transpose", "expand_dims",
     "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to",  "dyn.strided_slice",
     "take", "argwhere", "where", "tile", "dyn.tile", "scatter", "scatter_elements", "scatter_nd", "full",
     "dyn.full", "nn.depth_to_space", "shape_of", "image.resize2d",
     # give the element type that they are told
     "cast", "cast_like",
     # compare and calculate
-    "less", "greater", "less_equal", "greater_equal", "add", "subtract", "multiply", "divide", "nn.bias_add",
+    "less", "greater", "less_equal", "greater_equal", "add", "subtract", "multiply", "divide",
     "max", "min", "maximum", "minimum", "argmax", "argmin",
     # activations
             # pools

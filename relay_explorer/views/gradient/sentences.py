@@ -16,7 +16,6 @@ _LAW = "relay_explorer/transform/differentiation/reverse_mode.py"
 # By the name of a rule: how the derivatives by the arguments follow from `dy`, that by the result `y`.
 FORMULAS = {
     "elementwise.add": "da = dy, db = dy, each summed where it was stretched",
-    "elementwise.bias_add": "dx = dy, db = dy summed over all other axes",
     "elementwise.cast": "dx = dy, in the element type of x",
     "elementwise.divide": "da = dy / b, db = −dy · y / b, each summed where it was stretched",
     "elementwise.maximum": "dy goes to the larger of the two",
@@ -28,9 +27,6 @@ FORMULAS = {
     "elementwise.subtract": "da = dy, db = −dy, each summed where it was stretched",
     "elementwise.where": "dy goes to the side from which each element was taken",
     "pooling.pool2d": "dy goes to the largest of its window (max), or is spread evenly over it (avg)",
-    "products.batch_matmul": "da = dy bᵀ, db = aᵀ dy, matrix by matrix",
-    "products.dense": "dx = dy w, dw = dyᵀ x",
-    "products.matmul": "da = dy bᵀ, db = aᵀ dy",
     "reduce.extreme": "dy goes to the elements that were chosen; equal ones share it",
     "reduce.mean": "dx = dy / n, for each of the n elements",
     "reduce.sum": "dx = dy, for each element that was added",
