@@ -25,6 +25,7 @@ class FastMath(FunctionPass):
         faster = approximations()
 
         def approximate(node: Expr) -> Expr | None:
+            """A function of numbers that has an approximation is replaced by it."""
             if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in faster:
                 op = Op.get(faster[node.op.name])
                 return Call(op, node.args, node.attrs, node.type_args, node.span)
