@@ -6,12 +6,15 @@ import { createRows } from "../../core/rows.js";
 import { addStyle } from "../../core/style.js";
 
 addStyle(`
-.cost-bar { display: inline-block; width: 5em; height: .7em; margin-right: .6em; background: linear-gradient(to right, var(--hue-blue) var(--share), transparent var(--share)); outline: 1px solid var(--line); }
-.cost-table { border-collapse: collapse; margin: .6em 0; }
-.cost-table :is(th, td) { padding: .15em .8em; text-align: right; }
+.rx .cost-grid .row .cell:not(.code) { align-self: center; font: 13px/1.5 var(--ui); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+.cost-bar { display: inline-block; width: 5em; height: 10px; margin-inline-end: 8px; vertical-align: -1px; background: linear-gradient(to right, var(--hue-blue) var(--share), transparent var(--share)); outline: 1px solid var(--line); }
+.cost-scroll { flex: 1; max-height: 11em; overflow: auto; }
+.cost-table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.cost-table :is(th, td) { padding: 2px 12px 2px 0; text-align: right; }
 .cost-table :is(th, td):first-child { text-align: left; }
 .cost-table tr[aria-selected="true"] { background: var(--hover); }
 .rx .cost-grid .row.is-same { box-shadow: inset 4px 0 0 var(--accent); }
+@container rx (max-width: 620px) { .cost-bar { display: none; } .cost-table :is(th, td) { padding-inline-end: 8px; font-size: 12px; } }
 `);
 
 const UNITS = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
@@ -38,7 +41,7 @@ class CostsExplorer extends Explorer {
     this.frameOf("Costs, call by call");
     this.shell.bar.append(this.tools(null, false));
     const most = Math.max(1, ...view.calls.map(({ flops }) => flops));
-    const column = (id, title, write) => ({ id, title, width: "minmax(90px, 0.4fr)", draw: (row, cell) => { const call = this.byRow.get(row); fill(cell, call && write(call)); } });
+    const column = (id, title, write) => ({ id, title, width: "minmax(58px, 0.4fr)", draw: (row, cell) => { const call = this.byRow.get(row); fill(cell, call && write(call)); } });
     this.rows = createRows({
       view, label: `program of ${view.title}, with what each call computes and moves`, fit: true, foldLists: true,
       columns: [
@@ -53,7 +56,10 @@ class CostsExplorer extends Explorer {
     const head = ["operator", "calls", "FLOPs", "bytes", "FLOPs a byte"].map((text) => h("th", { scope: "col" }, text));
     this.rows.el.classList.add("cost-grid");
     this.shell.body.append(this.rows.el);
-    this.shell.foot.append(h("table", { class: "cost-table" }, h("thead", null, h("tr", null, head)), h("tbody", null, this.lines)), this.hints(KEYS));
+    this.shell.foot.append(
+      h("div", { class: "cost-scroll", tabindex: 0, role: "region", "aria-label": "costs by operator" },
+        h("table", { class: "cost-table" }, h("thead", null, h("tr", null, head)), h("tbody", null, this.lines))),
+      this.hints(KEYS));
     fill(this.shell.say, view.summary);
     this.rows.setColumns();
     this.listen([
@@ -76,7 +82,9 @@ class CostsExplorer extends Explorer {
 
   restore(state) {
     const [operator, row] = [integer(state.op, -1), integer(state.row, -1)];
+    const costliest = this.view.calls.reduce((best, call) => (call.flops > best.flops ? call : best), { row: -1, flops: 0 });
     this.rows.select(this.view.rows[row] ? row : -1, { quiet: true });
+    if (!this.view.rows[row] && costliest.row >= 0) this.rows.scrollTo(costliest.row);
     this.choose(this.view.operators[operator] ? operator : -1);
   }
 }
