@@ -22,7 +22,7 @@ from ..ops import (
     transform,
 )
 from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, Y, bools, ints, t
-from ..relay import nn, vision
+from ..relay import nn
 
 Example = Expr | TupleWrapper
 ONE, ZERO = const(1.0), const(0.0)
@@ -95,9 +95,6 @@ TENSOR: list[Example] = [
     image.resize1d(SIGNAL, 4),
     image.resize2d(IMAGE, (4, 4), method="cubic", roi=[0.0, 0.0, 0.5, 0.5]),
     image.resize3d(VOLUME, (4, 4, 4)),
-    image.crop_and_resize(IMAGE, t(3, 4, name="b"), ints(3), (4, 4), "NCHW"),
-    image.affine_grid(t(1, 2, 3), (4, 4)),
-    image.grid_sample(IMAGE, t(1, 2, 4, 4, name="g"), "nearest"),
     reshape.reshape(X, ints(2)),
     broadcast.broadcast_to(X, ints(2)),
     create.zeros(ints(2), "float32"),
@@ -154,8 +151,6 @@ NEURAL: list[Example] = [
     *(f(t(1, 4, 4, 4, name="g"), IMAGE, (2, 2), (2, 2)) for f in (nn.max_pool2d_grad, nn.avg_pool2d_grad)),
     nn.upsampling(IMAGE, 2, 2),
     nn.upsampling3d(VOLUME, 2, 2, 2),
-    nn.depth_to_space(IMAGE, 2),
-    nn.space_to_depth(IMAGE, 2),
 ]
 
 SPARSE = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
@@ -169,19 +164,6 @@ MORE: list[Example] = [
     sparse.sparse_fill_empty_rows(ints(3, 2), t(3, name="v"), [4, 6], ONE),
     nn.upsampling(IMAGE, t(name="h"), 2),
     nn.upsampling3d(VOLUME, t(name="d"), t(name="h"), 2),
-    vision.multibox_prior(IMAGE, (0.5, 0.25), (1, 2)),
-    vision.multibox_transform_loc(t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a")),
-    vision.get_valid_counts(BOXES, 0.0),
-    vision.non_max_suppression(BOXES, ints(1, name="n"), ints(1, 5)),
-    vision.all_class_non_max_suppression(t(1, 5, 4, name="b"), t(1, 2, 5, name="s"), 3, 0.5, 0.0),
-    vision.regular_non_max_suppression(t(1, 5, 4, name="b"), t(1, 5, 3, name="s"), 2, 4, 2, 0.5, 0.0),
-    vision.roi_align(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
-    vision.roi_pool(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
-    vision.yolo_reorg(IMAGE, 2),
-    vision.proposal(
-        t(1, 4, 3, 3, name="p"), t(1, 8, 3, 3, name="b"), t(1, 3, name="info"), [1, 2], [1], 16, 0.7, 20, 4,
-        1, False,
-    ),
 ]  # fmt: skip
 
 PLAIN = [call for call in (_plain(Op.get(name)) for name in Op.list_op_names()) if call is not None]

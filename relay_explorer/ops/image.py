@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Dims, DType, Floats, Ints, attr, required
+from ..ir.declaration import NotApplicable, Precision
 from ..ir.expr import Call, Constant, Expr
 from ..ir.ndarray import NDArray
 from ..ir.op import Flops, Op, OpPattern, RelationError, size_of
 from ..ir.show import show_shape
 from ..ir.types import Dim, Shape, Size, TensorType, Type
-from .arguments import computed, expr, int_const, static_ints
+from .arguments import Operand, computed, expr, int_const, static_ints
 from .declare import declare
+from .examples import IMAGE, ints, t
 from .interpolate import resized, sampled
+from .layouts.layout import NO_LAYOUT_RULE
 from .numeric import Array, element_type, np, numbers
+from .operator import call, operator
 from .relation import forward, integers, same_dim, tensor
+from .te import image as image_te
 
 __all__ = ["affine_grid", "crop_and_resize", "grid_sample", "resize1d", "resize2d", "resize3d"]
 
@@ -178,15 +184,7 @@ resize2d = _resize_builder(_RESIZE2D, 2, Resize2DAttrs, "NCHW")
 resize3d = _resize_builder(_RESIZE3D, 3, Resize3DAttrs, "NCDHW")
 
 
-class CropAndResizeAttrs(Attrs, key="relay.attrs.CropAndResizeAttrs"):
-    crop_size: Ints | None = attr(None, "The rows and columns that every box becomes.")
-    layout: str = attr("NCHW", "The layout of data and result.")
-    method: str = attr("bilinear", '"nearest_neighbor" or "bilinear".')
-    extrapolation_value: float = attr(0.0, "What stands outside the image.")
-    out_dtype: DType | None = attr(None, "The element type of the result; None is the data's.")
-
-
-def _crop_and_resize(attrs: CropAndResizeAttrs, data: Type, boxes: Type, box_indices: Type) -> Type:
+def _crop_and_resize(attrs: Anything, data: Type, boxes: Type, box_indices: Type) -> Type:
     x, shape, back = _laid_out(data, attrs.layout, "NCHW")
     b, i = tensor(boxes, 1, "boxes"), integers(box_indices, 2, "box_indices")
     if len(b.shape) != 2 or not same_dim(b.shape[1], 4):
@@ -203,7 +201,7 @@ def _crop_and_resize(attrs: CropAndResizeAttrs, data: Type, boxes: Type, box_ind
     return TensorType.of(back((b.shape[0], shape[1], height, width)), attrs.out_dtype or x.dtype)
 
 
-def _cropped(attrs: CropAndResizeAttrs, x: Array, boxes: Array, box_indices: Array) -> Array:
+def _cropped(attrs: Anything, x: Array, boxes: Array, box_indices: Array) -> Array:
     from .nn.layout import layout_map  # nn stands below this file
 
     mapped = layout_map(attrs.layout, "NCHW")
@@ -220,51 +218,52 @@ def _cropped(attrs: CropAndResizeAttrs, x: Array, boxes: Array, box_indices: Arr
     return mapped.pack(_converted(crops, attrs.out_dtype or x.dtype))
 
 
-_CROP_AND_RESIZE = declare(
+@operator(
     "image.crop_and_resize",
-    "Boxes cut out of images and interpolated to one size.",
+    description="Boxes cut out of images and interpolated to one size.",
     formula=r"y_{b p} = \sum_q w(\mathit{box}_b(p) - q)\, x_{\mathit{indices}_b q}",
+    family="image",
+    level=5,
     relation=forward(
         "CropAndResize", "{out} = one image of `crop_size` for each box of {1}", _crop_and_resize
     ),
-    inputs=("data", "boxes", "box_indices"),
-    attrs=CropAndResizeAttrs,
     pattern=OpPattern.INJECTIVE,
     flops=lambda attrs, inputs, output: 8 * size_of(output) if attrs.method == "bilinear" else 0,
-    family="image",
-    level=5,
+    reference=_cropped,
+    gradient=NotApplicable("there is no rule for boxes that are cut out"),
+    lowering=image_te.crop_and_resize,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, t(3, 4, name="b"), ints(3), (4, 4), "NCHW"),
     lenient_in_tvm="It did not look at the shapes of boxes and box_indices.",
-    compute=_cropped,
-    lowering="image.crop_and_resize",
 )
-
-
 def crop_and_resize(
-    data: Expr,
-    boxes: Expr,
-    box_indices: Expr,
-    crop_size: Sequence[int],
-    layout: str,
-    method: str = "bilinear",
-    extrapolation_value: float = 0,
-    out_dtype: object = None,
-) -> Expr:
+    data: Operand,
+    boxes: Operand,
+    box_indices: Operand,
+    crop_size: Annotated[
+        Sequence[int], attr(None, "The rows and columns that every box becomes.", kind="Ints | None")
+    ],
+    layout: Annotated[str, attr("NCHW", "The layout of data and result.")],
+    method: Annotated[str, attr("bilinear", '"nearest_neighbor" or "bilinear".')] = "bilinear",
+    extrapolation_value: Annotated[float, attr(0.0, "What stands outside the image.")] = 0,
+    out_dtype: Annotated[
+        object, attr(None, "The element type of the result; None is the data's.", kind="DType | None")
+    ] = None,
+) -> Call:
     """For each row (y1, x1, y2, x2, from 0 to 1) of `boxes` the part of its image, at `crop_size`."""
-    attrs = CropAndResizeAttrs(
+    return call(
+        "image.crop_and_resize",
+        [data, boxes, box_indices],
         crop_size=static_ints(crop_size, "crop_size"),
         layout=layout,
         method=method,
         extrapolation_value=extrapolation_value,
         out_dtype=out_dtype,
     )
-    return Call(_CROP_AND_RESIZE, [expr(data), expr(boxes), expr(box_indices)], attrs)
 
 
-class AffineGridAttrs(Attrs, key="relay.attrs.AffineGridAttrs"):
-    target_shape: Ints = required("The rows and columns of the grid.")
-
-
-def _affine_grid(attrs: AffineGridAttrs, data: Type) -> Type:
+def _affine_grid(attrs: Anything, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if len(x.shape) != 3 or not same_dim(x.shape[1], 2) or not same_dim(x.shape[2], 3):
         raise RelationError(
@@ -274,44 +273,37 @@ def _affine_grid(attrs: AffineGridAttrs, data: Type) -> Type:
     return TensorType.of((x.shape[0], 2, *_size(attrs.target_shape, 2, "target_shape")), x.dtype)
 
 
-def _affine(attrs: AffineGridAttrs, matrices: Array) -> Array:
+def _affine(attrs: Anything, matrices: Array) -> Array:
     rows, columns = (np.linspace(-1, 1, extent) for extent in attrs.target_shape)
     y, x = np.meshgrid(rows, columns, indexing="ij")
     return np.einsum("bij,jhw->bihw", matrices, np.stack([x, y, np.ones_like(x)])).astype(matrices.dtype)
 
 
-_AFFINE_GRID = declare(
+@operator(
     "image.affine_grid",
-    "The places at which an affine map of the plane samples an image.",
+    description="The places at which an affine map of the plane samples an image.",
     formula=r"y_{b \cdot p} = A_b\, (p_x, p_y, 1)^\top, \quad p \in [-1, 1]^2",
-    relation=forward("AffineGrid", "{out} = two coordinates for each place of `target_shape`", _affine_grid),
-    attrs=AffineGridAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=lambda attrs, inputs, output: 4 * size_of(output),  # two multiply-adds a coordinate
     family="image",
     level=5,
-    compute=_affine,
-    lowering="image.affine_grid",
+    relation=forward("AffineGrid", "{out} = two coordinates for each place of `target_shape`", _affine_grid),
+    pattern=OpPattern.INJECTIVE,
+    flops=lambda attrs, inputs, output: 4 * size_of(output),
+    reference=_affine,
+    gradient=NotApplicable("there is no rule for affine grids"),
+    lowering=image_te.affine_grid,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(1, 2, 3), (4, 4)),
 )
-
-
-def affine_grid(data: Expr, target_shape: Sequence[int]) -> Expr:
+def affine_grid(
+    data: Operand,
+    target_shape: Annotated[Sequence[int], required("The rows and columns of the grid.", kind="Ints")],
+) -> Call:
     """The grid, (batch, 2, rows, columns), that the affine maps `data`, (batch, 2, 3), make."""
-    return Call(
-        _AFFINE_GRID, [expr(data)], AffineGridAttrs(target_shape=static_ints(target_shape, "target_shape"))
-    )
+    return call("image.affine_grid", [data], target_shape=static_ints(target_shape, "target_shape"))
 
 
-class GridSampleAttrs(Attrs, key="relay.attrs.GridSampleAttrs"):
-    method: str = attr("bilinear", '"nearest", "bilinear" (in space, trilinear) or "bicubic".')
-    layout: str = attr("NCHW", "The layout of data and result: NCHW, or NCDHW in space.")
-    padding_mode: str = attr("zeros", '"zeros", "border" or "reflection": what stands outside the image.')
-    align_corners: bool = attr(
-        True, "Whether -1 and 1 are the centres of the corner elements, rather than their outer edges."
-    )
-
-
-def _grid_sample(attrs: GridSampleAttrs, data: Type, grid: Type) -> Type:
+def _grid_sample(attrs: Anything, data: Type, grid: Type) -> Type:
     canonical = {4: "NCHW", 5: "NCDHW"}.get(len(attrs.layout), "NCHW")
     x, shape, back = _laid_out(data, attrs.layout, canonical)
     g = tensor(grid, 1, "grid")
@@ -335,45 +327,48 @@ def _grid_sample(attrs: GridSampleAttrs, data: Type, grid: Type) -> Type:
     return TensorType.of(back((shape[0], shape[1], *g.shape[2:])), x.dtype)
 
 
-def _grid_flops(attrs: GridSampleAttrs, inputs: Sequence[Type], output: Type) -> int:
+def _grid_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     neighbours = {"bilinear": 2, "bicubic": 4}.get(attrs.method)
     return 0 if neighbours is None else 2 * neighbours ** (len(attrs.layout) - 2) * size_of(output)
 
 
-def _sampled(attrs: GridSampleAttrs, x: Array, grid: Array) -> Array:
+def _sampled(attrs: Anything, x: Array, grid: Array) -> Array:
     from .nn.layout import layout_map  # nn stands below this file
 
     mapped = layout_map(attrs.layout, {4: "NCHW", 5: "NCDHW"}.get(len(attrs.layout), "NCHW"))
     return mapped.pack(sampled(attrs, mapped.unpack(x), grid).astype(x.dtype))
 
 
-_GRID_SAMPLE = declare(
+@operator(
     "image.grid_sample",
-    "The data interpolated at the places that a grid names.",
+    description="The data interpolated at the places that a grid names.",
     formula=r"y_{b c p} = \sum_q w(\mathit{grid}_{b \cdot p} - q)\, x_{b c q}",
-    relation=forward("GridSample", "{out} = {0} with the axes of space of {1}", _grid_sample),
-    inputs=("data", "grid"),
-    attrs=GridSampleAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=_grid_flops,
     family="image",
     level=5,
+    relation=forward("GridSample", "{out} = {0} with the axes of space of {1}", _grid_sample),
+    pattern=OpPattern.INJECTIVE,
+    flops=_grid_flops,
+    reference=_sampled,
+    gradient=NotApplicable("there is no rule for sampling at computed places"),
+    lowering=image_te.grid_sample,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, t(1, 2, 4, 4, name="g"), "nearest"),
     lenient_in_tvm="It did not compare the grid's batch and coordinates with the data.",
-    compute=_sampled,
-    lowering="image.grid_sample",
 )
-
-
 def grid_sample(
-    data: Expr,
-    grid: Expr,
-    method: str = "bilinear",
-    layout: str = "NCHW",
-    padding_mode: str = "zeros",
-    align_corners: bool = True,
-) -> Expr:
+    data: Operand,
+    grid: Operand,
+    method: Annotated[
+        str, attr("bilinear", '"nearest", "bilinear" (in space, trilinear) or "bicubic".')
+    ] = "bilinear",
+    layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW, or NCDHW in space.")] = "NCHW",
+    padding_mode: Annotated[
+        str, attr("zeros", '"zeros", "border" or "reflection": what stands outside the image.')
+    ] = "zeros",
+    align_corners: Annotated[
+        bool,
+        attr(True, "Whether -1 and 1 are the centres of the corner elements, rather than their outer edges."),
+    ] = True,
+) -> Call:
     """`data` at the places of `grid`, (batch, 2, rows, columns) or with depth (batch, 3, …), from -1 to 1."""
-    attrs = GridSampleAttrs(
-        method=method, layout=layout, padding_mode=padding_mode, align_corners=align_corners
-    )
-    return Call(_GRID_SAMPLE, [expr(data), expr(grid)], attrs)

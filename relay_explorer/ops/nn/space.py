@@ -6,15 +6,22 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr, required
+from ...ir.declaration import Precision
 from ...ir.expr import Call, Constant, Expr, const
 from ...ir.op import Compute, Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
 from ...ir.types import Dim, IncompleteType, TensorType, Type
-from ..arguments import computed, expr
+from ..arguments import Operand, computed, expr
 from ..declare import declare
+from ..examples import IMAGE
+from ..gradient_tools import MOVED
 from ..image import Resize2DAttrs
 from ..interpolate import resized
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array
+from ..operator import call, operator
 from ..relation import tensor
+from ..te.lowered import Lowered
+from ..te.tensors import Tensor, Value, View, laid_out, quotient, remainder
 from .layout import divided, layout_map, times
 
 __all__ = ["depth_to_space", "space_to_depth", "upsampling", "upsampling3d"]
@@ -269,43 +276,80 @@ def _to_depth(attrs: SubPixelAttrs, x: Array) -> Array:
 
 
 LAXER_BLOCKS = "It rounded down where the blocks do not divide an axis."
-_DEPTH_TO_SPACE = declare(
+
+
+def _depth_to_space_te(call: Lowered) -> list[Tensor]:
+    attrs, layout = call.attrs, layout_map(call.attrs.layout, "NCHW")
+    x, b = View(call.inputs[0], layout), call.attrs.block_size
+    batch, channels, height, width = x.shape
+    each = quotient(channels, b * b)
+
+    def element(n: Value, c: Value, i: Value, j: Value) -> Value:
+        within = remainder(i, b) * b + remainder(j, b)
+        channel = within * each + c if attrs.mode == "DCR" else c * (b * b) + within
+        return x(n, channel, quotient(i, b), quotient(j, b))
+
+    return [laid_out((batch, each, height * b, width * b), layout, element, call.name)]
+
+
+def _space_to_depth_te(call: Lowered) -> list[Tensor]:
+    """TOPI knows the order of channels that Relay calls DCR alone."""
+    attrs, layout = call.attrs, layout_map(call.attrs.layout, "NCHW")
+    x, b = View(call.inputs[0], layout), call.attrs.block_size
+    batch, channels, height, width = x.shape
+
+    def element(n: Value, c: Value, i: Value, j: Value) -> Value:
+        if attrs.mode == "DCR":
+            within, channel = c // channels, c % channels
+        else:
+            within, channel = remainder(c, b * b), quotient(c, b * b)
+        return x(n, channel, i * b + quotient(within, b), j * b + remainder(within, b))
+
+    shape = (batch, channels * (b * b), quotient(height, b), quotient(width, b))
+    return [laid_out(shape, layout, element, call.name)]
+
+
+@operator(
     "nn.depth_to_space",
-    "Moves channels into square blocks of the image.",
+    description="Moves channels into square blocks of the image.",
     formula=r"y_{n,c,\,b i + u,\,b j + v} = x_{n,\,(b u + v) C + c,\,i,\,j}",
+    family="shape",
+    level=5,
     relation=Relation("DepthToSpace", _depth_to_space, "{out} = {0} with C / b², H b, W b"),
-    attrs=SubPixelAttrs,
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
-    family="shape",
-    level=5,
-    lenient_in_tvm=LAXER_BLOCKS,
-    compute=_from_depth,
-    gradient="shape.moved",
-    lowering="space.depth_to_space",
-)
-_SPACE_TO_DEPTH = declare(
-    "nn.space_to_depth",
-    "Moves square blocks of the image into channels.",
-    formula=r"y_{n,\,(b u + v) C + c,\,i,\,j} = x_{n,c,\,b i + u,\,b j + v}",
-    relation=Relation("SpaceToDepth", _space_to_depth, "{out} = {0} with C b², H / b, W / b"),
+    reference=_from_depth,
+    gradient=MOVED,
+    lowering=_depth_to_space_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.FOLLOW,
+    example=lambda build: build(IMAGE, 2),
     attrs=SubPixelAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=no_flops,
-    family="shape",
-    level=5,
     lenient_in_tvm=LAXER_BLOCKS,
-    compute=_to_depth,
-    gradient="shape.moved",
-    lowering="space.space_to_depth",
 )
-
-
-def depth_to_space(data: Expr, block_size: int, layout: str = "NCHW", mode: str = "DCR") -> Call:
+def depth_to_space(data: Operand, block_size: int, layout: str = "NCHW", mode: str = "DCR") -> Call:
     """`data` (N, C, H, W): (N, C / b², H * b, W * b)."""
-    return Call(_DEPTH_TO_SPACE, [expr(data)], SubPixelAttrs(block_size=block_size, layout=layout, mode=mode))
+    return call("nn.depth_to_space", [data], block_size=block_size, layout=layout, mode=mode)
 
 
-def space_to_depth(data: Expr, block_size: int, layout: str = "NCHW") -> Call:
+@operator(
+    "nn.space_to_depth",
+    description="Moves square blocks of the image into channels.",
+    formula=r"y_{n,\,(b u + v) C + c,\,i,\,j} = x_{n,c,\,b i + u,\,b j + v}",
+    family="shape",
+    level=5,
+    relation=Relation("SpaceToDepth", _space_to_depth, "{out} = {0} with C b², H / b, W / b"),
+    pattern=OpPattern.INJECTIVE,
+    flops=no_flops,
+    reference=_to_depth,
+    gradient=MOVED,
+    lowering=_space_to_depth_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, 2),
+    attrs=SubPixelAttrs,
+    lenient_in_tvm=LAXER_BLOCKS,
+)
+def space_to_depth(data: Operand, block_size: int, layout: str = "NCHW") -> Call:
     """`data` (N, C, H, W): (N, C * b², H / b, W / b)."""
-    return Call(_SPACE_TO_DEPTH, [expr(data)], SubPixelAttrs(block_size=block_size, layout=layout))
+    return call("nn.space_to_depth", [data], block_size=block_size, layout=layout)

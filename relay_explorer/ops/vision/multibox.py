@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
+from typing import Annotated
+from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Floats, attr
-from ...ir.expr import Call, Expr
-from ...ir.op import OpPattern, RelationError, no_flops, size_of
+from ...ir.attrs import attr
+from ...ir.declaration import NotApplicable, Precision
+from ...ir.expr import Call
+from ...ir.op import RelationError, no_flops, size_of
 from ...ir.show import show_shape
 from ...ir.tuple_wrapper import TupleWrapper
 from ...ir.types import TensorType, TupleType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand
+from ..examples import IMAGE, t
+from ..gradient_tools import ZERO
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import operator
 from ..relation import floating, forward, same_dim, times
+from ..te.imperative import Buffers, each, int32, local, loops, when
+from ..te.library import te
+from ..te.lowered import Lowered
+from ..te.regions import REAL, is_at, real, table
+from ..te.tensors import Tensor, Value, cast, clamp, dims, dtype_of, number, select, some, stage
 
 __all__ = ["multibox_prior", "multibox_transform_loc"]
 
 
-class MultiBoxPriorAttrs(Attrs, key="relay.attrs.MultiBoxPriorAttrs"):
-    sizes: Floats = attr((1.0,), "The sides of the boxes, as parts of the image's.")
-    ratios: Floats = attr((1.0,), "Their widths by their heights; the first goes with every size.")
-    steps: Floats = attr((-1.0, -1.0), "The distance of two rows and columns of anchors; -1: one a cell.")
-    offsets: Floats = attr((0.5, 0.5), "Where in its cell an anchor lies, down and across.")
-    clip: bool = attr(False, "Whether boxes are cut at the edges of the image.")
-
-
-class MultiBoxTransformLocAttrs(Attrs, key="relay.attrs.MultiBoxTransformLocAttrs"):
-    clip: bool = attr(True, "Whether boxes are cut at the edges of the image.")
-    threshold: float = attr(0.01, "The least probability with which a class is taken.")
-    variances: Floats = attr((0.1, 0.1, 0.2, 0.2), "The factors of the four predictions for a box.")
-    keep_background: bool = attr(False, "Whether boxes of class 0, the background, are kept.")
-
-
-def _prior(attrs: MultiBoxPriorAttrs, data: Type) -> Type:
+def _prior(attrs: Anything, data: Type) -> Type:
     x = floating(data, 0, "data")
     if len(x.shape) != 4:
         raise RelationError(f"the data must be (batch, channels, rows, columns), not {x}", culprits=(0,))
@@ -46,7 +43,7 @@ def _prior(attrs: MultiBoxPriorAttrs, data: Type) -> Type:
     return TensorType.of((1, times(cells, len(attrs.sizes) + len(attrs.ratios) - 1), 4), x.dtype)
 
 
-def _anchors(attrs: MultiBoxPriorAttrs, x: Array) -> Array:
+def _anchors(attrs: Anything, x: Array) -> Array:
     rows, columns = x.shape[2:]
     down, across = [
         step if step > 0 else 1 / max(extent, 1)
@@ -62,7 +59,7 @@ def _anchors(attrs: MultiBoxPriorAttrs, x: Array) -> Array:
     return (np.clip(boxes, 0, 1) if attrs.clip else boxes).astype(x.dtype)
 
 
-def _transform(attrs: MultiBoxTransformLocAttrs, cls_prob: Type, loc_pred: Type, anchor: Type) -> Type:
+def _transform(attrs: Anything, cls_prob: Type, loc_pred: Type, anchor: Type) -> Type:
     p, loc = floating(cls_prob, 0, "cls_prob"), floating(loc_pred, 1, "loc_pred")
     a = floating(anchor, 2, "anchor")
     if len(attrs.variances) != 4:
@@ -90,7 +87,7 @@ def _transform(attrs: MultiBoxTransformLocAttrs, cls_prob: Type, loc_pred: Type,
     )
 
 
-def _moved(anchors: Array, loc: Array, attrs: MultiBoxTransformLocAttrs) -> Array:
+def _moved(anchors: Array, loc: Array, attrs: Anything) -> Array:
     """The `anchors` (n, 4), by the predictions `loc` (batch, n, 4) of centre and logarithmic size."""
     size, centre = anchors[:, 2:] - anchors[:, :2], (anchors[:, 2:] + anchors[:, :2]) / 2
     steps = loc * np.asarray(attrs.variances)
@@ -99,9 +96,7 @@ def _moved(anchors: Array, loc: Array, attrs: MultiBoxTransformLocAttrs) -> Arra
     return np.clip(boxes, 0, 1) if attrs.clip else boxes
 
 
-def _detected(
-    attrs: MultiBoxTransformLocAttrs, cls_prob: Array, loc_pred: Array, anchor: Array
-) -> tuple[Array, Array]:
+def _detected(attrs: Anything, cls_prob: Array, loc_pred: Array, anchor: Array) -> tuple[Array, Array]:
     batch, _, count = cls_prob.shape
     first = 0 if attrs.keep_background else 1
     scores = cls_prob[:, first:].max(1, initial=-1)
@@ -119,71 +114,149 @@ def _detected(
     return found, counts
 
 
-_MULTIBOX_PRIOR = declare(
+def _multibox_prior_te(call: Lowered) -> list[Tensor]:
+    x, attrs = call.inputs[0], call.attrs
+    rows, columns = dims(x)[2:]
+    sizes = [*attrs.sizes, *[attrs.sizes[0]] * (len(attrs.ratios) - 1)]
+    ratios = [sqrt(ratio) for ratio in [*[1.0] * len(attrs.sizes), *attrs.ratios[1:]]]
+    each_cell = len(sizes)
+
+    def centre(at: Value, axis: int, extent: Anything) -> Value:
+        step = attrs.steps[axis]
+        apart = real(step) if step > 0 else real(1) / real(extent)
+        return (at.astype(REAL) + real(attrs.offsets[axis])) * apart
+
+    def value(_: Value, box: Value, k: Value) -> Value:
+        cell, which = te.floordiv(box, each_cell), te.floormod(box, each_cell)
+        i, j = te.floordiv(cell, columns), te.floormod(cell, columns)
+        size, ratio = table(sizes, which), table(ratios, which)
+        across = is_at(te.floormod(k, 2), 0)
+        wide = size * real(rows) / real(columns) * ratio
+        half = select(across, wide, size / ratio) * real(0.5)
+        middle = select(across, centre(j, 1, columns), centre(i, 0, rows))
+        corner = select(k < 2, middle - half, middle + half)
+        return cast(clamp(corner, real(0), real(1)) if attrs.clip else corner, dtype_of(x))
+
+    return [stage((1, rows * columns * each_cell, 4), value, call.name)]
+
+
+def _multibox_transform_loc_te(call: Lowered) -> list[Tensor]:
+    """Detections are moved to the front as they are found; what is beyond them is 0."""
+    (probabilities, loc, anchor), attrs = call.inputs, call.attrs
+    images, classes, count = dims(probabilities)
+    dtype, first = dtype_of(probabilities), 0 if attrs.keep_background else 1
+
+    def coordinate(anchors: Anything, moves: Anything, n: Value, j: Value, k: int) -> Value:
+        axis = k % 2
+        low, high = (anchors[0, j, axis + side].astype(REAL) for side in (0, 2))
+        move, grow = (
+            moves[n, j * 4 + axis + side].astype(REAL) * real(attrs.variances[axis + side]) for side in (0, 2)
+        )
+        middle = move * (high - low) + (high + low) * real(0.5)
+        half = te.exp(grow) * (high - low) * real(0.5)
+        corner = middle - half if k < 2 else middle + half
+        return clamp(corner, real(0), real(1)) if attrs.clip else corner
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (score, moves, anchors), (found, counts) = ins, outs
+        with each(images) as n:
+            counts[n] = number(0, "int32")
+            with each(count) as j:
+                for k in range(6):
+                    found[n, j, k] = number(0, dtype)
+            with each(count) as j:
+                best, kind = local(1, REAL), local(1, "int32")
+                best[0], kind[0] = real(-1), number(0, "int32")
+                with each(classes - first) as c, when(score[n, c + first, j].astype(REAL) > best[0]):
+                    best[0], kind[0] = score[n, c + first, j].astype(REAL), int32(c + first)
+                with when(best[0] < real(attrs.threshold)):
+                    kind[0] = number(0, "int32")
+                with when(some([kind[0] > 0, number(attrs.keep_background, "bool")])):
+                    row = [kind[0] - first, best[0]] + [coordinate(anchors, moves, n, j, k) for k in range(4)]
+                    for k, part in enumerate(row):
+                        found[n, counts[n], k] = part.astype(dtype)
+                    counts[n] = counts[n] + 1
+
+    results = [((images, count, 6), dtype), ((images,), "int32")]
+    return loops(results, [probabilities, loc, anchor], body, call.name)
+
+
+@operator(
     "vision.multibox_prior",
-    "Anchor boxes of several sizes and shapes around the centre of each cell of an image.",
+    description="Anchor boxes of several sizes and shapes around the centre of each cell of an image.",
     formula=r"y_{i j k} = (c_{i j} - \tfrac12 s_k,\ c_{i j} + \tfrac12 s_k)",
+    family="image",
+    level=5,
     relation=forward(
         "MultiBoxPrior", "{out} = 1 × boxes for all cells of {0} × (left, top, right, bottom)", _prior
     ),
-    attrs=MultiBoxPriorAttrs,
-    pattern=OpPattern.OPAQUE,
     flops=lambda attrs, inputs, output: size_of(output),
+    reference=_anchors,
+    gradient=ZERO,
+    lowering=_multibox_prior_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, (0.5, 0.25), (1, 2)),
+    attrs_key="relay.attrs.MultiBoxPriorAttrs",
+    lenient_in_tvm="It did not look at the numbers of its attributes.",
+)
+def multibox_prior(
+    data: Operand,
+    sizes: Annotated[
+        Sequence[float], attr((1.0,), "The sides of the boxes, as parts of the image's.", kind="Floats")
+    ] = (1.0,),
+    ratios: Annotated[
+        Sequence[float],
+        attr((1.0,), "Their widths by their heights; the first goes with every size.", kind="Floats"),
+    ] = (1.0,),
+    steps: Annotated[
+        Sequence[float],
+        attr((-1.0, -1.0), "The distance of two rows and columns of anchors; -1: one a cell.", kind="Floats"),
+    ] = (-1.0, -1.0),
+    offsets: Annotated[
+        Sequence[float], attr((0.5, 0.5), "Where in its cell an anchor lies, down and across.", kind="Floats")
+    ] = (0.5, 0.5),
+    clip: Annotated[bool, attr(False, "Whether boxes are cut at the edges of the image.")] = False,
+) -> Call:
+    """Boxes (1, rows · columns · (sizes + ratios - 1), 4) over `data` (batch, channels, rows, columns)."""
+
+
+@operator(
+    "vision.multibox_transform_loc",
+    description="The detections that predictions for anchor boxes make: class, score and box of each.",
+    formula=r"c' = c + p_{xy} v_{xy}\, s, \quad s' = s\, e^{p_{wh} v_{wh}}",
     family="image",
     level=5,
-    lenient_in_tvm="It did not look at the numbers of its attributes.",
-    compute=_anchors,
-    lowering="regions.multibox_prior",
-    gradient="elementwise.none",
-)
-_MULTIBOX_TRANSFORM_LOC = declare(
-    "vision.multibox_transform_loc",
-    "The detections that predictions for anchor boxes make: class, score and box of each.",
-    formula=r"c' = c + p_{xy} v_{xy}\, s, \quad s' = s\, e^{p_{wh} v_{wh}}",
     relation=forward(
         "MultiBoxTransformLoc",
         "{out} = (detections of 6 numbers for the anchors of {0}, how many are valid)",
         _transform,
     ),
-    inputs=("cls_prob", "loc_pred", "anchor"),
-    attrs=MultiBoxTransformLocAttrs,
-    pattern=OpPattern.OPAQUE,
     flops=no_flops,
-    family="image",
-    level=5,
-    compute=_detected,
-    lowering="regions.multibox_transform_loc",
+    reference=_detected,
+    gradient=NotApplicable("which class a box gets does not change smoothly"),
+    lowering=_multibox_transform_loc_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a")),
+    attrs_key="relay.attrs.MultiBoxTransformLocAttrs",
+    results=2,
 )
-
-
-def multibox_prior(
-    data: Expr,
-    sizes: Sequence[float] = (1.0,),
-    ratios: Sequence[float] = (1.0,),
-    steps: Sequence[float] = (-1.0, -1.0),
-    offsets: Sequence[float] = (0.5, 0.5),
-    clip: bool = False,
-) -> Expr:
-    """Boxes (1, rows · columns · (sizes + ratios - 1), 4) over `data` (batch, channels, rows, columns)."""
-    attrs = MultiBoxPriorAttrs(sizes=sizes, ratios=ratios, steps=steps, offsets=offsets, clip=clip)
-    return Call(_MULTIBOX_PRIOR, [expr(data)], attrs)
-
-
 def multibox_transform_loc(
-    cls_prob: Expr,
-    loc_pred: Expr,
-    anchor: Expr,
-    clip: bool = True,
-    threshold: float = 0.01,
-    variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
-    keep_background: bool = False,
+    cls_prob: Operand,
+    loc_pred: Operand,
+    anchor: Operand,
+    clip: Annotated[bool, attr(True, "Whether boxes are cut at the edges of the image.")] = True,
+    threshold: Annotated[float, attr(0.01, "The least probability with which a class is taken.")] = 0.01,
+    variances: Annotated[
+        Sequence[float],
+        attr((0.1, 0.1, 0.2, 0.2), "The factors of the four predictions for a box.", kind="Floats"),
+    ] = (0.1, 0.1, 0.2, 0.2),
+    keep_background: Annotated[
+        bool, attr(False, "Whether boxes of class 0, the background, are kept.")
+    ] = False,
 ) -> TupleWrapper:
     """Detections (batch, anchors, 6), each (class, score, left, top, right, bottom), and how many are valid.
 
     What is beyond the valid ones is 0.
     """
-    attrs = MultiBoxTransformLocAttrs(
-        clip=clip, threshold=threshold, variances=variances, keep_background=keep_background
-    )
-    call = Call(_MULTIBOX_TRANSFORM_LOC, [expr(cls_prob), expr(loc_pred), expr(anchor)], attrs)
-    return TupleWrapper(call, 2)

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 from typing import Any as Anything
 
-from ...ir.attrs import Attrs, attr
-from ...ir.expr import Call, Expr
-from ...ir.op import RelationError
+from ...ir.attrs import attr
+from ...ir.declaration import NotApplicable, Precision
+from ...ir.expr import Expr
+from ...ir.op import RelationError, no_flops
 from ...ir.show import show_shape
 from ...ir.tuple_wrapper import TupleWrapper
 from ...ir.types import TensorType, TupleType, Type
-from ..arguments import expr
+from ..arguments import Operand
+from ..examples import ints, t
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import call, operator
 from ..relation import floating, forward, integers, same_dim, scalar, tensor
+from ..te import nms as nms_te
 from .boxes import ordered, overlaps
-from .declaring import number, suppresses
+from .declaring import LAXER, SUPPRESSION, number
 
 __all__ = ["get_valid_counts", "non_max_suppression"]
-
-
-class GetValidCountsAttrs(Attrs, key="relay.attrs.GetValidCountsAttrs"):
-    id_index: int = attr(0, "Which number of a box is its class; -1: it has none.")
-    score_index: int = attr(0, "Which number of a box is its score.")
-
-
-class NonMaximumSuppressionAttrs(Attrs, key="relay.attrs.NonMaximumSuppressionAttrs"):
-    force_suppress: bool = attr(False, "Whether boxes of other classes are suppressed too.")
-    top_k: int = attr(-1, "How many boxes, the best, are looked at; -1: all.")
-    coord_start: int = attr(2, "Which number of a box is the first of its four coordinates.")
-    score_index: int = attr(1, "Which number of a box is its score.")
-    id_index: int = attr(0, "Which number of a box is its class; -1: it has none.")
-    return_indices: bool = attr(True, "Whether the result is the numbers of the boxes that stay.")
-    invalid_to_bottom: bool = attr(False, "Whether the boxes that stay move to the front.")
 
 
 def _rows(data: Type) -> TensorType:
@@ -51,7 +42,7 @@ def _column(x: TensorType, name: str, index: int, width: int = 1) -> None:
         )
 
 
-def _valid_counts(attrs: GetValidCountsAttrs, data: Type, score_threshold: Type) -> Type:
+def _valid_counts(attrs: Anything, data: Type, score_threshold: Type) -> Type:
     x = _rows(data)
     scalar(score_threshold, 1, "score_threshold")
     _column(x, "score_index", attrs.score_index)
@@ -69,7 +60,7 @@ def _front(rows: Array, valid: Array) -> tuple[Array, int]:
     return out, count
 
 
-def _counted(attrs: GetValidCountsAttrs, x: Array, score_threshold: Array) -> tuple[Array, Array, Array]:
+def _counted(attrs: Anything, x: Array, score_threshold: Array) -> tuple[Array, Array, Array]:
     valid = x[..., attrs.score_index] > score_threshold
     if attrs.id_index >= 0:
         valid &= x[..., attrs.id_index] >= 0
@@ -81,9 +72,7 @@ def _counted(attrs: GetValidCountsAttrs, x: Array, score_threshold: Array) -> tu
     return counts, boxes, places
 
 
-def _nms(
-    attrs: NonMaximumSuppressionAttrs, data: Type, valid_count: Type, indices: Type, most: Type, limit: Type
-) -> Type:
+def _nms(attrs: Anything, data: Type, valid_count: Type, indices: Type, most: Type, limit: Type) -> Type:
     x, count = _rows(data), integers(valid_count, 1, "valid_count")
     if len(count.shape) != 1 or not same_dim(count.shape[0], x.shape[0]):
         raise RelationError(
@@ -109,9 +98,7 @@ def _nms(
     return TupleType([TensorType.of(x.shape[:2], "int32"), TensorType.of((x.shape[0], 1), "int32")])
 
 
-def _suppressed(
-    attrs: NonMaximumSuppressionAttrs, rows: Array, most: int, limit: float
-) -> tuple[Array, Array]:
+def _suppressed(attrs: Anything, rows: Array, most: int, limit: float) -> tuple[Array, Array]:
     """The `rows` of one image in the order of their scores, and where each came from; -1 for those that are
     suppressed.
     """
@@ -138,7 +125,7 @@ def _suppressed(
 
 
 def _nms_value(
-    attrs: NonMaximumSuppressionAttrs, x: Array, valid: Array, indices: Array, most: Array, limit: Array
+    attrs: Anything, x: Array, valid: Array, indices: Array, most: Array, limit: Array
 ) -> Array | tuple[Array, Array]:
     out, places = np.full_like(x, -1), np.full(x.shape[:2], -1, "int64")
     for n, count in enumerate(np.clip(valid, 0, x.shape[1]).tolist()):
@@ -158,56 +145,89 @@ def _nms_value(
     return out
 
 
-_GET_VALID_COUNTS = suppresses(
-    "get_valid_counts",
-    "The boxes whose score is high enough, moved to the front, with their number and where they were.",
-    forward("GetValidCounts", "{out} = (a number for each image, {0}, places in {0})", _valid_counts),
-    ("data", "score_threshold"),
-    GetValidCountsAttrs,
-    _counted,
-    r"\{\, b_i : s_i > t \,\}",
-    "It took elements of any type, and did not check that a box has numbers at id_index and score_index.",
+@operator(
+    "vision.get_valid_counts",
+    description=(
+        "The boxes whose score is high enough, moved to the front, with their number and where they were."
+    ),
+    formula=r"\{\, b_i : s_i > t \,\}",
+    family="image",
+    level=5,
+    relation=forward(
+        "GetValidCounts", "{out} = (a number for each image, {0}, places in {0})", _valid_counts
+    ),
+    flops=no_flops,
+    reference=_counted,
+    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    lowering=nms_te.get_valid_counts,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(1, 5, 6, name="boxes"), 0.0),
+    lenient_in_tvm=(
+        "It took elements of any type, and did not check that a box has numbers at id_index and score_index."
+    ),
 )
-_NON_MAX_SUPPRESSION = suppresses(
-    "non_max_suppression",
-    "The boxes in the order of their scores without those that overlap a better one.",
-    forward("NMS", "{out} = {0}, or (places in {0}, their number) with `return_indices`", _nms),
-    ("data", "valid_count", "indices", "max_output_size", "iou_threshold"),
-    NonMaximumSuppressionAttrs,
-    _nms_value,
-)
-
-
 def get_valid_counts(
-    data: Expr, score_threshold: Expr | float, id_index: int = 0, score_index: int = 1
+    data: Operand,
+    score_threshold: Expr | float,
+    id_index: Annotated[int, attr(0, "Which number of a box is its class; -1: it has none.")] = 0,
+    score_index: Annotated[int, attr(0, "Which number of a box is its score.")] = 1,
 ) -> TupleWrapper:
     """How many boxes of `data` (batch, boxes, numbers) score above `score_threshold`, these in front of -1s,
     and where they were.
     """
-    attrs = GetValidCountsAttrs(id_index=id_index, score_index=score_index)
-    call = Call(_GET_VALID_COUNTS, [expr(data), number(score_threshold, "float32")], attrs)
-    return TupleWrapper(call, 3)
+    result = call(
+        "vision.get_valid_counts",
+        [data, number(score_threshold, "float32")],
+        id_index=id_index,
+        score_index=score_index,
+    )
+    return TupleWrapper(result, 3)
 
 
+@operator(
+    "vision.non_max_suppression",
+    description="The boxes in the order of their scores without those that overlap a better one.",
+    formula=SUPPRESSION,
+    family="image",
+    level=5,
+    relation=forward("NMS", "{out} = {0}, or (places in {0}, their number) with `return_indices`", _nms),
+    flops=no_flops,
+    reference=_nms_value,
+    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    lowering=nms_te.non_max_suppression,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(1, 5, 6, name="boxes"), ints(1, name="n"), ints(1, 5)),
+    attrs_key="relay.attrs.NonMaximumSuppressionAttrs",
+    lenient_in_tvm=LAXER,
+)
 def non_max_suppression(
-    data: Expr,
-    valid_count: Expr,
-    indices: Expr,
+    data: Operand,
+    valid_count: Operand,
+    indices: Operand,
     max_output_size: Expr | int = -1,
     iou_threshold: Expr | float = 0.5,
-    force_suppress: bool = False,
-    top_k: int = -1,
-    coord_start: int = 2,
-    score_index: int = 1,
-    id_index: int = 0,
-    return_indices: bool = True,
-    invalid_to_bottom: bool = False,
+    force_suppress: Annotated[
+        bool, attr(False, "Whether boxes of other classes are suppressed too.")
+    ] = False,
+    top_k: Annotated[int, attr(-1, "How many boxes, the best, are looked at; -1: all.")] = -1,
+    coord_start: Annotated[int, attr(2, "Which number of a box is the first of its four coordinates.")] = 2,
+    score_index: Annotated[int, attr(1, "Which number of a box is its score.")] = 1,
+    id_index: Annotated[int, attr(0, "Which number of a box is its class; -1: it has none.")] = 0,
+    return_indices: Annotated[
+        bool, attr(True, "Whether the result is the numbers of the boxes that stay.")
+    ] = True,
+    invalid_to_bottom: Annotated[bool, attr(False, "Whether the boxes that stay move to the front.")] = False,
 ) -> Anything:
     """The first `valid_count` boxes of `data` (batch, boxes, numbers), best first, without those that share
     `iou_threshold` of their union with a better one; -1 in place of these. With `return_indices` their
     numbers, looked up in `indices` (batch, boxes), and how many there are (batch, 1).
     """
-    attrs = NonMaximumSuppressionAttrs(
+    limits = [number(max_output_size, "int32"), number(iou_threshold, "float32")]
+    result = call(
+        "vision.non_max_suppression",
+        [data, valid_count, indices, *limits],
         force_suppress=force_suppress,
         top_k=top_k,
         coord_start=coord_start,
@@ -216,6 +236,4 @@ def non_max_suppression(
         return_indices=return_indices,
         invalid_to_bottom=invalid_to_bottom,
     )
-    limits = [number(max_output_size, "int32"), number(iou_threshold, "float32")]
-    call = Call(_NON_MAX_SUPPRESSION, [expr(data), expr(valid_count), expr(indices), *limits], attrs)
-    return TupleWrapper(call, 2) if return_indices else call
+    return TupleWrapper(result, 2) if return_indices else result

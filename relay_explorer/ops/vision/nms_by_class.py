@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import Annotated
+from typing import Any as Anything
 
-from ...ir.attrs import Attrs, attr, required
-from ...ir.expr import Call, Expr
-from ...ir.op import RelationError
+from ...ir.attrs import attr, required
+from ...ir.declaration import NotApplicable, Precision
+from ...ir.expr import Expr
+from ...ir.op import RelationError, no_flops
 from ...ir.show import show_shape
 from ...ir.tuple_wrapper import TupleWrapper
 from ...ir.types import TensorType, TupleType, Type
-from ..arguments import expr
+from ..arguments import Operand
+from ..examples import t
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import call, operator
 from ..relation import floating, forward, same_dim, scalar, times
+from ..te import nms as nms_te
 from .boxes import kept, ordered
-from .declaring import number, suppresses
+from .declaring import LAXER, SUPPRESSION, number
 
 __all__ = ["all_class_non_max_suppression", "regular_non_max_suppression"]
 
 
-class AllClassNonMaximumSuppressionAttrs(Attrs, key="relay.attrs.AllClassNonMaximumSuppressionAttrs"):
-    output_format: str = attr("onnx", '"onnx" (boxes of all images together) or "tensorflow" (by image).')
-
-
-class RegularNonMaximumSuppressionAttrs(Attrs, key="relay.attrs.RegularNonMaximumSuppressionAttrs"):
-    max_detections_per_class: int = required("How many boxes of one class stay at most.")
-    max_detections: int = required("How many boxes stay at most.")
-    num_classes: int = required("How many classes there are, the background left out.")
-    iou_threshold: float = required("The overlap beyond which a box is suppressed.")
-    score_threshold: float = required("The least score with which a box is looked at.")
-
-
-def _all_class(
-    attrs: AllClassNonMaximumSuppressionAttrs, boxes: Type, scores: Type, most: Type, iou: Type, low: Type
-) -> Type:
+def _all_class(attrs: Anything, boxes: Type, scores: Type, most: Type, iou: Type, low: Type) -> Type:
     b, s = floating(boxes, 0, "boxes"), floating(scores, 1, "scores")
     if attrs.output_format not in ("onnx", "tensorflow"):
         raise RelationError(f'output_format is "{attrs.output_format:.20}", but it is "onnx" or "tensorflow"')
@@ -71,9 +64,7 @@ def _best(boxes: Array, scores: Array, most: int, iou: float, low: float) -> Arr
     return order[list(islice(stay, most if most > 0 else None))]
 
 
-def _all_class_value(
-    attrs: AllClassNonMaximumSuppressionAttrs, boxes: Array, scores: Array, *limits: Array
-) -> tuple[Array, ...]:
+def _all_class_value(attrs: Anything, boxes: Array, scores: Array, *limits: Array) -> tuple[Array, ...]:
     (batch, classes, count), corners = scores.shape, ordered(boxes)
     most, iou, low = int(limits[0]), float(limits[1]), float(limits[2])
     found = [
@@ -94,7 +85,7 @@ def _all_class_value(
     return rows, values, counts
 
 
-def _regular(attrs: RegularNonMaximumSuppressionAttrs, boxes: Type, scores: Type) -> Type:
+def _regular(attrs: Anything, boxes: Type, scores: Type) -> Type:
     b, s = floating(boxes, 0, "boxes"), floating(scores, 1, "scores")
     fits = len(b.shape) == len(s.shape) == 3 and same_dim(b.shape[2], 4)
     if not fits or not all(map(same_dim, b.shape[:2], s.shape[:2])):
@@ -112,9 +103,7 @@ def _regular(attrs: RegularNonMaximumSuppressionAttrs, boxes: Type, scores: Type
     return TupleType([TensorType.of((*shape, 4), "float32"), row, row, TensorType.of(shape[:1], "int32")])
 
 
-def _regular_value(
-    attrs: RegularNonMaximumSuppressionAttrs, boxes: Array, scores: Array
-) -> tuple[Array, ...]:
+def _regular_value(attrs: Anything, boxes: Array, scores: Array) -> tuple[Array, ...]:
     batch, most = len(boxes), attrs.max_detections
     first = scores.shape[2] - attrs.num_classes  # the background, where there is one
     corners, classes = np.zeros((batch, most, 4), "float32"), np.zeros((batch, most), "float32")
@@ -134,31 +123,34 @@ def _regular_value(
     return corners, classes, values, counts
 
 
-_ALL_CLASS = suppresses(
-    "all_class_non_max_suppression",
-    "Which boxes stay when, class by class, those that overlap a better one are left out.",
-    forward("AllClassNMS", "{out} = the class and box of each that stays, and their number", _all_class),
-    ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold"),
-    AllClassNonMaximumSuppressionAttrs,
-    _all_class_value,
+@operator(
+    "vision.all_class_non_max_suppression",
+    description="Which boxes stay when, class by class, those that overlap a better one are left out.",
+    formula=SUPPRESSION,
+    family="image",
+    level=5,
+    relation=forward(
+        "AllClassNMS", "{out} = the class and box of each that stays, and their number", _all_class
+    ),
+    flops=no_flops,
+    reference=_all_class_value,
+    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    lowering=nms_te.all_class_non_max_suppression,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(1, 5, 4, name="b"), t(1, 2, 5, name="s"), 3, 0.5, 0.0),
+    attrs_key="relay.attrs.AllClassNonMaximumSuppressionAttrs",
+    lenient_in_tvm=LAXER,
 )
-_REGULAR = suppresses(
-    "regular_non_max_suppression",
-    "The best boxes that stay when, class by class, those that overlap a better one are left out.",
-    forward("RegularNMS", "{out} = (boxes, classes, scores, number) of `max_detections`", _regular),
-    ("boxes", "scores"),
-    RegularNonMaximumSuppressionAttrs,
-    _regular_value,
-)
-
-
 def all_class_non_max_suppression(
-    boxes: Expr,
-    scores: Expr,
+    boxes: Operand,
+    scores: Operand,
     max_output_boxes_per_class: Expr | int = -1,
     iou_threshold: Expr | float = -1.0,
     score_threshold: Expr | float = -1.0,
-    output_format: str = "onnx",
+    output_format: Annotated[
+        str, attr("onnx", '"onnx" (boxes of all images together) or "tensorflow" (by image).')
+    ] = "onnx",
 ) -> TupleWrapper:
     """Which of `boxes` (batch, boxes, 4) stay, for each class of `scores` (batch, classes, boxes).
 
@@ -166,33 +158,45 @@ def all_class_non_max_suppression(
     scores and how many. Rows beyond that number are 0; none stays where `iou_threshold` is not positive.
     """
     arguments = [
-        expr(boxes),
-        expr(scores),
+        boxes,
+        scores,
         number(max_output_boxes_per_class, "int32"),
         number(iou_threshold, "float32"),
         number(score_threshold, "float32"),
     ]
-    call = Call(_ALL_CLASS, arguments, AllClassNonMaximumSuppressionAttrs(output_format=output_format))
-    return TupleWrapper(call, 2 if output_format == "onnx" else 3)
+    result = call("vision.all_class_non_max_suppression", arguments, output_format=output_format)
+    return TupleWrapper(result, 2 if output_format == "onnx" else 3)
 
 
+@operator(
+    "vision.regular_non_max_suppression",
+    description=(
+        "The best boxes that stay when, class by class, those that overlap a better one are left out."
+    ),
+    formula=SUPPRESSION,
+    family="image",
+    level=5,
+    relation=forward("RegularNMS", "{out} = (boxes, classes, scores, number) of `max_detections`", _regular),
+    flops=no_flops,
+    reference=_regular_value,
+    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    lowering=nms_te.regular_non_max_suppression,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(t(1, 5, 4, name="b"), t(1, 5, 3, name="s"), 2, 4, 2, 0.5, 0.0),
+    attrs_key="relay.attrs.RegularNonMaximumSuppressionAttrs",
+    results=4,
+    lenient_in_tvm=LAXER,
+)
 def regular_non_max_suppression(
-    boxes: Expr,
-    scores: Expr,
-    max_detections_per_class: int,
-    max_detections: int,
-    num_classes: int,
-    iou_threshold: float,
-    score_threshold: float,
+    boxes: Operand,
+    scores: Operand,
+    max_detections_per_class: Annotated[int, required("How many boxes of one class stay at most.")],
+    max_detections: Annotated[int, required("How many boxes stay at most.")],
+    num_classes: Annotated[int, required("How many classes there are, the background left out.")],
+    iou_threshold: Annotated[float, required("The overlap beyond which a box is suppressed.")],
+    score_threshold: Annotated[float, required("The least score with which a box is looked at.")],
 ) -> TupleWrapper:
     """The `max_detections` best of `boxes` (batch, boxes, 4) by `scores` (batch, boxes, classes): corners,
     classes, scores, and how many there are. Classes before the last `num_classes` are background.
     """
-    attrs = RegularNonMaximumSuppressionAttrs(
-        max_detections_per_class=max_detections_per_class,
-        max_detections=max_detections,
-        num_classes=num_classes,
-        iou_threshold=iou_threshold,
-        score_threshold=score_threshold,
-    )
-    return TupleWrapper(Call(_REGULAR, [expr(boxes), expr(scores)], attrs), 4)

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Annotated
+from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Floats, attr
-from ...ir.expr import Call, Expr
-from ...ir.op import OpPattern, RelationError, no_flops
+from ...ir.attrs import attr
+from ...ir.declaration import NotApplicable, Precision
+from ...ir.expr import Call
+from ...ir.op import RelationError, no_flops
 from ...ir.show import show_shape
 from ...ir.types import TensorType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand
+from ..examples import t
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
+from ..operator import operator
 from ..relation import floating, forward, same_dim, tensor, times
+from ..te.boxes import best_first, keep, overlap
+from ..te.imperative import Buffers, each, int32, loops, when
+from ..te.library import te
+from ..te.lowered import Lowered
+from ..te.regions import REAL, is_at, real, table
+from ..te.tensors import Tensor, Value, clamp, dims, dtype_of, number, select, shorter, some, stage
 from .boxes import kept
 
 __all__ = ["first_anchor", "proposal"]
 
 
-class ProposalAttrs(Attrs, key="relay.attrs.ProposalAttrs"):
-    scales: Floats = attr((4.0, 8.0, 16.0, 32.0), "The sides of the anchors, in strides.")
-    ratios: Floats = attr((0.5, 1.0, 2.0), "Their heights by their widths.")
-    feature_stride: int = attr(16, "The distance of two cells, in pixels of the image.")
-    threshold: float = attr(0.7, "The overlap beyond which a region is suppressed.")
-    rpn_pre_nms_top_n: int = attr(6000, "How many regions, the best, are looked at; not positive: all.")
-    rpn_post_nms_top_n: int = attr(300, "How many regions each image gets; they are repeated if fewer stay.")
-    rpn_min_size: int = attr(16, "The least side of a region, in pixels of the network's input.")
-    iou_loss: bool = attr(False, "Whether predictions move the corners, rather than centre and size.")
-
-
-def _proposal(attrs: ProposalAttrs, cls_prob: Type, bbox_pred: Type, im_info: Type) -> Type:
+def _proposal(attrs: Anything, cls_prob: Type, bbox_pred: Type, im_info: Type) -> Type:
     p, b = floating(cls_prob, 0, "cls_prob"), floating(bbox_pred, 1, "bbox_pred")
     info, count = tensor(im_info, 2, "im_info"), len(attrs.scales) * len(attrs.ratios)
     agree = len(p.shape) == len(b.shape) == 4 and all(
@@ -61,7 +61,7 @@ def first_anchor(ratio: float, scale: float, stride: int) -> tuple[float, float,
     return centre - x, centre - y, centre + x, centre + y
 
 
-def _predicted(attrs: ProposalAttrs, anchors: Array, moves: Array) -> Array:
+def _predicted(attrs: Anything, anchors: Array, moves: Array) -> Array:
     """The `anchors` (n, 4), by predictions (n, 4); a side measures one pixel more than its ends' distance."""
     if attrs.iou_loss:
         return anchors + moves
@@ -71,7 +71,7 @@ def _predicted(attrs: ProposalAttrs, anchors: Array, moves: Array) -> Array:
     return np.concatenate([centre - half, centre + half], 1)
 
 
-def _regions(attrs: ProposalAttrs, scores: Array, moves: Array, info: Array) -> tuple[Array, Array]:
+def _regions(attrs: Anything, scores: Array, moves: Array, info: Array) -> tuple[Array, Array]:
     """Boxes and scores of one image, cell by cell; what is not to be looked at scores -1."""
     rows, columns = scores.shape[1:]
     stride, (high, wide, scale) = attrs.feature_stride, info.tolist()
@@ -90,7 +90,7 @@ def _regions(attrs: ProposalAttrs, scores: Array, moves: Array, info: Array) -> 
     return boxes, np.where(small, -1, values.reshape(-1))
 
 
-def _proposed(attrs: ProposalAttrs, cls_prob: Array, bbox_pred: Array, im_info: Array) -> Array:
+def _proposed(attrs: Anything, cls_prob: Array, bbox_pred: Array, im_info: Array) -> Array:
     count = len(attrs.scales) * len(attrs.ratios)
     wanted = attrs.rpn_post_nms_top_n
     y = np.zeros((len(cls_prob), wanted, 5), cls_prob.dtype)
@@ -105,47 +105,160 @@ def _proposed(attrs: ProposalAttrs, cls_prob: Array, bbox_pred: Array, im_info: 
     return y.reshape(-1, 5)
 
 
-_PROPOSAL = declare(
+def _proposal_te(call: Lowered) -> list[Tensor]:
+    (scores, _, info), attrs = call.inputs, call.attrs
+    images, _, rows, columns = dims(scores)
+    count = len(attrs.scales) * len(attrs.ratios)
+    total, wanted, dtype = rows * columns * count, attrs.rpn_post_nms_top_n, dtype_of(scores)
+    boxes = stage((images, total, 4), _Anchors(call).corner, f"{call.name}_boxes")
+    least = attrs.rpn_min_size
+
+    def value(n: Value, box: Value) -> Value:
+        cell, which = te.floordiv(box, count), te.floormod(box, count)
+        i, j = te.floordiv(cell, columns), te.floormod(cell, columns)
+        high, wide, scale = (info(n, k).astype(REAL) for k in range(3))
+        stride = real(attrs.feature_stride)
+        outside = [real(i) >= te.trunc(high / stride), real(j) >= te.trunc(wide / stride)]
+        # a region that was too small was made larger by its least side on both ends together
+        small = [boxes(n, box, k + 2) - boxes(n, box, k) + real(1) for k in range(2)]
+        too_small = [side < scale * real(least) for side in small]
+        return select(some([*outside, *too_small]), real(-1), scores(n, count + which, i, j).astype(REAL))
+
+    values = stage((images, total), value, f"{call.name}_scores")
+
+    def grown(n: Value, box: Value, k: Value) -> Value:
+        small = [
+            boxes(n, box, axis + 2) - boxes(n, box, axis) + real(1) < info(n, 2).astype(REAL) * real(least)
+            for axis in range(2)
+        ]
+        by = info(n, 2).astype(REAL) * real(least * 0.5)
+        return boxes(n, box, k) + select(some(small), select(k < 2, -by, by), real(0))
+
+    regions = stage((images, total, 4), grown, f"{call.name}_regions")
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (box_of, value_of), (found, places, spare, kept) = ins, outs
+        with each(images) as n:
+            best_first(0, int32(total), lambda j: value_of[n, j], places, spare)
+            looked_at = shorter(total, attrs.rpn_pre_nms_top_n) if attrs.rpn_pre_nms_top_n > 0 else total
+
+            def box(j: Value) -> Callable[[int], Value]:
+                return lambda k: box_of[n, places[0, j], k]
+
+            def too_close(a: Value, b: Value) -> Value:
+                return overlap(box(b), box(a), REAL, 1.0) > real(attrs.threshold)
+
+            stay = keep(int32(looked_at), None, lambda j: number(True, "bool"), too_close, kept)
+            with each(wanted) as m:
+                for k in range(5):
+                    found[n * wanted + m, k] = number(0, dtype)
+                with when(stay[0] > 0):
+                    place = places[0, kept[te.floormod(int32(m), stay[0])]]
+                    found[n * wanted + m, 0] = n.astype(dtype)
+                    for k in range(4):
+                        found[n * wanted + m, k + 1] = box_of[n, place, k].astype(dtype)
+
+    scratch = [((1, total), "int32"), ((1, total), "int32"), ((total,), "int32")]
+    results = [((images * wanted, 5), dtype), *scratch]
+    return loops(results, [regions, values], body, call.name, slice(1), call.target)
+
+
+class _Anchors:
+    """The boxes that predictions make of anchors in each cell."""
+
+    def __init__(self, call: Lowered) -> None:
+        self.attrs = call.attrs
+        scores, self.moves, self.info = call.inputs
+        self.rows, self.columns = dims(scores)[2:]
+        self.first = [
+            first_anchor(ratio, size, call.attrs.feature_stride)
+            for ratio in call.attrs.ratios
+            for size in call.attrs.scales
+        ]
+
+    def corner(self, n: Value, box: Value, k: Value) -> Value:
+        count = len(self.first)
+        cell, which = te.floordiv(box, count), te.floormod(box, count)
+        i, j = te.floordiv(cell, self.columns), te.floormod(cell, self.columns)
+        across = is_at(te.floormod(k, 2), 0)
+        shift = real(select(across, j, i) * self.attrs.feature_stride)
+        axis = te.floormod(k, 2)
+        low, high = (self._known(which, axis + side) + shift for side in (0, 2))
+        edge = te.max(select(across, self.info(n, 1), self.info(n, 0)).astype(REAL) - real(1), real(0))
+        return clamp(self._moved(n, which, i, j, k, low, high), real(0), edge)
+
+    def _known(self, which: Value, k: Value) -> Value:
+        values = [value for anchor in self.first for value in anchor]
+        return table(values, which * 4 + k)
+
+    def _moved(self, n: Value, which: Value, i: Value, j: Value, k: Value, low: Value, high: Value) -> Value:
+        axis = te.floormod(k, 2)
+
+        def move(number_: Value) -> Value:
+            return self.moves(n, which * 4 + number_, i, j).astype(REAL)
+
+        if self.attrs.iou_loss:
+            return select(k < 2, low, high) + move(k)
+        one, half = real(1), real(0.5)
+        size = high - low + one
+        centre = low + (size - one) * half + move(axis) * size
+        reach = (te.exp(move(axis + 2)) * size - one) * half
+        return select(k < 2, centre - reach, centre + reach)
+
+
+@operator(
     "vision.proposal",
-    "The regions of an image where objects may be, from the scores and moves of anchors in each cell.",
+    description=(
+        "The regions of an image where objects may be, from the scores and moves of anchors in each cell."
+    ),
     formula=r"\{\, b_i : \forall j < i \text{ that stays},\ \mathrm{IoU}(b_i, b_j) \le t \,\}",
+    family="image",
+    level=5,
     relation=forward(
         "Proposal", "{out} = `rpn_post_nms_top_n` regions of 5 numbers for each image of {0}", _proposal
     ),
-    inputs=("cls_prob", "bbox_pred", "im_info"),
-    attrs=ProposalAttrs,
-    pattern=OpPattern.OPAQUE,
     flops=no_flops,
-    family="image",
-    level=5,
+    reference=_proposed,
+    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    lowering=_proposal_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(
+        t(1, 4, 3, 3, name="p"),
+        t(1, 8, 3, 3, name="b"),
+        t(1, 3, name="info"),
+        [1, 2],
+        [1],
+        16,
+        0.7,
+        20,
+        4,
+        1,
+        False,
+    ),
     lenient_in_tvm="It compared neither the anchors nor the cells of cls_prob and bbox_pred.",
-    compute=_proposed,
-    lowering="regions.proposal",
 )
-
-
 def proposal(
-    cls_prob: Expr,
-    bbox_pred: Expr,
-    im_info: Expr,
-    scales: Sequence[float],
-    ratios: Sequence[float],
-    feature_stride: int,
-    threshold: float,
-    rpn_pre_nms_top_n: int,
-    rpn_post_nms_top_n: int,
-    rpn_min_size: int,
-    iou_loss: bool,
-) -> Expr:
+    cls_prob: Operand,
+    bbox_pred: Operand,
+    im_info: Operand,
+    scales: Annotated[
+        Sequence[float], attr((4.0, 8.0, 16.0, 32.0), "The sides of the anchors, in strides.", kind="Floats")
+    ],
+    ratios: Annotated[
+        Sequence[float], attr((0.5, 1.0, 2.0), "Their heights by their widths.", kind="Floats")
+    ],
+    feature_stride: Annotated[int, attr(16, "The distance of two cells, in pixels of the image.")],
+    threshold: Annotated[float, attr(0.7, "The overlap beyond which a region is suppressed.")],
+    rpn_pre_nms_top_n: Annotated[
+        int, attr(6000, "How many regions, the best, are looked at; not positive: all.")
+    ],
+    rpn_post_nms_top_n: Annotated[
+        int, attr(300, "How many regions each image gets; they are repeated if fewer stay.")
+    ],
+    rpn_min_size: Annotated[int, attr(16, "The least side of a region, in pixels of the network's input.")],
+    iou_loss: Annotated[
+        bool, attr(False, "Whether predictions move the corners, rather than centre and size.")
+    ],
+) -> Call:
     """Regions (image, left, top, right, bottom), the best first: `rpn_post_nms_top_n` for each image."""
-    attrs = ProposalAttrs(
-        scales=scales,
-        ratios=ratios,
-        feature_stride=feature_stride,
-        threshold=threshold,
-        rpn_pre_nms_top_n=rpn_pre_nms_top_n,
-        rpn_post_nms_top_n=rpn_post_nms_top_n,
-        rpn_min_size=rpn_min_size,
-        iou_loss=iou_loss,
-    )
-    return Call(_PROPOSAL, [expr(cls_prob), expr(bbox_pred), expr(im_info)], attrs)

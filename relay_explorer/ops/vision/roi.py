@@ -3,48 +3,62 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Annotated
+from typing import Any as Anything
 
-from ...ir.attrs import Attrs, Ints, attr, required
-from ...ir.expr import Call, Expr
+from ...ir.attrs import attr, required
+from ...ir.declaration import NotApplicable, Precision
+from ...ir.expr import Call
 from ...ir.op import OpPattern, RelationError, no_flops, size_of
 from ...ir.show import show_shape
 from ...ir.types import TensorType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand
+from ..examples import IMAGE, t
+from ..gradient_tools import MOVED
+from ..layouts.images import regions as regions_layout
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..nn.layout import divided, layout_map, times
 from ..numeric import Array, np
+from ..operator import call, operator
 from ..relation import forward, same_dim, tensor
+from ..te.imperative import Buffers, each, int32, local, loops, together
+from ..te.library import te, tirx
+from ..te.lowered import Lowered
+from ..te.reduce import greatest
+from ..te.regions import REAL, image_number, real, region_side
+from ..te.tensors import (
+    Tensor,
+    Value,
+    View,
+    cast,
+    clamp,
+    dims,
+    dtype_of,
+    every,
+    guarded,
+    laid_out,
+    number,
+    packed,
+    product,
+    ravel,
+    reduce_axes,
+    select,
+    stage,
+    unravel,
+)
 
 __all__ = ["roi_align", "roi_pool", "yolo_reorg"]
 
 
-class ROIPoolAttrs(Attrs, key="relay.attrs.ROIPoolAttrs"):
-    pooled_size: Ints = required("The rows and columns that every region becomes.")
-    spatial_scale: float = required("The size of the data by that of the image which the regions speak of.")
-    layout: str = attr("NCHW", "The layout of data and result: NCHW or NHWC.")
-
-
-class ROIAlignAttrs(Attrs, key="relay.attrs.ROIAlignAttrs"):
-    pooled_size: Ints = required("The rows and columns that every region becomes.")
-    spatial_scale: float = required("The size of the data by that of the image which the regions speak of.")
-    sample_ratio: int = attr(-1, "How many places a cell is sampled at, down and across; -1: one an element.")
-    layout: str = attr("NCHW", "The layout of data and result: NCHW or NHWC.")
-    mode: str = attr("avg", '"avg" or "max": what becomes of the samples of a cell.')
-
-
-class YoloReorgAttrs(Attrs, key="relay.attrs.YoloReorgAttrs"):
-    stride: int = attr(1, "The side of the blocks that become channels.")
-
-
-def _pooled(attrs: ROIPoolAttrs | ROIAlignAttrs, data: Type, rois: Type) -> Type:
+def _pooled(attrs: Anything, data: Type, rois: Type) -> Type:
     x, r = tensor(data, 0, "data"), tensor(rois, 1, "rois")
     layout = layout_map(attrs.layout, "NCHW")
     if attrs.layout not in ("NCHW", "NHWC"):
         raise RelationError(f'the layout is "{attrs.layout:.20}", but it is NCHW or NHWC')
     if len(attrs.pooled_size) != 2 or min(attrs.pooled_size) < 1:
         raise RelationError(f"pooled_size={list(attrs.pooled_size)} must be 2 positive numbers")
-    if isinstance(attrs, ROIAlignAttrs) and attrs.mode not in ("avg", "max"):
+    if getattr(attrs, "mode", "avg") not in ("avg", "max"):
         raise RelationError(f'mode is "{attrs.mode:.20}", but it is "avg" or "max"')
     if len(r.shape) != 2 or not same_dim(r.shape[1], 5):
         raise RelationError(
@@ -84,7 +98,7 @@ def _sampling(start: float, length: float, cells: int, samples: int) -> Array:
     return start + step * (np.arange(cells * samples) + 0.5) / samples
 
 
-def _aligned(attrs: ROIAlignAttrs, x: Array, rois: Array) -> Array:
+def _aligned(attrs: Anything, x: Array, rois: Array) -> Array:
     layout = layout_map(attrs.layout, "NCHW")
     images, (rows, columns) = layout.unpack(x), attrs.pooled_size
     y = np.zeros((len(rois), images.shape[1], rows, columns))
@@ -120,7 +134,7 @@ def _cells(first: int, last: int, count: int, extent: int) -> list[tuple[int, in
     ]
 
 
-def _greatest(attrs: ROIPoolAttrs, x: Array, rois: Array) -> Array:
+def _greatest(attrs: Anything, x: Array, rois: Array) -> Array:
     layout = layout_map(attrs.layout, "NCHW")
     images, (rows, columns) = layout.unpack(x), attrs.pooled_size
     y = np.zeros((len(rois), images.shape[1], rows, columns), x.dtype)
@@ -134,7 +148,7 @@ def _greatest(attrs: ROIPoolAttrs, x: Array, rois: Array) -> Array:
     return layout.pack(y)
 
 
-def _reorg(attrs: YoloReorgAttrs, data: Type) -> Type:
+def _reorg(attrs: Anything, data: Type) -> Type:
     x, stride = tensor(data, 0, "data"), attrs.stride
     if len(x.shape) != 4:
         raise RelationError(f"the data must be (batch, channels, rows, columns), not {x}", culprits=(0,))
@@ -152,7 +166,7 @@ def _reorg(attrs: YoloReorgAttrs, data: Type) -> Type:
     return TensorType.of(shape, x.dtype)
 
 
-def _reordered(attrs: YoloReorgAttrs, x: Array) -> Array:
+def _reordered(attrs: Anything, x: Array) -> Array:
     """As Darknet does it: the data is read as if blocks had been spread over the image, and is gathered from
     there.
     """
@@ -163,81 +177,238 @@ def _reordered(attrs: YoloReorgAttrs, x: Array) -> Array:
     return blocks.transpose(0, 3, 5, 1, 2, 4).reshape(n, c * s * s, h // s, w // s)
 
 
-_ROI_ALIGN = declare(
+def _roi_align_te(call: Lowered) -> list[Tensor]:
+    """How many samples a cell has may depend on the region, so they are added up in loops. A region of no
+    image is read from the nearest one (the interpreter raises an error).
+    """
+    (x, rois), attrs = call.inputs, call.attrs
+    layout = layout_map(attrs.layout, "NCHW")
+    images, channels, high, wide = View(x, layout).shape
+    rows, columns = attrs.pooled_size
+    shape, dtype = (dims(rois)[0], channels, rows, columns), dtype_of(x)
+
+    def body(ins: Buffers, outs: Buffers) -> None:
+        (data, regions), (found,) = ins, outs
+        with together(product(shape)) as place:
+            r, c, i, j = unravel(place, shape)
+            n, total, best = image_number(regions, r, images), local(1, REAL), local(1, REAL)
+            down, across = local(1, "int32"), local(1, "int32")
+            starts, steps = [], []
+            for samples, cells, k in ((down, rows, 2), (across, columns, 1)):
+                start = region_side(regions, r, k, attrs.spatial_scale)
+                length = te.max(region_side(regions, r, k + 2, attrs.spatial_scale) - start, real(1))
+                fixed = attrs.sample_ratio > 0
+                samples[0] = (
+                    int32(attrs.sample_ratio) if fixed else te.ceil(length / real(cells)).astype("int32")
+                )
+                starts.append(start)
+                steps.append(length / real(cells))
+            total[0], best[0] = real(0), -tirx.infinity(REAL)
+            with each(down[0]) as a, each(across[0]) as b:
+                half = real(0.5)
+                y = starts[0] + steps[0] * (real(i * down[0] + a) + half) / real(down[0])
+                z = starts[1] + steps[1] * (real(j * across[0] + b) + half) / real(across[0])
+
+                def read(row: Value, column: Value) -> Value:
+                    return data[tuple(packed((n, c, row, column), layout))].astype(REAL)
+
+                sample = _sample(read, (y, z), (high, wide))
+                total[0] = total[0] + sample
+                best[0] = te.max(best[0], sample)
+            mean = total[0] / real(down[0] * across[0])
+            found[r, c, i, j] = cast(mean if attrs.mode == "avg" else best[0], dtype)
+
+    made = loops([(shape, dtype)], [x, rois], body, f"{call.name}_cells")[0]
+    return [laid_out(shape, layout, lambda *i: made(*i), call.name)]
+
+
+def _sample(
+    read: Callable[[Value, Value], Value], place: tuple[Value, Value], extents: tuple[Anything, Anything]
+) -> Value:
+    """The image between its elements. Beyond the edge elements the value stays, and a whole element further
+    it is 0.
+    """
+    inside, near, far, share = [], [], [], []
+    for at, extent in zip(place, extents, strict=True):
+        inside.append(te.all(at >= real(-1), at <= real(extent)))
+        brought = clamp(at, real(0), real(extent - 1))
+        low = te.floor(brought)
+        near.append(low.astype("int32"))
+        far.append(te.min(near[-1] + 1, extent - 1))
+        share.append(brought - low)
+    one = real(1)
+    upper = read(near[0], near[1]) * (one - share[1]) + read(near[0], far[1]) * share[1]
+    lower = read(far[0], near[1]) * (one - share[1]) + read(far[0], far[1]) * share[1]
+    return select(every(inside), upper * (one - share[0]) + lower * share[0], real(0))
+
+
+def _roi_pool_te(call: Lowered) -> list[Tensor]:
+    """A cell's extent is data: all elements of the image are asked whether they lie in it, in the loop of a
+    reduction that is as long as the image.
+    """
+    (x, rois), attrs = call.inputs, call.attrs
+    layout = layout_map(attrs.layout, "NCHW")
+    view = View(x, layout)
+    images, channels, high, wide = view.shape
+    rows, columns = attrs.pooled_size
+    dtype = dtype_of(x)
+
+    def ends(r: Value, k: int, cell: Value, cells: int, extent: Anything) -> tuple[Value, Value]:
+        first, last = (
+            _nearest_te(region_side(_Read(rois), r, side, attrs.spatial_scale)) for side in (k, k + 2)
+        )
+        step = te.max(last - first + real(1), real(1)) / real(cells)
+        low = first + te.floor(real(cell) * step)
+        top = first + te.ceil(real(cell + 1) * step)
+        return clamp(low, real(0), real(extent)), clamp(top, real(0), real(extent))
+
+    u, v = reduce_axes([high, wide])
+
+    def seen(r: Value, c: Value, i: Value, j: Value) -> Value:
+        (top, bottom), (left, right) = ends(r, 2, i, rows, high), ends(r, 1, j, columns, wide)
+        within = [real(u) >= top, real(u) < bottom, real(v) >= left, real(v) < right]
+        element = view(image_number(_Read(rois), r, images), c, u, v)
+        lowest = number(False, "bool") if dtype == "bool" else tirx.min_value(dtype)
+        return guarded(every(within), element, lowest)
+
+    def value(r: Value, c: Value, i: Value, j: Value) -> Value:
+        (top, bottom), (left, right) = ends(r, 2, i, rows, high), ends(r, 1, j, columns, wide)
+        empty = te.any(top >= bottom, left >= right)
+        return guarded(empty, number(0, dtype), found(r, c, i, j))
+
+    shape = (dims(rois)[0], channels, rows, columns)
+    found = stage(shape, lambda *i: greatest(seen(*i), [u, v]), f"{call.name}_greatest")
+    return [laid_out(shape, layout, value, call.name)]
+
+
+class _Read:
+    """A tensor read like a buffer."""
+
+    def __init__(self, x: Tensor) -> None:
+        self.x = x
+
+    def __getitem__(self, index: tuple[Value, ...]) -> Value:
+        return self.x(*index)
+
+
+def _nearest_te(value: Value) -> Value:
+    """The nearest whole number; a half goes away from 0."""
+    whole = te.floor(te.abs(value) + real(0.5))
+    return select(value > real(0), whole, -whole)
+
+
+def _yolo_reorg_te(call: Lowered) -> list[Tensor]:
+    """As Darknet does it: the data is read as if blocks had been spread over the image. TOPI has no such
+    operator any more.
+    """
+    x, s = call.inputs[0], call.attrs.stride
+    batch, channels, height, width = dims(x)
+    each = channels // (s * s)
+
+    def element(n: Value, c: Value, i: Value, j: Value) -> Value:
+        place = ravel((c, i, j), (channels * s * s, height // s, width // s))
+        u, v, k, row, column = unravel(place, (s, s, each, height, width))
+        spread = ravel((k, row, u, column, v), (each, height, s, width, s))
+        return x(n, *unravel(spread, (channels, height, width)))
+
+    return [stage((batch, channels * s * s, height // s, width // s), element, call.name)]
+
+
+@operator(
     "vision.roi_align",
-    "Regions of images interpolated to one size, each cell from several samples.",
+    description="Regions of images interpolated to one size, each cell from several samples.",
     formula=r"y_{r c p} = \frac{1}{|S_p|} \sum_{q \in S_p} \sum_k w(q - k)\, x_{c k}",
+    family="image",
+    level=5,
     relation=forward("ROIAlign", "{out} = one image of `pooled_size` for each region of {1}", _pooled),
-    inputs=("data", "rois"),
-    attrs=ROIAlignAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     flops=lambda attrs, inputs, output: 9 * size_of(output) * max(attrs.sample_ratio, 1) ** 2,
-    family="image",
-    level=5,
+    reference=_aligned,
+    gradient=NotApplicable("there is no rule for regions of interest"),
+    lowering=_roi_align_te,
+    layout=regions_layout,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
+    attrs_key="relay.attrs.ROIAlignAttrs",
     lenient_in_tvm="It did not check that a region has 5 numbers.",
-    compute=_aligned,
-    lowering="regions.roi_align",
 )
-_ROI_POOL = declare(
-    "vision.roi_pool",
-    "Regions of images brought to one size, each cell the greatest element in it.",
-    formula=r"y_{r c p} = \max_{k \in \mathit{cell}_p(r)} x_{c k}",
-    relation=forward("ROIPool", "{out} = one image of `pooled_size` for each region of {1}", _pooled),
-    inputs=("data", "rois"),
-    attrs=ROIPoolAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=no_flops,
-    family="image",
-    level=5,
-    lenient_in_tvm="It did not check that a region has 5 numbers.",
-    compute=_greatest,
-    lowering="regions.roi_pool",
-)
-_YOLO_REORG = declare(
-    "vision.yolo_reorg",
-    "Moves square blocks of the image into channels, in the order of Darknet's reorg layer.",
-    formula=r"y = \mathrm{space\_to\_depth}_s(x \text{ read as } C / s^2 \times H s \times W s)",
-    relation=forward("YoloReorg", "{out} = {0} with C s², H / s, W / s", _reorg),
-    attrs=YoloReorgAttrs,
-    pattern=OpPattern.INJECTIVE,
-    flops=no_flops,
-    family="shape",
-    level=5,
-    lenient_in_tvm="It rounded down where the blocks do not divide an axis.",
-    compute=_reordered,
-    gradient="shape.moved",
-    lowering="space.yolo_reorg",
-)
-
-
 def roi_align(
-    data: Expr,
-    rois: Expr,
-    pooled_size: Sequence[int],
-    spatial_scale: float,
-    sample_ratio: int = -1,
-    layout: str = "NCHW",
-    mode: str = "avg",
-) -> Expr:
+    data: Operand,
+    rois: Operand,
+    pooled_size: Annotated[
+        Sequence[int], required("The rows and columns that every region becomes.", kind="Ints")
+    ],
+    spatial_scale: Annotated[
+        float, required("The size of the data by that of the image which the regions speak of.")
+    ],
+    sample_ratio: Annotated[
+        int, attr(-1, "How many places a cell is sampled at, down and across; -1: one an element.")
+    ] = -1,
+    layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW or NHWC.")] = "NCHW",
+    mode: Annotated[str, attr("avg", '"avg" or "max": what becomes of the samples of a cell.')] = "avg",
+) -> Call:
     """For each row (image, left, top, right, bottom) of `rois` its part of `data`, at `pooled_size`."""
-    attrs = ROIAlignAttrs(
+    return call(
+        "vision.roi_align",
+        [data, rois],
         pooled_size=pooled_size,
         spatial_scale=spatial_scale,
         sample_ratio=sample_ratio,
         layout=layout,
         mode=mode.decode() if isinstance(mode, bytes) else mode,
     )
-    return Call(_ROI_ALIGN, [expr(data), expr(rois)], attrs)
 
 
+@operator(
+    "vision.roi_pool",
+    description="Regions of images brought to one size, each cell the greatest element in it.",
+    formula=r"y_{r c p} = \max_{k \in \mathit{cell}_p(r)} x_{c k}",
+    family="image",
+    level=5,
+    relation=forward("ROIPool", "{out} = one image of `pooled_size` for each region of {1}", _pooled),
+    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+    flops=no_flops,
+    reference=_greatest,
+    gradient=NotApplicable("there is no rule for regions of interest"),
+    lowering=_roi_pool_te,
+    layout=regions_layout,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
+    attrs_key="relay.attrs.ROIPoolAttrs",
+    lenient_in_tvm="It did not check that a region has 5 numbers.",
+)
 def roi_pool(
-    data: Expr, rois: Expr, pooled_size: Sequence[int], spatial_scale: float, layout: str = "NCHW"
-) -> Expr:
+    data: Operand,
+    rois: Operand,
+    pooled_size: Annotated[
+        Sequence[int], required("The rows and columns that every region becomes.", kind="Ints")
+    ],
+    spatial_scale: Annotated[
+        float, required("The size of the data by that of the image which the regions speak of.")
+    ],
+    layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW or NHWC.")] = "NCHW",
+) -> Call:
     """For each row (image, left, top, right, bottom) of `rois` the greatest elements of its cells."""
-    attrs = ROIPoolAttrs(pooled_size=pooled_size, spatial_scale=spatial_scale, layout=layout)
-    return Call(_ROI_POOL, [expr(data), expr(rois)], attrs)
 
 
-def yolo_reorg(data: Expr, stride: int) -> Expr:
+@operator(
+    "vision.yolo_reorg",
+    description="Moves square blocks of the image into channels, in the order of Darknet's reorg layer.",
+    formula=r"y = \mathrm{space\_to\_depth}_s(x \text{ read as } C / s^2 \times H s \times W s)",
+    family="shape",
+    level=5,
+    relation=forward("YoloReorg", "{out} = {0} with C s², H / s, W / s", _reorg),
+    pattern=OpPattern.INJECTIVE,
+    flops=no_flops,
+    reference=_reordered,
+    gradient=MOVED,
+    lowering=_yolo_reorg_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(IMAGE, 2),
+    lenient_in_tvm="It rounded down where the blocks do not divide an axis.",
+)
+def yolo_reorg(
+    data: Operand, stride: Annotated[int, attr(1, "The side of the blocks that become channels.")]
+) -> Call:
     """`data` (N, C, H, W): (N, C * stride², H / stride, W / stride)."""
-    return Call(_YOLO_REORG, [expr(data)], YoloReorgAttrs(stride=stride))

@@ -42,8 +42,6 @@ RULES: dict[str, LayoutRule] = {
     "nn.upsampling": images.resize,
     "nn.upsampling3d": images.resize,
     "image.resize2d": images.resize,
-    "vision.roi_align": images.regions,
-    "vision.roi_pool": images.regions,
     "layout_transform": images.layout_transform,
     "concatenate": axes.concatenate,
     "split": axes.split,

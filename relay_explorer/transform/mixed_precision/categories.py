@@ -31,7 +31,7 @@ DEFAULT_FOLLOW_LIST = [
     "concatenate", "zeros", "split", "squeeze", "transpose", "expand_dims",
     "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to",  "dyn.strided_slice",
     "take", "argwhere", "where", "tile", "dyn.tile", "scatter", "scatter_elements", "scatter_nd", "full",
-    "dyn.full", "nn.depth_to_space", "shape_of", "image.resize2d",
+    "dyn.full", "shape_of", "image.resize2d",
     # give the element type that they are told
     "cast", "cast_like",
     # compare and calculate
