@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any as Anything
+from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
 
-from ..ir.attrs import Attrs, DType, Ints, Number, attr, required
-from ..ir.expr import Call, Constant, Expr, const
-from ..ir.op import Compute, Op, OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
-from ..ir.types import Dim, TensorType, Type
-from .arguments import computed, expr, static_ints, unary_builder
-from .declare import declare
-from .numeric import Array, along, element_type, np
-from .relation import IDENTITY, UNKNOWN, forward, integers, normal_axis, scalar, tensor
+from ..ir.attrs import Attrs, DType, Ints, attr, required
+from ..ir.declaration import Gradient, Precision
+from ..ir.expr import Call, Expr, const
+from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
+from ..ir.types import TensorType, Type
+from .arguments import Operand, computed, static_ints
+from .calls import relay
+from .examples import X, ints, t
+from .gradient_tools import ZERO
+from .layouts.layout import NO_LAYOUT_RULE, LayoutRule
+from .layouts.same import elementwise_layout
+from .numeric import Array, element_type, np
+from .operator import Example, call, operator
+from .relation import IDENTITY, forward, scalar, tensor
+from .te.lowered import Lowered, Lowering
+from .te.tensors import Tensor, cast, dtype_of, number, stage
 
-__all__ = ["arange", "full", "full_like", "one_hot", "ones", "ones_like", "zeros", "zeros_like"]
+__all__ = ["full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class InitOpAttrs(Attrs, key="relay.attrs.InitOpAttrs"):
@@ -47,254 +57,181 @@ def _full_like(attrs: None, data: Type, fill_value: Type) -> Type:
     return tensor(data, 0, "data")
 
 
-def _makes(
-    name: str,
-    description: str,
-    formula: str,
-    relation: Relation,
-    *,
-    inputs: tuple[str, ...] = (),
-    attrs: type[Attrs] | None = None,
-    pattern: OpPattern = OpPattern.ELEMWISE,
-    level: int = 3,
-    compute: Compute,
-    gradient: str = "",
-) -> Op:
-    return declare(
-        name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="creation", level=level, gradient=gradient,
-        lowering=f"create.{name}",
-    )  # fmt: skip
-
-
 def _filled(attrs: InitOpAttrs, fill_value: Array) -> Array:
     return np.full(attrs.shape, fill_value, element_type(attrs.dtype or fill_value.dtype))
 
 
+def _full_gradient(call: Call, grad: Expr) -> list[Expr | None]:
+    """Of full: every element is the one that it was given."""
+    return [relay.cast_like(relay.sum(grad), call.args[0]), *[None] * (len(call.args) - 1)]
+
+
+def _full_like_gradient(call: Call, grad: Expr) -> list[Expr | None]:
+    return [None, relay.cast_like(relay.sum(grad), call.args[1])]
+
+
+FULL_GRADIENT = Gradient("d fill_value = Σ dy", _full_gradient)
+
+
+def _full_te(lowered: Lowered) -> list[Tensor]:
+    value = lowered.inputs[0]
+    return [stage(lowered.out_shape, lambda *i: cast(value(), lowered.out.dtype), lowered.name)]
+
+
+def _full_like_te(lowered: Lowered) -> list[Tensor]:
+    x, value = lowered.inputs
+    return [stage(x.shape, lambda *i: cast(value(), dtype_of(x)), lowered.name)]
+
+
+def _init_te(value: int) -> Lowering:
+    """A tensor of the result's type that holds one value."""
+    return lambda call: [stage(call.out_shape, lambda *i: number(value, call.out.dtype), call.name)]
+
+
+def _init_like_te(value: int) -> Lowering:
+    """A tensor like the operand that holds one value."""
+
+    def lower(call: Lowered) -> list[Tensor]:
+        x = call.inputs[0]
+        return [stage(x.shape, lambda *i: number(value, dtype_of(x)), call.name)]
+
+    return lower
+
+
+def _creation(
+    name: str,
+    *,
+    description: str,
+    formula: str,
+    relation: Relation,
+    reference: Compute,
+    lowering: Lowering,
+    example: Example,
+    gradient: Gradient = ZERO,
+    inputs: tuple[str, ...] | str = "",
+    attrs: type[Attrs] | None = None,
+    level: int = 3,
+    layout: LayoutRule | None = None,
+    precision: Precision = Precision.UNLISTED,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operator that makes a tensor without arithmetic."""
+    return operator(
+        name,
+        description=description,
+        formula=formula,
+        family="creation",
+        level=level,
+        relation=relation,
+        inputs=inputs,
+        attrs=attrs,
+        pattern=OpPattern.ELEMENTWISE,
+        flops=no_flops,
+        reference=reference,
+        gradient=gradient,
+        lowering=lowering,
+        layout=NO_LAYOUT_RULE if layout is None else layout,
+        precision=precision,
+        example=example,
+    )
+
+
 _INIT = forward("InitOp", "{out} has `shape` and `dtype`", _init)
-_ZEROS = _makes(
+
+
+@_creation(
     "zeros",
-    "A tensor of zeros.",
-    r"y_i = 0",
-    _INIT,
+    description="A tensor of zeros.",
+    formula=r"y_i = 0",
+    relation=_INIT,
     attrs=InitOpAttrs,
-    compute=lambda attrs: _filled(attrs, 0),
-    gradient="elementwise.none",
+    reference=lambda attrs: _filled(attrs, 0),
+    lowering=_init_te(0),
+    precision=Precision.FOLLOW,
+    example=lambda build: [build((2, 3), "float32"), build(ints(2), "float32")],
 )
-_ONES = _makes(
+def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
+    """Make a tensor of zeros."""
+    if computed(shape):
+        return call("dyn.zeros", [shape], shape=None, dtype=dtype)
+    return call("zeros", [], shape=static_ints(shape, "shape"), dtype=dtype)
+
+
+@_creation(
     "ones",
-    "A tensor of ones.",
-    r"y_i = 1",
-    _INIT,
+    description="A tensor of ones.",
+    formula=r"y_i = 1",
+    relation=_INIT,
     attrs=InitOpAttrs,
-    compute=lambda attrs: _filled(attrs, 1),
-    gradient="elementwise.none",
+    reference=lambda attrs: _filled(attrs, 1),
+    lowering=_init_te(1),
+    example=lambda build: [build((2, 3), "int8"), build(ints(2), "float32")],
 )
-_FULL = _makes(
+def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
+    """Make a tensor of ones."""
+    if computed(shape):
+        return call("dyn.ones", [shape], shape=None, dtype=dtype)
+    return call("ones", [], shape=static_ints(shape, "shape"), dtype=dtype)
+
+
+@_creation(
     "full",
-    "A tensor that holds one number everywhere.",
-    r"y_i = v",
-    forward("Full", "{out} has `shape`, and `dtype` or that of {0}", _full),
+    description="A tensor that holds one number everywhere.",
+    formula=r"y_i = v",
+    relation=forward("Full", "{out} has `shape`, and `dtype` or that of {0}", _full),
     inputs=("fill_value",),
     attrs=InitOpAttrs,
-    compute=_filled,
-    gradient="shape.filled",
+    reference=_filled,
+    gradient=FULL_GRADIENT,
+    lowering=_full_te,
+    precision=Precision.FOLLOW,
+    example=lambda build: [build(const(1.0), (2,)), build(const(1.0), ints(2))],
 )
-_FULL_LIKE = _makes(
+def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Call:
+    """Make a tensor that holds `data`, a scalar, everywhere; of its element type unless `dtype` is given."""
+    if computed(shape):
+        return call("dyn.full", [data, shape], shape=None, dtype=dtype or None)
+    return call("full", [data], shape=static_ints(shape, "shape"), dtype=dtype or None)
+
+
+@_creation(
     "full_like",
-    "A tensor of another's shape that holds one number everywhere.",
-    r"y_i = v",
-    forward("FullLike", "{out} = {0}, if {1} is one number", _full_like),
-    inputs=("data", "fill_value"),
-    compute=lambda attrs, x, fill_value: np.full_like(x, fill_value),
-    gradient="shape.filled_like",
+    description="A tensor of another's shape that holds one number everywhere.",
+    formula=r"y_i = v",
+    relation=forward("FullLike", "{out} = {0}, if {1} is one number", _full_like),
+    reference=lambda attrs, x, fill_value: np.full_like(x, fill_value),
+    gradient=Gradient("d fill_value = Σ dy", _full_like_gradient),
+    lowering=_full_like_te,
+    example=lambda build: build(X, const(1.0)),
 )
+def full_like(data: Operand, fill_value: Operand) -> Call:
+    """Make a tensor like `data` that holds `fill_value`, a scalar, everywhere."""
 
-zeros_like = unary_builder(
-    _makes(
-        "zeros_like",
-        "Zeros in the shape of a tensor.",
-        r"y_i = 0",
-        IDENTITY,
-        inputs=("data",),
-        level=4,
-        compute=lambda attrs, x: np.zeros_like(x),
-        gradient="elementwise.none",
-    ),
-    __name__,
+
+@_creation(
+    "zeros_like",
+    description="Zeros in the shape of a tensor.",
+    formula=r"y_i = 0",
+    relation=IDENTITY,
+    level=4,
+    reference=lambda attrs, x: np.zeros_like(x),
+    lowering=_init_like_te(0),
+    layout=elementwise_layout,
+    example=lambda build: build(t(6)),
 )
-ones_like = unary_builder(
-    _makes(
-        "ones_like",
-        "Ones in the shape of a tensor.",
-        r"y_i = 1",
-        IDENTITY,
-        inputs=("data",),
-        level=4,
-        compute=lambda attrs, x: np.ones_like(x),
-        gradient="elementwise.none",
-    ),
-    __name__,
+def zeros_like(data: Operand) -> Call:
+    """Zeros in the shape of a tensor."""
+
+
+@_creation(
+    "ones_like",
+    description="Ones in the shape of a tensor.",
+    formula=r"y_i = 1",
+    relation=IDENTITY,
+    level=4,
+    reference=lambda attrs, x: np.ones_like(x),
+    lowering=_init_like_te(1),
+    layout=elementwise_layout,
+    example=lambda build: build(t(6)),
 )
-
-
-def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Expr:
-    """A tensor of zeros."""
-    if computed(shape):
-        return Call(Op.get("dyn.zeros"), [expr(shape)], InitOpAttrs(shape=None, dtype=dtype))
-    return Call(_ZEROS, [], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype))
-
-
-def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Expr:
-    """A tensor of ones."""
-    if computed(shape):
-        return Call(Op.get("dyn.ones"), [expr(shape)], InitOpAttrs(shape=None, dtype=dtype))
-    return Call(_ONES, [], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype))
-
-
-def full(data: Expr, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Expr:
-    """A tensor of `data`, a scalar, everywhere; its element type is the scalar's unless `dtype` is given."""
-    if computed(shape):
-        attrs = InitOpAttrs(shape=None, dtype=dtype or None)
-        return Call(Op.get("dyn.full"), [expr(data), expr(shape)], attrs)
-    return Call(_FULL, [expr(data)], InitOpAttrs(shape=static_ints(shape, "shape"), dtype=dtype or None))
-
-
-def full_like(data: Expr, fill_value: Expr) -> Expr:
-    """A tensor like `data` that holds `fill_value`, a scalar, everywhere."""
-    return Call(_FULL_LIKE, [expr(data), expr(fill_value)])
-
-
-class ArangeAttrs(Attrs, key="relay.attrs.ArangeAttrs"):
-    start: Number | None = required("The first value, where it is known when the program is written.")
-    stop: Number | None = required("The value before which the row ends, where known.")
-    step: Number | None = required("The distance of two values, where known.")
-    dtype: DType = required("The element type of the result.")
-
-
-def _arange_count(start: float, stop: float, step: float) -> int:
-    """How many values there are from `start`, by `step`, before `stop`; 0 where there are none."""
-    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
-        return max(0, -((start - stop) // step))  # exact for integers of any size
-    return max(0, math.ceil((stop - start) / step))
-
-
-def _arange(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    for given in types[:3]:
-        reporter.assign(given, TensorType.of((), attrs.dtype))
-    length: Dim = UNKNOWN
-    values = (attrs.start, attrs.stop, attrs.step)
-    if None not in values:
-        if attrs.step == 0 or not all(map(math.isfinite, values)):
-            raise RelationError(
-                f"a row from {attrs.start} to {attrs.stop} by {attrs.step} never ends",
-                "give a step other than 0",
-            )
-        length = _arange_count(*values)
-        if length == 0:
-            raise RelationError(
-                f"a row from {attrs.start} to {attrs.stop} by {attrs.step} has no values",
-                "exchange start and stop, or change the sign of step",
-                culprits=(0, 1, 2),
-            )
-    reporter.assign(types[3], TensorType.of((length,), attrs.dtype))
-    return True
-
-
-def _row(attrs: ArangeAttrs, start: Array, stop: Array, step: Array) -> Array:
-    if not step:
-        raise ValueError("a row by steps of 0 never ends")
-    length = _arange_count(start.item(), stop.item(), step.item())
-    return start + np.arange(length).astype(start.dtype) * step
-
-
-_ARANGE = declare(
-    "arange",
-    "Evenly spaced values from start to before stop.",
-    formula=r"y_i = \mathit{start} + i \cdot \mathit{step}, \quad 0 \le i < "
-    r"\lceil (\mathit{stop} - \mathit{start}) / \mathit{step} \rceil",
-    relation=Relation(
-        "Arange", _arange, "{out} has as many elements as there are steps from {0} to {1} by {2}"
-    ),
-    inputs=("start", "stop", "step"),
-    attrs=ArangeAttrs,
-    pattern=OpPattern.OPAQUE,
-    flops=flops_per_output,
-    family="creation",
-    level=3,
-    compute=_row,
-    gradient="indexing.arange",
-    lowering="create.arange",
-)
-
-
-def arange(
-    start: Expr | float,
-    stop: Expr | float | None = None,
-    step: Expr | float | None = None,
-    dtype: object = "float32",
-) -> Expr:
-    """The values start, start + step … before stop, a vector; `arange(stop)` starts at 0.
-
-    Its length is `?` unless all three are constants.
-    """
-    if stop is None:
-        start, stop = 0, start
-    bounds = [
-        value if isinstance(value, Expr) else const(value, dtype)
-        for value in (start, stop, 1 if step is None else step)
-    ]
-    known = [b.data.item() if isinstance(b, Constant) and not b.data.shape else None for b in bounds]
-    return Call(_ARANGE, bounds, ArangeAttrs(start=known[0], stop=known[1], step=known[2], dtype=dtype))
-
-
-class OneHotAttrs(Attrs, key="relay.attrs.OneHotAttrs"):
-    depth: int = attr(1, "The extent of the new axis.")
-    axis: int = attr(-1, "The place of the new axis in the result; -1 is after the last.")
-    dtype: DType | None = attr(None, "The element type of the result.")
-
-
-def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type) -> Type:
-    where = integers(indices, 0, "indices")
-    on = scalar(on_value, 1, "on_value")
-    scalar(off_value, 2, "off_value")
-    if attrs.depth < 1:
-        raise RelationError(f"depth is {attrs.depth}, but the new axis needs an extent of at least 1")
-    axis = normal_axis(attrs.axis, len(where.shape) + 1, "one_hot")
-    return TensorType.of((*where.shape[:axis], attrs.depth, *where.shape[axis:]), attrs.dtype or on.dtype)
-
-
-def _marks(attrs: OneHotAttrs, indices: Array, on_value: Array, off_value: Array) -> Array:
-    axis = attrs.axis % (indices.ndim + 1)
-    places = along(np.arange(attrs.depth), axis, indices.ndim + 1)
-    marked = np.where(np.expand_dims(indices, axis) == places, on_value, off_value)
-    return marked.astype(element_type(attrs.dtype or on_value.dtype))
-
-
-_ONE_HOT = _makes(
-    "one_hot",
-    "For every index a vector that holds one value at the index and another elsewhere.",
-    r"y_{i d} = \begin{cases} v_{\mathrm{on}} & d = x_i \\ v_{\mathrm{off}} & d \ne x_i \end{cases}",
-    forward("OneHot", "{out} = {0} with an axis of `depth`", _one_hot),
-    inputs=("indices", "on_value", "off_value"),
-    attrs=OneHotAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    level=10,
-    compute=_marks,
-    gradient="indexing.one_hot",
-)
-
-
-def one_hot(
-    indices: Expr, on_value: Expr, off_value: Expr, depth: int | Expr, axis: int, dtype: object
-) -> Expr:
-    """A new axis of extent `depth` for each of `indices`: `on_value` at the index, `off_value` elsewhere."""
-    if computed(depth):
-        values = [expr(indices), expr(on_value), expr(off_value), expr(depth)]
-        return Call(Op.get("dyn.one_hot"), values, OneHotAttrs(axis=axis, dtype=dtype))
-    deep = static_ints(depth, "depth")[0]
-    return Call(
-        _ONE_HOT,
-        [expr(indices), expr(on_value), expr(off_value)],
-        OneHotAttrs(depth=deep, axis=axis, dtype=dtype),
-    )
+def ones_like(data: Operand) -> Call:
+    """Ones in the shape of a tensor."""

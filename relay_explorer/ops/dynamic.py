@@ -12,10 +12,11 @@ from typing import Any as Anything
 from ..ir.attrs import Attrs, attr
 from ..ir.op import Compute, Op, OpPattern, RelationError, no_flops
 from ..ir.types import Shape, TensorType, TupleType, Type
-from .create import InitOpAttrs, OneHotAttrs
+from .arange import OneHotAttrs
+from .copies import TileAttrs
+from .create import InitOpAttrs
 from .declare import declare
 from .image import Resize2DAttrs
-from .join import TileAttrs
 from .numeric import Array, numbers
 from .relation import UNKNOWN, check_rank, forward, integers, normal_axis, scalar, tensor, vector_length
 from .reshape import ReshapeAttrs

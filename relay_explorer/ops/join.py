@@ -1,51 +1,73 @@
-"""Operators that make one tensor of several, several of one, or one of its own copies."""
+"""Operators that make one tensor of several, or several of one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Annotated, ParamSpec, TypeVar
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr, required
-from ..ir.expr import Call, Expr
-from ..ir.op import Compute, Op, OpPattern, Relation, RelationError, no_flops
+from ..ir.declaration import Gradient, Precision
+from ..ir.expr import Call, Expr, Tuple
+from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
-from ..ir.types import Dim, Shape, TensorType, TupleType, Type
-from .arguments import computed, expr, static_ints, tuple_expr
-from .declare import declare
+from ..ir.types import Dim, TensorType, TupleType, Type
+from .arguments import Operand, Operands
+from .calls import relay
+from .examples import X, Y
+from .gradient_tools import axis_count, extent, typed_field
+from .layouts.axes import concatenate as concatenate_layout
+from .layouts.axes import split as split_layout
+from .layouts.layout import NO_LAYOUT_RULE, LayoutRule
 from .numeric import Array, np
-from .relation import check_fields, forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields, times
+from .operator import Example, call, operator
+from .relation import check_fields, forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields
+from .te.lowered import Lowered, Lowering
+from .te.tensors import Tensor, Value, dims, guarded, known, quotient, stage
 
-__all__ = ["concatenate", "meshgrid", "repeat", "split", "stack", "tile"]
+__all__ = ["concatenate", "split", "stack"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def _joins(
+def _joining(
     name: str,
+    *,
     description: str,
     formula: str,
     relation: Relation,
-    attrs: type[Attrs],
-    *,
-    inputs: tuple[str, ...] = ("data",),
-    pattern: OpPattern = OpPattern.INJECTIVE,
+    reference: Compute,
+    gradient: Gradient,
+    lowering: Lowering,
+    example: Example,
+    attrs: type[Attrs] | None = None,
     level: int = 3,
-    compute: Compute,
+    layout: LayoutRule | None = None,
+    precision: Precision = Precision.UNLISTED,
     lenient_in_tvm: str = "",
-    gradient: str = "",
-) -> Op:
-    return declare(
-        name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=no_flops, compute=compute, family="shape", level=level, lenient_in_tvm=lenient_in_tvm,
-        gradient=gradient, lowering=f"join.{name}",
-    )  # fmt: skip
-
-
-class ConcatenateAttrs(Attrs, key="relay.attrs.ConcatenateAttrs"):
-    axis: int = attr(0, "The axis along which the tensors are put one after the other.")
-
-
-class StackAttrs(Attrs, key="relay.attrs.StackAttrs"):
-    axis: int = attr(0, "The place of the new axis in the result.")
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operator that joins tensors, or takes one apart."""
+    return operator(
+        name,
+        description=description,
+        formula=formula,
+        family="shape",
+        level=level,
+        relation=relation,
+        attrs=attrs,
+        pattern=OpPattern.INJECTIVE,
+        flops=no_flops,
+        reference=reference,
+        gradient=gradient,
+        lowering=lowering,
+        layout=NO_LAYOUT_RULE if layout is None else layout,
+        precision=precision,
+        example=example,
+        lenient_in_tvm=lenient_in_tvm,
+    )
 
 
 def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Dim]:
@@ -98,7 +120,10 @@ def _how_to_agree(fields: Sequence[TensorType], operator: str) -> str:
     return "make the shapes equal: relay.reshape, relay.strided_slice, relay.nn.pad"
 
 
-def _concatenate(attrs: ConcatenateAttrs, data: Type) -> Type:
+# -- one tensor of several
+
+
+def _concatenate(attrs: Anything, data: Type) -> Type:
     fields = tensor_fields(data, "concatenate")
     if not fields[0].shape:
         raise RelationError(
@@ -114,43 +139,105 @@ def _concatenate(attrs: ConcatenateAttrs, data: Type) -> Type:
     return TensorType.of(tuple(shape), fields[0].dtype)
 
 
-def _stack(attrs: StackAttrs, data: Type) -> Type:
+def _concatenate_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """Cut where the tensors were joined."""
+    (fields,) = call.args
+    assert call.attrs is not None
+    assert isinstance(fields.checked_type, TupleType)
+    parts = [typed_field(fields, k) for k in range(len(fields.checked_type.fields))]
+    axis = call.attrs["axis"] % axis_count(call)
+    ends = list(accumulate(extent(part, axis, "the gradient of `_concatenate_gradient`") for part in parts))
+    return [relay.split(grad, ends[:-1], axis).tuple_value]
+
+
+def _concatenate_te(lowered: Lowered) -> list[Tensor]:
+    parts: Sequence[Tensor] = lowered.inputs[0]
+    axis = lowered.attrs.axis % len(parts[0].shape)
+    first = dims(parts[0])
+    starts = [0]
+    for part in parts:
+        starts.append(starts[-1] + dims(part)[axis])
+    used = [(part, start) for part, start in zip(parts, starts, strict=False) if known(dims(part)[axis]) != 0]
+
+    def value(*i: Value) -> Value:
+        def read(part: Tensor, start: Value) -> Value:
+            return part(*i[:axis], i[axis] - start, *i[axis + 1 :])
+
+        result = read(*(used or [(parts[0], 0)])[-1])
+        for (part, start), (_, end) in zip(used[-2::-1], used[:0:-1], strict=True):
+            result = guarded(i[axis] < end, read(part, start), result)
+        return result
+
+    return [stage((*first[:axis], starts[-1], *first[axis + 1 :]), value, lowered.name)]
+
+
+@_joining(
+    "concatenate",
+    description="Tensors put one after the other along an axis they have.",
+    formula=r"y = x^{(1)} \mathbin{\|}_{\mathit{axis}} x^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
+    level=1,
+    relation=forward("Concatenate", "{out} = the fields of {0}, added up along `axis`", _concatenate),
+    reference=lambda attrs, data: np.concatenate(data, attrs.axis),
+    gradient=Gradient("dy is cut where the pieces were joined", _concatenate_gradient),
+    lowering=_concatenate_te,
+    layout=concatenate_layout,
+    precision=Precision.FOLLOW,
+    example=lambda build: build([X, Y], 1),
+)
+def concatenate(
+    data: Operands,
+    axis: Annotated[int, attr(0, "The axis along which the tensors are put one after the other.")],
+) -> Call:
+    """Put the tensors of `data`, equal in shape but for `axis`, one after the other along it."""
+
+
+def _stack(attrs: Anything, data: Type) -> Type:
     fields = tensor_fields(data, "stack")
     axis = normal_axis(attrs.axis, len(fields[0].shape) + 1, "stack")
     shape = _agree(fields, -1, "stack")
     return TensorType.of((*shape[:axis], len(fields), *shape[axis:]), fields[0].dtype)
 
 
-_CONCATENATE = _joins(
-    "concatenate",
-    "Tensors put one after the other along an axis they have.",
-    r"y = x^{(1)} \mathbin{\|}_{\mathit{axis}} x^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
-    forward("Concatenate", "{out} = the fields of {0}, added up along `axis`", _concatenate),
-    ConcatenateAttrs,
-    level=1,
-    compute=lambda attrs, data: np.concatenate(data, attrs.axis),
-    gradient="shape.concatenate",
-)
-_STACK = _joins(
+def _stack_gradient(call: Call, grad: Expr) -> list[Expr]:
+    (fields,) = call.args
+    assert call.attrs is not None
+    assert isinstance(fields.checked_type, TupleType)
+    axis = call.attrs["axis"] % axis_count(call)
+    parts = relay.split(grad, len(fields.checked_type.fields), axis)
+    return [Tuple([relay.squeeze(part, [axis]) for part in parts])]
+
+
+def _stack_te(lowered: Lowered) -> list[Tensor]:
+    parts: Sequence[Tensor] = lowered.inputs[0]
+    shape = parts[0].shape
+    axis = lowered.attrs.axis % (len(shape) + 1)
+
+    def value(*i: Value) -> Value:
+        rest = (*i[:axis], *i[axis + 1 :])
+        result = parts[-1](*rest)
+        for index, part in reversed(list(enumerate(parts[:-1]))):
+            result = guarded(i[axis] == index, part(*rest), result)
+        return result
+
+    return [stage((*shape[:axis], len(parts), *shape[axis:]), value, lowered.name)]
+
+
+@_joining(
     "stack",
-    "Tensors of one shape put side by side along a new axis.",
-    r"y_{\dots k \dots} = x^{(k)}_{\dots}",
-    forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
-    StackAttrs,
-    lenient_in_tvm=("It did not compare the extents on the axis of the old tensors that `axis` numbers."),
-    compute=lambda attrs, data: np.stack(data, attrs.axis),
-    gradient="shape.stack",
+    description="Tensors of one shape put side by side along a new axis.",
+    formula=r"y_{\dots k \dots} = x^{(k)}_{\dots}",
+    relation=forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
+    reference=lambda attrs, data: np.stack(data, attrs.axis),
+    gradient=Gradient("dy is cut where the pieces were stacked", _stack_gradient),
+    lowering=_stack_te,
+    example=lambda build: build([X, Y], -1),
+    lenient_in_tvm="It did not compare the extents on the axis of the old tensors that `axis` numbers.",
 )
+def stack(data: Operands, axis: Annotated[int, attr(0, "The place of the new axis in the result.")]) -> Call:
+    """Put the tensors of `data`, equal in shape, side by side along a new axis at place `axis`."""
 
 
-def concatenate(data: Expr | Sequence[Expr] | TupleWrapper, axis: int) -> Expr:
-    """The tensors of `data`, equal in shape but for `axis`, one after the other along it."""
-    return Call(_CONCATENATE, [tuple_expr(data, "concatenate")], ConcatenateAttrs(axis=axis))
-
-
-def stack(data: Expr | Sequence[Expr] | TupleWrapper, axis: int) -> Expr:
-    """The tensors of `data`, equal in shape, side by side along a new axis at place `axis`."""
-    return Call(_STACK, [tuple_expr(data, "stack")], StackAttrs(axis=axis))
+# -- several tensors of one
 
 
 class SplitAttrs(Attrs, key="relay.attrs.SplitAttrs"):
@@ -208,133 +295,45 @@ def _cut(x: Array, where: int | Sequence[int], axis: int) -> tuple[Array, ...]:
     return tuple([x[(*before, slice(a, b))] for a, b in zip([0, *where], [*where, size])])
 
 
-_SPLIT = _joins(
+def _split_gradient(call: Call, grad: Expr) -> list[Expr]:
+    assert call.attrs is not None
+    return [relay.concatenate(grad, call.attrs["axis"])]
+
+
+def _split_te(lowered: Lowered) -> list[Tensor]:
+    x, cuts = lowered.inputs[0], lowered.attrs.indices_or_sections
+    axis = lowered.attrs.axis % len(x.shape)
+    size = dims(x)[axis]
+    if isinstance(cuts, int):
+        each = quotient(size, cuts)
+        starts = [each * n for n in range(cuts)]
+    else:
+        starts = [0, *cuts]
+    ends = [*starts[1:], size]
+
+    def part(start: Value, end: Value) -> Tensor:
+        shape = (*x.shape[:axis], end - start, *x.shape[axis + 1 :])
+        return stage(shape, lambda *i: x(*i[:axis], i[axis] + start, *i[axis + 1 :]), lowered.name)
+
+    return [part(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+@_joining(
     "split",
-    "A tensor cut along an axis into a tuple of parts.",
-    r"x = y^{(1)} \mathbin{\|}_{\mathit{axis}} y^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
-    forward("Split", "{out} = a tuple of {0}, cut along `axis`", _split),
-    SplitAttrs,
-    compute=lambda attrs, x: _cut(x, attrs.indices_or_sections, attrs.axis),
-    gradient="shape.split",
+    description="A tensor cut along an axis into a tuple of parts.",
+    formula=r"x = y^{(1)} \mathbin{\|}_{\mathit{axis}} y^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
+    relation=forward("Split", "{out} = a tuple of {0}, cut along `axis`", _split),
+    attrs=SplitAttrs,
+    reference=lambda attrs, x: _cut(x, attrs.indices_or_sections, attrs.axis),
+    gradient=Gradient("the derivatives of the pieces are joined", _split_gradient),
+    lowering=_split_te,
+    layout=split_layout,
+    precision=Precision.FOLLOW,
+    example=lambda build: [build(X, 3, 1), build(X, (1, 4), 1)],
 )
-
-
-def split(data: Expr, indices_or_sections: int | Sequence[int], axis: int = 0) -> TupleWrapper:
-    """`data` cut along `axis` into that many equal parts, or at those places; a tuple."""
-    attrs = SplitAttrs(indices_or_sections=indices_or_sections, axis=axis)
-    cuts = attrs.indices_or_sections
-    return TupleWrapper(Call(_SPLIT, [expr(data)], attrs), cuts if isinstance(cuts, int) else len(cuts) + 1)
-
-
-class RepeatAttrs(Attrs, key="relay.attrs.RepeatAttrs"):
-    repeats: int = required("How often each element comes.")
-    axis: int | None = attr(None, "The axis along which elements are repeated.")
-
-
-class TileAttrs(Attrs, key="relay.attrs.TileAttrs"):
-    reps: Ints | None = required("How often the whole tensor comes along each axis, aligned at the last.")
-
-
-def _repeat(attrs: RepeatAttrs, data: Type) -> Type:
-    x = tensor(data, 0, "data")
-    if attrs.repeats < 1:
-        raise RelationError(f"repeats is {attrs.repeats}, but every element must come at least once")
-    if attrs.axis is None:
-        raise RelationError("repeat needs an axis", "give one: relay.repeat(data, repeats, axis=0)")
-    axis = normal_axis(attrs.axis, len(x.shape), "repeat")
-    shape = (*x.shape[:axis], times(x.shape[axis], attrs.repeats), *x.shape[axis + 1 :])
-    return TensorType.of(shape, x.dtype)
-
-
-def _tile(attrs: TileAttrs, data: Type) -> Type:
-    x = tensor(data, 0, "data")
-    if not attrs.reps or min(attrs.reps) < 1:
-        raise RelationError(f"reps={list(attrs.reps or ())} must be one or more positive numbers")
-    rank = max(len(x.shape), len(attrs.reps))
-    shape: Shape = (1,) * (rank - len(x.shape)) + x.shape
-    reps = (1,) * (rank - len(attrs.reps)) + attrs.reps
-    return TensorType.of(tuple([times(dim, rep) for dim, rep in zip(shape, reps, strict=True)]), x.dtype)
-
-
-_REPEAT = _joins(
-    "repeat",
-    "Each slice along an axis several times in a row.",
-    r"y_i = x_{\lfloor i / r \rfloor}",
-    forward("Repeat", "{out} = {0} with `axis` multiplied", _repeat),
-    RepeatAttrs,
-    pattern=OpPattern.BROADCAST,
-    compute=lambda attrs, x: np.repeat(x, attrs.repeats, attrs.axis),
-    gradient="shape.repeat",
-)
-_TILE = _joins(
-    "tile",
-    "The whole tensor several times along each axis.",
-    r"y_i = x_{i \bmod n}",
-    forward("Tile", "{out} = {0} with every axis multiplied", _tile),
-    TileAttrs,
-    pattern=OpPattern.BROADCAST,
-    compute=lambda attrs, x: np.tile(x, attrs.reps),
-    gradient="shape.moved",
-)
-
-
-def repeat(data: Expr, repeats: int, axis: int) -> Expr:
-    """`data` with each slice along `axis` `repeats` times in a row."""
-    return Call(_REPEAT, [expr(data)], RepeatAttrs(repeats=repeats, axis=axis))
-
-
-def tile(data: Expr, reps: int | Sequence[int] | Expr) -> Expr:
-    """`data` as often along each axis as `reps` says, aligned at the last axis."""
-    if computed(reps):
-        return Call(Op.get("dyn.tile"), [expr(data), expr(reps)], TileAttrs(reps=None))
-    return Call(_TILE, [expr(data)], TileAttrs(reps=static_ints(reps, "reps")))
-
-
-class MeshgridAttrs(Attrs, key="relay.attrs.MeshgridAttrs"):
-    indexing: str = attr("ij", '"ij" for matrix order; "xy" swaps the first two axes.')
-
-
-def _meshgrid(attrs: MeshgridAttrs, data: Type) -> Type:
-    fields = tensor_fields(data, "meshgrid")
-    if attrs.indexing not in ("ij", "xy"):
-        raise RelationError(f'indexing is "{attrs.indexing:.20}", but it is "ij" or "xy"')
-    extents: list[Dim] = []
-    for number, field in enumerate(fields):
-        if len(field.shape) > 1 or field.dtype != fields[0].dtype:
-            raise RelationError(
-                f"meshgrid takes vectors of one element type: field 0 is {fields[0]} and field "
-                f"{number} is {field}",
-                culprits=(0,),
-            )
-        extents.append(field.shape[0] if field.shape else 1)
-    if attrs.indexing == "xy" and len(extents) > 1:
-        extents[:2] = extents[1::-1]
-    return TupleType([TensorType.of(tuple(extents), fields[0].dtype)] * len(fields))
-
-
-_MESHGRID = _joins(
-    "meshgrid",
-    "The coordinates of a grid, one tensor an axis, from the vectors along its axes.",
-    r"y^{(k)}_{i_0 i_1 \dots} = x^{(k)}_{i_k}",
-    forward("Meshgrid", "{out} = one grid a field of {0}", _meshgrid),
-    MeshgridAttrs,
-    compute=lambda attrs, data: tuple(np.meshgrid(*data, indexing=attrs.indexing)),
-    gradient="shape.meshgrid",
-)
-
-
-def meshgrid(data: Expr | Sequence[Expr] | TupleWrapper, indexing: str = "ij") -> TupleWrapper:
-    """One tensor for each vector of `data`: its values over the grid that all of them span."""
-    call = Call(_MESHGRID, [tuple_expr(data, "meshgrid")], MeshgridAttrs(indexing=indexing))
-    return TupleWrapper(call, _fields_of(call.args[0]))
-
-
-def _fields_of(value: Anything) -> int:
-    """How many fields a tuple expression has, where it is written as a tuple or annotated."""
-    fields = getattr(value, "fields", None)
-    if fields is None:
-        annotation = getattr(value, "type_annotation", None) or getattr(value, "_checked_type", None)
-        fields = getattr(annotation, "fields", None)
-    if fields is None:
-        raise ValueError("relay.meshgrid needs a list of vectors, so that the number of grids is known")
-    return len(fields)
+def split(data: Operand, indices_or_sections: int | Sequence[int], axis: int = 0) -> TupleWrapper:
+    """Cut `data` along `axis` into that many equal parts, or at those places; a tuple."""
+    result = call("split", [data], indices_or_sections=indices_or_sections, axis=axis)
+    assert result.attrs is not None
+    cuts = result.attrs["indices_or_sections"]
+    return TupleWrapper(result, cuts if isinstance(cuts, int) else len(cuts) + 1)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from relay_explorer import relay
 from relay_explorer.execute import ExecutionError
-from relay_explorer.ops import create, index, slice
+from relay_explorer.ops import index, slice
 from tests.ops.meanings import close, evaluate, numbers, rng
 
 
@@ -169,10 +170,10 @@ def test_one_hot(axis: int) -> None:
     indices = rng(axis).integers(0, 4, (2, 3))
     wanted = np.moveaxis(torch.nn.functional.one_hot(torch.tensor(indices), 4).numpy(), -1, axis)
     values = np.array(5.0), np.array(-1.0)
-    found = evaluate(lambda i, on, off: create.one_hot(i, on, off, 4, axis, "float32"), indices, *values)
+    found = evaluate(lambda i, on, off: relay.one_hot(i, on, off, 4, axis, "float32"), indices, *values)
     close(found, wanted * 6.0 - 1)
     depth = np.array(4, "int32")
     found = evaluate(
-        lambda i, on, off, d: create.one_hot(i, on, off, d, axis, "int8"), indices, *values, depth
+        lambda i, on, off, d: relay.one_hot(i, on, off, d, axis, "int8"), indices, *values, depth
     )
     close(found, wanted * 6 - 1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from relay_explorer import relay
 from relay_explorer.execute import ExecutionError
 from relay_explorer.ops import broadcast, create, join, reshape, transform
 from relay_explorer.ops.nn import space
@@ -39,15 +40,15 @@ def test_tensors_of_a_shape_that_the_program_computes() -> None:
 def test_arange(bounds: tuple[int, int, int], dtype: str) -> None:
     start, stop, step = bounds
     wanted = torch.arange(start, stop, step).to(getattr(torch, dtype))
-    close(evaluate(create.arange, start=start, stop=stop, step=step, dtype=dtype), wanted)
+    close(evaluate(relay.arange, start=start, stop=stop, step=step, dtype=dtype), wanted)
     given = [np.array(bound, dtype) for bound in bounds]
-    close(evaluate(lambda *b: create.arange(*b, dtype=dtype), *given), wanted)
+    close(evaluate(lambda *b: relay.arange(*b, dtype=dtype), *given), wanted)
 
 
 def test_arange_by_fractions() -> None:
-    found = evaluate(create.arange, start=0.5, stop=2.0, step=0.3, dtype="float32")
+    found = evaluate(relay.arange, start=0.5, stop=2.0, step=0.3, dtype="float32")
     close(found, torch.arange(0.5, 2.0, 0.3))
-    nothing = evaluate(lambda stop: create.arange(stop, dtype="int32"), np.array(-2, "int32"))
+    nothing = evaluate(lambda stop: relay.arange(stop, dtype="int32"), np.array(-2, "int32"))
     assert nothing.shape == (0,)
 
 
@@ -193,20 +194,20 @@ def test_joining_and_splitting(axis: int) -> None:
     parts = evaluate(join.split, x, indices_or_sections=(1,), axis=axis)
     for part, wanted in zip(parts, torch.tensor_split(both[0], [1], axis), strict=True):
         close(part, wanted)
-    close(evaluate(join.repeat, x, repeats=3, axis=axis), torch.repeat_interleave(both[0], 3, axis))
+    close(evaluate(relay.repeat, x, repeats=3, axis=axis), torch.repeat_interleave(both[0], 3, axis))
 
 
 @pytest.mark.parametrize("reps", [(2,), (3, 1), (2, 1, 2), (2, 1, 1, 3)])
 def test_tile(reps: tuple[int, ...]) -> None:
     x = numbers(rng(reps), (2, 3))
-    close(evaluate(join.tile, x, reps=reps), torch.tile(torch.tensor(x), reps))
-    close(evaluate(join.tile, x, np.array(reps)), torch.tile(torch.tensor(x), reps))
+    close(evaluate(relay.tile, x, reps=reps), torch.tile(torch.tensor(x), reps))
+    close(evaluate(relay.tile, x, np.array(reps)), torch.tile(torch.tensor(x), reps))
 
 
 @pytest.mark.parametrize("indexing", ["ij", "xy"])
 def test_meshgrid(indexing: str) -> None:
     data = [numbers(rng(n), (n,)) for n in (2, 3, 4)]
-    found = evaluate(lambda *v: join.meshgrid(v, indexing), *data)
+    found = evaluate(lambda *v: relay.meshgrid(v, indexing), *data)
     for grid, wanted in zip(found, torch.meshgrid(*map(torch.tensor, data), indexing=indexing), strict=True):
         close(grid, wanted)
 

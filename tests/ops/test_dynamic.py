@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from relay_explorer import relay
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Expr, const
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any
-from relay_explorer.ops import broadcast, create, image, join, reshape, slice, sort, transform
+from relay_explorer.ops import broadcast, create, image, reshape, slice, sort, transform
 from tests.ops.tensor_programs import ints, refused, t, typed
 
 SHAPE = ints(3, name="shape")
@@ -25,10 +26,10 @@ SHAPE = ints(3, name="shape")
         (create.ones(SHAPE, "float32"), "dyn.ones", "Tensor[(?, ?, ?), float32]"),
         (create.full(const(1.0), SHAPE), "dyn.full", "Tensor[(?, ?, ?), float32]"),
         (create.full(const(1.0), SHAPE, "int8"), "dyn.full", "Tensor[(?, ?, ?), int8]"),
-        (join.tile(t(2, 3), SHAPE), "dyn.tile", "Tensor[(?, ?, ?), float32]"),
-        (join.tile(t(2, 3), ints(1)), "dyn.tile", "Tensor[(?, ?), float32]"),
+        (relay.tile(t(2, 3), SHAPE), "dyn.tile", "Tensor[(?, ?, ?), float32]"),
+        (relay.tile(t(2, 3), ints(1)), "dyn.tile", "Tensor[(?, ?), float32]"),
         (
-            create.one_hot(ints(2, 3), const(1.0), const(0.0), ints(name="d"), 1, "float32"),
+            relay.one_hot(ints(2, 3), const(1.0), const(0.0), ints(name="d"), 1, "float32"),
             "dyn.one_hot",
             "Tensor[(2, ?, 3), float32]",
         ),
@@ -93,7 +94,7 @@ def test_what_does_not_fit(call: Expr, message: str) -> None:
 def test_constants_need_no_dynamic_operator() -> None:
     assert typed(transform.expand_dims(t(2, 3), const(1))) == "Tensor[(2, 1, 3), float32]"
     assert typed(transform.squeeze(t(1, 3), const([0]))) == "Tensor[(3), float32]"
-    assert typed(join.tile(t(2), const([3]))) == "Tensor[(6), float32]"
+    assert typed(relay.tile(t(2), const([3]))) == "Tensor[(6), float32]"
     assert typed(image.resize2d(t(2, 3, 8, 9), const([4, 5]))) == "Tensor[(2, 3, 4, 5), float32]"
     assert typed(sort.topk(t(4), const(2), ret_type="values")) == "Tensor[(2), float32]"
 

@@ -269,7 +269,7 @@ def test_filled_tensors() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.integers(-9, 9), st.integers(-9, 9), st.sampled_from([-3, -2, -1, 1, 2, 3]))
 def test_arange_is_pythons(start: int, stop: int, step: int) -> None:
-    call = create.arange(start, stop, step, "int32")
+    call = relay.arange(start, stop, step, "int32")
     values = range(start, stop, step)
     if not values:
         assert refused(call).message == f"`arange`: a row from {start} to {stop} by {step} has no values"
@@ -283,27 +283,27 @@ def test_arange_of_fractions_is_torchs(start: float, length: float, step: float)
     stop = float(torch.tensor(start + length, dtype=torch.float32))
     expected = torch.arange(start, stop, step, dtype=torch.float64)
     if len(expected):
-        assert typed(create.arange(start, stop, step)) == shown(expected)
+        assert typed(relay.arange(start, stop, step)) == shown(expected)
 
 
 def test_arange_of_one_bound_and_of_computed_bounds() -> None:
-    assert typed(create.arange(5)) == "Tensor[(5), float32]"
-    assert typed(create.arange(const(5, "int32"), dtype="int32")) == "Tensor[(5), int32]"
-    assert typed(create.arange(ints(), dtype="int32")) == "Tensor[(?), int32]"
-    assert refused(create.arange(0, 5, 0)).message == "`arange`: a row from 0.0 to 5.0 by 0.0 never ends"
+    assert typed(relay.arange(5)) == "Tensor[(5), float32]"
+    assert typed(relay.arange(const(5, "int32"), dtype="int32")) == "Tensor[(5), int32]"
+    assert typed(relay.arange(ints(), dtype="int32")) == "Tensor[(?), int32]"
+    assert refused(relay.arange(0, 5, 0)).message == "`arange`: a row from 0.0 to 5.0 by 0.0 never ends"
 
 
 def test_one_hot() -> None:
     on, off = const(1.0), const(0.0)
-    assert typed(create.one_hot(ints(2, 3), on, off, 5, -1, "float32")) == "Tensor[(2, 3, 5), float32]"
-    assert typed(create.one_hot(ints(2, 3), on, off, 5, 0, "float32")) == "Tensor[(5, 2, 3), float32]"
-    assert typed(create.one_hot(ints(2, 3), on, off, 5, 1, "float32")) == "Tensor[(2, 5, 3), float32]"
-    assert typed(create.one_hot(ints(2), const(1), off, 5, -1, "float32")) == "Tensor[(2, 5), float32]"
-    error = refused(create.one_hot(ints(2), t(2), off, 5, -1, "float32"))
+    assert typed(relay.one_hot(ints(2, 3), on, off, 5, -1, "float32")) == "Tensor[(2, 3, 5), float32]"
+    assert typed(relay.one_hot(ints(2, 3), on, off, 5, 0, "float32")) == "Tensor[(5, 2, 3), float32]"
+    assert typed(relay.one_hot(ints(2, 3), on, off, 5, 1, "float32")) == "Tensor[(2, 5, 3), float32]"
+    assert typed(relay.one_hot(ints(2), const(1), off, 5, -1, "float32")) == "Tensor[(2, 5), float32]"
+    error = refused(relay.one_hot(ints(2), t(2), off, 5, -1, "float32"))
     assert error.message == (
         "`one_hot`: on_value must be a single number, but its type is Tensor[(2), float32]"
     )
-    error = refused(create.one_hot(ints(2), on, off, 0, -1, "float32"))
+    error = refused(relay.one_hot(ints(2), on, off, 0, -1, "float32"))
     assert error.message == "`one_hot`: depth is 0, but the new axis needs an extent of at least 1"
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay_explorer import relay
 from relay_explorer.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, const, var
 from relay_explorer.ir.types import Any, SizeVar, TensorType, TupleType
 from relay_explorer.ops import broadcast, join, slice
@@ -112,23 +113,23 @@ def test_wrapper_of_a_tuple() -> None:
 @settings(max_examples=60, deadline=None)
 @given(SHAPE, st.lists(st.integers(1, 3), min_size=1, max_size=5), st.integers(1, 3))
 def test_tile_and_repeat_are_numpys(shape: list[int], reps: list[int], repeats: int) -> None:
-    assert typed(join.tile(t(*shape), reps)) == str(TensorType(np.tile(np.empty(shape), reps).shape))
+    assert typed(relay.tile(t(*shape), reps)) == str(TensorType(np.tile(np.empty(shape), reps).shape))
     expected = np.repeat(np.empty(shape), repeats, axis=-1).shape
-    assert typed(join.repeat(t(*shape), repeats, -1)) == str(TensorType(expected))
+    assert typed(relay.repeat(t(*shape), repeats, -1)) == str(TensorType(expected))
 
 
 def test_tile_and_repeat_refuse_nothing_at_all() -> None:
-    assert refused(join.tile(t(2), (0,))).message == "`tile`: reps=[0] must be one or more positive numbers"
-    message = refused(join.repeat(t(2), 0, 0)).message
+    assert refused(relay.tile(t(2), (0,))).message == "`tile`: reps=[0] must be one or more positive numbers"
+    message = refused(relay.repeat(t(2), 0, 0)).message
     assert message == "`repeat`: repeats is 0, but every element must come at least once"
 
 
 def test_meshgrid() -> None:
     x, y = t(2), t(3, name="y")
-    assert typed(join.meshgrid([x, y])) == "(Tensor[(2, 3), float32], Tensor[(2, 3), float32])"
-    assert typed(join.meshgrid([x, y], "xy")) == "(Tensor[(3, 2), float32], Tensor[(3, 2), float32])"
-    assert len(join.meshgrid([x, y, t(name="z")])) == 3
-    error = refused(join.meshgrid([x, t(2, 2, name="z")]))
+    assert typed(relay.meshgrid([x, y])) == "(Tensor[(2, 3), float32], Tensor[(2, 3), float32])"
+    assert typed(relay.meshgrid([x, y], "xy")) == "(Tensor[(3, 2), float32], Tensor[(3, 2), float32])"
+    assert len(relay.meshgrid([x, y, t(name="z")])) == 3
+    error = refused(relay.meshgrid([x, t(2, 2, name="z")]))
     assert error.message == (
         "`meshgrid`: meshgrid takes vectors of one element type: field 0 is Tensor[(2), float32] "
         "and field 1 is Tensor[(2, 2), float32]"

@@ -5,14 +5,12 @@ from __future__ import annotations
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, const
 from ...ir.typed import tensor_type
-from ..create import ones_like
 from ..gradient_tools import extents, field_of, zeros_of
 from ..index import gather as looked_up
 from ..index import gather_nd as looked_up_nd
 from ..index import scatter_elements as put
 from ..index import scatter_nd as put_nd
 from ..reduce import sum as sum_of
-from ..scan import cumsum
 from ..transform import cast_like
 from .shape import moved
 
@@ -78,13 +76,6 @@ def topk(call: Call, grad: Expr) -> list[Expr | None]:
     axis = call.attrs["axis"] % len(tensor_type(x).shape)
     by_values = field_of(grad, 0) if call.attrs["ret_type"] == "both" else grad
     return [put(zeros_of(x), places, by_values, axis, "update"), *[None] * len(rest)]
-
-
-def arange(call: Call, grad: Expr) -> list[Expr | None]:
-    """Element number i is start + i · step."""
-    start, _, step = call.args
-    places = cumsum(ones_like(grad), 0, exclusive=True)
-    return [cast_like(sum_of(grad), start), None, cast_like(sum_of(grad * places), step)]
 
 
 def _unknown(call: Call, name: str, value: str) -> RelayError:

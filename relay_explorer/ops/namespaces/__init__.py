@@ -5,9 +5,11 @@ Each file of operators stands in one of these modules: importing this one declar
 
 from __future__ import annotations
 
+from ..arange import *
 from ..binary import *
 from ..broadcast import *
 from ..contract import *
+from ..copies import *
 from ..create import *
 from ..dynamic import *
 from ..fixed_point import *

@@ -16,7 +16,7 @@ _BROADCASTING = (
     "right_shift",
 )  # fmt: skip
 _ELEMENTWISE = (
-            "ones_like", "zeros_like", "cast",
+            "cast",
     "annotation.stop_fusion",
     )  # fmt: skip
 _POOLS = tuple(
@@ -43,8 +43,6 @@ RULES: dict[str, LayoutRule] = {
     "nn.upsampling3d": images.resize,
     "image.resize2d": images.resize,
     "layout_transform": images.layout_transform,
-    "concatenate": axes.concatenate,
-    "split": axes.split,
     "transpose": axes.transpose,
     "squeeze": axes.squeeze,
 }

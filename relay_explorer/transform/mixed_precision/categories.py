@@ -28,9 +28,9 @@ DEFAULT_ALWAYS_LIST = [
 ]  # fmt: skip
 DEFAULT_FOLLOW_LIST = [
     # move elements, or make them
-    "concatenate", "zeros", "split", "squeeze", "transpose", "expand_dims",
+    "squeeze", "transpose", "expand_dims",
     "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to",  "dyn.strided_slice",
-    "take", "argwhere", "where", "tile", "dyn.tile", "scatter", "scatter_elements", "scatter_nd", "full",
+    "take", "argwhere", "where", "dyn.tile", "scatter", "scatter_elements", "scatter_nd",
     "dyn.full", "shape_of", "image.resize2d",
     # give the element type that they are told
     "cast", "cast_like",
@@ -45,8 +45,6 @@ DEFAULT_FOLLOW_LIST = [
 DEFAULT_NEVER_LIST = [
     # give far larger numbers than they get
     "power",
-        # its bounds may not be numbers of a narrow type
-    "arange",
     # add up many numbers
     "nn.global_avg_pool2d", "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d",
     "sum", "mean", "variance",

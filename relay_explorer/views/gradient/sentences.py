@@ -32,12 +32,9 @@ FORMULAS = {
     "reduce.sum": "dx = dy, for each element that was added",
     "shape.broadcast": "dx = dy, summed over the axes along which x was stretched",
     "shape.collapsed": "dx = dy, stretched again over the axes that were summed",
-    "shape.concatenate": "dy is cut where the pieces were joined",
     "shape.moved": "each dy goes to where its element came from; what was taken twice gets the sum",
     "shape.reshaped": "dx = dy, in the shape of x",
     "shape.reverse": "dx = dy, turned round again",
-    "shape.split": "the derivatives of the pieces are joined",
-    "shape.stack": "dy is cut where the pieces were stacked",
     "shape.transpose": "dx = dy, with the axes put back",
     "convolution.convolution": "dx = dy convolved with w, transposed; dw = x convolved with dy",
 }  # fmt: skip
