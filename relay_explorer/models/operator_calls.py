@@ -12,14 +12,13 @@ from ..ops import (
     broadcast,
     image,
     index,
-    logical,
     random,
-    reduce,
     reshape,
     sparse,
     transform,
 )
-from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, Y, bools, ints, t
+from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, bools, ints, t
+from ..ops.slice import strided_slice
 from ..relay import nn
 
 Example = Expr | TupleWrapper
@@ -37,12 +36,6 @@ def _plain(op: Op) -> Expr | None:
 
 
 TENSOR: list[Example] = [
-    logical.where(bools(6), X, Y),
-    *(f(X, 1) for f in (reduce.sum, reduce.prod, reduce.mean, reduce.max, reduce.min)),
-    *(f(bools(2, 6), [0], keepdims=True) for f in (reduce.all, reduce.any)),
-    reduce.argmax(X, 1, select_last_index=True),
-    reduce.argmin(X, exclude=True, axis=0),
-    reduce.variance(X, 1, unbiased=True),
     transform.cast(X, "int8"),
     transform.cast_like(X, ints()),
     transform.reinterpret(X, "int32"),
@@ -81,6 +74,7 @@ TENSOR: list[Example] = [
     image.resize3d(VOLUME, (4, 4, 4)),
     reshape.reshape(X, ints(2)),
     broadcast.broadcast_to(X, ints(2)),
+    strided_slice(X, ints(1), [2]),
     transform.expand_dims(X, ints()),
     transform.squeeze(t(1, 6), ints(1)),
     image.resize2d(IMAGE, ints(2)),

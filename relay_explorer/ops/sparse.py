@@ -19,7 +19,7 @@ from .declare import declare
 from .index import scatter_nd
 from .join import concatenate
 from .numeric import Array, np, numbers
-from .reduce import max as greatest
+from .reduce.folding import max as greatest
 from .relation import (
     UNKNOWN,
     forward,

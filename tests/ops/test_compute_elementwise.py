@@ -12,7 +12,7 @@ import torch
 from relay_explorer.execute import ExecutionError
 from relay_explorer.ir.expr import Call
 from relay_explorer.ir.op import Op
-from relay_explorer.ops import logical
+from relay_explorer.ops import namespaces as logical
 from relay_explorer.ops import namespaces as unary
 from tests.ops.meanings import FLOATS, INTEGERS, Array, close, evaluate, numbers, rng, shape
 

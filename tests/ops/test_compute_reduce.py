@@ -12,7 +12,8 @@ import torch
 
 from relay_explorer import relay
 from relay_explorer.execute import ExecutionError
-from relay_explorer.ops import contract, reduce, scan, sort
+from relay_explorer.ops import contract, scan, sort
+from relay_explorer.ops import namespaces as reduce
 from tests.ops.meanings import Array, close, evaluate, numbers, rng
 
 REDUCTIONS: dict[str, Callable[..., Anything]] = {

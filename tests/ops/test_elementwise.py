@@ -12,8 +12,10 @@ from relay_explorer.ir.expr import Call, Function, const, var
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.types import Any, SizeVar, TensorType
-from relay_explorer.ops import binary, logical, transform
+from relay_explorer.ops import namespaces as binary
+from relay_explorer.ops import namespaces as logical
 from relay_explorer.ops import namespaces as unary
+from relay_explorer.ops import transform
 from relay_explorer.typing import infer_types
 from tests.ops.tensor_programs import bools, ints, refused, t, typed
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay_explorer.ir.types import Any, TensorType
-from relay_explorer.ops import reduce
+from relay_explorer.ops import namespaces as reduce
 from tests.ops.tensor_programs import bools, ints, refused, t, typed
 
 FLOATS = ["sum", "prod", "mean", "max", "min"]

@@ -175,7 +175,7 @@ def plain(name: str, *args: Expr) -> Call:
 
 def chain(pattern: int, steps: Sequence[str]) -> IRModule:
     """A program of operators one after another, `smooth` among them with that pattern, before it is fused."""
-    from ...ops.reduce import sum as sum_of
+    from ...ops.reduce.folding import sum as sum_of
     from ...typing import infer_types
 
     x = Var("x", TensorType.of((8, 64), "float32"))

@@ -77,8 +77,8 @@ def _call(case: Case, op: Op, params: Sequence[Var]) -> Call:
 
 def program(case: Case, rule: Anything) -> IRModule:
     """A program with one such call: the sum of its value times `dy`, so that `dy` comes back to it."""
-    from ...ops.binary import multiply
-    from ...ops.reduce import sum as sum_of
+    from ...ops.binary.arithmetic import multiply
+    from ...ops.reduce.folding import sum as sum_of
     from ...typing import infer_types
 
     params = [

@@ -109,7 +109,7 @@ def _one(like: Expr) -> Expr:
 
 
 def _sum_along(value: Expr, axis: int) -> Expr:
-    from ...ops.reduce import sum as sum_of
+    from ...ops.reduce.folding import sum as sum_of
 
     return sum_of(value, axis=[axis], keepdims=True)
 
@@ -140,7 +140,7 @@ def _share(divisor: Callable[[Call], int]) -> Rule:
     def rule(call: Call, grad: Expr) -> list[Expr]:
         from ...ir.expr import const
         from ...ops.broadcast import broadcast_to_like
-        from ...ops.gradients.reduce import unfolded
+        from ...ops.reduce.declaring import unfolded
 
         (x,) = call.args
         count = const(float(divisor(call)), x.checked_type.dtype)  # type: ignore[attr-defined]  # a tensor

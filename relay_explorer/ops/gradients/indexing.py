@@ -5,12 +5,12 @@ from __future__ import annotations
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, const
 from ...ir.typed import tensor_type
+from ..calls import relay
 from ..gradient_tools import extents, field_of, zeros_of
 from ..index import gather as looked_up
 from ..index import gather_nd as looked_up_nd
 from ..index import scatter_elements as put
 from ..index import scatter_nd as put_nd
-from ..reduce import sum as sum_of
 from ..transform import cast_like
 from .shape import moved
 
@@ -62,8 +62,8 @@ def one_hot(call: Call, grad: Expr) -> list[Expr | None]:
     assert call.attrs is not None
     dtype = tensor_type(call).dtype
     chosen = Call(call.op, [indices, const(1, dtype), const(0, dtype), *rest], call.attrs)
-    by_on = sum_of(grad * chosen)
-    return [None, cast_like(by_on, on), cast_like(sum_of(grad) - by_on, off), *[None] * len(rest)]
+    by_on = relay.sum(grad * chosen)
+    return [None, cast_like(by_on, on), cast_like(relay.sum(grad) - by_on, off), *[None] * len(rest)]
 
 
 def topk(call: Call, grad: Expr) -> list[Expr | None]:

@@ -17,7 +17,6 @@ from ..nn import pool
 from ..nn.layout import layout_map
 from ..nn.sliding import sides
 from ..nn.window import total_padding, window_places
-from ..reduce import max as max_of
 from ..reshape import layout_transform, reshape
 from ..transform import expand_dims, squeeze, transpose
 
@@ -133,7 +132,7 @@ def _maxima(value: Expr, axis: int, windows: list[range]) -> Expr:
     longest = max(map(len, windows))
     places = [min(w.start + k, w.stop - 1) for w in windows for k in range(longest)]
     indices = Constant(NDArray.from_list([*places], (len(windows), longest), "int32"))
-    return max_of(take(value, indices, axis), [axis + 1])
+    return relay.max(take(value, indices, axis), [axis + 1])
 
 
 def _means(value: Expr, axis: int, rank: int, windows: list[range], extent: int, dtype: str) -> Expr:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ...ir.expr import Call, Expr
 from ..broadcast import broadcast_to_like, collapse_sum_like
+from ..calls import relay
 from ..gradient_tools import axis_count
 from ..gradient_tools import moved as moved
 from ..gradient_tools import moved_field as moved_field
 from ..gradient_tools import reshaped as reshaped
 from ..gradient_tools import typed_field as typed_field
-from ..reduce import sum as sum_of
 from ..transform import cast_like
 from ..transform import reverse as reversed_
 from ..transform import transpose as transposed
@@ -25,7 +25,7 @@ def collapsed(call: Call, grad: Expr) -> list[Expr | None]:
 
 def filled(call: Call, grad: Expr) -> list[Expr | None]:
     """Of full: every element is the one that it was given."""
-    return [cast_like(sum_of(grad), call.args[0]), *[None] * (len(call.args) - 1)]
+    return [cast_like(relay.sum(grad), call.args[0]), *[None] * (len(call.args) - 1)]
 
 
 def transpose(call: Call, grad: Expr) -> list[Expr]:

@@ -256,7 +256,7 @@ def _in_blocks(cut: tuple[int, int, int], factor: int, size: object) -> tuple[in
     return None if begin % factor or end % factor else (begin // factor, end // factor, 1)
 
 
-def reduction(question: Question) -> Answer:
+def reduction_layout(question: Question) -> Answer:
     """Axes that are summed over, or the like, wherever they lie. An `argmax` numbers the places, so their
     order must stay. `variance` has the mean as a second argument, whose axes are kept.
     """

@@ -6,7 +6,11 @@ Each file of operators stands in one of these modules: importing this one declar
 from __future__ import annotations
 
 from ..arange import *
-from ..binary import *
+from ..binary.arithmetic import *
+from ..binary.bits import *
+from ..binary.comparison import *
+from ..binary.division import *
+from ..binary.logical import *
 from ..broadcast import *
 from ..contract import *
 from ..copies import *
@@ -15,9 +19,10 @@ from ..dynamic import *
 from ..fixed_point import *
 from ..index import *
 from ..join import *
-from ..logical import *
 from ..masks import *
-from ..reduce import *
+from ..reduce.folding import *
+from ..reduce.position import *
+from ..reduce.variance import *
 from ..reshape import *
 from ..scan import *
 from ..slice import *

@@ -85,7 +85,7 @@ def _lrn_expr(attrs: Anything, x: Expr) -> Expr:
     before = attrs.size // 2
     widths = [(0, 0)] * (rank - 1) + [(before, attrs.size - 1 - before)]
     squares = relay.nn.pad(last * last, widths, const(0, tensor_type(x).dtype))
-    sums = relay.sum(relay.sliding_window(squares, rank - 1, (attrs.size,), (1,)), [-1])
+    sums: Expr = relay.sum(relay.sliding_window(squares, rank - 1, (attrs.size,), (1,)), [-1])
     sums = relay.transpose(sums, sorted(range(rank), key=order.__getitem__))
     base = number_like(attrs.bias, x) + number_like(attrs.alpha / attrs.size, x) * sums
     return x * relay.power(base, number_like(-attrs.beta, x))

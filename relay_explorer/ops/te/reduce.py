@@ -37,7 +37,6 @@ from .tensors import (
     most,
     number,
     over_nothing,
-    plain,
     product,
     ravel,
     select,
@@ -124,7 +123,7 @@ def _register(name: str) -> None:
     tvm.get_global_func("s_tir.schedule.RegisterReducer")(1, *told)
 
 
-def _folded(name: str, value: Value, axes: Sequence[Any]) -> Value:
+def fold_value(name: str, value: Value, axes: Sequence[Any]) -> Value:
     """A reduction over axes; over an empty one what changes nothing."""
     if over_nothing(axes):
         return _IDENTITIES[name](dtype_of(value))
@@ -133,17 +132,17 @@ def _folded(name: str, value: Value, axes: Sequence[Any]) -> Value:
 
 def greatest(value: Value, axes: Sequence[Any]) -> Value:
     """The greatest of all values over `axes`; NaN where one is NaN."""
-    return _folded("max", value, axes)
+    return fold_value("max", value, axes)
 
 
 def products_from(extent: Callable[[Value], Value], count: Any, name: str) -> Tensor:
     """The products of the extents (int64) of `count` axes from each on, and behind them 1: one more."""
     k = te.reduce_axis((0, count), name="k")
     one = number(1, "int64")
-    return stage((count + 1,), lambda axis: _folded("prod", select(k >= axis, extent(k), one), [k]), name)
+    return stage((count + 1,), lambda axis: fold_value("prod", select(k >= axis, extent(k), one), [k]), name)
 
 
-def _fold(name: str, of_truths: str) -> Lowering:
+def fold_lowering(name: str, of_truths: str) -> Lowering:
     """A reduction; of truth values it is the one called `of_truths`."""
 
     def lower(call: Lowered) -> list[Tensor]:
@@ -152,7 +151,7 @@ def _fold(name: str, of_truths: str) -> Lowering:
             return [stage(fold.shape, lambda *i: x(*fold.index(i)), call.name)]
         if dtype_of(x) == "bool":
             return [_of_truths(of_truths, fold, call)]
-        return [stage(fold.shape, lambda *i: _folded(name, x(*fold.index(i)), fold.over()), call.name)]
+        return [stage(fold.shape, lambda *i: fold_value(name, x(*fold.index(i)), fold.over()), call.name)]
 
     return lower
 
@@ -165,41 +164,17 @@ def _of_truths(name: str, fold: Folded, call: Lowered) -> Tensor:
     x, dtype = call.inputs[0], "int32" if call.target.kind == "cuda" else "int8"
     found = stage(
         fold.shape,
-        lambda *i: _folded(kind, x(*fold.index(i)).astype(dtype), fold.over()),
+        lambda *i: fold_value(kind, x(*fold.index(i)).astype(dtype), fold.over()),
         f"{call.name}_number",
     )
     return stage(fold.shape, lambda *i: found(*i) > number(0, dtype), call.name)
 
 
-max = _fold("max", "any")
-min = _fold("min", "all")
-all = _fold("all", "all")
-any = _fold("any", "any")
-
-
-def sum(call: Lowered) -> list[Tensor]:
-    return [_total(call, Folded(call), dtype_of(call.inputs[0]), call.name)]
-
-
-def _total(call: Lowered, fold: Folded, dtype: str, name: str) -> Tensor:
+def sum_stage(call: Lowered, fold: Folded, dtype: str, name: str) -> Tensor:
     x = call.inputs[0]
     if dtype_of(x) == "bool":
-        return _fold("any", "any")(call)[0]
+        return fold_lowering("any", "any")(call)[0]
     return summed(fold.shape, lambda *i: x(*fold.index(i)), fold.over(), dtype, name)
-
-
-def prod(call: Lowered) -> list[Tensor]:
-    """Half-precision numbers are multiplied in float32."""
-    x, fold = call.inputs[0], Folded(call)
-    dtype = dtype_of(x)
-    if dtype == "bool" or dtype not in NARROW or not fold.axes:
-        return list(_fold("prod", "all")(call))
-    wide = stage(
-        fold.shape,
-        lambda *i: _folded("prod", x(*fold.index(i)).astype("float32"), fold.over()),
-        f"{call.name}_wide",
-    )
-    return [stage(fold.shape, lambda *i: wide(*i).astype(dtype), call.name)]
 
 
 def per(total: Value, count: Any) -> Value:
@@ -214,28 +189,8 @@ def per(total: Value, count: Any) -> Value:
     return cast(whole_quotient(cast(total, wide), whole), dtype)
 
 
-def _wide(dtype: str) -> str:
+def wide_type(dtype: str) -> str:
     return "float32" if dtype in NARROW or dtype == "bool" else dtype
-
-
-def mean(call: Lowered) -> list[Tensor]:
-    fold, dtype = Folded(call), dtype_of(call.inputs[0])
-    total = _total(call, fold, _wide(dtype), f"{call.name}_sum")
-    return [stage(fold.shape, lambda *i: cast(per(total(*i), fold.count), dtype), call.name)]
-
-
-def variance(call: Lowered) -> list[Tensor]:
-    (x, middle), fold = call.inputs, Folded(call)
-    dtype = dtype_of(x)
-    wide = _wide(dtype)
-
-    def square(*i: Value) -> Value:
-        apart = cast(x(*fold.index(i)), wide) - cast(middle(*fold.kept(i)), wide)
-        return apart * apart
-
-    total = summed(fold.shape, square, fold.over(), wide, f"{call.name}_sum")
-    count = fold.count - int(call.attrs.unbiased)
-    return [stage(fold.shape, lambda *i: cast(per(total(*i), count), dtype), call.name)]
 
 
 # -- positions
@@ -253,29 +208,3 @@ def place_of(value: Value, best: Value, place: Value, axes: Sequence[Any], last:
         here = tirx.EQ(value, best)
     nowhere = number(-1, "int32") if last else tirx.max_value("int32")
     return (te.max if last else te.min)(select(here, place.astype("int32"), nowhere), axis=list(axes))
-
-
-def _position(greater: bool) -> Lowering:
-    def lower(call: Lowered) -> list[Tensor]:
-        x, last = call.inputs[0], call.attrs.select_last_index
-        first, second = Folded(call), Folded(call)
-        if not first.axes:
-            return [stage(first.shape, lambda *i: number(0, "int32"), call.name)]
-        kind = "max" if greater else "min"
-        best = stage(
-            first.shape,
-            lambda *i: _folded(kind, plain(x(*first.index(i))), first.over()),
-            f"{call.name}_best",
-        )
-
-        def value(*i: Value) -> Value:
-            here = plain(x(*second.index(i)))
-            return place_of(here, best(*i), second.place, second.over(), last)
-
-        return [stage(first.shape, value, call.name)]
-
-    return lower
-
-
-argmax = _position(True)
-argmin = _position(False)

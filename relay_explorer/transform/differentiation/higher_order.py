@@ -15,7 +15,7 @@ from ...ir.expr import Call, Constant, Expr, Function, RefCreate, RefRead, RefWr
 from ...ir.module import IRModule
 from ...ir.trampoline import run
 from ...ir.types import FuncType, RefType, TensorType, TupleType, Type
-from ...ops.binary import add
+from ...ops.binary.arithmetic import add
 from ...ops.gradient_tools import ones_of
 from .data_with_cells import DataWithCells
 from .lifting import Block, Lifting, normal_module

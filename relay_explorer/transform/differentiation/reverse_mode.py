@@ -16,7 +16,7 @@ from ...ir.op import Op
 from ...ir.recorder import Event, active, unrecorded
 from ...ir.types import TensorType, TupleType, Type
 from ...ir.walk import children, post_order, rebuild
-from ...ops.binary import add
+from ...ops.binary.arithmetic import add
 from ...ops.gradient_tools import differentiate_by, field_of, ones_of, zeros_of
 from ..gradients import gradient_of
 

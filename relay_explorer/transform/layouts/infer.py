@@ -9,12 +9,6 @@ from ...ops.layouts.layout import Answer, LayoutRule, Question
 
 PROPERTY = "FInferCorrectLayout"
 
-_BROADCASTING = (
-    "add", "subtract", "multiply", "divide", "floor_divide", "trunc_divide", "mod", "floor_mod", "trunc_mod",
-    "power", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-    "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
-    "right_shift",
-)  # fmt: skip
 _ELEMENTWISE = (
             "cast",
     "annotation.stop_fusion",
@@ -25,15 +19,12 @@ _POOLS = tuple(
     for axes in (1, 2, 3)
 )
 _CONVOLUTIONS = tuple(f"nn.conv{axes}d" for axes in (1, 2, 3))
-_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "all", "any", "argmax", "argmin", "variance")
 
 RULES: dict[str, LayoutRule] = {
-    **dict.fromkeys(_BROADCASTING, same.broadcast_layout),
     **dict.fromkeys(_ELEMENTWISE, same.elementwise_layout),
     **dict.fromkeys(_POOLS, images.pool),
     **dict.fromkeys(_CONVOLUTIONS, images.convolution),
     **{f"{name}_transpose": images.transposed_convolution for name in _CONVOLUTIONS},
-    **dict.fromkeys(_REDUCTIONS, axes.reduction),
     "nn.deformable_conv2d": images.convolution,
     "nn.contrib_conv2d_NCHWc": images.convolution,
     "nn.contrib_depthwise_conv2d_NCHWc": images.convolution,

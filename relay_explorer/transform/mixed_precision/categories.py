@@ -29,25 +29,18 @@ DEFAULT_ALWAYS_LIST = [
 DEFAULT_FOLLOW_LIST = [
     # move elements, or make them
     "squeeze", "transpose", "expand_dims",
-    "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to",  "dyn.strided_slice",
-    "take", "argwhere", "where", "dyn.tile", "scatter", "scatter_elements", "scatter_nd",
+    "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to", "dyn.strided_slice",
+    "take", "argwhere", "dyn.tile", "scatter", "scatter_elements", "scatter_nd",
     "dyn.full", "shape_of", "image.resize2d",
     # give the element type that they are told
     "cast", "cast_like",
-    # compare and calculate
-    "less", "greater", "less_equal", "greater_equal", "add", "subtract", "multiply", "divide",
-    "max", "min", "maximum", "minimum", "argmax", "argmin",
-    # activations
-            # pools
+    # pools
     "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d",
     "nn.global_max_pool2d", "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "nn.adaptive_max_pool3d",
 ]  # fmt: skip
 DEFAULT_NEVER_LIST = [
-    # give far larger numbers than they get
-    "power",
     # add up many numbers
     "nn.global_avg_pool2d", "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d",
-    "sum", "mean", "variance",
 ]  # fmt: skip
 
 

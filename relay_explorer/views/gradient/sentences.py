@@ -15,21 +15,10 @@ _LAW = "relay_explorer/transform/differentiation/reverse_mode.py"
 
 # By the name of a rule: how the derivatives by the arguments follow from `dy`, that by the result `y`.
 FORMULAS = {
-    "elementwise.add": "da = dy, db = dy, each summed where it was stretched",
     "elementwise.cast": "dx = dy, in the element type of x",
-    "elementwise.divide": "da = dy / b, db = −dy · y / b, each summed where it was stretched",
-    "elementwise.maximum": "dy goes to the larger of the two",
-    "elementwise.minimum": "dy goes to the smaller of the two",
-    "elementwise.multiply": "da = dy · b, db = dy · a, each summed where it was stretched",
     "elementwise.none": "the value does not move smoothly with any argument: nothing goes back",
-    "elementwise.power": "da = dy · b · a^(b−1), db = dy · y · ln a",
     "elementwise.same": "dx = dy",
-    "elementwise.subtract": "da = dy, db = −dy, each summed where it was stretched",
-    "elementwise.where": "dy goes to the side from which each element was taken",
     "pooling.pool2d": "dy goes to the largest of its window (max), or is spread evenly over it (avg)",
-    "reduce.extreme": "dy goes to the elements that were chosen; equal ones share it",
-    "reduce.mean": "dx = dy / n, for each of the n elements",
-    "reduce.sum": "dx = dy, for each element that was added",
     "shape.broadcast": "dx = dy, summed over the axes along which x was stretched",
     "shape.collapsed": "dx = dy, stretched again over the axes that were summed",
     "shape.moved": "each dy goes to where its element came from; what was taken twice gets the sum",

@@ -1,0 +1,226 @@
+"""Sums, products, powers, and the greater and the lesser of two elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...ir.declaration import Gradient, GradientRule, Precision, Trait
+from ...ir.expr import Call, Expr
+from ...ir.op import Op
+from ..arguments import Operand
+from ..calls import relay
+from ..gradient_tools import masked, number, summed_to_operand
+from ..numeric import np, quotient
+from ..te.binary import differ, pairwise, plus, whole_quotient
+from ..te.library import te, tirx
+from ..te.lowered import Lowered
+from ..te.tensors import (
+    Tensor,
+    Value,
+    broadcast_shape,
+    dims,
+    dtype_of,
+    element,
+    every,
+    greater_of,
+    lesser_of,
+    select,
+    some,
+    stage,
+)
+from ..te.tensors import is_float as is_float_type
+from ..te.tensors import number as te_number
+from .declaring import binary
+
+__all__ = ["add", "divide", "maximum", "minimum", "multiply", "power", "subtract"]
+
+
+def _difference_te(x: Value, y: Value) -> Value:
+    return differ(x, y) if dtype_of(x) == "bool" else x - y
+
+
+def _product_te(x: Value, y: Value) -> Value:
+    return every([x, y]) if dtype_of(x) == "bool" else x * y
+
+
+def _divide_te(x: Value, y: Value) -> Value:
+    return x / y if is_float_type(dtype_of(x)) else whole_quotient(x, y)
+
+
+def _power_of_te(x: Value, y: Value) -> Value:
+    dtype = dtype_of(x)
+    if dtype == "bfloat16":  # TVM takes it for no float
+        return te.power(x.astype("float32"), y.astype("float32")).astype(dtype)
+    if is_float_type(dtype):
+        return te.power(x, y)
+    if dtype == "bool":
+        return some([x, tirx.Not(y)])
+    found = _squares_te(x, y, te_number(1, dtype), (int(dtype.lstrip("uint")) - 1).bit_length())
+    return select(
+        tirx.all(tirx.EQ(x, te_number(0, dtype)), y > te_number(0, dtype)), te_number(0, dtype), found
+    )
+
+
+def _squares_te(x: Value, y: Value, found: Value, bits: int) -> Value:
+    """`found` times x to the power of the lowest `bits` bits of y: a product of squares of squares. Where
+    more bits are set, the power of any number but 0, 1 and -1 is beyond the type's range.
+    """
+    dtype = dtype_of(x)
+    for bit in range(bits):
+        odd = tirx.NE(tirx.bitwise_and(y >> te_number(bit, dtype), te_number(1, dtype)), te_number(0, dtype))
+        found = select(odd, found * x, found)
+        x = x * x
+    return found
+
+
+_PRODUCTS: dict[float, Callable[[Value], Value]] = {
+    -1.0: lambda x: te_number(1, dtype_of(x)) / x,
+    0.5: lambda x: te.sqrt(x),
+    1.0: lambda x: x,
+    2.0: lambda x: x * x,
+    3.0: lambda x: x * x * x,
+    4.0: lambda x: (x * x) * (x * x),
+}  # of exponents that are known: for others TVM calls the C library, element by element
+
+
+def _power_te(call: Lowered) -> list[Tensor]:
+    x, y = call.inputs
+    known = getattr(y.op, "body", None)
+    exponent = getattr(known[0], "value", None) if known else None
+    if dtype_of(x) not in ("float32", "float64") or exponent not in _PRODUCTS:
+        return list(pairwise(_power_of_te)(call))
+    shape = broadcast_shape(dims(x), dims(y))
+    return [stage(shape, lambda *i: _PRODUCTS[exponent](element(x, i, shape)), call.name)]
+
+
+def _add_gradient(call: Call, grad: Expr) -> list[Expr]:
+    return [summed_to_operand(grad, call, 0), summed_to_operand(grad, call, 1)]
+
+
+def _subtract_gradient(call: Call, grad: Expr) -> list[Expr]:
+    return [summed_to_operand(grad, call, 0), summed_to_operand(relay.negative(grad), call, 1)]
+
+
+def _multiply_gradient(call: Call, grad: Expr) -> list[Expr]:
+    x, y = call.args
+    return [summed_to_operand(grad * y, call, 0), summed_to_operand(grad * x, call, 1)]
+
+
+def _divide_gradient(call: Call, grad: Expr) -> list[Expr]:
+    _, y = call.args
+    return [summed_to_operand(grad / y, call, 0), summed_to_operand(relay.negative(grad * call / y), call, 1)]
+
+
+def _power_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """By the exponent it is y · ln x, and 0 where x is 0: there 0 to the power of anything positive is 0."""
+    x, y = call.args
+    by_base = grad * y * relay.power(x, y - number(1, y))
+    positive = relay.greater(x, number(0, x))
+    logarithm = relay.log(relay.where(positive, x, relay.broadcast_to_like(number(1, x), x)))
+    return [summed_to_operand(by_base, call, 0), summed_to_operand(grad * call * logarithm, call, 1)]
+
+
+def _chosen(comparison: str) -> GradientRule:
+    """The gradient goes to the element that is chosen; of equal ones, to the first tensor's."""
+
+    def rule(call: Call, grad: Expr) -> list[Expr]:
+        takes_first = Call(Op.get(comparison), call.args)
+        rest = relay.where(takes_first, relay.zeros_like(grad), grad)
+        return [summed_to_operand(masked(takes_first, grad), call, 0), summed_to_operand(rest, call, 1)]
+
+    return rule
+
+
+_maximum_gradient = _chosen("greater_equal")
+_minimum_gradient = _chosen("less_equal")
+
+
+@binary(
+    "add",
+    formula=r"z = x + y",
+    reference=lambda x, y: x + y,
+    level=1,
+    gradient=Gradient("da = dy, db = dy, each summed where it was stretched", _add_gradient),
+    lowering=pairwise(plus),
+    precision=Precision.FOLLOW,
+    traits={Trait.COMMUTATIVE},
+)
+def add(lhs: Operand, rhs: Operand) -> Call:
+    """The sum of two tensors."""
+
+
+@binary(
+    "subtract",
+    formula=r"z = x - y",
+    reference=lambda x, y: x - y,
+    level=1,
+    gradient=Gradient("da = dy, db = −dy, each summed where it was stretched", _subtract_gradient),
+    lowering=pairwise(_difference_te),
+    precision=Precision.FOLLOW,
+)
+def subtract(lhs: Operand, rhs: Operand) -> Call:
+    """The difference of two tensors."""
+
+
+@binary(
+    "multiply",
+    formula=r"z = x \cdot y",
+    reference=lambda x, y: x * y,
+    level=1,
+    gradient=Gradient("da = dy · b, db = dy · a, each summed where it was stretched", _multiply_gradient),
+    lowering=pairwise(_product_te),
+    precision=Precision.FOLLOW,
+    traits={Trait.ASSOCIATIVE, Trait.COMMUTATIVE},
+)
+def multiply(lhs: Operand, rhs: Operand) -> Call:
+    """The element-wise product of two tensors."""
+
+
+@binary(
+    "divide",
+    formula=r"z = x / y",
+    reference=quotient,
+    level=1,
+    gradient=Gradient("da = dy / b, db = −dy · y / b, each summed where it was stretched", _divide_gradient),
+    lowering=pairwise(_divide_te),
+    precision=Precision.FOLLOW,
+    traits={Trait.ASSOCIATIVE},
+)
+def divide(lhs: Operand, rhs: Operand) -> Call:
+    """The element-wise quotient of two tensors; of integers, its whole part."""
+
+
+@binary(
+    "power",
+    formula=r"z = x^{y}",
+    reference=lambda x, y: np.power(x, y),
+    gradient=Gradient("da = dy · b · a^(b−1), db = dy · y · ln a", _power_gradient),
+    lowering=_power_te,
+    precision=Precision.NEVER,
+)
+def power(lhs: Operand, rhs: Operand) -> Call:
+    """The first tensor's elements to the power of the second's."""
+
+
+@binary(
+    "maximum",
+    formula=r"z = \max(x, y)",
+    reference=lambda x, y: np.maximum(x, y),
+    gradient=Gradient("dy goes to the larger of the two", _maximum_gradient),
+    lowering=pairwise(greater_of),
+    precision=Precision.FOLLOW,
+)
+def maximum(lhs: Operand, rhs: Operand) -> Call:
+    """The greater of two elements."""
+
+
+@binary(
+    "minimum",
+    formula=r"z = \min(x, y)",
+    reference=lambda x, y: np.minimum(x, y),
+    gradient=Gradient("dy goes to the smaller of the two", _minimum_gradient),
+    lowering=pairwise(lesser_of),
+    precision=Precision.FOLLOW,
+)
+def minimum(lhs: Operand, rhs: Operand) -> Call:
+    """The lesser of two elements."""

@@ -1,0 +1,79 @@
+"""Comparisons of two tensors."""
+
+from __future__ import annotations
+
+from ...ir.declaration import Precision
+from ...ir.expr import Call
+from ..arguments import Operand
+from ..te.binary import pairwise
+from ..te.tensors import (
+    differs,
+    plain,
+)
+from .declaring import compared
+
+__all__ = ["equal", "greater", "greater_equal", "less", "less_equal", "not_equal"]
+
+
+@compared(
+    "equal",
+    formula=r"z = [x = y]",
+    reference=lambda x, y: x == y,
+    lowering=pairwise(lambda x, y: plain(x) == plain(y)),
+)
+def equal(lhs: Operand, rhs: Operand) -> Call:
+    """Whether two elements are the same."""
+
+
+@compared(
+    "not_equal",
+    formula=r"z = [x \ne y]",
+    reference=lambda x, y: x != y,
+    lowering=pairwise(lambda x, y: differs(plain(x), plain(y))),
+)
+def not_equal(lhs: Operand, rhs: Operand) -> Call:
+    """Whether two elements differ."""
+
+
+@compared(
+    "less",
+    formula=r"z = [x < y]",
+    reference=lambda x, y: x < y,
+    lowering=pairwise(lambda x, y: plain(x) < plain(y)),
+    precision=Precision.FOLLOW,
+)
+def less(lhs: Operand, rhs: Operand) -> Call:
+    """Whether the first element is below the second."""
+
+
+@compared(
+    "less_equal",
+    formula=r"z = [x \le y]",
+    reference=lambda x, y: x <= y,
+    lowering=pairwise(lambda x, y: plain(x) <= plain(y)),
+    precision=Precision.FOLLOW,
+)
+def less_equal(lhs: Operand, rhs: Operand) -> Call:
+    """Whether the first element is at most the second."""
+
+
+@compared(
+    "greater",
+    formula=r"z = [x > y]",
+    reference=lambda x, y: x > y,
+    lowering=pairwise(lambda x, y: plain(x) > plain(y)),
+    precision=Precision.FOLLOW,
+)
+def greater(lhs: Operand, rhs: Operand) -> Call:
+    """Whether the first element is above the second."""
+
+
+@compared(
+    "greater_equal",
+    formula=r"z = [x \ge y]",
+    reference=lambda x, y: x >= y,
+    lowering=pairwise(lambda x, y: plain(x) >= plain(y)),
+    precision=Precision.FOLLOW,
+)
+def greater_equal(lhs: Operand, rhs: Operand) -> Call:
+    """Whether the first element is at least the second."""

@@ -1,0 +1,139 @@
+"""What the declarations of reductions share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from math import prod as product
+from typing import Any as Anything
+from typing import ParamSpec, TypeVar
+
+from ...ir.attrs import Attrs, Ints, attr
+from ...ir.declaration import Gradient, Precision
+from ...ir.expr import Call, Expr
+from ...ir.op import Compute, Flops, OpPattern, Relation, flops_per_input
+from ...ir.typed import tensor_type
+from ...ir.types import Shape, TensorType, Type
+from ..calls import relay
+from ..gradient_tools import axis_count, extents, is_static, number
+from ..layouts.axes import reduction_layout
+from ..numeric import Array, np, per
+from ..operator import Example, operator
+from ..relation import forward, normal_axes, tensor
+from ..te.lowered import Lowering
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Axes = int | Sequence[int] | None
+
+
+class ReduceAttrs(Attrs, key="relay.attrs.ReduceAttrs"):
+    axis: Ints | None = attr(None, "The axes that are folded; None or an empty list is all of them.")
+    keepdims: bool = attr(False, "Whether folded axes stay in the shape, as 1.")
+    exclude: bool = attr(False, "Whether `axis` names the axes that stay instead.")
+
+
+def reduced_axes(attrs: Anything, rank: int) -> set[int]:
+    """The axes that `attrs` (axis, exclude) folds in a tensor of that rank, counted from the front."""
+    if not attrs.axis:
+        return set(range(rank))
+    named = set(normal_axes(attrs.axis, rank, "it"))
+    return set(range(rank)) - named if attrs.exclude else named
+
+
+def reduced_shape(shape: Shape, axes: set[int], keepdims: bool) -> Shape:
+    """`shape` with `axes` left out, or 1 where `keepdims`."""
+    if keepdims:
+        return tuple([1 if axis in axes else dim for axis, dim in enumerate(shape)])
+    return tuple([dim for axis, dim in enumerate(shape) if axis not in axes])
+
+
+def reduce_type(attrs: ReduceAttrs, data: Type) -> Type:
+    x = tensor(data, 0, "data")
+    return TensorType.of(reduced_shape(x.shape, reduced_axes(attrs, len(x.shape)), attrs.keepdims), x.dtype)
+
+
+REDUCE = forward("Reduce", "{out} = {0} without `axis`", reduce_type)
+
+
+def reduction(
+    name: str,
+    *,
+    formula: str,
+    reference: Compute,
+    gradient: Gradient,
+    lowering: Lowering,
+    example: Example,
+    relation: Relation = REDUCE,
+    attrs: type[Attrs] = ReduceAttrs,
+    description: str = "",
+    flops: Flops = flops_per_input,
+    inputs: tuple[str, ...] | str = "",
+    precision: Precision = Precision.UNLISTED,
+    lenient_in_tvm: str = "",
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operator that folds the axes that its attributes name (see `operator`)."""
+    return operator(
+        name,
+        description=description,
+        formula=formula,
+        family="reduction",
+        level=4,
+        relation=relation,
+        attrs=attrs,
+        pattern=OpPattern.REDUCTION,
+        flops=flops,
+        reference=reference,
+        gradient=gradient,
+        lowering=lowering,
+        layout=reduction_layout,
+        precision=precision,
+        example=example,
+        inputs=inputs,
+        lenient_in_tvm=lenient_in_tvm,
+    )
+
+
+# -- reference implementations
+
+
+def over(attrs: Anything, x: Array) -> dict[str, Anything]:
+    """NumPy's words for the axes that `attrs` folds."""
+    return {"axis": tuple(sorted(reduced_axes(attrs, x.ndim))), "keepdims": attrs.keepdims}
+
+
+def wide(x: Array) -> Array:
+    """`x` in a type that holds sums of many: half precision reaches its greatest number, 65504, too soon."""
+    return x.astype("float32") if x.dtype == "float16" else x
+
+
+def per_element(total: Array, attrs: Anything, x: Array, less: int = 0) -> Array:
+    """`total` divided by the number of elements that were folded; of integers the whole part."""
+    elements = math.prod([x.shape[axis] for axis in reduced_axes(attrs, x.ndim)])
+    return per(np.asarray(total), elements - less)
+
+
+# -- gradients
+
+
+def folded_axes(call: Call) -> list[int]:
+    """The axes that a reduction folds, in order."""
+    return sorted(reduced_axes(call.attrs, axis_count(call.args[0])))
+
+
+def unfolded(value: Expr, call: Call) -> Expr:
+    """`value`, of the shape of the reduction `call`, with an axis of 1 for each that it folded."""
+    assert call.attrs is not None
+    if not call.attrs["keepdims"]:
+        for axis in folded_axes(call):
+            value = relay.expand_dims(value, axis)
+    return value
+
+
+def folded_count(call: Call) -> Expr:
+    """How many elements each result is of, as a number of the data's type."""
+    (x, *_) = call.args
+    if is_static(tensor_type(x)):
+        return number(product(extents(x)[axis] for axis in folded_axes(call)), x)
+    dtype = tensor_type(x).dtype
+    return relay.cast(relay.ndarray_size(x), dtype) / relay.cast(relay.ndarray_size(call), dtype)
