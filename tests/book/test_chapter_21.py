@@ -130,7 +130,7 @@ def test_lanes_are_nearer_to_the_truth() -> None:
 
 
 def test_inlining_stops() -> None:
-    assert re.findall(r"(\d+) nests become (\d+)", output(PAGE, "from relay_explorer.lower.schedules.g")) == [
+    assert re.findall(r"(\d+) nests become (\d+)", output(PAGE, "from relay_explorer.lower.schedules.i")) == [
         ("5", "1"),
         ("9", "1"),
         ("17", "2"),
