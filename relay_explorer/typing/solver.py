@@ -410,7 +410,7 @@ class Solver:
 def _check_dims(type_: TensorType) -> None:
     """A RelationError where a dimension is none that a program could hold, or a text name."""
     for dim in type_.shape:
-        if dim.__class__ is int and dim > LARGEST_DIM:
+        if isinstance(dim, int) and dim > LARGEST_DIM:  # with compat loaded, a subclass of int
             shown = f"{dim:,}" if dim < 10**30 else "a number of more than 30 digits"
             raise RelationError(
                 f"an axis of the result would have {shown} elements, more than the {LARGEST_DIM:,} that are "
