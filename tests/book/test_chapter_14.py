@@ -139,7 +139,7 @@ def test_the_sweep_leaves_its_input_alone() -> None:
 
 
 def test_the_readers_own_pass_is_followed() -> None:
-    said = output(PAGE, "from relay_explorer.ir.rewrites import Rewrite")
+    said = output(PAGE, "from relay_explorer.ir.recorder import Recorder")
     assert said == "Unused.visit_let: A `let` that nobody uses is its body.\n  found %seen\n"
 
 
