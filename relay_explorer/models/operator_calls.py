@@ -114,14 +114,6 @@ NEURAL: list[Example] = [
     nn.deformable_conv2d(
         IMAGE, t(1, 18, 6, 6, name="o"), t(8, 4, 3, 3, name="w"), channels=8, kernel_size=(3, 3)
     ),
-    *(f(SIGNAL) for f in (nn.max_pool1d, nn.avg_pool1d)),
-    *(f(VOLUME) for f in (nn.max_pool3d, nn.avg_pool3d)),
-    *(f(IMAGE, (2, 2), (2, 2), ceil_mode=True) for f in (nn.max_pool2d, nn.avg_pool2d)),
-    *(f(IMAGE) for f in (nn.global_max_pool2d, nn.global_avg_pool2d)),
-    *(f(SIGNAL, 2) for f in (nn.adaptive_max_pool1d, nn.adaptive_avg_pool1d)),
-    *(f(IMAGE, 2) for f in (nn.adaptive_max_pool2d, nn.adaptive_avg_pool2d)),
-    *(f(VOLUME, 2) for f in (nn.adaptive_max_pool3d, nn.adaptive_avg_pool3d)),
-    *(f(t(1, 4, 4, 4, name="g"), IMAGE, (2, 2), (2, 2)) for f in (nn.max_pool2d_grad, nn.avg_pool2d_grad)),
     nn.upsampling(IMAGE, 2, 2),
     nn.upsampling3d(VOLUME, 2, 2, 2),
 ]

@@ -214,7 +214,11 @@ class _Builder:
             if schema is not None:
                 nonlocal normals
                 if normals is None:
-                    normals = [(f.name, f.normal) for f in schema._fields.values() if f.normal is not None]
+                    normals = [
+                        (name, normal)
+                        for name in attributes
+                        if (normal := schema._fields[name].normal) is not None
+                    ]
                 for name, normal in normals:
                     values[name] = normal(values[name])
                 attrs = schema(**{name: values[name] for name in attributes})

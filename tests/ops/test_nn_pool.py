@@ -11,6 +11,7 @@ from relay_explorer.ir.expr import Call
 from relay_explorer.ir.narrow import as_op
 from relay_explorer.ir.types import Any, TensorType
 from relay_explorer.ops.nn import pool, pool_adaptive
+from relay_explorer.relay import nn
 from tests.ops.nn_programs import operands
 from tests.ops.tensor_programs import refused, t, typed
 
@@ -75,8 +76,8 @@ TYPED: list[tuple[Call, str]] = [
     (pool.max_pool2d(t(1, 2, 7, 7), 2, padding=(0, 1, 2, 3)), "(1, 2, 8, 10)"),
     (pool.max_pool2d(t(1, 2, 8, 8, 4), 2, 2, layout="NCHW4c"), "(1, 2, 4, 4, 4)"),
     (pool.avg_pool2d(t(Any(), 2, Any(), 8), 2, 2), "(?, 2, ?, 4)"),
-    (pool.max_pool2d_grad(t(1, 2, 4, 4), t(1, 2, 8, 8), 2, 2), "(1, 2, 8, 8)"),
-    (pool.avg_pool2d_grad(t(1, 2, 4, 4), t(1, 2, 8, 8), 2, 2), "(1, 2, 8, 8)"),
+    (nn.max_pool2d_grad(t(1, 2, 4, 4), t(1, 2, 8, 8), 2, 2), "(1, 2, 8, 8)"),
+    (nn.avg_pool2d_grad(t(1, 2, 4, 4), t(1, 2, 8, 8), 2, 2), "(1, 2, 8, 8)"),
     (pool_adaptive.global_avg_pool2d(t(1, 2, 8, 8)), "(1, 2, 1, 1)"),
     (pool_adaptive.global_max_pool2d(t(1, 8, 8, 2), layout="NHWC"), "(1, 1, 1, 2)"),
     (pool_adaptive.global_max_pool1d(t(1, 2, 8)), "(1, 2, 1)"),
@@ -122,7 +123,7 @@ REFUSED: list[tuple[Call, str, str]] = [
         "give one, or 2",
     ),
     (
-        pool.max_pool2d_grad(t(1, 2, 5, 5), t(1, 2, 8, 8), 2, 2),
+        nn.max_pool2d_grad(t(1, 2, 5, 5), t(1, 2, 8, 8), 2, 2),
         "the gradient has shape (1, 2, 5, 5), but the pool of the data has (1, 2, 4, 4)",
         "give the pool's own pool_size, strides and padding",
     ),

@@ -22,6 +22,7 @@ from ..nn.packed import *
 from ..nn.pad import *
 from ..nn.pool import *
 from ..nn.pool_adaptive import *
+from ..nn.pool_grad import *
 from ..nn.softmax import *
 from ..nn.space import *
 from ..nn.sparse import *

@@ -1,62 +1,82 @@
-"""Pooling: the maximum or mean of windows that slide over the spatial axes, and the gradients of these."""
+"""Pooling: the maximum or mean of windows that slide over the axes of space."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any as Anything
+from typing import ParamSpec, TypeVar
 
 from ...ir.attrs import Attrs, Ints, attr, required
+from ...ir.declaration import Gradient, GradientRule, Precision
 from ...ir.expr import Call, Expr
-from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, size_of
-from ...ir.show import show_shape
+from ...ir.op import Op, OpPattern, Relation, Reporter, size_of
 from ...ir.types import IncompleteType, TensorType, Type
-from ..arguments import expr
-from ..declare import declare
-from ..relation import same_dim, tensor
+from ..arguments import Operand
+from ..calls import relay
+from ..examples import IMAGE, SIGNAL, VOLUME
+from ..gradient_tools import composed, extents
+from ..layouts.images import pool as pool_layout
+from ..operator import Example, operator
+from ..relation import tensor
+from ..te.lowered import Lowered
+from ..te.pool import Pool, lowest, share
+from ..te.reduce import greatest
+from ..te.tensors import Tensor, Value, cast, dtype_of, number, reduce_axes, stage, sum_over, sum_type
+from .layout import layout_map
 from .pool_shape import pooled
-from .pool_values import maximum, maximum_grad, mean, mean_grad
-from .window import Sizes, both_sides, per_axis
+from .pool_values import maximum, mean
+from .sliding import sides
+from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
-__all__ = [
-    "avg_pool1d", "avg_pool2d", "avg_pool2d_grad", "avg_pool3d", "max_pool1d", "max_pool2d",
-    "max_pool2d_grad", "max_pool3d",
-]  # fmt: skip
+__all__ = ["avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 POOL_SIZE = "The window's size on each axis."
+
 STRIDES = "How far the window moves on each axis."
+
 DILATION = "The distance of neighbouring window elements on each axis."
+
 PADDING = "How much surrounds the data: one number an axis, or those before each axis and then those after."
+
 LAYOUT = "The order of the data's axes."
+
 OUT_LAYOUT = "The order of the output's axes; only the data's is possible."
+
 CEIL_MODE = "Whether a last window that sticks out of the data counts."
+
 COUNT_INCLUDE_PAD = "Whether padding counts as elements of the mean."
 
 
 class MaxPool1DAttrs(Attrs, key="relay.attrs.MaxPool1DAttrs"):
-    pool_size: Ints = required(POOL_SIZE)
-    strides: Ints = attr((1,), STRIDES)
-    dilation: Ints = attr((1,), DILATION)
-    padding: Ints = attr((0,), PADDING)
+    pool_size: Ints = required(POOL_SIZE, normal=partial(per_axis, axes=1))
+    strides: Ints = attr((1,), STRIDES, normal=partial(per_axis, axes=1))
+    dilation: Ints = attr((1,), DILATION, normal=partial(per_axis, axes=1))
+    padding: Ints = attr((0,), PADDING, normal=partial(both_sides, axes=1))
     layout: str = attr("NCW", LAYOUT)
     out_layout: str = attr("", OUT_LAYOUT)
     ceil_mode: bool = attr(False, CEIL_MODE)
 
 
 class MaxPool2DAttrs(Attrs, key="relay.attrs.MaxPool2DAttrs"):
-    pool_size: Ints = required(POOL_SIZE)
-    strides: Ints = attr((1, 1), STRIDES)
-    dilation: Ints = attr((1, 1), DILATION)
-    padding: Ints = attr((0, 0), PADDING)
+    pool_size: Ints = required(POOL_SIZE, normal=partial(per_axis, axes=2))
+    strides: Ints = attr((1, 1), STRIDES, normal=partial(per_axis, axes=2))
+    dilation: Ints = attr((1, 1), DILATION, normal=partial(per_axis, axes=2))
+    padding: Ints = attr((0, 0), PADDING, normal=partial(both_sides, axes=2))
     layout: str = attr("NCHW", LAYOUT)
     out_layout: str = attr("", OUT_LAYOUT)
     ceil_mode: bool = attr(False, CEIL_MODE)
 
 
 class MaxPool3DAttrs(Attrs, key="relay.attrs.MaxPool3DAttrs"):
-    pool_size: Ints = required(POOL_SIZE)
-    strides: Ints = attr((1, 1, 1), STRIDES)
-    dilation: Ints = attr((1, 1, 1), DILATION)
-    padding: Ints = attr((0, 0, 0), PADDING)
+    pool_size: Ints = required(POOL_SIZE, normal=partial(per_axis, axes=3))
+    strides: Ints = attr((1, 1, 1), STRIDES, normal=partial(per_axis, axes=3))
+    dilation: Ints = attr((1, 1, 1), DILATION, normal=partial(per_axis, axes=3))
+    padding: Ints = attr((0, 0, 0), PADDING, normal=partial(both_sides, axes=3))
     layout: str = attr("NCDHW", LAYOUT)
     out_layout: str = attr("", OUT_LAYOUT)
     ceil_mode: bool = attr(False, CEIL_MODE)
@@ -74,7 +94,7 @@ class AvgPool3DAttrs(MaxPool3DAttrs, key="relay.attrs.AvgPool3DAttrs"):
     count_include_pad: bool = attr(False, COUNT_INCLUDE_PAD)
 
 
-def _pool(name: str, axes: str) -> Relation:
+def _relation(name: str, axes: str) -> Relation:
     """Input of any layout; output the same with (dᵢ + paddingᵢ - dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 on
     the spatial axes (rounded up in ceil_mode).
     """
@@ -90,7 +110,7 @@ def _pool(name: str, axes: str) -> Relation:
     return Relation(name, rule, "{out} = windows of {0}")
 
 
-def _pool_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
+def pool_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     """An operation for each output element and element of its window."""
     window = 1
     for size in attrs.pool_size:
@@ -102,273 +122,267 @@ _LAXER = (
     "It accepted windows larger than the padded data, and strides, dilations or paddings that are not "
     "positive."
 )
+
 _COUNTS = ("one axis", "two axes", "three axes")
 
 
-def _declare(kind: str, axes: str, attrs: type[Attrs]) -> Op:
+# -- gradients
+
+_FORMULAS = {
+    "max": "dy goes to the largest element of its window",
+    "avg": "dy is spread evenly over its window",
+}
+
+
+def _pool2d_gradient(call: Call, grad: Expr) -> list[Expr]:
+    """In two dimensions there are operators for it."""
+    assert isinstance(call.op, Op)
+    return [Call(Op.get(f"{call.op.name}_grad"), [grad, call.args[0]], call.attrs)]
+
+
+def _plane(
+    kind: str,
+    attrs: Anything,
+    x: Expr,
+    size: Sequence[int],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+) -> Expr:
+    """The pool of images (batch, channels, rows, columns), otherwise with the attributes of another pool."""
+    more = {"count_include_pad": attrs.count_include_pad} if kind == "avg" else {}
+    make: Anything = relay.nn.avg_pool2d if kind == "avg" else relay.nn.max_pool2d
+    made: Expr = make(x, size, strides, dilation, padding, ceil_mode=attrs.ceil_mode, **more)
+    return made
+
+
+def _pool1d_gradient(kind: str) -> GradientRule:
+    """A row is an image of one row."""
+
+    def build(attrs: Anything, x: Expr) -> Expr:
+        image = relay.expand_dims(laid_out(x, attrs.layout, "NCW"), 2)
+        ((before, after),) = sides(attrs.padding, 1)
+        made = _plane(
+            kind, attrs, image, (1, *attrs.pool_size), (1, *attrs.strides), (1, *attrs.dilation),
+            (0, before, 0, after),
+        )  # fmt: skip
+        return laid_out(relay.squeeze(made, [2]), "NCW", attrs.out_layout or attrs.layout)
+
+    return composed(build)
+
+
+def _pool3d_gradient(kind: str) -> GradientRule:
+    """A window's mean, or maximum, is that of its layers: first within layers, then across them."""
+
+    def build(attrs: Anything, x: Expr) -> Expr:
+        n, c, d, h, w = shape_in(x, attrs.layout, "NCDHW")
+        (front, back), (top, bottom), (left, right) = sides(attrs.padding, 3)
+        layers = relay.reshape(laid_out(x, attrs.layout, "NCDHW"), (n, c * d, h, w))
+        within = _plane(
+            kind, attrs, layers, attrs.pool_size[1:], attrs.strides[1:], attrs.dilation[1:],
+            (top, left, bottom, right),
+        )  # fmt: skip
+        depth, rows, columns = _places(attrs, (d, h, w))
+        across = _plane(
+            kind, attrs, relay.reshape(within, (n, c, d, rows * columns)), (attrs.pool_size[0], 1),
+            (attrs.strides[0], 1), (attrs.dilation[0], 1), (front, 0, back, 0),
+        )  # fmt: skip
+        made = relay.reshape(across, (n, c, depth, rows, columns))
+        return laid_out(made, "NCDHW", attrs.out_layout or attrs.layout)
+
+    return composed(build)
+
+
+def _places(attrs: Anything, dims: tuple[int, ...]) -> list[int]:
+    """How many places the window takes on each axis."""
+    pads = total_padding(attrs.strides, attrs.dilation, attrs.padding, len(dims))
+    found = window_places(dims, attrs.pool_size, attrs.strides, attrs.dilation, pads, attrs.ceil_mode)
+    return [dim for dim in found if isinstance(dim, int)]
+
+
+def laid_out(value: Expr, now: str, then: str) -> Expr:
+    return value if now == then else relay.layout_transform(value, now, then)
+
+
+def shape_in(value: Expr, now: str, then: str) -> list[int]:
+    """The shape that a value has in another layout."""
+    shape = layout_map(now, then).forward(extents(value, "the gradient of a pool"), 0, "it")
+    return [dim for dim in shape if isinstance(dim, int)]
+
+
+# -- lowerings
+
+
+def _maximum_te(call: Lowered) -> list[Tensor]:
+    x = call.inputs[0]
+    pool = Pool(call, x)
+    data = pool.surrounded(lowest(dtype_of(x)))
+    within = reduce_axes([size for size, _, _ in pool.windows])
+    return [stage(pool.shape(), lambda *i: greatest(data(*pool.seen(i, within)), within), call.name)]
+
+
+def _mean_te(call: Lowered) -> list[Tensor]:
+    x = call.inputs[0]
+    pool, dtype = Pool(call, x), dtype_of(x)
+    data = pool.surrounded(number(0, dtype))
+    within = reduce_axes([size for size, _, _ in pool.windows])
+
+    def window_sum(*i: Value) -> Value:
+        return sum_over(cast(data(*pool.seen(i, within)), sum_type(dtype)), within)
+
+    sums = stage(pool.shape(), window_sum, f"{call.name}_sum")
+    return [stage(pool.shape(), lambda *i: share(sums(*i), pool.elements(i), dtype), call.name)]
+
+
+# -- the operators
+
+
+def _pool(
+    kind: str, axes: str, attrs: type[Attrs], gradient: Gradient, example: Example
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a pool, of `kind` "max" or "avg", over the axes of space `axes`."""
     n = len(axes)
     window = ",".join("uvw"[:n])
     at = r",\, ".join(f"s {x} + d {u} - p" for x, u in zip("ijk"[:n], "uvw"[:n], strict=True))
     picked = rf"\max_{{{window}}}" if kind == "max" else rf"\frac{{1}}{{n}} \sum_{{{window}}}"
-    return declare(
+    return operator(
         f"nn.{kind}_pool{n}d",
-        f"The {'maximum' if kind == 'max' else 'mean'} of each window over {_COUNTS[n - 1]}.",
+        description=f"The {'maximum' if kind == 'max' else 'mean'} of each window over {_COUNTS[n - 1]}.",
         formula=rf"y_{{b,c,{','.join('ijk'[:n])}}} = {picked}\, x_{{b,c,{at}}}",
-        relation=_pool(f"{kind.capitalize()}Pool{n}D", axes),
-        attrs=attrs,
-        pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-        flops=_pool_flops,
-        compute=maximum(axes) if kind == "max" else mean(axes),
         family="pooling",
         level=2,
-        lenient_in_tvm=_LAXER,
-        gradient="pooling.pool2d" if n == 2 else f"pooling.{kind}_pool{n}d",
-        lowering="pool.maximum" if kind == "max" else "pool.mean",
-    )
-
-
-_MAX_POOL1D = _declare("max", "W", MaxPool1DAttrs)
-_MAX_POOL2D = _declare("max", "HW", MaxPool2DAttrs)
-_MAX_POOL3D = _declare("max", "DHW", MaxPool3DAttrs)
-_AVG_POOL1D = _declare("avg", "W", AvgPool1DAttrs)
-_AVG_POOL2D = _declare("avg", "HW", AvgPool2DAttrs)
-_AVG_POOL3D = _declare("avg", "DHW", AvgPool3DAttrs)
-
-
-def _window(
-    axes: int, pool_size: Sizes, strides: Sizes, dilation: Sizes, padding: Sizes
-) -> dict[str, Anything]:
-    return {
-        "pool_size": per_axis(pool_size, axes),
-        "strides": per_axis(strides, axes),
-        "dilation": per_axis(dilation, axes),
-        "padding": both_sides(padding, axes),
-    }
-
-
-def max_pool1d(
-    data: Expr,
-    pool_size: Sizes = (1,),
-    strides: Sizes = (1,),
-    dilation: Sizes = (1,),
-    padding: Sizes = (0,),
-    layout: str = "NCW",
-    out_layout: str = "",
-    ceil_mode: bool = False,
-) -> Call:
-    """`data` (N, C, W): (N, C, W')."""
-    attrs = MaxPool1DAttrs(
-        **_window(1, pool_size, strides, dilation, padding),
-        layout=layout,
-        out_layout=out_layout,
-        ceil_mode=ceil_mode,
-    )
-    return Call(_MAX_POOL1D, [expr(data)], attrs)
-
-
-def max_pool2d(
-    data: Expr,
-    pool_size: Sizes = (1, 1),
-    strides: Sizes = (1, 1),
-    dilation: Sizes = (1, 1),
-    padding: Sizes = (0, 0),
-    layout: str = "NCHW",
-    out_layout: str = "",
-    ceil_mode: bool = False,
-) -> Call:
-    """`data` (N, C, H, W): (N, C, H', W')."""
-    attrs = MaxPool2DAttrs(
-        **_window(2, pool_size, strides, dilation, padding),
-        layout=layout,
-        out_layout=out_layout,
-        ceil_mode=ceil_mode,
-    )
-    return Call(_MAX_POOL2D, [expr(data)], attrs)
-
-
-def max_pool3d(
-    data: Expr,
-    pool_size: Sizes = (1, 1, 1),
-    strides: Sizes = (1, 1, 1),
-    dilation: Sizes = (1, 1, 1),
-    padding: Sizes = (0, 0, 0),
-    layout: str = "NCDHW",
-    out_layout: str = "",
-    ceil_mode: bool = False,
-) -> Call:
-    """`data` (N, C, D, H, W): (N, C, D', H', W')."""
-    attrs = MaxPool3DAttrs(
-        **_window(3, pool_size, strides, dilation, padding),
-        layout=layout,
-        out_layout=out_layout,
-        ceil_mode=ceil_mode,
-    )
-    return Call(_MAX_POOL3D, [expr(data)], attrs)
-
-
-def avg_pool1d(
-    data: Expr,
-    pool_size: Sizes = (1,),
-    strides: Sizes = (1,),
-    dilation: Sizes = (1,),
-    padding: Sizes = (0,),
-    layout: str = "NCW",
-    out_layout: str = "",
-    ceil_mode: bool = False,
-    count_include_pad: bool = False,
-) -> Call:
-    """`data` (N, C, W): (N, C, W')."""
-    window = _window(1, pool_size, strides, dilation, padding)
-    attrs = AvgPool1DAttrs(
-        **window,
-        layout=layout,
-        out_layout=out_layout,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-    )
-    return Call(_AVG_POOL1D, [expr(data)], attrs)
-
-
-def avg_pool2d(
-    data: Expr,
-    pool_size: Sizes = (1, 1),
-    strides: Sizes = (1, 1),
-    dilation: Sizes = (1, 1),
-    padding: Sizes = (0, 0),
-    layout: str = "NCHW",
-    out_layout: str = "",
-    ceil_mode: bool = False,
-    count_include_pad: bool = False,
-) -> Call:
-    """`data` (N, C, H, W): (N, C, H', W')."""
-    window = _window(2, pool_size, strides, dilation, padding)
-    attrs = AvgPool2DAttrs(
-        **window,
-        layout=layout,
-        out_layout=out_layout,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-    )
-    return Call(_AVG_POOL2D, [expr(data)], attrs)
-
-
-def avg_pool3d(
-    data: Expr,
-    pool_size: Sizes = (1, 1, 1),
-    strides: Sizes = (1, 1, 1),
-    dilation: Sizes = (1, 1, 1),
-    padding: Sizes = (0, 0, 0),
-    layout: str = "NCDHW",
-    out_layout: str = "",
-    ceil_mode: bool = False,
-    count_include_pad: bool = False,
-) -> Call:
-    """`data` (N, C, D, H, W): (N, C, D', H', W')."""
-    window = _window(3, pool_size, strides, dilation, padding)
-    attrs = AvgPool3DAttrs(
-        **window,
-        layout=layout,
-        out_layout=out_layout,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-    )
-    return Call(_AVG_POOL3D, [expr(data)], attrs)
-
-
-def _pool_grad(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs the pool's output and data; output like the data."""
-    grad, data, out = types
-    if isinstance(grad, IncompleteType) or isinstance(data, IncompleteType):
-        return False
-    grad, data = tensor(grad, 0, "out_grad"), tensor(data, 1, "data")
-    wanted = pooled(data.shape, attrs, "HW")
-    if len(grad.shape) != len(wanted) or not all(map(same_dim, grad.shape, wanted)):
-        raise RelationError(
-            f"the gradient has shape {show_shape(grad.shape)}, but the pool of the data has "
-            f"{show_shape(wanted)}",
-            "give the pool's own pool_size, strides and padding",
-            culprits=(0, 1),
-        )
-    reporter.assign(out, data)
-    return True
-
-
-def _grad_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """An operation for each element of the gradient and of its window."""
-    return _pool_flops(attrs, inputs, inputs[0])
-
-
-def _declare_grad(kind: str, attrs: type[Attrs], formula: str) -> Op:
-    return declare(
-        f"nn.{kind}_pool2d_grad",
-        f"The gradient of {kind}_pool2d with respect to its data.",
-        formula=formula,
-        relation=Relation(f"{kind.capitalize()}Pool2DGrad", _pool_grad, "{out} = {1}, and {0} is its pool"),
-        inputs=("out_grad", "data"),
-        attrs=attrs,
+        relation=_relation(f"{kind.capitalize()}Pool{n}D", axes),
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-        flops=_grad_flops,
-        compute=maximum_grad if kind == "max" else mean_grad,
-        family="training",
-        level=2,
-        lenient_in_tvm="It did not compare the gradient's shape with the pool's output.",
-        gradient="pooling.avg_pool2d_grad" if kind == "avg" else "",
-        lowering="pool.maximum_grad" if kind == "max" else "pool.mean_grad",
+        flops=pool_flops,
+        reference=maximum(axes) if kind == "max" else mean(axes),
+        gradient=gradient,
+        lowering=_maximum_te if kind == "max" else _mean_te,
+        layout=pool_layout,
+        precision=Precision.FOLLOW,
+        example=example,
+        attrs=attrs,
+        lenient_in_tvm=_LAXER,
     )
 
 
-_MAX_POOL2D_GRAD = _declare_grad(
+@_pool(
     "max",
+    "W",
+    MaxPool1DAttrs,
+    Gradient(_FORMULAS["max"], _pool1d_gradient("max")),
+    lambda build: build(SIGNAL),
+)
+def max_pool1d(
+    data: Operand,
+    pool_size: Sizes = (1,),
+    strides: Sizes = (1,),
+    dilation: Sizes = (1,),
+    padding: Sizes = (0,),
+    layout: str = "NCW",
+    out_layout: str = "",
+    ceil_mode: bool = False,
+) -> Call:
+    """Take the maximum of each window of `data` (N, C, W): (N, C, W')."""
+
+
+@_pool(
+    "max",
+    "HW",
     MaxPool2DAttrs,
-    r"\frac{\partial L}{\partial x_{q}} = \sum_{i,j\,:\, \arg\max\ \text{of window}\ i,j\ \text{is}\ q} "
-    r"\frac{\partial L}{\partial y_{i,j}}",
+    Gradient(_FORMULAS["max"], _pool2d_gradient),
+    lambda build: build(IMAGE, (2, 2), (2, 2), ceil_mode=True),
 )
-_AVG_POOL2D_GRAD = _declare_grad(
-    "avg",
-    AvgPool2DAttrs,
-    r"\frac{\partial L}{\partial x_{q}} = \sum_{i,j\,:\, q\ \text{in window}\ i,j} \frac{1}{n}\, "
-    r"\frac{\partial L}{\partial y_{i,j}}",
-)
-
-
-def max_pool2d_grad(
-    out_grad: Expr,
-    data: Expr,
+def max_pool2d(
+    data: Operand,
     pool_size: Sizes = (1, 1),
     strides: Sizes = (1, 1),
+    dilation: Sizes = (1, 1),
     padding: Sizes = (0, 0),
     layout: str = "NCHW",
     out_layout: str = "",
     ceil_mode: bool = False,
 ) -> Call:
-    """The gradient of the pool's `data`, from that of its output."""
-    attrs = MaxPool2DAttrs(
-        **_window(2, pool_size, strides, 1, padding),
-        layout=layout,
-        out_layout=out_layout,
-        ceil_mode=ceil_mode,
-    )
-    return Call(_MAX_POOL2D_GRAD, [expr(out_grad), expr(data)], attrs)
+    """Take the maximum of each window of `data` (N, C, H, W): (N, C, H', W')."""
 
 
-def avg_pool2d_grad(
-    out_grad: Expr,
-    data: Expr,
+@_pool(
+    "max",
+    "DHW",
+    MaxPool3DAttrs,
+    Gradient(_FORMULAS["max"], _pool3d_gradient("max")),
+    lambda build: build(VOLUME),
+)
+def max_pool3d(
+    data: Operand,
+    pool_size: Sizes = (1, 1, 1),
+    strides: Sizes = (1, 1, 1),
+    dilation: Sizes = (1, 1, 1),
+    padding: Sizes = (0, 0, 0),
+    layout: str = "NCDHW",
+    out_layout: str = "",
+    ceil_mode: bool = False,
+) -> Call:
+    """Take the maximum of each window of `data` (N, C, D, H, W): (N, C, D', H', W')."""
+
+
+@_pool(
+    "avg",
+    "W",
+    AvgPool1DAttrs,
+    Gradient(_FORMULAS["avg"], _pool1d_gradient("avg")),
+    lambda build: build(SIGNAL),
+)
+def avg_pool1d(
+    data: Operand,
+    pool_size: Sizes = (1,),
+    strides: Sizes = (1,),
+    dilation: Sizes = (1,),
+    padding: Sizes = (0,),
+    layout: str = "NCW",
+    out_layout: str = "",
+    ceil_mode: bool = False,
+    count_include_pad: bool = False,
+) -> Call:
+    """Take the mean of each window of `data` (N, C, W): (N, C, W')."""
+
+
+@_pool(
+    "avg",
+    "HW",
+    AvgPool2DAttrs,
+    Gradient(_FORMULAS["avg"], _pool2d_gradient),
+    lambda build: build(IMAGE, (2, 2), (2, 2), ceil_mode=True),
+)
+def avg_pool2d(
+    data: Operand,
     pool_size: Sizes = (1, 1),
     strides: Sizes = (1, 1),
+    dilation: Sizes = (1, 1),
     padding: Sizes = (0, 0),
     layout: str = "NCHW",
     out_layout: str = "",
     ceil_mode: bool = False,
     count_include_pad: bool = False,
 ) -> Call:
-    """The gradient of the pool's `data`, from that of its output."""
-    window = _window(2, pool_size, strides, 1, padding)
-    attrs = AvgPool2DAttrs(
-        **window,
-        layout=layout,
-        out_layout=out_layout,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-    )
-    return Call(_AVG_POOL2D_GRAD, [expr(out_grad), expr(data)], attrs)
+    """Take the mean of each window of `data` (N, C, H, W): (N, C, H', W')."""
+
+
+@_pool(
+    "avg",
+    "DHW",
+    AvgPool3DAttrs,
+    Gradient(_FORMULAS["avg"], _pool3d_gradient("avg")),
+    lambda build: build(VOLUME),
+)
+def avg_pool3d(
+    data: Operand,
+    pool_size: Sizes = (1, 1, 1),
+    strides: Sizes = (1, 1, 1),
+    dilation: Sizes = (1, 1, 1),
+    padding: Sizes = (0, 0, 0),
+    layout: str = "NCDHW",
+    out_layout: str = "",
+    ceil_mode: bool = False,
+    count_include_pad: bool = False,
+) -> Call:
+    """Take the mean of each window of `data` (N, C, D, H, W): (N, C, D', H', W')."""

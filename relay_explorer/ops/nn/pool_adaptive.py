@@ -4,18 +4,48 @@ output is one element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any as Anything
+from typing import ParamSpec, TypeVar
 
 from ...ir.attrs import Attrs, Ints, attr
-from ...ir.expr import Call, Expr
-from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, flops_per_input
+from ...ir.declaration import Gradient, GradientRule, Precision
+from ...ir.expr import Call, Constant, Expr
+from ...ir.ndarray import NDArray
+from ...ir.op import OpPattern, Relation, RelationError, Reporter, flops_per_input
+from ...ir.typed import tensor_type
 from ...ir.types import Dim, IncompleteType, TensorType, Type
-from ..arguments import expr
-from ..declare import declare
+from ..arguments import Operand
+from ..calls import relay
+from ..examples import IMAGE, SIGNAL, VOLUME
+from ..gradient_tools import composed
+from ..layouts.images import pool as pool_layout
+from ..operator import Example, operator
 from ..relation import tensor
+from ..te.library import te
+from ..te.lowered import Lowered, Lowering
+from ..te.pool import share
+from ..te.reduce import greatest
+from ..te.tensors import (
+    Tensor,
+    Value,
+    cast,
+    dims,
+    dtype_of,
+    every,
+    guarded,
+    known,
+    least,
+    number,
+    product,
+    quotient,
+    reduce_axes,
+    stage,
+    sum_over,
+    sum_type,
+)
 from .layout import many
-from .pool import LAYOUT, OUT_LAYOUT
+from .pool import LAYOUT, OUT_LAYOUT, laid_out, shape_in
 from .pool_shape import spatial_places
 from .pool_values import resized_to
 
@@ -25,9 +55,18 @@ __all__ = [
     "global_avg_pool3d", "global_max_pool1d", "global_max_pool2d", "global_max_pool3d",
 ]  # fmt: skip
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Size = int | Sequence[int] | None
+
+
 OUTPUT_SIZE = (
     "The output's size on each spatial axis, or one number for all; the data's where it is left out."
 )
+
+
+def _asked(output_size: Size) -> Anything:
+    return () if output_size is None else output_size
 
 
 class GlobalPool2DAttrs(Attrs, key="relay.attrs.GlobalPool2DAttrs"):
@@ -36,19 +75,19 @@ class GlobalPool2DAttrs(Attrs, key="relay.attrs.GlobalPool2DAttrs"):
 
 
 class AdaptivePool1DAttrs(Attrs, key="relay.attrs.AdaptivePool1DAttrs"):
-    output_size: Ints = attr((), OUTPUT_SIZE)
+    output_size: Ints = attr((), OUTPUT_SIZE, normal=_asked)
     layout: str = attr("NCW", LAYOUT)
     out_layout: str = attr("", OUT_LAYOUT)
 
 
 class AdaptivePool2DAttrs(Attrs, key="relay.attrs.AdaptivePool2DAttrs"):
-    output_size: Ints = attr((), OUTPUT_SIZE)
+    output_size: Ints = attr((), OUTPUT_SIZE, normal=_asked)
     layout: str = attr("NCHW", LAYOUT)
     out_layout: str = attr("", OUT_LAYOUT)
 
 
 class AdaptivePool3DAttrs(Attrs, key="relay.attrs.AdaptivePool3DAttrs"):
-    output_size: Ints = attr((), OUTPUT_SIZE)
+    output_size: Ints = attr((), OUTPUT_SIZE, normal=_asked)
     layout: str = attr("NCDHW", LAYOUT)
     out_layout: str = attr("", OUT_LAYOUT)
 
@@ -85,164 +124,257 @@ def asked_sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
     return sizes * axes if len(sizes) == 1 else sizes
 
 
+# -- gradients: along each axis of space by itself
+
+
+def _adaptive_gradient(kind: str) -> GradientRule:
+    def build(attrs: Anything, x: Expr) -> Expr:
+        axes = "".join(letter for letter in "DHW" if letter in attrs.layout)
+        value, dtype = laid_out(x, attrs.layout, "NC" + axes), tensor_type(x).dtype
+        shape = shape_in(x, attrs.layout, "NC" + axes)
+        asked = (*attrs["output_size"],) if hasattr(attrs, "output_size") else (1,) * len(axes)
+        asked = asked * len(axes) if len(asked) == 1 else asked or tuple(shape[2:])
+        for axis, (extent, count) in enumerate(zip(shape[2:], asked, strict=True), 2):
+            windows = [range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count)]
+            if kind == "max":
+                value = _maxima(value, axis, windows)
+            else:
+                value = _means(value, axis, len(shape), windows, extent, dtype)
+        return laid_out(value, "NC" + axes, attrs.out_layout or attrs.layout)
+
+    return composed(build)
+
+
+def _maxima(value: Expr, axis: int, windows: list[range]) -> Expr:
+    """A window that is shorter than others names its last element again."""
+    longest = max(map(len, windows))
+    places = [min(w.start + k, w.stop - 1) for w in windows for k in range(longest)]
+    indices = Constant(NDArray.from_list([*places], (len(windows), longest), "int32"))
+    return relay.max(relay.take(value, indices, axis), [axis + 1])
+
+
+def _means(value: Expr, axis: int, rank: int, windows: list[range], extent: int, dtype: str) -> Expr:
+    """A product with the matrix that holds each window's shares."""
+    shares = [1 / len(window) if k in window else 0.0 for window in windows for k in range(extent)]
+    matrix = Constant(NDArray.from_list([*shares], (len(windows), extent), dtype))
+    order = [*[a for a in range(rank) if a != axis], axis]
+    product = relay.nn.dense(relay.transpose(value, order), matrix)
+    return relay.transpose(product, sorted(range(rank), key=order.__getitem__))
+
+
+_GRADIENTS = {
+    "max": Gradient("dy goes to the largest element of its window", _adaptive_gradient("max")),
+    "avg": Gradient("dy is spread evenly over its window", _adaptive_gradient("avg")),
+}
+
+# -- lowerings
+
+
+def _adaptive_te(kind: str) -> Lowering:
+    """Windows that overlap by one element where the sizes do not divide; each has its own number of
+    elements, so the longest is visited, and what is beyond the others' end left out.
+    """
+
+    def lower(call: Lowered) -> list[Tensor]:
+        x, dtype = call.inputs[0], dtype_of(call.inputs[0])
+        letters = "".join([letter for letter in "DHW" if letter in call.attrs.layout])
+        axes = spatial_places(call.attrs, letters, len(x.shape))
+        extents = [dims(x)[axis] for axis in axes]
+        wanted = asked_sizes(call.attrs, len(axes)) or extents
+        shape = list(dims(x))
+        for axis, size in zip(axes, wanted, strict=True):
+            shape[axis] = size
+        spans = [_Span(*pair) for pair in zip(extents, wanted, strict=True)]
+        within = reduce_axes([span.longest for span in spans])
+
+        def seen(*i: Value) -> Value:
+            at, inside = list(i), []
+            for axis, u, span in zip(axes, within, spans, strict=True):
+                at[axis] = span.start(i[axis]) + u
+                inside += [] if span.even else [at[axis] < span.end(i[axis])]
+            neutral = least(dtype) if kind == "max" else number(0, dtype)
+            return guarded(every(inside), x(*at), neutral) if inside else x(*at)
+
+        if kind == "max":
+            return [stage(shape, lambda *i: greatest(seen(*i), within), call.name)]
+        wide = sum_type(dtype)
+        sums = stage(shape, lambda *i: sum_over(cast(seen(*i), wide), within), f"{call.name}_sum")
+
+        def count(i: Sequence[Value]) -> Value:
+            return product([span.count(i[axis]) for axis, span in zip(axes, spans, strict=True)])
+
+        return [stage(shape, lambda *i: share(sums(*i), count(i), dtype), call.name)]
+
+    return lower
+
+
+class _Span:
+    """How an axis of `extent` elements is divided into `windows`."""
+
+    def __init__(self, extent: Anything, windows: Anything) -> None:
+        self.extent, self.windows = extent, windows
+        both = isinstance(extent, int) and isinstance(windows, int)
+        self.even = known(windows) == 1 or extent is windows or (both and extent % windows == 0)
+        if self.even:
+            self.longest = extent if known(windows) == 1 else 1 if extent is windows else extent // windows
+        else:
+            self.longest = quotient(extent - 1, windows) + 2
+
+    def start(self, i: Value) -> Value:
+        if self.even:
+            return i * self.longest
+        return te.floordiv(i * self.extent, self.windows)
+
+    def end(self, i: Value) -> Value:
+        return te.floordiv((i + 1) * self.extent + self.windows - 1, self.windows)
+
+    def count(self, i: Value) -> Anything:
+        return self.longest if self.even else self.end(i) - self.start(i)
+
+
+# -- the operators
+
+
 _COUNTS = ("one axis", "two axes", "three axes")
 
 
-def _adaptive(kind: str, axes: str, attrs: type[Attrs]) -> Op:
+def _adaptive(
+    kind: str, axes: str, attrs: type[Attrs], example: Example
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an adaptive pool, of `kind` "max" or "avg", over the axes of space `axes`."""
     n = len(axes)
     picked = r"\max_{u}" if kind == "max" else r"\frac{1}{n} \sum_{u}"
     window = r"u \in [\lfloor \tfrac{i d}{m} \rfloor, \lceil \tfrac{(i + 1) d}{m} \rceil)"
-    return declare(
+    return operator(
         f"nn.adaptive_{kind}_pool{n}d",
-        f"Divides {_COUNTS[n - 1]} into as many windows as asked for, and takes the "
-        f"{'maximum' if kind == 'max' else 'mean'} of each.",
+        description=(
+            f"Divides {_COUNTS[n - 1]} into as many windows as asked for, and takes the "
+            f"{'maximum' if kind == 'max' else 'mean'} of each."
+        ),
         formula=rf"y_{{\ldots,i}} = {picked}\, x_{{\ldots,u}}, \quad {window}"
         + (r"\ \text{on each axis}" if n > 1 else ""),
-        relation=_sized(f"Adaptive{kind.capitalize()}Pool{n}D", axes),
-        attrs=attrs,
-        pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-        flops=flops_per_input,
-        compute=resized_to(kind, axes, asked_sizes),
         family="pooling",
         level=10,
-        gradient=f"pooling.adaptive_{'maximum' if kind == 'max' else 'mean'}",
-        lowering=f"pool.adaptive_{kind}",
-    )
-
-
-_ADAPTIVE_MAX_POOL1D = _adaptive("max", "W", AdaptivePool1DAttrs)
-_ADAPTIVE_MAX_POOL2D = _adaptive("max", "HW", AdaptivePool2DAttrs)
-_ADAPTIVE_MAX_POOL3D = _adaptive("max", "DHW", AdaptivePool3DAttrs)
-_ADAPTIVE_AVG_POOL1D = _adaptive("avg", "W", AdaptivePool1DAttrs)
-_ADAPTIVE_AVG_POOL2D = _adaptive("avg", "HW", AdaptivePool2DAttrs)
-_ADAPTIVE_AVG_POOL3D = _adaptive("avg", "DHW", AdaptivePool3DAttrs)
-
-
-def _global(kind: str) -> Op:
-    picked = r"\max_{i,j}" if kind == "max" else r"\frac{1}{hw} \sum_{i,j}"
-    return declare(
-        f"nn.global_{kind}_pool2d",
-        f"The {'maximum' if kind == 'max' else 'mean'} of each channel's image.",
-        formula=rf"y_{{b,c,0,0}} = {picked}\, x_{{b,c,i,j}}",
-        relation=_sized(f"Global{kind.capitalize()}Pool2D", "HW"),
-        attrs=GlobalPool2DAttrs,
+        relation=_sized(f"Adaptive{kind.capitalize()}Pool{n}D", axes),
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=flops_per_input,
-        compute=resized_to(kind, "HW", asked_sizes),
+        reference=resized_to(kind, axes, asked_sizes),
+        gradient=_GRADIENTS[kind],
+        lowering=_adaptive_te(kind),
+        layout=pool_layout,
+        precision=Precision.FOLLOW if kind == "max" else Precision.NEVER,
+        example=example,
+        attrs=attrs,
+    )
+
+
+def _global(kind: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a pool of whole images, of `kind` "max" or "avg"."""
+    picked = r"\max_{i,j}" if kind == "max" else r"\frac{1}{hw} \sum_{i,j}"
+    return operator(
+        f"nn.global_{kind}_pool2d",
+        description=f"The {'maximum' if kind == 'max' else 'mean'} of each channel's image.",
+        formula=rf"y_{{b,c,0,0}} = {picked}\, x_{{b,c,i,j}}",
         family="pooling",
         level=2,
-        gradient=f"pooling.adaptive_{'maximum' if kind == 'max' else 'mean'}",
-        lowering=f"pool.adaptive_{kind}",
+        relation=_sized(f"Global{kind.capitalize()}Pool2D", "HW"),
+        pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+        flops=flops_per_input,
+        reference=resized_to(kind, "HW", asked_sizes),
+        gradient=_GRADIENTS[kind],
+        lowering=_adaptive_te(kind),
+        layout=pool_layout,
+        precision=Precision.FOLLOW if kind == "max" else Precision.NEVER,
+        example=lambda build: build(IMAGE),
+        attrs=GlobalPool2DAttrs,
     )
 
 
-_GLOBAL_MAX_POOL2D = _global("max")
-_GLOBAL_AVG_POOL2D = _global("avg")
-
-Size = int | Sequence[int] | None
-
-
-def _asked(output_size: Size) -> Anything:
-    return () if output_size is None else output_size
-
-
+@_adaptive("max", "W", AdaptivePool1DAttrs, lambda build: build(SIGNAL, 2))
 def adaptive_max_pool1d(
-    data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
+    data: Operand, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
 ) -> Call:
-    """The maxima of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w)."""
-    """The greatest element of each of `output_size` regions; None keeps the data's size."""
-    return Call(
-        _ADAPTIVE_MAX_POOL1D,
-        [expr(data)],
-        AdaptivePool1DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
-    )
+    """Take the maxima of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w).
+
+    None as a size keeps the data's.
+    """
 
 
+@_adaptive("avg", "W", AdaptivePool1DAttrs, lambda build: build(SIGNAL, 2))
 def adaptive_avg_pool1d(
-    data: Expr, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
+    data: Operand, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
 ) -> Call:
-    """The means of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w)."""
-    """The mean of each of `output_size` regions; None keeps the data's size."""
-    return Call(
-        _ADAPTIVE_AVG_POOL1D,
-        [expr(data)],
-        AdaptivePool1DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
-    )
+    """Take the means of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w).
+
+    None as a size keeps the data's.
+    """
 
 
+@_adaptive("max", "HW", AdaptivePool2DAttrs, lambda build: build(IMAGE, 2))
 def adaptive_max_pool2d(
-    data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
+    data: Operand, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
 ) -> Call:
-    """The maxima of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w)."""
-    """The greatest element of each of `output_size` regions; None keeps the data's size."""
-    return Call(
-        _ADAPTIVE_MAX_POOL2D,
-        [expr(data)],
-        AdaptivePool2DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
-    )
+    """Take the maxima of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w).
+
+    None as a size keeps the data's.
+    """
 
 
+@_adaptive("avg", "HW", AdaptivePool2DAttrs, lambda build: build(IMAGE, 2))
 def adaptive_avg_pool2d(
-    data: Expr, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
+    data: Operand, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
 ) -> Call:
-    """The means of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w)."""
-    """The mean of each of `output_size` regions; None keeps the data's size."""
-    return Call(
-        _ADAPTIVE_AVG_POOL2D,
-        [expr(data)],
-        AdaptivePool2DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
-    )
+    """Take the means of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w).
+
+    None as a size keeps the data's.
+    """
 
 
+@_adaptive("max", "DHW", AdaptivePool3DAttrs, lambda build: build(VOLUME, 2))
 def adaptive_max_pool3d(
-    data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
+    data: Operand, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
 ) -> Call:
-    """The maxima of `data` (N, C, D, H, W) in as many windows as `output_size` says: (N, C, d, h, w)."""
-    """The greatest element of each of `output_size` regions; None keeps the data's size."""
-    return Call(
-        _ADAPTIVE_MAX_POOL3D,
-        [expr(data)],
-        AdaptivePool3DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
-    )
+    """Take the maxima of `data` (N, C, D, H, W) in `output_size` windows: (N, C, d, h, w).
+
+    None as a size keeps the data's.
+    """
 
 
+@_adaptive("avg", "DHW", AdaptivePool3DAttrs, lambda build: build(VOLUME, 2))
 def adaptive_avg_pool3d(
-    data: Expr, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
+    data: Operand, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
 ) -> Call:
-    """The means of `data` (N, C, D, H, W) in as many windows as `output_size` says: (N, C, d, h, w)."""
-    """The mean of each of `output_size` regions; None keeps the data's size."""
-    return Call(
-        _ADAPTIVE_AVG_POOL3D,
-        [expr(data)],
-        AdaptivePool3DAttrs(output_size=_asked(output_size), layout=layout, out_layout=out_layout),
-    )
+    """Take the means of `data` (N, C, D, H, W) in `output_size` windows: (N, C, d, h, w).
+
+    None as a size keeps the data's.
+    """
 
 
-def global_max_pool1d(data: Expr, layout: str = "NCW", out_layout: str = "") -> Call:
-    """The maximum of each channel: adaptive_max_pool1d to one element."""
+def global_max_pool1d(data: Operand, layout: str = "NCW", out_layout: str = "") -> Call:
+    """Take the maximum of each channel: adaptive_max_pool1d to one element."""
     return adaptive_max_pool1d(data, (1,), layout, out_layout)
 
 
-def global_avg_pool1d(data: Expr, layout: str = "NCW", out_layout: str = "") -> Call:
-    """The mean of each channel: adaptive_avg_pool1d to one element."""
+def global_avg_pool1d(data: Operand, layout: str = "NCW", out_layout: str = "") -> Call:
+    """Take the mean of each channel: adaptive_avg_pool1d to one element."""
     return adaptive_avg_pool1d(data, (1,), layout, out_layout)
 
 
-def global_max_pool2d(data: Expr, layout: str = "NCHW", out_layout: str = "") -> Call:
-    """`data` (N, C, H, W): (N, C, 1, 1)."""
-    return Call(_GLOBAL_MAX_POOL2D, [expr(data)], GlobalPool2DAttrs(layout=layout, out_layout=out_layout))
+@_global("max")
+def global_max_pool2d(data: Operand, layout: str = "NCHW", out_layout: str = "") -> Call:
+    """Take the maximum of each channel of `data` (N, C, H, W): (N, C, 1, 1)."""
 
 
-def global_avg_pool2d(data: Expr, layout: str = "NCHW", out_layout: str = "") -> Call:
-    """`data` (N, C, H, W): (N, C, 1, 1)."""
-    return Call(_GLOBAL_AVG_POOL2D, [expr(data)], GlobalPool2DAttrs(layout=layout, out_layout=out_layout))
+@_global("avg")
+def global_avg_pool2d(data: Operand, layout: str = "NCHW", out_layout: str = "") -> Call:
+    """Take the mean of each channel of `data` (N, C, H, W): (N, C, 1, 1)."""
 
 
-def global_max_pool3d(data: Expr, layout: str = "NCDHW", out_layout: str = "") -> Call:
-    """The maximum of each channel: adaptive_max_pool3d to one element."""
+def global_max_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = "") -> Call:
+    """Take the maximum of each channel: adaptive_max_pool3d to one element."""
     return adaptive_max_pool3d(data, (1, 1, 1), layout, out_layout)
 
 
-def global_avg_pool3d(data: Expr, layout: str = "NCDHW", out_layout: str = "") -> Call:
-    """The mean of each channel: adaptive_avg_pool3d to one element."""
+def global_avg_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = "") -> Call:
+    """Take the mean of each channel: adaptive_avg_pool3d to one element."""
     return adaptive_avg_pool3d(data, (1, 1, 1), layout, out_layout)

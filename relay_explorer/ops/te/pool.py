@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..nn.pool_adaptive import asked_sizes
 from ..nn.pool_shape import spatial_places
 from ..nn.sliding import sides
 from .binary import whole_quotient
 from .library import te, tirx
-from .lowered import Lowered, Lowering
+from .lowered import Lowered
 from .pad import padded
-from .reduce import greatest, place_of
 from .tensors import (
     Tensor,
     Value,
@@ -26,18 +24,12 @@ from .tensors import (
     every,
     guarded,
     is_float,
-    known,
-    least,
-    narrowed,
     number,
-    plain,
     product,
     quotient,
     reduce_axes,
     remainder,
-    stage,
     sum_over,
-    sum_type,
 )
 
 SPACE = ("W", "HW", "DHW")
@@ -142,137 +134,8 @@ def lowest(dtype: str) -> Value:
     return number(False, "bool") if dtype == "bool" else tirx.min_value(dtype)
 
 
-def maximum(call: Lowered) -> list[Tensor]:
-    x = call.inputs[0]
-    pool = Pool(call, x)
-    data = pool.surrounded(lowest(dtype_of(x)))
-    within = reduce_axes([size for size, _, _ in pool.windows])
-    return [stage(pool.shape(), lambda *i: greatest(data(*pool.seen(i, within)), within), call.name)]
-
-
-def mean(call: Lowered) -> list[Tensor]:
-    x = call.inputs[0]
-    pool, dtype = Pool(call, x), dtype_of(x)
-    data = pool.surrounded(number(0, dtype))
-    within = reduce_axes([size for size, _, _ in pool.windows])
-
-    def window_sum(*i: Value) -> Value:
-        return sum_over(cast(data(*pool.seen(i, within)), sum_type(dtype)), within)
-
-    sums = stage(pool.shape(), window_sum, f"{call.name}_sum")
-    return [stage(pool.shape(), lambda *i: share(sums(*i), pool.elements(i), dtype), call.name)]
-
-
 def share(total: Value, count: Value, dtype: str) -> Value:
     """A total divided by a count; of integers the whole part."""
     kind = dtype_of(total)
     counted = number(count, kind) if isinstance(count, int) else cast(count, kind)
     return cast(total / counted if is_float(kind) else whole_quotient(total, counted), dtype)
-
-
-def maximum_grad(call: Lowered) -> list[Tensor]:
-    """Where each window's greatest element lies, the first of equal ones, is a stage of its own."""
-    grad, x = call.inputs
-    pool, dtype = Pool(call, x), dtype_of(x)
-    data = pool.surrounded(least(dtype))
-    sizes = [size for size, _, _ in pool.windows]
-    within = reduce_axes(sizes)
-
-    def place(u: Sequence[Value]) -> Value:
-        return (u[0] * sizes[1] + u[1]).astype("int32")
-
-    best = stage(
-        pool.shape(), lambda *i: greatest(plain(data(*pool.seen(i, within))), within), f"{call.name}_best"
-    )
-    again = reduce_axes(sizes, "m")
-
-    def first(*i: Value) -> Value:
-        here = plain(data(*pool.seen(i, again)))
-        return place_of(here, best(*i), place(again), again, last=False)
-
-    found = stage(pool.shape(), first, f"{call.name}_places")
-
-    def visit(window: list[Value], u: Sequence[Value]) -> Value:
-        value = cast(grad(*window), sum_type(dtype))
-        return te.if_then_else(found(*window) == place(u), value, number(0, sum_type(dtype)))
-
-    return [narrowed(stage(x.shape, lambda *q: pool.under(q, visit), call.name), dtype, call.name)]
-
-
-def mean_grad(call: Lowered) -> list[Tensor]:
-    grad, x = call.inputs
-    pool, dtype = Pool(call, x), dtype_of(x)
-
-    def visit(window: list[Value], u: Sequence[Value]) -> Value:
-        return share(cast(grad(*window), sum_type(dtype)), pool.elements(window), sum_type(dtype))
-
-    return [narrowed(stage(x.shape, lambda *q: pool.under(q, visit), call.name), dtype, call.name)]
-
-
-# -- pools that are told the output's size
-
-
-def _adaptive(kind: str) -> Lowering:
-    """Windows that overlap by one element where the sizes do not divide; each has its own number of
-    elements, so the longest is visited, and what is beyond the others' end left out.
-    """
-
-    def lower(call: Lowered) -> list[Tensor]:
-        x, dtype = call.inputs[0], dtype_of(call.inputs[0])
-        letters = "".join([letter for letter in "DHW" if letter in call.attrs.layout])
-        axes = spatial_places(call.attrs, letters, len(x.shape))
-        extents = [dims(x)[axis] for axis in axes]
-        wanted = asked_sizes(call.attrs, len(axes)) or extents
-        shape = list(dims(x))
-        for axis, size in zip(axes, wanted, strict=True):
-            shape[axis] = size
-        spans = [_Span(*pair) for pair in zip(extents, wanted, strict=True)]
-        within = reduce_axes([span.longest for span in spans])
-
-        def seen(*i: Value) -> Value:
-            at, inside = list(i), []
-            for axis, u, span in zip(axes, within, spans, strict=True):
-                at[axis] = span.start(i[axis]) + u
-                inside += [] if span.even else [at[axis] < span.end(i[axis])]
-            neutral = least(dtype) if kind == "max" else number(0, dtype)
-            return guarded(every(inside), x(*at), neutral) if inside else x(*at)
-
-        if kind == "max":
-            return [stage(shape, lambda *i: greatest(seen(*i), within), call.name)]
-        wide = sum_type(dtype)
-        sums = stage(shape, lambda *i: sum_over(cast(seen(*i), wide), within), f"{call.name}_sum")
-
-        def count(i: Sequence[Value]) -> Value:
-            return product([span.count(i[axis]) for axis, span in zip(axes, spans, strict=True)])
-
-        return [stage(shape, lambda *i: share(sums(*i), count(i), dtype), call.name)]
-
-    return lower
-
-
-class _Span:
-    """How an axis of `extent` elements is divided into `windows`."""
-
-    def __init__(self, extent: Any, windows: Any) -> None:
-        self.extent, self.windows = extent, windows
-        both = isinstance(extent, int) and isinstance(windows, int)
-        self.even = known(windows) == 1 or extent is windows or (both and extent % windows == 0)
-        if self.even:
-            self.longest = extent if known(windows) == 1 else 1 if extent is windows else extent // windows
-        else:
-            self.longest = quotient(extent - 1, windows) + 2
-
-    def start(self, i: Value) -> Value:
-        if self.even:
-            return i * self.longest
-        return te.floordiv(i * self.extent, self.windows)
-
-    def end(self, i: Value) -> Value:
-        return te.floordiv((i + 1) * self.extent + self.windows - 1, self.windows)
-
-    def count(self, i: Value) -> Any:
-        return self.longest if self.even else self.end(i) - self.start(i)
-
-
-adaptive_max = _adaptive("max")
-adaptive_avg = _adaptive("avg")

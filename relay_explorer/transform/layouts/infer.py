@@ -13,16 +13,10 @@ _ELEMENTWISE = (
             "cast",
     "annotation.stop_fusion",
     )  # fmt: skip
-_POOLS = tuple(
-    f"nn.{kind}_pool{axes}d"
-    for kind in ("max", "avg", "global_max", "global_avg", "adaptive_max", "adaptive_avg")
-    for axes in (1, 2, 3)
-)
 _CONVOLUTIONS = tuple(f"nn.conv{axes}d" for axes in (1, 2, 3))
 
 RULES: dict[str, LayoutRule] = {
     **dict.fromkeys(_ELEMENTWISE, same.elementwise_layout),
-    **dict.fromkeys(_POOLS, images.pool),
     **dict.fromkeys(_CONVOLUTIONS, images.convolution),
     **{f"{name}_transpose": images.transposed_convolution for name in _CONVOLUTIONS},
     "nn.deformable_conv2d": images.convolution,

@@ -34,13 +34,8 @@ DEFAULT_FOLLOW_LIST = [
     "dyn.full", "shape_of", "image.resize2d",
     # give the element type that they are told
     "cast", "cast_like",
-    # pools
-    "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d",
-    "nn.global_max_pool2d", "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "nn.adaptive_max_pool3d",
 ]  # fmt: skip
 DEFAULT_NEVER_LIST = [
-    # add up many numbers
-    "nn.global_avg_pool2d", "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d",
 ]  # fmt: skip
 
 

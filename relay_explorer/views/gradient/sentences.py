@@ -18,7 +18,6 @@ FORMULAS = {
     "elementwise.cast": "dx = dy, in the element type of x",
     "elementwise.none": "the value does not move smoothly with any argument: nothing goes back",
     "elementwise.same": "dx = dy",
-    "pooling.pool2d": "dy goes to the largest of its window (max), or is spread evenly over it (avg)",
     "shape.broadcast": "dx = dy, summed over the axes along which x was stretched",
     "shape.collapsed": "dx = dy, stretched again over the axes that were summed",
     "shape.moved": "each dy goes to where its element came from; what was taken twice gets the sum",
