@@ -14,7 +14,7 @@ from ..ir.show import show_shape
 from ..ir.types import Dim, TensorType, Type
 from .arguments import Operand, computed, int_const, static_ints
 from .calls import relay
-from .examples import X, t
+from .examples import X, ints, t
 from .gradient_tools import MOVED, zeros_of
 from .layouts.axes import slice_like as slice_like_layout
 from .layouts.axes import strided_slice as strided_slice_layout
@@ -173,6 +173,7 @@ def _clipped(bound: int, dim: Anything, low: Anything, high: Anything) -> Anythi
     example=lambda build: [
         build(X, [0, 1], [2, 5], [1, 2]),
         build(X, [1], [2], axes=[1], slice_mode="size"),
+        build(X, ints(1), [2]),  # the program computes where it begins
     ],
 )
 def strided_slice(
