@@ -55,7 +55,7 @@ def chain() -> Case:
     """A network without choices: as many layers as the list has words."""
     word, state = (relay.var(name, shape=(1, SIZE)) for name in ("word", "state"))
     w = relay.var("w", shape=(SIZE, SIZE))
-    value = state
+    value: relay.Expr = state
     for _ in range(CALLS):
         value = relay.tanh(relay.add(relay.nn.dense(value, w), word))
     module = IRModule.from_expr(relay.Function([word, state, w], value))

@@ -224,7 +224,7 @@ NETRON_PAGE = """{
 
 def measure_netron(browser: Browser, path: Path) -> dict[str, float] | None:
     """The same graph in Netron; None when it did not draw it."""
-    import netron  # type: ignore[import-untyped]
+    import netron
 
     port = free_port()
     with redirect_stdout(io.StringIO()):

@@ -87,19 +87,19 @@ class Trace(Recorder[EvaluationEvent]):
         self.operators: list[tuple[Instruction, list[Any]]] = []
         self.choices: list[tuple[Instruction, Frame]] = []
         self.calls: list[tuple[Closure, tuple[Any, ...]]] = []
-        self.kinds: Counter[Kind] = Counter()
+        self.instructions: Counter[Kind] = Counter()
 
     def record(self, event: EvaluationEvent) -> None:
         match event:
             case ValueComputed(instruction, frame):
-                self.kinds[instruction.kind] += 1
+                self.instructions[instruction.kind] += 1
                 if instruction.kind is Kind.OPERATOR:
                     self.operators.append((instruction, [frame[i] for i in instruction.operands]))
             case BranchChosen(instruction, frame):
-                self.kinds[instruction.kind] += 1
+                self.instructions[instruction.kind] += 1
                 self.choices.append((instruction, frame))
             case FunctionEntered(code, frame, callee):
-                self.kinds[Kind.CALL] += 1
+                self.instructions[Kind.CALL] += 1
                 self.calls.append((callee, tuple(frame[: len(code.function.params)])))
 
 
@@ -141,7 +141,7 @@ def parts(case: Case) -> tuple[list[tuple[str, str, float]], float]:
         ("dispatch to them", "", least["operators"] - least["kernels"]),
         ("matching and branches", f"{len(trace.choices):,}", least["choices"]),
         ("frames of calls", f"{len(trace.calls):,}", least["calls"]),
-        ("stepping, tuples, values", f"{sum(trace.kinds.values()):,} instructions", rest),
+        ("stepping, tuples, values", f"{sum(trace.instructions.values()):,} instructions", rest),
         ("arguments checked, results wrapped", "1", least["whole"] - least["inside"]),
     ]
     return rows, least["whole"]

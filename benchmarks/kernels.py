@@ -21,6 +21,7 @@ from benchmarks.common import report, table
 from relay_explorer import models
 from relay_explorer.ir import Call, Function, IRModule, Op, TensorType, TupleType
 from relay_explorer.ir.narrow import as_tensor_type
+from relay_explorer.ir.types import Shape
 from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.codegen.compile_kernel import generated, scheduled
 from relay_explorer.lower.passes.layouts import blocked_layouts
@@ -60,7 +61,7 @@ def kernels_of(name: str, target: Target) -> Counter[Function]:
     }
     module, _ = optimize(module, params=params, level=3, layouts=blocked_layouts(target))
     found: Counter[str] = Counter()
-    kernels = {}
+    kernels: dict[str, Any] = {}
     for node in post_order(infer_types(module)["main"].body):
         if isinstance(node, Call) and isinstance(node.op, Function):
             alone = infer_types(IRModule.from_expr(Function(node.op.params, node.op.body)))["main"]
@@ -97,18 +98,18 @@ def layer(function: Function) -> tuple[str, Callable[[], object]] | None:
         text = f"dense {shape[-1]} → {out[-1]}"
         first: Callable[[], torch.Tensor] = lambda: functional.linear(x, w, b if additions else None)  # noqa: E731
     else:
-        shape = layout_map(attrs.data_layout, "NCHW").forward(x_type.shape, 0, "the data")
-        out = layout_map(attrs.out_layout, "NCHW").forward(out_type.shape, 0, "the result")
+        shape = sizes(layout_map(attrs.data_layout, "NCHW").forward(x_type.shape, 0, "the data"))
+        out = sizes(layout_map(attrs.out_layout, "NCHW").forward(out_type.shape, 0, "the result"))
         size, stride, groups = tuple(attrs.kernel_size), tuple(attrs.strides), int(attrs.groups)
-        x = torch.ones(*shape)  # type: ignore[arg-type]  # sizes are known
-        w, b = torch.ones(out[1], shape[1] // groups, *size), torch.ones(out[1])  # type: ignore[arg-type]
+        x = torch.ones(*shape)
+        w, b = torch.ones(out[1], shape[1] // groups, *size), torch.ones(out[1])
         padding = tuple(attrs.padding)[:2]
         text = f"{size[0]} × {size[1]}, {shape[1]} → {out[1]}, {out[2]} × {out[3]}"
         text += f", stride {stride[0]}" if stride[0] > 1 else ""
         first = lambda: functional.conv2d(  # noqa: E731
             x, w, b if additions else None, stride, padding, 1, groups
         )
-    rest = torch.ones(*out)  # type: ignore[arg-type]
+    rest = torch.ones(*out)
 
     def run() -> object:
         with torch.inference_mode():
@@ -118,6 +119,11 @@ def layer(function: Function) -> tuple[str, Callable[[], object]] | None:
             return torch.relu(y) if "nn.relu" in names else y
 
     return text, run
+
+
+def sizes(shape: Shape) -> tuple[int, ...]:
+    """The shape as numbers; a layout is computed with dimensions of any kind."""
+    return TensorType(shape).concrete_shape
 
 
 def flops(function: Function) -> int:

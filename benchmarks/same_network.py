@@ -114,7 +114,7 @@ def _batch_norm(
 def as_onnx(module: IRModule, weights: Weights) -> bytes:
     """The network as a file that ONNX Runtime reads."""
     data = module["main"].params[0]
-    shape = [int(n) for n in as_tensor_type(data.type_annotation).shape]
+    shape = list(as_tensor_type(data.type_annotation).concrete_shape)
     out = list(as_tensor_type(module["main"].body).concrete_shape)
     nodes = [_onnx_node(step) for step in steps(module)]
     result = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, out)

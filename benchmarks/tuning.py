@@ -106,7 +106,7 @@ def _short(seconds: float) -> float:
 def main() -> None:
     kernel = layer()
     target = Target.of("cpu")
-    whole = {
+    whole: dict[str, Any] = {
         "machine": machine(),
         "target": str(target),
         "lanes": target.lanes(),

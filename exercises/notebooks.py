@@ -63,7 +63,7 @@ def source(name: str) -> NotebookNode:
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    notebook: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
     notebook.nbformat_minor = 5
     return notebook
 
@@ -99,7 +99,8 @@ def release(made: NotebookNode) -> NotebookNode:
         LockCells,
     )
 
-    notebook, resources = copy.deepcopy(made), {}
+    notebook = copy.deepcopy(made)
+    resources: dict[str, Any] = {}
     solutions = ClearSolutions(code_stub={"python": STUB})
     for step in (
         LockCells(),

@@ -6,6 +6,7 @@ from math import pi
 from typing import Any
 
 from figures.canvas import Canvas, Figure
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.relay import IncompleteType, TensorType, Type, op
 
 WIDTH, HEIGHT = 480, 580
@@ -41,7 +42,7 @@ def asked(name: str, shapes: tuple[Shape, ...], attrs: dict[str, Any]) -> list[t
     types = [IncompleteType() if shape is None else TensorType(shape) for shape in shapes]
     schema = operator.attrs_class
     operator.relation.rule(types, len(types) - 1, schema(**attrs) if schema else None, told)
-    return [(str(told.types.get(t, t).shape), isinstance(t, IncompleteType)) for t in types]
+    return [(str(as_tensor_type(told.types.get(t, t)).shape), isinstance(t, IncompleteType)) for t in types]
 
 
 def _type(c: Canvas, x: float, end: float, y: float, shape: str, told: bool) -> None:

@@ -61,8 +61,8 @@ def draw(c: Canvas) -> None:
     for number, (channels, row) in enumerate(SPEEDS.items()):
         hue = HUES[channels]
         c.line(*[(_x(sums), _y(speed)) for sums, speed in row], edge=hue)
-        for sums, speed in row:
-            _mark(c, _x(sums), _y(speed), channels, hue)
+        for total, reached in row:
+            _mark(c, _x(total), _y(reached), channels, hue)
         x = (10, 122, 196)[number]
         _mark(c, x, HEIGHT - 16, channels, hue)
         c.text(x + 10, HEIGHT - 12, f"{channels} wide" if number else "1 vector wide", size=12.5)

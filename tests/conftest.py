@@ -62,7 +62,7 @@ def alone(what: str) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def site() -> Path:
     """The folder of the built book; built here, which does little when nothing has changed."""
-    from build_book import SITE, build
+    from tools.build_book import SITE, build
 
     with alone("book"):
         done = build()

@@ -18,8 +18,8 @@ import jupytext
 
 from relay_explorer import _project
 
-sys.path.insert(0, str(Path(__file__).parent))
-from plain_markdown import MarkupError, Translator
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tools.plain_markdown import MarkupError, Translator
 
 ROOT = Path(__file__).parents[1]
 # What a page's code says if it compiles: it needs TVM.

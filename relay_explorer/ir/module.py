@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any as Anything
 from typing import TypeVar
 
 from .adt import Constructor, TypeData
@@ -208,7 +209,7 @@ class IRModule:
     def get_global_type_vars(self) -> list[GlobalTypeVar]:
         return list(self.type_definitions)
 
-    def get_type(self, name: str) -> tuple[TypeData | GlobalTypeVar | Constructor, ...]:
+    def get_type(self, name: str) -> tuple[Anything, ...]:
         """The type variable, then its constructors, as `tvm.IRModule.get_type` gave them."""
         var = self.get_global_type_var(name)
         return (var, *self.type_definitions[var].constructors)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any as Anything
+from typing import TypeVar, overload
 
 from ..ir.attrs import Attrs
 from ..ir.errors import RelayError, UnknownOperatorError
@@ -21,6 +22,8 @@ from ..ir.hooks import provide
 from ..ir.op import Op, Relation, RelationError, Reporter
 from ..ir.types import Type
 from .relation import known
+
+F = TypeVar("F", bound=Callable[..., Anything])
 
 
 def register(op_name: str, describe: str = "") -> Op:
@@ -125,6 +128,12 @@ def register_stateful(op_name: str, stateful: bool, level: int = 10) -> Anything
     return register_op_attr(op_name, "TOpIsStateful", stateful, level)
 
 
+@overload
+def register_mixed_precision_conversion(op_name: str, func: F, level: int = 10) -> F: ...
+@overload
+def register_mixed_precision_conversion(
+    op_name: str, func: None = None, level: int = 10
+) -> Callable[[F], F]: ...
 def register_mixed_precision_conversion(op_name: str, func: Anything = None, level: int = 10) -> Anything:
     """How the pass ToMixedPrecision treats the operator: a function of a call and of the element type aimed
     at, which gives the category (`transform.mixed_precision`), the element type that is accumulated in, and
@@ -133,6 +142,10 @@ def register_mixed_precision_conversion(op_name: str, func: Anything = None, lev
     return register_op_attr(op_name, "FTVMMixedPrecisionConversionType", func, level)
 
 
+@overload
+def register_legalize(op_name: str, legal_op: F, level: int = 10) -> F: ...
+@overload
+def register_legalize(op_name: str, legal_op: None = None, level: int = 10) -> Callable[[F], F]: ...
 def register_legalize(op_name: str, legal_op: Anything = None, level: int = 10) -> Anything:
     """What the pass Legalize puts in the place of the operator: a function of the attributes, the arguments,
     and the types of the arguments and of the result; it gives an expression, or None. Without it, a

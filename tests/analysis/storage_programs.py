@@ -74,7 +74,7 @@ class _Maker:
             elif depth < 2:
                 same = {e: None for e in pool if isinstance(e, Var) or self.rng.random() < 0.5}
                 branches = [self._of_shape(same, shapes, shape, a, depth) for _ in range(2)]
-                keep(If(self.flag, *branches), shape)
+                keep(If(self.flag, branches[0], branches[1]), shape)
         result: Expr = Tuple(self.rng.sample(pool, min(3, len(pool)))) if depth == 0 else pool[-1]
         for variable, value in reversed(lets):
             result = Let(variable, value, result)
@@ -85,7 +85,7 @@ class _Maker:
         self, known: dict[Expr, None], shapes: dict[int, Any], shape: Any, start: Expr, depth: int
     ) -> Expr:
         """A branch whose value has the shape of `start`."""
-        inner = relay.tanh(start)
+        inner: Expr = relay.tanh(start)
         for _ in range(self.rng.randrange(4)):
             others = [e for e in known if shapes[id(e)] == shape]
             name = Var(f"w{self.rng.randrange(1000)}")
@@ -168,7 +168,7 @@ class Machine:
         while owner in self.plan.code.within:  # a part of another tensor is written with that
             owner = self.plan.code.within[owner][0]
         assert (self.owner[stretch] == owner).all(), f"tensor {tensor} was overwritten"
-        return self.arena[stretch].view(type_.dtype).reshape([int(d) for d in type_.shape])  # type: ignore[call-overload]
+        return self.arena[stretch].view(type_.dtype).reshape(type_.concrete_shape)
 
     def write(self, tensor: int, value: Any) -> None:
         place = self.plan.places[tensor]

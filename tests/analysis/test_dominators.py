@@ -98,7 +98,7 @@ def test_a_use_outside_of_the_diamond_moves_the_dominator() -> None:
 
 def test_a_deep_program() -> None:
     x = relay.var("x", shape=(2,))
-    expr = x
+    expr: relay.Expr = x
     for _ in range(20_000):
         expr = relay.nn.relu(expr) + x  # every level uses x: without compression this takes minutes
     tree = post_dominators(expr)

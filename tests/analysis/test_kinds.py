@@ -60,7 +60,7 @@ def test_calls_of_declared_types() -> None:
         (relay.FuncType([SHAPE], TENSOR), "a parameter of a function must be of kind Type"),
         (relay.FuncType([], BOX), "the result of a function must be of kind Type, and `Box` is .* AdtHandle"),
         (relay.FuncType([], relay.TupleType([SHAPE])), "a field of a tuple must be"),
-        (relay.FuncType([], TENSOR, [], [T]), "a constraint of a function type must be of kind Constraint"),
+        (relay.FuncType([], TENSOR, [], [T]), "a constraint of a function type must be of kind Constraint"),  # type: ignore[list-item]  # of a wrong kind
         (relay.TypeCall(T, []), "only a declared type takes arguments, and `t` is none"),
         (relay.TypeCall(relay.GlobalTypeVar("v", TypeKind.Type), []), "what is called must be of kind AdtH"),
         (relay.GlobalTypeVar("Nowhere")(), "the module does not declare the type `Nowhere`"),

@@ -14,6 +14,7 @@ from relay_explorer.analysis.storage import RULES
 from relay_explorer.analysis.straight_line import Origin
 from relay_explorer.execute.code import Block, Kind, compile_function
 from relay_explorer.ir import Call, Expr, Function, IRModule, Op, RelayError, Tuple, Var
+from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.ir.types import TensorType
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps, ToANormalForm
@@ -252,10 +253,10 @@ def test_the_order_decides_how_much_is_needed_at_once() -> None:
 
 def _arguments(function: Function, flag: bool) -> list[Any]:
     rng = np.random.default_rng(3)
-    types = [p.type_annotation for p in function.params]
+    types = [as_tensor_type(p.type_annotation) for p in function.params]
     assert all(isinstance(t, TensorType) for t in types)
     return [
-        np.array(flag) if t.dtype == "bool" else rng.standard_normal(t.concrete_shape).astype(t.dtype)  # type: ignore[union-attr]
+        np.array(flag) if t.dtype == "bool" else rng.standard_normal(t.concrete_shape).astype(t.dtype)
         for t in types
     ]
 

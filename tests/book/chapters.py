@@ -58,7 +58,8 @@ def output(page: str, start: str) -> str:
 
 def explorers(page: str) -> dict[str, Any]:
     """The explorers that a page shows, by name."""
-    return {value.name: value for value in executed(page)[2] if type(value).__name__ == "Explorer"}
+    shown: tuple[Any, ...] = executed(page)[2]
+    return {value.name: value for value in shown if type(value).__name__ == "Explorer"}
 
 
 def shown(page: str) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from relay_explorer import models, relay
 from relay_explorer.ir import Attrs
+from relay_explorer.ir.expr import TupleGetItem
 from relay_explorer.ir.narrow import as_a, as_call, as_op, as_tensor_type
 from relay_explorer.typing import record
 from relay_explorer.typing.events import Ended, Queued
@@ -308,7 +310,8 @@ class TestInference:
         vain = [e.relation.call for e in events if isinstance(e, Ended) and not e.done]
         assert [as_op(as_call(call).op).name for call in vain] == ["add"] * 4
         for call in vain:  # both are field 0 of a batch_norm; elsewhere one is the result of the block before
-            assert [argument.tuple_value.op.name for argument in call.args] == ["nn.batch_norm"] * 2
+            fields = [as_a(TupleGetItem, argument) for argument in as_call(call).args]
+            assert [as_op(as_call(part.tuple_value).op).name for part in fields] == ["nn.batch_norm"] * 2
 
     def test_the_table_of_orders_is_read_aloud_as_it_is(self) -> None:
         printed = output(self.page, "def late")
@@ -333,7 +336,9 @@ class TestInference:
         """TVM also queues the relations of a class that is only joined with another."""
         found = names(self.page)
 
-        class Joined(found["AtTheEnd"]):  # type: ignore[misc]  # a class of the page
+        base: Any = found["AtTheEnd"]
+
+        class Joined(base):  # type: ignore[misc]  # a class of the page
             def bind(self, variable, type_):  # type: ignore[no-untyped-def]  # as there
                 readers = list(variable.readers)
                 super().bind(variable, type_)

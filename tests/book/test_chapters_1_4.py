@@ -27,7 +27,7 @@ def infer(text: str) -> relay.IRModule:
 @pytest.mark.parametrize("page", PAGES)
 class TestPage:
     def test_explorers_show_themselves_as_a_page_needs_them(self, page: str) -> None:
-        explorers = [value for value in executed(page)[2] if type(value).__name__ == "Explorer"]
+        explorers: list[Any] = [value for value in executed(page)[2] if type(value).__name__ == "Explorer"]
         assert len(explorers) == source(page).count("relay_explorer.explore(")
         for explorer in explorers:
             assert 'class="relay-explorer"' in explorer._repr_html_()
@@ -202,7 +202,7 @@ KERNEL_LINKS = {("ch03-kernel", "step", 1), ("ch03-kernel", "step", 20)}  # to t
 def views() -> dict[str, dict[str, Any]]:
     """The data of every explorer of these chapters, by its name."""
     shown = [value for page in PAGES for value in executed(page)[2]]
-    explorers = [value for value in shown if type(value).__name__ == "Explorer"]
+    explorers: list[Any] = [value for value in shown if type(value).__name__ == "Explorer"]
     return {
         as_a(re.Match, re.search(r'id="rx-([\w-]+)"', e._repr_html_()))[1]: e.to_dict() for e in explorers
     }

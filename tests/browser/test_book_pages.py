@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, TimeoutError
+from playwright.sync_api import Browser, Page, Request, TimeoutError, ViewportSize
 
 from tests.browser.pages import ROOT
 
@@ -14,7 +15,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 # Every formula of a page is drawn; on a page without any this holds at once.
 TYPESET = "[...document.querySelectorAll('.math')].every((e) => e.querySelector('.katex math'))"
-SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+SIZES: dict[str, ViewportSize] = {
+    "desktop": {"width": 1280, "height": 800},
+    "phone": {"width": 390, "height": 844},
+}
+
+
+Scheme = Literal["light", "dark"]
 
 
 @dataclass
@@ -26,7 +33,7 @@ class Visit:
 
 
 def visit(
-    browser: Browser, path: Path, size: str = "desktop", scheme: str = "light", fragment: str = ""
+    browser: Browser, path: Path, size: str = "desktop", scheme: Scheme = "light", fragment: str = ""
 ) -> Visit:
     """Open a page as a file, with every request beyond the disk refused and noted."""
     context = browser.new_context(
@@ -39,13 +46,12 @@ def visit(
     )
     seen.page.on("pageerror", lambda error: seen.troubles.append(f"exception: {error}"))
     seen.page.on("requestfailed", lambda request: seen.troubles.append(f"failed: {request.url}"))
-    seen.page.on(
-        "request",
-        lambda request: (
-            request.url.startswith(("file:", "data:", "blob:"))
-            or seen.troubles.append(f"outside: {request.url}")
-        ),
-    )
+
+    def note_outside(request: Request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            seen.troubles.append(f"outside: {request.url}")
+
+    seen.page.on("request", note_outside)
     seen.page.goto(path.as_uri() + fragment, wait_until="load")
     seen.page.evaluate("document.fonts.ready")
     return seen
@@ -61,7 +67,7 @@ def pages(site: Path) -> list[Path]:
 
 def overflow(page: Page) -> list[str]:
     """What sticks out of the window sideways, if the page can be scrolled sideways."""
-    return page.evaluate(
+    found: list[str] = page.evaluate(
         """() => {
           const width = document.documentElement.clientWidth;
           if (document.documentElement.scrollWidth <= width) return [];
@@ -71,10 +77,11 @@ def overflow(page: Page) -> list[str]:
             .map((element) => `${element.tagName} .${element.className} ${element.textContent.slice(0, 40)}`);
         }"""
     )
+    return found
 
 
 def unmounted(page: Page) -> list[str]:
-    return page.evaluate(
+    found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll(".relay-explorer")]
              .filter((element) => {
                const host = [element, ...element.querySelectorAll("*")].find((inner) => inner.shadowRoot);
@@ -83,10 +90,11 @@ def unmounted(page: Page) -> list[str]:
              })
              .map((element) => element.id)"""
     )
+    return found
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
-def test_every_page(site: Path, browser: Browser, size: str, scheme: str) -> None:
+def test_every_page(site: Path, browser: Browser, size: str, scheme: Scheme) -> None:
     wrong: dict[str, list[str]] = {}
     for path in pages(site):
         seen = visit(browser, path, size, scheme)
@@ -146,7 +154,7 @@ def test_search_finds(site: Path, browser: Browser) -> None:
     seen.page.keyboard.press("Enter")
     seen.page.wait_for_selector("#search-results li a")
     assert "part1_why.html" in " ".join(
-        link.get_attribute("href") for link in seen.page.query_selector_all("#search-results li a")
+        link.get_attribute("href") or "" for link in seen.page.query_selector_all("#search-results li a")
     )
     assert not seen.troubles
     seen.page.context.close()
@@ -180,7 +188,7 @@ def test_a_link_restores_an_explorer(site: Path, browser: Browser) -> None:
     ],
 )
 def test_axe_finds_nothing(
-    site: Path, browser: Browser, axe_core: str, name: str, size: str, scheme: str
+    site: Path, browser: Browser, axe_core: str, name: str, size: str, scheme: Scheme
 ) -> None:
     """The page around the explorers; they have tests of their own."""
     seen = visit(browser, site / "book" / f"{name}.html", size, scheme)

@@ -5,6 +5,7 @@ has what is compiled.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ DATA = np.arange(6, dtype="float32").reshape(2, 3)
 
 
 def wanted(params: dict[str, np.ndarray]) -> np.ndarray:
-    return DATA @ params["w"].T + params["b"]
+    return np.asarray(DATA @ params["w"].T + params["b"])
 
 
 def test_the_first_build_says_that_nothing_is_compiled() -> None:
@@ -155,11 +156,12 @@ def test_what_cannot_be_built_or_set() -> None:
 
     x = relay.var("x", shape=(2, 3))
     function = relay.Function([x], relay.nn.relu(x))
-    for wrong in (None, 3, []):
+    refused: tuple[Any, ...] = (None, 3, [])
+    for wrong in refused:
         with pytest.raises(
             relay.RelayError, match="a program is a module or a function, not a value of type"
         ):
-            build(wrong, "llvm")  # type: ignore[arg-type]
+            build(wrong, "llvm")
     with pytest.raises(relay.RelayError, match="`params` are values by name, not a value of type list"):
         build(function, "llvm", params=[np.ones(3)])  # type: ignore[arg-type]
     module = GraphModule(build(function, "llvm")["default"](tvm.cpu(0)))

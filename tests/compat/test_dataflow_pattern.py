@@ -25,7 +25,7 @@ def test_an_old_rewrite() -> None:
             self.x = wildcard()
             self.pattern = self.x * is_op("sigmoid")(self.x)
 
-        def callback(self, pre: object, post: object, node_map: dict[object, object]) -> object:
+        def callback(self, pre: object, post: object, node_map: dict[object, list[object]]) -> object:
             x = node_map[self.x][0]
             assert as_tensor_type(pre).dtype == "float32"
             return relay.op.nn.relu(x)

@@ -116,7 +116,8 @@ def test_the_namespace_loads_nothing_heavy() -> None:
 
 def test_a_renderer_of_diagnostics_is_stored() -> None:
     diagnostics = importlib.import_module("relay_explorer.compat.tvm.ir.diagnostics")
-    first, rendered = diagnostics.get_renderer(), []
+    first = diagnostics.get_renderer()
+    rendered: list[object] = []
     diagnostics.override_renderer(rendered.append)
     diagnostics.get_renderer().render("context")
     diagnostics.override_renderer(None)

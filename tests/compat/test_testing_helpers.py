@@ -15,7 +15,7 @@ from relay_explorer.compat import tvm
 from relay_explorer.ir.errors import RelayError
 
 ROOT = Path(__file__).parents[2]
-testing: Any = tvm.testing  # type: ignore[attr-defined]  # looked up when asked for
+testing: Any = tvm.testing  # looked up when asked for
 
 OLD_TESTS = """
 import pytest
@@ -155,13 +155,13 @@ def test_gradients_are_compared_with_difference_quotients() -> None:
 
 
 def test_enabled_targets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert testing.enabled_targets() == [("llvm", tvm.cpu())]  # type: ignore[attr-defined]
+    assert testing.enabled_targets() == [("llvm", tvm.cpu())]
     monkeypatch.setenv("TVM_TEST_TARGETS", "cuda; llvm -mcpu=native")
     assert [target for target, _ in testing.enabled_targets()] == ["llvm -mcpu=native"]
 
 
 def test_sizes_of_te_and_tir() -> None:
-    te, tir = tvm.te, tvm.tir  # type: ignore[attr-defined]  # looked up when asked for
+    te, tir = tvm.te, tvm.tir  # looked up when asked for
     n = te.size_var("n")
     scale = tir.const(2.0, "float64")
     assert tir.Cast("int32", te.round(n * scale)) == 2 * n
@@ -173,7 +173,7 @@ def test_sizes_of_te_and_tir() -> None:
 
 
 def test_folders_go_away() -> None:
-    with tvm.contrib.utils.tempdir() as folder:  # type: ignore[attr-defined]
+    with tvm.contrib.utils.tempdir() as folder:
         path = Path(folder.relpath("log.txt"))
         path.write_text("x")
         assert folder.listdir() == ["log.txt"]
@@ -181,11 +181,11 @@ def test_folders_go_away() -> None:
 
 
 def test_tuning_changes_nothing_and_says_so() -> None:
-    autotvm: Any = tvm.autotvm  # type: ignore[attr-defined]
+    autotvm: Any = tvm.autotvm
     with pytest.warns(UserWarning, match="a log of tuning is not used: there is no code generator"):
         context = autotvm.apply_history_best("log.json")
 
-    class Mine(autotvm.FallbackContext):  # type: ignore[misc]
+    class Mine(autotvm.FallbackContext):
         def _query_inside(self, target: object, workload: object) -> object:
             return self.memory.setdefault((target, workload), 1)
 
@@ -198,7 +198,7 @@ def test_tuning_changes_nothing_and_says_so() -> None:
 
 
 def test_what_a_program_is_built_for_is_kept() -> None:
-    backend = tvm.relay.backend  # type: ignore[attr-defined]
+    backend = tvm.relay.backend
     aot = backend.Executor("aot", {"unpacked-api": False})
     assert aot == backend.Executor("aot", {"unpacked-api": False})
     assert aot != backend.Executor("aot")
@@ -208,7 +208,7 @@ def test_what_a_program_is_built_for_is_kept() -> None:
 
 
 def test_options_of_executors_and_runtimes_are_checked() -> None:
-    backend = tvm.relay.backend  # type: ignore[attr-defined]
+    backend = tvm.relay.backend
     assert backend.Executor("graph")["link-params"] is False
     assert {"graph", "aot"} <= set(backend.Executor.list_registered())
     assert backend.Runtime.list_registered_options(backend.Runtime("crt"))["system-lib"] == "IntImm"
@@ -222,7 +222,7 @@ def test_options_of_executors_and_runtimes_are_checked() -> None:
 
 def test_infers_the_fields_of_a_wrapped_tuple() -> None:
     x = relay.var("x", shape=(4, 6))
-    halves = tvm.relay.testing.run_infer_type(relay.split(x, 2, axis=1))  # type: ignore[attr-defined]
+    halves = tvm.relay.testing.run_infer_type(relay.split(x, 2, axis=1))
     assert [str(half.checked_type) for half in halves] == ["Tensor[(4, 3), float32]"] * 2
 
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 from relay_explorer.compat import tvm
 from tests.ops.meanings import close, numbers, rng
 
-reference: Any = tvm.topi.testing  # type: ignore[attr-defined]  # looked up when asked for
+reference: Any = tvm.topi.testing  # looked up when asked for
 
 
 def test_convolutions() -> None:
@@ -111,7 +111,7 @@ def test_gradients_of_pools(pool: str, count: bool) -> None:
         else functional.avg_pool2d(x, (3, 2), (2, 2), (1, 1), count_include_pad=count)
     )
     grad = numbers(rng("out"), tuple(y.shape))
-    y.backward(torch.tensor(grad))  # type: ignore[no-untyped-call]
+    y.backward(torch.tensor(grad))
     assert x.grad is not None
     found = reference.pool_grad_nchw(
         x.detach().numpy(), grad, (3, 2), (2, 2), (1, 1, 1, 1), pool, False, count

@@ -90,19 +90,19 @@ class TestRefused:
         with pytest.raises(TypeError, match=r"an argument of a call must be a pattern, .*is_expr\(2\)"):
             wildcard() + relay.const(2)
         with pytest.raises(TypeError, match=r"this is a number: write is_expr\(relay.const\(2\)\)"):
-            wildcard() * 2
+            wildcard() * 2  # type: ignore[operator]  # refused
         with pytest.raises(TypeError, match=r"must be a pattern, as wildcard\(\), not a str"):
-            is_op("nn.relu")("x")
+            is_op("nn.relu")("x")  # type: ignore[arg-type]  # refused
         with pytest.raises(TypeError, match="a list of patterns is needed, or None for any"):
-            dfp.is_tuple(is_var())
+            dfp.is_tuple(is_var())  # type: ignore[arg-type]  # refused
 
     def test_what_is_wanted_is_said(self) -> None:
         with pytest.raises(TypeError, match="has_attr takes a dict"):
-            wildcard().has_attr(["axis"])
+            wildcard().has_attr(["axis"])  # type: ignore[arg-type]  # refused
         with pytest.raises(TypeError, match="has_type takes a type"):
-            dfp.has_type("float32")
+            dfp.has_type("float32")  # type: ignore[arg-type]  # refused
         with pytest.raises(TypeError, match="is_expr takes an expression"):
-            is_expr(2)
+            is_expr(2)  # type: ignore[arg-type]  # refused
 
     def test_operators_that_are_not_there(self) -> None:
         with pytest.raises(UnknownOperatorError, match=r"did you mean `nn.relu`"):

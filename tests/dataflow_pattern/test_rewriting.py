@@ -11,11 +11,17 @@ from relay_explorer import dataflow_pattern as dfp
 from relay_explorer import relay
 from relay_explorer.dataflow_pattern import DFPatternCallback, is_constant, is_op, is_var, rewrite, wildcard
 from relay_explorer.ir import Clause, Match, PatternVar, RelayError, structural_equal
-from relay_explorer.ir.narrow import as_call, as_function, as_let, as_op
+from relay_explorer.ir.narrow import as_a, as_call, as_function, as_let, as_match, as_op, as_tensor_type
 from relay_explorer.ir.walk import post_order
 
 X = relay.var("x", shape=(2, 3))
 Y = relay.var("y", shape=(2, 3))
+
+
+def noted(log: list[Any], item: object) -> bool:
+    """Append to a log where an expression must give something: False."""
+    log.append(item)
+    return False
 
 
 class Replace(DFPatternCallback):
@@ -76,7 +82,9 @@ class TestWhatIsReplaced:
         twice = is_op("nn.relu")(is_op("nn.relu")(wildcard()))
         out = rewrite(
             Replace(
-                twice, lambda pre, post, found: relay.exp(as_call(post).args[0].args[0]), rewrite_once=True
+                twice,
+                lambda pre, post, found: relay.exp(as_call(as_call(post).args[0]).args[0]),
+                rewrite_once=True,
             ),
             relay.nn.relu(relay.nn.relu(relay.nn.relu(X))),
         )
@@ -112,8 +120,11 @@ class TestWhatIsReplaced:
         old = relay.var("old")
         let = rewrite(rename, relay.Let(old, X, relay.exp(old)))
         assert (as_let(let).var, as_call(as_let(let).body).args[0]) == (new, new)
-        match = rewrite(rename, Match(X, [Clause(PatternVar(old), relay.exp(old))]))
-        assert (match.clauses[0].lhs.var, match.clauses[0].rhs.args[0]) == (new, new)
+        match = as_match(rewrite(rename, Match(X, [Clause(PatternVar(old), relay.exp(old))])))
+        assert (as_a(PatternVar, match.clauses[0].lhs).var, as_call(match.clauses[0].rhs).args[0]) == (
+            new,
+            new,
+        )
 
 
 class TestCallback:
@@ -134,9 +145,9 @@ class TestCallback:
         value, amount = wildcard(), is_constant()
         scaled = is_op("multiply")(value, amount)
         pattern = is_op("exp")(scaled)
-        maps = []
+        maps: list[Any] = []
         rewrite(
-            [relu_to_tanh(), Replace(pattern, lambda pre, post, found: maps.append(found) or post)],
+            [relu_to_tanh(), Replace(pattern, lambda pre, post, found: noted(maps, found) or post)],
             relay.exp(relay.const(2.0) * relay.nn.relu(X)),
         )
         found = maps[0]
@@ -149,9 +160,9 @@ class TestCallback:
         step = wildcard().has_attr({"TOpPattern": 0})(wildcard())
         pattern = dfp.dominates(is_op("nn.dense")(wildcard(), wildcard()), step, is_op("add")(None))
         top = relay.nn.dense(X, Y)
-        maps = []
+        maps: list[Any] = []
         rewrite(
-            Replace(pattern, lambda pre, post, found: maps.append(found) or post),
+            Replace(pattern, lambda pre, post, found: noted(maps, found) or post),
             relay.tanh(relay.exp(top)) + relay.sqrt(top),
         )
         assert [as_op(e.op).name for e in maps[0][step]] == ["tanh", "exp", "sqrt"]
@@ -199,7 +210,7 @@ class TestRounds:
     def test_until_nothing_changes(self) -> None:
         """Each round takes one level off, since what is left of a match is looked at in the next only."""
         pair = Replace(is_op("exp")(is_op("exp")(wildcard())), lambda pre, post, found: as_call(post).args[0])
-        expr = X
+        expr: relay.Expr = X
         for _ in range(9):
             expr = relay.exp(expr)
         assert same(rewrite(pair, expr), relay.exp(X))
@@ -216,8 +227,8 @@ class TestRounds:
         assert same(out, relay.sqrt(relay.exp(X)))
 
     def test_one_after_the_other(self) -> None:
-        log = []
-        watch = Replace(wildcard(), lambda pre, post, found: log.append(str(post)) or post)
+        log: list[str] = []
+        watch = Replace(wildcard(), lambda pre, post, found: noted(log, str(post)) or post)
         rewrite([relu_to_tanh(), watch], relay.nn.relu(X))
         assert not any("relu(" in text for text in log)
 
@@ -245,10 +256,10 @@ class TestRounds:
 
 class TestTypes:
     def test_are_there_when_required(self) -> None:
-        shapes = []
+        shapes: list[Any] = []
         note = Replace(
             is_op("nn.relu")(wildcard()),
-            lambda pre, post, found: shapes.append(pre.checked_type.shape) or post,
+            lambda pre, post, found: noted(shapes, as_tensor_type(pre).shape) or post,
             require_type=True,
         )
         rewrite(note, relay.nn.relu(relay.transpose(X)))
@@ -279,7 +290,7 @@ class TestTypes:
 
 
 def test_a_deep_program() -> None:
-    expr = X
+    expr: relay.Expr = X
     for _ in range(20_000):
         expr = relay.nn.relu(expr)
     out = rewrite(relu_to_tanh(), expr)
@@ -288,4 +299,4 @@ def test_a_deep_program() -> None:
 
 def test_what_is_no_expression() -> None:
     with pytest.raises(TypeError, match=r"what is rewritten is an expression, as mod\['main'\]"):
-        rewrite(relu_to_tanh(), relay.IRModule())
+        rewrite(relu_to_tanh(), relay.IRModule())  # type: ignore[arg-type]  # refused

@@ -11,6 +11,7 @@ from relay_explorer import relay
 from relay_explorer.execute import ExecutionError, Interpreter, make_list
 from relay_explorer.execute.values import ConstructorValue as Inner
 from relay_explorer.ir import RelayError
+from relay_explorer.ir.narrow import as_function
 
 PROGRAM = """
 type T { Leaf(Tensor[(2), float32]), Node(T, T) }
@@ -184,7 +185,7 @@ x = relay.var("x")
 def test_an_ill_typed_program_says_where() -> None:
     function = relay.parse_expr("fn (%x: int32) { add(%x.1, 1) }")
     with pytest.raises(ExecutionError) as caught:
-        Interpreter().call(function, [np.array(1, "int32")])
+        Interpreter().call(as_function(function), [np.array(1, "int32")])
     assert str(caught.value).endswith(
         "help: infer types first; an executor does, and looks at the arguments too"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from relay_explorer import relay
@@ -21,9 +23,9 @@ def test_another_way_of_writing_it_passes() -> None:
     """A number for each binder, in a table that grows on the way down."""
 
     def numbered(left, right):  # type: ignore[no-untyped-def]
-        seen = {}  # type: ignore[var-annotated]
+        seen: dict[Any, Any] = {}
 
-        def equal(a, b, mine, others):  # type: ignore[no-untyped-def]
+        def equal(a: Any, b: Any, mine: dict[Any, Any], others: dict[Any, Any]) -> Any:
             if isinstance(a, relay.Var) and isinstance(b, relay.Var):
                 return mine.get(a, a) == others.get(b, b)
             if (a, b) not in seen:

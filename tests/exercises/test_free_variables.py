@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from relay_explorer import relay
@@ -16,7 +18,7 @@ def test_the_solution_passes() -> None:
     assert feedback.passed, str(feedback)
 
 
-def by_scope(expr, memo=None):  # type: ignore[no-untyped-def]
+def by_scope(expr: Any, memo: Any = None) -> Any:
     """Another right way: what the parts use, less what is bound right here."""
     memo = {} if memo is None else memo
     if expr not in memo:
@@ -24,7 +26,7 @@ def by_scope(expr, memo=None):  # type: ignore[no-untyped-def]
     return memo[expr]
 
 
-def _by_scope(expr, memo):  # type: ignore[no-untyped-def]
+def _by_scope(expr: Any, memo: Any) -> Any:
     if isinstance(expr, relay.Var):
         return {expr}
     if isinstance(expr, relay.Function):
@@ -37,11 +39,11 @@ def _by_scope(expr, memo):  # type: ignore[no-untyped-def]
             found = found | (by_scope(clause.rhs, memo) - set(pattern_vars(clause.lhs)))
         return found
     names = {"op", "args", "fields", "tuple_value", "cond", "true_branch", "false_branch", "ref", "value"}
-    parts = []
+    parts: list[Any] = []
     for name in names:
         part = getattr(expr, name, None)
         parts += part if isinstance(part, tuple) else [part]
-    return set().union(*(by_scope(p, memo) for p in parts if isinstance(p, relay.Expr)))
+    return set[Any]().union(*(by_scope(p, memo) for p in parts if isinstance(p, relay.Expr)))
 
 
 def test_another_way_of_writing_it_passes() -> None:

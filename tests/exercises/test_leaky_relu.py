@@ -22,7 +22,7 @@ def test_another_way_of_writing_it_passes() -> None:
 
         def change(node):  # type: ignore[no-untyped-def]
             if isinstance(node, relay.Call) and node.op == relu:
-                return relay.nn.leaky_relu(*node.args, alpha)
+                return relay.nn.leaky_relu(node.args[0], alpha)
             return None
 
         return rewrite(function, change)

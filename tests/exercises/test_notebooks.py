@@ -23,7 +23,8 @@ NO_OCCURS = ("if occurs(left, right, classes):", "if False:")
 
 
 def read(kind: str, name: str) -> NotebookNode:
-    return nbformat.read(notebooks.path_of(kind, name), as_version=4)
+    notebook: NotebookNode = nbformat.read(notebooks.path_of(kind, name), as_version=4)
+    return notebook
 
 
 def test_every_exercise_has_checks() -> None:

@@ -186,7 +186,7 @@ def test_the_rule_is_drawn_as_it_was_asked() -> None:
     assert "%d_x = subtract" in "".join(
         t.text
         for line in feedback.picture.view.lines
-        for t in line.tokens  # type: ignore[attr-defined]  # a gradient view
+        for t in line.tokens  # a gradient view
     )
 
 

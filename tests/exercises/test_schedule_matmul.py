@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -150,7 +151,9 @@ def vectors_of_16(sch, product, lanes, registers):  # type: ignore[no-untyped-de
     sch.vectorize(lane)
 
 
-def tiled(sch, product, lanes, rows, vectors, zeros=True):  # type: ignore[no-untyped-def]
+def tiled(
+    sch: Any, product: Any, lanes: int, rows: int, vectors: int, zeros: bool = True
+) -> tuple[Any, Any, Any]:
     """A tile of that size, and the loops outside."""
     i, j, k = sch.get_loops(product)
     i_tile, row = sch.split(i, [None, rows])

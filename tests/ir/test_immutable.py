@@ -8,17 +8,9 @@ import pickle
 import pytest
 
 from relay_explorer import ir
-from relay_explorer.ir import (
-    adt,
-    expr,
-    node,
-    set_checked_type,
-    set_origin,
-    set_span,
-    structural_equal,
-    types,
-    with_fields,
-)
+from relay_explorer.ir import adt, expr, node, structural_equal, types
+from relay_explorer.ir.annotate import set_checked_type, set_origin, set_span
+from relay_explorer.ir.node import with_fields
 from relay_explorer.ir.op import Op
 
 X = expr.Var("x", types.TensorType((2, 3)))
@@ -36,7 +28,7 @@ NODES: list[node.Node] = [
     expr.RefWrite(X, X), adt.Match(X, [CLAUSE]), adt.TypeData(LIST, [A], [NIL]),
     adt.PatternWildcard(), adt.PatternVar(X), adt.PatternTuple([adt.PatternVar(X)]), CLAUSE.lhs,
     types.TupleType([FLOATS]), types.IncompleteType(), types.FuncType([FLOATS], FLOATS),
-    types.TypeCall(LIST, [FLOATS]), types.RefType(FLOATS), types.TypeRelation(print, [FLOATS], 1),
+    types.TypeCall(LIST, [FLOATS]), types.RefType(FLOATS), types.TypeRelation(bool, [FLOATS], 1),
 ]  # fmt: skip
 
 

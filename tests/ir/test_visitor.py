@@ -24,6 +24,7 @@ from relay_explorer.ir import (
     structural_equal,
     var,
 )
+from relay_explorer.ir.expr import Var
 from relay_explorer.ir.narrow import as_call, as_op, as_tuple
 from relay_explorer.text import parse
 
@@ -53,7 +54,7 @@ class Order(ExprVisitor):
         self.log.append(f"{as_op(call.op).name})")
 
 
-def chain(length: int) -> tuple[Expr, Expr]:
+def chain(length: int) -> tuple[Var, Expr]:
     x = var("x", shape=())
     body: Expr = x
     for _ in range(length):

@@ -71,8 +71,8 @@ def without_constants(module: IRModule) -> tuple[IRModule, dict[str, Array]]:
     found, args, params = {}, list(main.body.args), list(main.params)
     for place, arg in enumerate(args):
         if isinstance(arg, Constant) and len(arg.data.values()) != 1:
-            args[place] = var(f"constant{place}", TensorType(arg.data.shape, arg.data.dtype))
-            params.append(args[place])
+            param = args[place] = var(f"constant{place}", TensorType(arg.data.shape, arg.data.dtype))
+            params.append(param)
             found[f"constant{place}"] = arg.data.numpy()
     if not found:
         return module, found

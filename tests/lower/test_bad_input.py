@@ -184,13 +184,14 @@ def test_sizes_that_do_not_go_together(executor: str) -> None:
     a, b = relay.var("a", shape=(any_, any_)), relay.var("b", shape=(4, any_))
     dense = build(relay.nn.dense(a, b), a, b, executor=executor)
     assert dense(np.ones((2, 3), float_), np.ones((4, 3), float_)).tolist() == [[3] * 4] * 2
-    for run in (
-        lambda: exe(two, three, two),
-        lambda: exe(two, one, three),
-        lambda: dense(np.ones((2, 3), float_), np.ones((4, 1), float_)),
-    ):
+    wrong: list[tuple[Any, ...]] = [
+        (exe, two, three, two),
+        (exe, two, one, three),
+        (dense, np.ones((2, 3), float_), np.ones((4, 1), float_)),
+    ]
+    for run, *values in wrong:
         with pytest.raises(RelayError, match=r"do not go together|could not be broadcast|went wrong"):
-            run()
+            run(*values)
 
 
 ROWS, MANY = "Tensor[(?, ?), float32]", "Tensor[(?, ?, ?), float32]"

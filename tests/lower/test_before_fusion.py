@@ -228,7 +228,8 @@ def test_sums_lie_on_the_stack() -> None:
 
 def test_a_long_chain_is_one_kernel_called_often() -> None:
     """One kernel of a thousand operators would take TVM many minutes."""
-    x = y = relay.var("x", shape=(4, 8))
+    x = relay.var("x", shape=(4, 8))
+    y: relay.Expr = x
     for _ in range(1000):
         y = relay.sin(y)
     made = relay_explorer.build(Function([x], y), quiet=True)

@@ -138,7 +138,7 @@ def rows() -> Function:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda: relay_explorer.build(3), "a program is a module or a function, not a value of type int"),
+        (lambda: relay_explorer.build(3), "a program is a module or a function, not a value of type int"),  # type: ignore[arg-type]  # refused
         (lambda: relay_explorer.build(IRModule()), "a program begins in `@main`; this module has no func"),
         (lambda: relay_explorer.build(layer(), opt_level=5), "an optimization level is 0 to 4, not 5"),
         (

@@ -10,7 +10,9 @@ import pytest
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Function
 from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.narrow import as_a
 from relay_explorer.ir.op import Op
+from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.lower.lowering import lowering_of
 from relay_explorer.ops.te.lowered import HOST
 from relay_explorer.text import astext, parse
@@ -140,10 +142,11 @@ def test_not_a_number() -> None:
     nan, big = np.nan, np.inf
     first = np.array([[3, nan, -big, 3], [-big, -big, -big, -big]], "float32")
     second = np.array([[nan, 1, 2, 3], [big, -1, 0, nan]], "float32")
-    of_one = [
+    of_one: list[Any] = [
         relay.max(x, 1), relay.min(x, 1), relay.argmax(x, 1), relay.argmin(x, 1), relay.sort(x),
         relay.sort(x, is_ascend=False), relay.argsort(x), relay.argsort(x, is_ascend=False), relay.nn.relu(x),
-        relay.topk(x, 2).astuple(), relay.argmax(x, 1, select_last_index=True), relay.isnan(x),
+        as_a(TupleWrapper, relay.topk(x, 2)).astuple(),
+        relay.argmax(x, 1, select_last_index=True), relay.isnan(x),
         relay.isfinite(x), relay.isinf(x), relay.clip(x, -1, 1), relay.nn.leaky_relu(x, 0.5), relay.sign(x),
         relay.nn.max_pool1d(relay.expand_dims(x, 0), 2),
     ]  # fmt: skip

@@ -303,10 +303,11 @@ def regions() -> list[Case]:
     classes, scores = random.integers(0, 2, (1, 9, 1)), random.uniform(-0.2, 1, (1, 9, 1))
     rows = np.concatenate([classes, scores, boxes], -1)
     made, kinds = [], random.uniform(0, 1, (1, 3, 9))
-    for options in (
+    choices: list[dict[str, Any]] = [
         {}, {"force_suppress": True}, {"top_k": 4}, {"return_indices": False}, {"id_index": -1},
         {"return_indices": False, "invalid_to_bottom": True}, {"max_output_size": 2}, {"iou_threshold": 0.0},
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for options in choices:
         call = vision.non_max_suppression(
             t(1, 9, 6), ints(1), ints(1, 9, name="j"), **{"iou_threshold": 0.3, **options}
         )

@@ -13,6 +13,7 @@ import pytest
 import relay_explorer
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.runtime.device_executor import DeviceExecutor
+from relay_explorer.lower.runtime.executable import GraphExecutable
 from relay_explorer.models import load
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
@@ -42,6 +43,7 @@ class Counted(DeviceExecutor):
 def on_a_device(program: str, *values: Any) -> tuple[Any, Any]:
     """What a program gives, and what it gives when its tensors are on a device, run twice."""
     exe = relay_explorer.build(infer_types(parse(program)), "cpu", quiet=True)
+    assert isinstance(exe, GraphExecutable)
     device = Counted(exe.program, exe.kernels, exe.constants, tvm().cpu())
     planned = {slot.offset for slot in exe.program.slots if slot.offset >= 0}
     assert device.__dict__["asked"].count("uint8") == len(planned)  # each piece of the plan once

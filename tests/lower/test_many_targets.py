@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from many_targets import DATA, TARGETS, lines_of
+
+from tools.many_targets import DATA, TARGETS, lines_of
 
 
 @pytest.mark.parametrize("name", ["x86-64", "AArch64"])  # NVIDIA's part needs nvcc

@@ -30,7 +30,7 @@ from tests.execute.programs import assert_same
 
 LIST = "type List { Nil, Cons(int32, List), }\n"
 
-PROGRAMS = {
+PROGRAMS: dict[str, tuple[str, list[Any]]] = {
     "layer": (
         "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(16, 3), float32]) {"
         " (nn.relu(add(nn.dense(%x, %w), 1f)), %x) }",
@@ -58,7 +58,7 @@ PROGRAMS = {
         " if (%b) { nn.relu } else { tanh } }\n"
         "def @main(%x: Tensor[(2), float32], %b: bool) {"
         " let %f = @pick(%b); Cons(@fold(multiply, %x, %f(%x)), Nil) }",
-        [np.float32([2, -3]), True],
+        [np.array([2, -3], "float32"), True],
     ),
     "cells": (
         "def @main(%n: int32) {\n"
@@ -195,7 +195,7 @@ def @main(%l: List, %w: Tensor[(4, 4), float32]) { @fold(%l, zeros(shape=[1, 4],
 def test_c_code_uses_a_program(target: str, tmp_path: Path) -> None:
     """Here, and on ARM under qemu."""
     word, weight = (
-        np.float32([[0.1, 0.2, 0.3, 0.4]]),
+        np.array([[0.1, 0.2, 0.3, 0.4]], "float32"),
         (np.arange(16) % 5 / 10).astype("float32").reshape(4, 4),
     )
     state = np.zeros((1, 4), "float32")

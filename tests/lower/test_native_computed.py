@@ -12,6 +12,7 @@ from relay_explorer.execute import ExecutionError, Interpreter
 from relay_explorer.execute.aot.shape_constraints import shape_constraints
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.expr import Call, Expr, Function, If, Tuple, Var, const
+from relay_explorer.ir.narrow import as_a
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.size import Any as Unknown
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
@@ -90,13 +91,24 @@ def filled(calls: Calls) -> None:
             relay.one_hot(places, calls.given(3.5), calls.given(1.5), calls.given(3, "int32"), 1, dtype),
         )
         if dtype != "bool":
-            calls.add(relay.arange(*[calls.given(n, dtype) for n in (1, 7, 2)], dtype=dtype))
+            calls.add(
+                relay.arange(calls.given(1, dtype), calls.given(7, dtype), calls.given(2, dtype), dtype=dtype)
+            )
     calls.add(
         relay.zeros(calls.given([0, 3]), "float32"),
         relay.full(const(1.0), calls.given([], "int32")),
-        relay.arange(*[calls.given(n, "float32") for n in (0.3, -2, -0.4)], dtype="float32"),
-        relay.arange(*[calls.given(n, "int64") for n in (5, -5, -3)], dtype="int64"),
-        relay.arange(*[calls.given(n, "int32") for n in (5, 5, 1)], dtype="int32"),
+        relay.arange(
+            calls.given(0.3, "float32"),
+            calls.given(-2, "float32"),
+            calls.given(-0.4, "float32"),
+            dtype="float32",
+        ),
+        relay.arange(
+            calls.given(5, "int64"), calls.given(-5, "int64"), calls.given(-3, "int64"), dtype="int64"
+        ),
+        relay.arange(
+            calls.given(5, "int32"), calls.given(5, "int32"), calls.given(1, "int32"), dtype="int32"
+        ),
     )
 
 
@@ -114,8 +126,12 @@ def moved(calls: Calls) -> None:
             calls.add(relay.nn.pad(x, calls.given(widths), calls.given(2.5), mode))
     x = calls.numbers((5, 6))
     far = calls.given([2**31 - 1, -(2**31)])
-    for bounds in [((1, 2), (4, 99), (1, 2)), ((-2, -3), (5, 6), (1, 1)), ((4, 5), (0, -7), (-1, -3))]:
-        calls.add(relay.strided_slice(x, *map(calls.given, bounds)))
+    for begin, end, strides in [
+        ((1, 2), (4, 99), (1, 2)),
+        ((-2, -3), (5, 6), (1, 1)),
+        ((4, 5), (0, -7), (-1, -3)),
+    ]:
+        calls.add(relay.strided_slice(x, calls.given(begin), calls.given(end), calls.given(strides)))
     calls.add(
         relay.strided_slice(x, far, far),
         relay.strided_slice(x, calls.given([1, -2]), calls.given([3, -1]), slice_mode="size"),
@@ -162,9 +178,16 @@ def resized(calls: Calls) -> None:
         relay.image.resize2d(calls.numbers((1, 2, 1, 4, 2)), calls.given([6, 3]), layout="NCHW2h"),
         relay.nn.upsampling(x, calls.given(1.7), calls.given(2.0, "float32"), method="bilinear"),
         relay.nn.upsampling(x, calls.given(0.5), calls.given(3.0), method="bicubic", align_corners=True),
-        relay.nn.upsampling3d(calls.numbers((1, 2, 3, 2, 2)), *[calls.given(f) for f in (2.0, 1.5, 1.0)]),
         relay.nn.upsampling3d(
-            calls.numbers((1, 2, 3, 2, 1)), *[calls.given(f) for f in (2.0, 1.5, 1.0)], "NDHWC", "trilinear"
+            calls.numbers((1, 2, 3, 2, 2)), calls.given(2.0), calls.given(1.5), calls.given(1.0)
+        ),
+        relay.nn.upsampling3d(
+            calls.numbers((1, 2, 3, 2, 1)),
+            calls.given(2.0),
+            calls.given(1.5),
+            calls.given(1.0),
+            "NDHWC",
+            "trilinear",
         ),
     )
 
@@ -188,7 +211,7 @@ def wrong(calls: Calls) -> None:
         relay.expand_dims(relay.squeeze(x, calls.given([0])), calls.given(0)),
         relay.strided_slice(x, calls.given([0]), calls.given([1]), calls.given([0])),
         relay.nn.pad(x, calls.given([[0, -3], [0, 0]]), one),
-        relay.topk(x, calls.given(4))[0],
+        as_a(TupleWrapper, relay.topk(x, calls.given(4)))[0],
         relay.image.resize2d(calls.numbers((1, 1, 2, 2)), calls.given([0, 2])),
         relay.nn.upsampling(calls.numbers((1, 1, 2, 2)), calls.given(-1.0), calls.given(1.0)),
         relay.sparse_to_dense(calls.given([3]), calls.given([3]), one, one),
@@ -253,7 +276,10 @@ def test_layers_and_indices_of_sizes_that_only_a_run_tells() -> None:
 )
 def test_which_sizes_must_agree(call: str, shapes: Any, wanted: Any) -> None:
     """Those that are equal; none for what is no equality: that one is at most another, or 32 divides it."""
-    attrs = {"nn.bitpack": {"bits": 2}, "vision.roi_pool": {"pooled_size": (2, 2), "spatial_scale": 1.0}}
+    attrs: dict[str, dict[str, Any]] = {
+        "nn.bitpack": {"bits": 2},
+        "vision.roi_pool": {"pooled_size": (2, 2), "spatial_scale": 1.0},
+    }
     params = [Var(f"x{k}", TensorType(shape, "float32")) for k, shape in enumerate(shapes)]
     if call == "nn.bitpack":
         params = [Var("x", TensorType(shapes[0], "int32"))]

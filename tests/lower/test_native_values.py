@@ -223,7 +223,7 @@ def test_a_library_that_is_not_ours_or_was_changed(tmp_path: Path) -> None:
 def test_an_executor_that_compiles_ahead_of_time() -> None:
     module = relay.parse(SUM)
     run = relay.create_executor("aot", mod=module).evaluate()
-    total, same = run(items(module), np.float32([10, 20]))
+    total, same = run(items(module), np.array([10, 20], "float32"))
     assert repr(same) == "Cons([2.0, 1.0], Cons([1.0, 1.0], Cons([0.0, 1.0], Nil)))"
     np.testing.assert_array_equal(total.numpy(), [13, 23])
     with pytest.raises(RelayError, match="must be `List`, and "):

@@ -13,7 +13,7 @@ from relay_explorer.compat import compiling, tvm
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.relay import create_executor
 
-relay: Any = tvm.relay  # type: ignore[attr-defined]  # looked up when it is asked for
+relay: Any = tvm.relay  # looked up when it is asked for
 T: Any = tvm
 X = np.arange(6, dtype="float32").reshape(2, 3)
 PARAMS = {"w": np.arange(12, dtype="float32").reshape(4, 3) - 5, "b": np.ones(4, "float32")}

@@ -119,7 +119,7 @@ class Flow(Generator):
 
     def flow(self) -> IRModule:
         params = [Var(f"x{number}", self.type(0)) for number in range(4)]
-        self.types |= {param: param.type_annotation for param in params}
+        self.types |= {param: as_tensor_type(param.type_annotation) for param in params}
         with self.within(params):
             return IRModule.from_expr(Function(params, Tuple([self.expr(self.type()) for _ in range(2)])))
 

@@ -61,7 +61,7 @@ def test_with_a_known_weight_they_are_convolutions(size: Any, strides: Any, padd
 
 
 def test_those_that_stay() -> None:
-    three = {"channels": 4, "kernel_size": (3, 3)}
+    three: dict[str, Any] = {"channels": 4, "kernel_size": (3, 3)}
     known = const(np.ones((4, 4, 3, 3), "float32"))
     stay = [
         nn.conv2d_transpose(x(1, 4, 3, 3), w(4, 4, 3, 3), **three),
@@ -89,7 +89,7 @@ def test_phases_of_all_shapes() -> None:
                                  output_padding=more, channels=2, kernel_size=size))
         for size, strides, padding, more in PLACES
     ]  # fmt: skip
-    two = {"strides": (2, 2), "padding": (1, 1), "kernel_size": (3, 3)}
+    two: dict[str, Any] = {"strides": (2, 2), "padding": (1, 1), "kernel_size": (3, 3)}
     cases += [
         case(nn.conv2d_transpose(x(1, 6, 4, 4), w(6, 2, 3, 3), channels=6, groups=3, **two)),
         case(nn.conv2d_transpose(x(1, 4, 3, 3, dtype="float16"), w(4, 2, 3, 3, dtype="float16"), channels=2,
@@ -126,7 +126,8 @@ def test_phases_scheduled(size: Any, strides: Any, padding: Any, more: Any) -> N
 
 
 def test_where_nothing_lies_between_there_are_no_phases() -> None:
-    for options in ({"strides": (1, 1)}, {"strides": (2, 2), "dilation": (2, 2)}):
+    choices: tuple[dict[str, Any], ...] = ({"strides": (1, 1)}, {"strides": (2, 2), "dilation": (2, 2)})
+    for options in choices:
         call = nn.conv2d_transpose(x(1, 2, 4, 4), w(2, 2, 3, 3), channels=2, kernel_size=(3, 3), **options)
         made = case(call, np.ones((1, 2, 4, 4)))
         assert "phases" not in str(compose(made.function, Target.of("cpu")).prim_func)

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 import relay_explorer
 from relay_explorer import relay
 from relay_explorer.execute import Interpreter
+from relay_explorer.execute.vm.bytecode import VMProgram
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.narrow import as_tensor_type
 from relay_explorer.lower.prepare import prepared
@@ -87,7 +88,8 @@ def test_a_sequence_to_a_sequence(executor: str, weights: dict[str, Any]) -> Non
         np.testing.assert_allclose(state, last, rtol=1e-4, atol=1e-5)
         lengths.add(len(wanted))
     assert len(lengths) == 3
-    assert not any(code.host for code in exe.program.kernels)  # type: ignore[attr-defined]
+    assert isinstance(exe.program, VMProgram)
+    assert not any(code.host for code in exe.program.kernels)
 
 
 def test_its_kernels_for_a_gpu() -> None:
@@ -175,11 +177,14 @@ def in_relay(unit: Unit) -> relay.Function:
         )
 
     def norm(data: Any, layer: Any) -> Any:
-        parts = (layer.weight, layer.bias, layer.running_mean, layer.running_var)
-        return relay.nn.batch_norm(data, *[relay.const(part.detach().numpy()) for part in parts])[0]
+        gamma, beta, mean, variance = (
+            relay.const(part.detach().numpy())
+            for part in (layer.weight, layer.bias, layer.running_mean, layer.running_var)
+        )
+        return relay.nn.batch_norm(data, gamma, beta, mean, variance)[0]
 
     x = relay.var("x", shape=(1, 20, 8, 8))
-    y = relay.nn.relu(norm(conv(x, unit.grow), unit.grown))
+    y: relay.Expr = relay.nn.relu(norm(conv(x, unit.grow), unit.grown))
     y = norm(conv(y, unit.depth, 24), unit.deep)
     y = y * relay.sigmoid(y)
     z = conv(relay.nn.global_avg_pool2d(y), unit.squeeze)

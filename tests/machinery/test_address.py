@@ -6,10 +6,10 @@ import json
 import subprocess
 from pathlib import Path
 
-import address
 import pytest
 
 from relay_explorer import _project
+from tools import address
 
 ROOT = Path(__file__).parents[2]
 SLUG = _project.REPOSITORY.removeprefix("https://github.com/")

@@ -52,7 +52,7 @@ def imported(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, 
     """The layers that a module imports at its top level, not those that a function imports lazily."""
     for node in tree.body:
         for name in package_imports(node, package):
-            yield node.lineno, name  # type: ignore[attr-defined]  # a statement
+            yield node.lineno, name  # a statement
 
 
 def imported_lazily(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
@@ -66,9 +66,9 @@ def imported_lazily(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tupl
             for name in package_imports(node, package):
                 yield node.lineno, name
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-            name = called_module(node.args[0], package)
-            if name is not None:
-                yield node.lineno, name
+            called = called_module(node.args[0], package)
+            if called is not None:
+                yield node.lineno, called
 
 
 def called_module(argument: ast.expr, package: tuple[str, ...]) -> str | None:

@@ -8,10 +8,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import build_book
 import pytest
 
 from relay_explorer.ir.narrow import as_a
+from tools import build_book
 
 ROOT = Path(__file__).parents[2]
 

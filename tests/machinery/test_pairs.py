@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pair
 import pytest
-from plain_markdown import MarkupError, Translator
 
 from relay_explorer import _project
+from tools import pair
+from tools.plain_markdown import MarkupError, Translator
 
 ROOT = Path(__file__).parents[2]
 PAGES = list(pair.executable_pages())

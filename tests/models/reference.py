@@ -68,8 +68,8 @@ def torch_cell(name: str, w: dict[str, Array]) -> torch.nn.Module:
     the model's table of letters is its transpose.
     """
     hidden = w["state_weight"].shape[1]
-    kind = {"rnn": torch.nn.RNNCell, "gru": torch.nn.GRUCell, "lstm": torch.nn.LSTMCell}[name]
-    cell = kind(len(w["letters"]), hidden)
+    kinds = {"rnn": torch.nn.RNNCell, "gru": torch.nn.GRUCell, "lstm": torch.nn.LSTMCell}
+    cell: torch.nn.RNNCellBase = kinds[name](len(w["letters"]), hidden)
     with torch.no_grad():
         cell.weight_ih.copy_(torch.from_numpy(w["letters"].T))
         cell.bias_ih.zero_()

@@ -15,7 +15,7 @@ from relay_explorer.relay import nn
 from tests.ops.meanings import Array, close, evaluate, numbers, rng
 
 SPACE = {1: (7,), 2: (5, 7), 3: (3, 5, 4)}
-SIZES = {1: [(3,), (11,)], 2: [(8, 4), (10, 14)], 3: [(6, 3, 7)]}
+SIZES: dict[int, list[tuple[int, ...]]] = {1: [(3,), (11,)], 2: [(8, 4), (10, 14)], 3: [(6, 3, 7)]}
 RESIZE = {1: image.resize1d, 2: image.resize2d, 3: image.resize3d}
 
 

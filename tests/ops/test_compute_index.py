@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 import numpy as np
 import pytest
 import torch
@@ -82,9 +84,12 @@ def test_scatter_where_indices_meet(how: str, named: str, dtype: str) -> None:
 
 def test_scatter_mean_is_taken_one_update_after_the_other() -> None:
     x, i, u = np.array([4.0, 8.0]), np.array([0, 0, 1]), np.array([2.0, 7.0, 0.0])
-    close(evaluate(lambda *a: index.scatter_elements(*a, 0, "mean"), x, i, u), [5.0, 4.0])
+    close(
+        evaluate(lambda data, at, new: index.scatter_elements(data, at, new, 0, "mean"), x, i, u), [5.0, 4.0]
+    )
     found = evaluate(
-        lambda *a: index.scatter_elements(*a, 0, "mean"), *(a.astype("int32") for a in (-x, i, -u))
+        lambda data, at, new: index.scatter_elements(data, at, new, 0, "mean"),
+        *(a.astype("int32") for a in (-x, i, -u)),
     )
     close(found, [-5, -4])
 
@@ -141,7 +146,7 @@ def test_argwhere_and_unravel_index_undo_each_other() -> None:
     ],
 )
 def test_strided_slice(
-    begin: list[int], end: list[int], strides: list[int] | None, python: tuple[slice, ...]
+    begin: list[int], end: list[int], strides: list[int] | None, python: tuple[builtins.slice, ...]
 ) -> None:
     x = numbers(rng(begin, end), (4, 5, 6))
     close(evaluate(lambda v: slice.strided_slice(v, begin, end, strides), x), x[python])

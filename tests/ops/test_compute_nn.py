@@ -97,9 +97,10 @@ def test_batch_norm(affine: bool, dtype: str) -> None:
     x = numbers(rng(dtype), (2, 3, 4, 5), dtype)
     gamma, beta, mean, spread = (numbers(rng(dtype, n), (3,), dtype) for n in range(4))
     spread = np.abs(spread) + np.asarray(0.5, dtype)
-    scaled = (torch.tensor(gamma), torch.tensor(beta)) if affine else (None, None)
+    scale = torch.tensor(gamma) if affine else None
+    shift = torch.tensor(beta) if affine else None
     wanted = functional.batch_norm(
-        torch.tensor(x), torch.tensor(mean), torch.tensor(spread), *scaled, eps=1e-3
+        torch.tensor(x), torch.tensor(mean), torch.tensor(spread), scale, shift, eps=1e-3
     )
     options = {"epsilon": 1e-3, "center": affine, "scale": affine}
     found = evaluate(nn.batch_norm, x, gamma, beta, mean, spread, **options)
@@ -179,7 +180,7 @@ def test_dropout_keeps_everything_when_nothing_is_trained() -> None:
 def test_pad(mode: str, named: str) -> None:
     x = numbers(rng(mode), (2, 3, 4, 5))
     value = {"value": 1.5} if mode == "constant" else {}
-    wanted = functional.pad(torch.tensor(x), (2, 1, 0, 3), named, **value)  # type: ignore[arg-type]  # the one option
+    wanted = functional.pad(torch.tensor(x), (2, 1, 0, 3), named, **value)  # the one option
     widths = ((0, 0), (0, 0), (0, 3), (2, 1))
     close(evaluate(nn.pad, x, pad_width=widths, pad_value=1.5, pad_mode=mode), wanted)
 

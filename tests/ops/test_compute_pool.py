@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from typing import Any as Anything
 
 import numpy as np
@@ -68,7 +69,8 @@ def test_dilated_windows(axes: int) -> None:
     close(evaluate(getattr(nn, f"max_pool{axes}d"), x, **named, dilation=2), wanted)
     mean = evaluate(getattr(nn, f"avg_pool{axes}d"), x, pool_size=(2,) * axes, dilation=2)
     corners = [slice(None, -2), slice(2, None)]
-    cells = [x[(..., *[corners[bit] for bit in at])] for at in np.ndindex(*(2,) * axes)]
+    places: list[Any] = [(..., *[corners[bit] for bit in at]) for at in np.ndindex(*(2,) * axes)]
+    cells = [x[place] for place in places]
     close(mean, np.mean(cells, 0))
 
 

@@ -42,7 +42,7 @@ def test_arange(bounds: tuple[int, int, int], dtype: str) -> None:
     wanted = torch.arange(start, stop, step).to(getattr(torch, dtype))
     close(evaluate(relay.arange, start=start, stop=stop, step=step, dtype=dtype), wanted)
     given = [np.array(bound, dtype) for bound in bounds]
-    close(evaluate(lambda *b: relay.arange(*b, dtype=dtype), *given), wanted)
+    close(evaluate(lambda first, last, by: relay.arange(first, last, by, dtype=dtype), *given), wanted)
 
 
 def test_arange_by_fractions() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from pathlib import Path
+from typing import Any
 
 from relay_explorer.ir.expr import Call, Expr, Var
 from relay_explorer.ir.op import Op
@@ -26,7 +27,7 @@ BUILDERS = {
 
 def calls_of_operators() -> list[Call]:
     """The typed calls of operators in well-typed programs, once for each choice of attributes and types."""
-    found = {}
+    found: dict[Any, Call] = {}
     for case in CASES.values():
         if case["well_typed"]:
             module = infer_types(parse(case["text"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from typing import Any as Anything
 
 import pytest
 
@@ -51,7 +52,7 @@ STRANGE: list[Type] = [
     TensorType((1, 2, 3, 4, 5)),
     IncompleteType(),
 ]
-WORTHS = {
+WORTHS: dict[str, list[Anything]] = {
     "int": [0, 1, -1, 7], "float": [0.0, 1.0], "bool": [False, True], "str": ["NCHW", "both", "", "<b>"],
     "DType": ["float32", "int8"], "Ints": [(), (0,), (1, 1), (-1, 0, 2), (0, 0, 0, 0)], "Floats": [(0.5,)],
     "Dims": [(1, 1)], "int | Ints": [2, (1,), ()], "Number": [1, 0], "Pairs": [((0, 0), (1, 1)), ()],

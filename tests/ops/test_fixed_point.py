@@ -44,7 +44,13 @@ def test_a_factor_for_each_place_of_some_axes(axes: list[int], left: bool, right
     m = random.integers(0, 2**31, along).astype("int32")
     ls, rs = (random.integers(0, 6, along).astype("int32") for _ in range(2))
     found = evaluate(
-        lambda *a: fixed_point.fixed_point_multiply_per_axis(*a, left, right, axes), x, m, ls, rs
+        lambda data, by, up, down: fixed_point.fixed_point_multiply_per_axis(
+            data, by, up, down, left, right, axes
+        ),
+        x,
+        m,
+        ls,
+        rs,
     )
     for at in np.ndindex(*x.shape):
         place = tuple([at[axis] for axis in axes])

@@ -8,7 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay_explorer import relay
+from relay_explorer.ir.attrs import Attrs
 from relay_explorer.ir.expr import Expr, const
+from relay_explorer.ir.narrow import as_a
+from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any, TensorType
 from relay_explorer.ops import create, image, index, scan, sort
 from tests.ops.tensor_programs import ints, refused, t, typed
@@ -160,7 +163,7 @@ def test_sorting() -> None:
 
 
 def test_topk() -> None:
-    values, indices = sort.topk(t(3, 4), 2)
+    values, indices = as_a(TupleWrapper, sort.topk(t(3, 4), 2))
     assert typed(values) == "Tensor[(3, 2), float32]"
     assert typed(indices) == "Tensor[(3, 2), int32]"
     assert typed(sort.topk(t(3, 4), 2, axis=0, ret_type="values")) == "Tensor[(2, 4), float32]"
@@ -219,7 +222,7 @@ def test_matrix_set_diag(
 
 
 def test_matrix_set_diag_alignment() -> None:
-    attrs = relay.matrix_set_diag(t(3, 3), t(3, name="d"), align="LEFT_RIGHT").attrs  # type: ignore[attr-defined]
+    attrs = as_a(Attrs, relay.matrix_set_diag(t(3, 3), t(3, name="d"), align="LEFT_RIGHT").attrs)
     assert attrs.changed() == [("super_diag_right_align", False), ("sub_diag_right_align", True)]
     with pytest.raises(ValueError, match='align is "MIDDLE"'):
         relay.matrix_set_diag(t(3, 3), t(3, name="d"), align="MIDDLE")

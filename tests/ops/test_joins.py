@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any as Anything
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -255,11 +257,12 @@ def test_a_wrapper_stands_for_its_call_in_every_expression() -> None:
     x = t(4)
     parts = join.split(x, 2)
     both = "(Tensor[(2), float32], Tensor[(2), float32])"
+    wrapped: Anything = parts  # a constructor takes a wrapper as well
     assert typed(Tuple([parts.tuple_value])) == f"({both},)"
-    assert typed(TupleGetItem(parts, 1)) == "Tensor[(2), float32]"
+    assert typed(TupleGetItem(wrapped, 1)) == "Tensor[(2), float32]"
     name = var("p")
-    assert typed(Let(name, parts, TupleGetItem(name, 0))) == "Tensor[(2), float32]"
-    whole = Function([x], parts)
+    assert typed(Let(name, wrapped, TupleGetItem(name, 0))) == "Tensor[(2), float32]"
+    whole = Function([x], wrapped)
     assert typed(whole(t(4, name="y"))) == both
     pair = var("pair", type_of(parts))
     assert typed(Function([pair], TupleGetItem(pair, 0))(parts)) == "Tensor[(2), float32]"

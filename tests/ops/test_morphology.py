@@ -29,9 +29,9 @@ def test_dilation2d(
     top, left, bottom, right = padding if len(padding) == 4 else padding * 2
     framed = functional.pad(torch.tensor(x).double(), (left, right, top, bottom))
     seen = functional.unfold(framed, (2, 3), dilations, 0, strides).reshape(2, 3, 6, -1)
-    wanted = (seen + torch.tensor(w).double().reshape(1, 3, 6, 1)).amax(2)
+    greatest = (seen + torch.tensor(w).double().reshape(1, 3, 6, 1)).amax(2)
     height = (6 + top + bottom - dilations[0] - 1) // strides[0] + 1
-    wanted = wanted.reshape(2, 3, height, -1).numpy().astype(dtype)
+    wanted = greatest.reshape(2, 3, height, -1).numpy().astype(dtype)
     named = {"strides": strides, "dilations": dilations, "padding": padding}
     if layout == "NHWC":
         named |= {"data_layout": layout, "kernel_layout": "HWI"}

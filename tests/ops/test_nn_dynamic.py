@@ -41,7 +41,9 @@ def test_upsampling3d(method: str) -> None:
     static = evaluate(
         nn.upsampling3d, x, scale_d=factors[0], scale_h=factors[1], scale_w=factors[2], method=method
     )
-    found = evaluate(lambda v, *f: nn.upsampling3d(v, *f, method=method), x, *map(np.array, factors))
+    found = evaluate(
+        lambda v, d, h, w: nn.upsampling3d(v, d, h, w, method=method), x, *map(np.array, factors)
+    )
     close(found, static)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from relay_explorer.ir import Attrs
-from relay_explorer.ir.expr import Call, TupleGetItem, var
-from relay_explorer.ir.narrow import as_a, as_op
+from relay_explorer.ir.expr import Call, TupleGetItem, Var, var
+from relay_explorer.ir.narrow import as_a, as_call, as_op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any, TensorType
 from relay_explorer.ops.nn import activation, norm, norm_other, softmax
@@ -51,8 +51,8 @@ def test_parameters_are_inferred(call: Call, parameter: object) -> None:
 
 @pytest.mark.parametrize(("axis", "channels"), [(1, 8), (-1, 3), (0, 1)])
 def test_batch_norm(axis: int, channels: int) -> None:
-    unknown = [var(name) for name in ("gamma", "beta", "mean", "variance")]
-    result = nn.batch_norm(t(1, 8, 5, 3, dtype="float16"), *unknown, axis=axis)  # type: ignore[arg-type, misc]  # four of them
+    gamma, beta, mean, variance = (var(name) for name in ("gamma", "beta", "mean", "variance"))
+    result = nn.batch_norm(t(1, 8, 5, 3, dtype="float16"), gamma, beta, mean, variance, axis=axis)
     assert isinstance(result, TupleWrapper)
     assert first_types(result) == ["Tensor[(1, 8, 5, 3), float16]"] + [f"Tensor[({channels}), float16]"] * 4
     vector = str(TensorType((channels,), "float16"))
@@ -68,23 +68,25 @@ def test_dropout() -> None:
     assert kept.tuple_value.attrs.changed() == [("rate", 0.25)]  # type: ignore[attr-defined]
 
 
-def vectors(*sizes: int) -> list[object]:
-    return [t(size, name=f"p{i}") for i, size in enumerate(sizes)]
+def batch_norm(data: Var, sizes: tuple[int, int, int, int], axis: int = 1) -> Call:
+    """The call of `nn.batch_norm` with vectors of these sizes."""
+    gamma, beta, mean, variance = (t(size, name=f"p{i}") for i, size in enumerate(sizes))
+    return as_call(nn.batch_norm(data, gamma, beta, mean, variance, axis=axis).tuple_value)
 
 
 REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     (
-        nn.batch_norm(t(1, 8, 4, 4), *vectors(8, 4, 8, 8)).tuple_value,  # type: ignore[arg-type, list-item]
+        batch_norm(t(1, 8, 4, 4), (8, 4, 8, 8)),
         "beta has 4 values, but axis 1 of the data has 8",
         ("axis=3 has 4",),
     ),
     (
-        nn.batch_norm(t(1, 4, 4, 8), *vectors(8, 8, 8, 8)).tuple_value,  # type: ignore[arg-type, list-item]
+        batch_norm(t(1, 4, 4, 8), (8, 8, 8, 8)),
         "gamma has 8 values, but axis 1 of the data has 4",
         ("axis=3 has 8",),
     ),
     (
-        nn.batch_norm(t(1, 4, 4, 8), *vectors(8, 8, 8, 8), axis=-2).tuple_value,  # type: ignore[arg-type, misc]
+        batch_norm(t(1, 4, 4, 8), (8, 8, 8, 8), axis=-2),
         "axis=-2 must be counted from the front, or be -1",
         ("the data has 4 axes",),
     ),
@@ -139,6 +141,7 @@ def test_refusals(call: Call, message: str, help: tuple[str, ...]) -> None:
 )
 def test_axes_that_are_not_there(call: Call) -> None:
     error = refused(call)
+    axis = as_a(Attrs, call.attrs)["axis"]
     assert error.message.startswith(
-        f"`{as_op(call.op).name}`: axis {as_a(Attrs, call.attrs).axis} is out of range: the tensor has 2 axes"
+        f"`{as_op(call.op).name}`: axis {axis} is out of range: the tensor has 2 axes"
     )

@@ -50,8 +50,10 @@ def test_blocks_are_pytorchs(batch: int, channels: int, size: int, block: int) -
 @given(st.integers(1, 3), st.lists(st.integers(1, 5), min_size=2, max_size=3), st.integers(1, 4))
 def test_whole_upsampling_is_pytorchs(channels: int, sizes: list[int], factor: int) -> None:
     expected = torch.nn.functional.interpolate(torch.zeros(1, channels, *sizes), scale_factor=factor).shape
-    call = (space.upsampling if len(sizes) == 2 else space.upsampling3d)(
-        t(1, channels, *sizes), *[factor] * len(sizes)
+    data = t(1, channels, *sizes)
+    flat = len(sizes) == 2
+    call = (
+        space.upsampling(data, factor, factor) if flat else space.upsampling3d(data, factor, factor, factor)
     )
     assert typed(call) == str(TensorType(tuple(expected)))
 

@@ -48,7 +48,7 @@ def mine() -> Iterator[Any]:
 
 def expected(x: np.ndarray, g: np.ndarray) -> np.ndarray:
     value = np.maximum(x * g / (1 + np.exp(-2 * g)), 0)
-    return value.max(-1) - value.min(-1)
+    return np.asarray(value.max(-1) - value.min(-1))
 
 
 def test_it_is_built_from_public_names_only() -> None:
@@ -122,7 +122,7 @@ def test_its_gradient_is_the_slope() -> None:
 
 @pytest.mark.parametrize("view", ["ir", "types", "fusion", "gradient", "lowering", "pipeline", "sharing"])
 def test_it_is_explained_and_drawn(view: str) -> None:
-    options = {"passes": "SimplifyInference, FuseOps"} if view == "pipeline" else {}
+    options: dict[str, Any] = {"passes": "SimplifyInference, FuseOps"} if view == "pipeline" else {}
     shown = relay_explorer.explore(parse(PROGRAM), view=view, **options)
     assert "swish_gate" in shown.to_json()
 

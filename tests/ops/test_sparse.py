@@ -29,7 +29,7 @@ def test_sparse_to_dense(seed: int) -> None:
     extents, dtype = shape(random, 1 + seed % 3), ["float32", "int64"][seed % 2]
     where = elements(random, extents).astype(["int32", "int64"][seed % 2])
     values = numbers(random, (len(where),), dtype)
-    coo = torch.sparse_coo_tensor(where.T, torch.tensor(values), extents, check_invariants=True)
+    coo = torch.sparse_coo_tensor(torch.tensor(where.T), torch.tensor(values), extents, check_invariants=True)
     wanted = coo.to_dense().numpy()
     close(evaluate(lambda i, v: sparse.sparse_to_dense(i, extents, v), where, values), wanted)
     filled = np.full(extents, 7, dtype)

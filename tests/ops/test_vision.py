@@ -298,8 +298,8 @@ def proposals(
     for row in range(p.shape[1]):
         for column in range(p.shape[2]):
             for k, (ratio, size) in enumerate([(r, s) for r in ratios for s in scales]):
-                w = math.floor(math.sqrt(math.floor(64 / ratio)) + 0.5)
-                h = math.floor(w * ratio + 0.5) * size
+                w: float = math.floor(math.sqrt(math.floor(64 / ratio)) + 0.5)
+                h: float = math.floor(w * ratio + 0.5) * size
                 w *= size
                 x, y = 3.5 + 8 * column, 3.5 + 8 * row
                 a, b, c, d = moves[4 * k : 4 * k + 4, row, column]
@@ -330,7 +330,7 @@ def test_proposal(corners: bool) -> None:
     info = np.array([[24, 32, 1.0], [20, 27, 0.5]])
     scales, ratios = [1.0, 2.0], [0.5, 1.0]
     found = evaluate(
-        lambda *a: vision.proposal(*a, scales, ratios, 8, 0.5, 15, 6, 4, corners), p, moves, info
+        lambda a, b, c: vision.proposal(a, b, c, scales, ratios, 8, 0.5, 15, 6, 4, corners), p, moves, info
     ).reshape(2, 6, 5)
     for n in range(2):
         stay = proposals(p[n], moves[n], info[n], scales, ratios, corners)

@@ -23,7 +23,10 @@ def test_the_matrices_filter_exactly(m: int, r: int) -> None:
     to_data, to_filter, to_result = matrices(m, r)
     data = [Fraction(3 * k * k - 7 * k + 2) for k in range(m + r - 1)]
     weights = [Fraction(5 - 2 * k) for k in range(r)]
-    apply = lambda rows, values: [sum(a * b for a, b in zip(row, values, strict=True)) for row in rows]  # noqa: E731
+
+    def apply(rows: Any, values: list[Any]) -> list[Any]:
+        return [sum(a * b for a, b in zip(row, values, strict=True)) for row in rows]
+
     products = [a * b for a, b in zip(apply(to_data, data), apply(to_filter, weights), strict=True)]
     wanted = [sum(weights[k] * data[place + k] for k in range(r)) for place in range(m)]
     assert apply(to_result, products) == wanted

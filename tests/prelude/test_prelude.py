@@ -56,7 +56,7 @@ Tree = tuple[int, list[Any]]
 
 ints = st.integers(-50, 50)
 lists = st.lists(ints, max_size=8)
-trees = st.recursive(
+trees: st.SearchStrategy[Any] = st.recursive(
     ints.map(lambda x: (x, [])), lambda sub: st.tuples(ints, st.lists(sub, max_size=3)), max_leaves=10
 )
 
@@ -203,7 +203,7 @@ class TestPreludeObject:
         module = IRModule()
         prelude = Prelude(module)
         assert prelude.mod is module
-        assert prelude.map is module.get_global_var("map")  # type: ignore[attr-defined]  # set when made
+        assert prelude.map is module.get_global_var("map")  # set when made
         assert prelude.get_global_var("foldl") is module.get_global_var("foldl")
         assert prelude.get_type("List") == module.get_global_type_var("List")
         assert prelude.get_ctor("Option", "Some") is module.get_type("Option")[1]

@@ -193,7 +193,7 @@ def test_an_element_type_costs_nothing_until_it_is_asked_for() -> None:
     assert names
     assert all(name.endswith("_int16") for name in names)
     _header, *constructors = prelude.mod.get_type("tensor_float64_t")
-    assert [c.name_hint for c in constructors] == [  # type: ignore[union-attr]
+    assert [c.name_hint for c in constructors] == [
         "tensor_nil_float64", *[f"tensor{rank}_float64" for rank in range(7)],
     ]  # fmt: skip
     assert prelude.mod.copy().get_global_var("tensor_take_uint8").name_hint == "tensor_take_uint8"

@@ -23,7 +23,9 @@ from relay_explorer.ir import (
     Type,
     TypeCall,
 )  # fmt: skip
+from relay_explorer.ir.narrow import as_a
 from relay_explorer.ir.substitute import substitute_type
+from relay_explorer.ir.types import GlobalTypeVar
 from relay_explorer.testing import Generated, generate
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types
@@ -56,7 +58,9 @@ def fits(value: Anything, type_: Type, module: IRModule) -> bool:
         case TypeCall(func=header, args=args):
             if not isinstance(value, ConstructorValue) or value.constructor.belong_to != header:
                 return False
-            given = dict(zip(module.type_definitions[header].type_vars, args, strict=True))
+            given = dict(
+                zip(module.type_definitions[as_a(GlobalTypeVar, header)].type_vars, args, strict=True)
+            )
             inputs = [substitute_type(i, given) for i in value.constructor.inputs]
             return all(fits(v, t, module) for v, t in zip(value.fields, inputs, strict=True))
         case FuncType():

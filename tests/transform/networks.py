@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any as Anything
 
 import numpy as np
@@ -41,7 +41,7 @@ class Network:
         x = relay.var("x", shape=self.shape(self.rng.choice(self.channels)))
         self.params.append(x)
         values: list[tuple[Expr, int]] = [
-            (x, int(as_tensor_type(x.type_annotation).shape[self.layout.index("C")]))
+            (x, as_tensor_type(x.type_annotation).concrete_shape[self.layout.index("C")])
         ]
         for _ in range(layers):
             values.append(self.image_layer(*self.rng.choice(values[-4:]), values))
@@ -89,13 +89,13 @@ class Network:
         if kind == "scale":
             scale = self.along(count)
             return relay.multiply(*self.rng.choice([(value, scale), (scale, value)])), count
-        made = {
+        make: dict[str, Callable[[Expr], Expr]] = {
             "relu": relay.nn.relu, "sigmoid": relay.sigmoid,
             "leaky": lambda v: relay.nn.leaky_relu(v, alpha=0.1),
             "bias": lambda v: relay.add(v, self.along(count)),
             "bias_add": lambda v: relay.nn.bias_add(v, self.param(count), axis=axis),
-        }[kind](value)  # fmt: skip
-        return made, count
+        }  # fmt: skip
+        return make[kind](value), count
 
     def row(self, value: Expr, count: int, values: list[tuple[Expr, int]]) -> tuple[Expr, int]:
         """A convolution between additions, scales and ReLUs that nothing else reads."""
@@ -143,14 +143,14 @@ class Network:
         if kind == "residual":
             return relay.add(value, self.rng.choice([o for o, n in values if n == count])), count
         shape = self.rng.choice([(count,), (1, count), (3, count), (1,), (), (3, 1)])
-        made = {
+        make: dict[str, Callable[[Expr], Expr]] = {
             "relu": relay.nn.relu,
             "scale": lambda v: relay.multiply(v, self.param(*shape)),
             "bias": lambda v: relay.add(v, self.param(*shape)),
             "number": lambda v: relay.multiply(v, relay.const(0.5)),
             "bias_add": lambda v: relay.nn.bias_add(v, self.param(count), axis=self.rng.choice([1, -1])),
-        }[kind](value)
-        return made, count
+        }
+        return make[kind](value), count
 
     def module(self, results: Sequence[Expr]) -> IRModule:
         body = relay.Tuple(list(results))
@@ -162,7 +162,7 @@ def arguments(module: IRModule, seed: int = 0) -> list[Anything]:
     rng = np.random.default_rng(seed)
     found = []
     for param in module["main"].params:
-        type_ = param.checked_type
+        type_ = as_tensor_type(param)
         values = rng.uniform(0.5, 1.5, type_.concrete_shape) * rng.choice([-1, 1], type_.concrete_shape)
         found.append(values.astype(type_.dtype))
     return found

@@ -23,7 +23,8 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.ir import Attrs, Call, Expr, Function, IRModule, Op, post_order
 from relay_explorer.ir.errors import RelayError
-from relay_explorer.ir.narrow import as_a
+from relay_explorer.ir.narrow import as_a, as_tensor_type
+from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.text import parse
 from relay_explorer.transform import AlterOpLayout, ConvertLayout, LayoutConfig, Pass, PassContext
 from relay_explorer.typing import infer_types
@@ -127,11 +128,11 @@ AFTER: dict[str, Callable[[Expr], Anything]] = {
     "split rows": lambda y: relay.split(y, [1, 3], axis=2)[1],
     "join a split": lambda y: relay.concatenate(relay.split(y, 2, axis=1).astuple(), axis=0),
     "concatenate": lambda y: relay.concatenate([y, relay.nn.relu(y)], axis=1),
-    "topk": lambda y: relay.topk(y, k=2, axis=2).astuple(),
+    "topk": lambda y: as_a(TupleWrapper, relay.topk(y, k=2, axis=2)).astuple(),
     "topk indices": lambda y: relay.topk(y, k=2, axis=1, ret_type="indices"),
-    "batch_norm": lambda y: relay.nn.batch_norm(y, *VECTORS)[0],
-    "layer_norm": lambda y: relay.nn.layer_norm(y, *VECTORS[:2], axis=1),
-    "instance_norm": lambda y: relay.nn.instance_norm(y, *VECTORS[:2]),
+    "batch_norm": lambda y: relay.nn.batch_norm(y, VECTORS[0], VECTORS[1], VECTORS[2], VECTORS[3])[0],
+    "layer_norm": lambda y: relay.nn.layer_norm(y, VECTORS[0], VECTORS[1], axis=1),
+    "instance_norm": lambda y: relay.nn.instance_norm(y, VECTORS[0], VECTORS[1]),
     "l2_normalize": lambda y: relay.nn.l2_normalize(y, eps=0.1, axis=[1, 2]),
     "prelu": lambda y: relay.nn.prelu(y, VECTORS[0]),
     "softmax": lambda y: relay.nn.softmax(y, axis=1),
@@ -184,7 +185,7 @@ def test_each_tensor_is_laid_anew_once() -> None:
 
 def test_layers_that_stay() -> None:
     x = relay.var("x", shape=(1, 4, 5, 6))
-    y = x
+    y: Expr = x
     for number in range(3):
         y = relay.nn.conv2d(y, relay.var(f"w{number}", shape=(4, 4, 1, 1)), channels=4, kernel_size=(1, 1))
     module = IRModule.from_expr(Function(relay.analysis.free_vars(y), y))
@@ -264,7 +265,7 @@ def altered() -> Anything:
 def in_blocks(attrs: Anything, inputs: list[Expr], tinfos: list[Anything], out_type: Anything) -> Expr:
     assert [len(type_.shape) for type_ in tinfos] == [4, 4]
     return relay.nn.conv2d(
-        *inputs, **{**dict(attrs.items()), "data_layout": "NCHW2c", "kernel_layout": "OIHW2i"}
+        inputs[0], inputs[1], **{**dict(attrs.items()), "data_layout": "NCHW2c", "kernel_layout": "OIHW2i"}
     )
 
 
@@ -325,7 +326,10 @@ def test_weights_of_transposed_convolutions(data: str, kernel: str) -> None:
     module = IRModule.from_expr(Function([x, w], layer))
     converted = ConvertLayout({"nn.conv3d_transpose": [data, kernel]})(module)
     random = np.random.default_rng(0)
-    values = [random.standard_normal(v.type_annotation.concrete_shape).astype("float32") for v in (x, w)]
+    values = [
+        random.standard_normal(as_tensor_type(v.type_annotation).concrete_shape).astype("float32")
+        for v in (x, w)
+    ]
     before, after = (relay.create_executor("debug", mod=m).evaluate()(*values) for m in (module, converted))
     np.testing.assert_allclose(after.numpy(), before.numpy(), rtol=1e-5)
 

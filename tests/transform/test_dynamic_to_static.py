@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -132,7 +134,9 @@ CALLS = [
 @pytest.mark.parametrize("call", CALLS)
 def test_values_stay(call: object) -> None:
     """With the amounts as parameters the operator is the dynamic one; as constants, it is the other."""
-    x, amounts, values = relay.var("x", shape=(1, 4)), [], []
+    x = relay.var("x", shape=(1, 4))
+    amounts: list[Any] = []
+    values: list[Any] = []
 
     def parameter(value: object) -> object:
         array = np.asarray(value)

@@ -136,7 +136,9 @@ def test_what_goes_back_comes_from_the_operator_whose_rule_it_is() -> None:
 
 
 def test_the_backward_pass_is_recorded() -> None:
-    function = typed_normal(infer_types(module_of("def @main(%x: float32) { %x * %x }"))["main"], None)  # type: ignore[arg-type]  # a function
+    function = typed_normal(
+        infer_types(module_of("def @main(%x: float32) { %x * %x }"))["main"], None
+    )  # a function
     with Recorder(Visit) as recorder:
         differentiated(function)
     product, x = recorder.events
@@ -337,6 +339,6 @@ def test_a_composed_gradient_is_not_recorded_as_part_of_the_program() -> None:
     text = "def @main(%x: Tensor[(1, 2, 3, 3), float32], %s: Tensor[(2), float32])"
     typed = infer_types(module_of(text + " { nn.batch_norm(%x, %s, %s, %s, %s).0 }"))["main"]
     with Recorder(Visit) as recorder:
-        differentiated(typed_normal(typed, None))  # type: ignore[arg-type]  # a function
+        differentiated(typed_normal(typed, None))  # a function
     called = [str(visit.node.op) for visit in recorder.events if isinstance(visit.node, Call)]
     assert called == ["nn.batch_norm"]

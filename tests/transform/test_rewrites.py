@@ -10,6 +10,7 @@ import pytest
 from relay_explorer import dataflow_pattern as dfp
 from relay_explorer import transform as passes
 from relay_explorer.dataflow_pattern import is_op, wildcard
+from relay_explorer.dataflow_pattern.matching import NodeMap
 from relay_explorer.ir.expr import Call, Constant, Expr
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.recorder import Recorder, active
@@ -235,7 +236,7 @@ class NoDoubleNegation(dfp.DFPatternCallback):
         self.x = dfp.wildcard()
         self.pattern = dfp.is_op("negative")(dfp.is_op("negative")(self.x))
 
-    def callback(self, pre: Expr, post: Expr, node_map: dfp.NodeMap) -> Expr:
+    def callback(self, pre: Expr, post: Expr, node_map: NodeMap) -> Expr:
         """Two negations are none."""
         return node_map[self.x][0]
 

@@ -10,7 +10,7 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir import Call, Expr, Function, IRModule, post_order
-from relay_explorer.ir.narrow import as_func_type, as_op
+from relay_explorer.ir.narrow import as_a, as_func_type, as_op
 from relay_explorer.text import parse
 from relay_explorer.transform import PassContext, SimplifyExpr, SimplifyExprPostAlterOp
 from relay_explorer.typing import infer_types
@@ -207,7 +207,7 @@ def test_whole_numbers_stay_exactly(seed: int) -> None:
     values: list[tuple[Expr, str]] = [
         (relay.var(n, shape=(2, 2), dtype=d), d) for n, d in zip("abcde", dtypes)
     ]
-    params = [value for value, _ in values]
+    params = [as_a(relay.Var, value) for value, _ in values]
     for _ in range(20):
         value, dtype = rng.choice(values[-6:])
         number = relay.const(rng.choice([0, 1, 1, 2]), dtype)

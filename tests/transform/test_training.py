@@ -70,7 +70,8 @@ def initial(shape: tuple[int, ...], random: np.random.Generator) -> Array:
     """Weights whose products keep their size; biases of zero."""
     if len(shape) == 1:
         return np.zeros(shape, "float32")
-    return (random.normal(size=shape) * np.sqrt(2 / np.prod(shape[1:]))).astype("float32")
+    weights: Array = (random.normal(size=shape) * np.sqrt(2 / np.prod(shape[1:]))).astype("float32")
+    return weights
 
 
 def accuracy(function: Function, weights: list[Array], images: Array, classes: Array) -> float:

@@ -18,15 +18,16 @@ from relay_explorer.ir import (
     const,
     var,
 )
-from relay_explorer.ir.expr import Call, Expr
+from relay_explorer.ir.expr import Call, Expr, Var
 from relay_explorer.ir.op import Op
+from relay_explorer.ir.types import Type
 from relay_explorer.typing import infer_types
 
 LEVELS = 100_000
 SCALAR = TensorType((), "float32")
 
 
-def typed(body: Expr, *params: object) -> str:
+def typed(body: Expr, *params: Var) -> str:
     return str(infer_types(IRModule.from_expr(Function(params, body)))["main"].ret_type)
 
 
@@ -97,7 +98,7 @@ def test_a_variable_that_nothing_introduces() -> None:
 
 
 def test_an_annotation_nested_too_deep() -> None:
-    type_: object = SCALAR
+    type_: Type = SCALAR
     for _ in range(500):
         type_ = TupleType([type_])
     x = var("x", type_)

@@ -105,7 +105,8 @@ def test_a_cell_has_a_history() -> None:
     made = view(evaluation("cells"))
     (cell,) = [number for number, o in enumerate(made.objects) if o.label == "ref"]
     assert made.objects[cell].parts == (("", "0", 0),)
-    writes = [change[2] for step in made.steps for change in step.changes if change[:2] == ("w", cell)]
+    changes: list[tuple[Any, ...]] = [change for step in made.steps for change in step.changes]
+    writes = [change[2] for change in changes if change[:2] == ("w", cell)]
     assert writes == ["4", "7", "9", "10"]
     assert "The cell %total held 4. From now on it holds %2 = 7." in said(made)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from relay_explorer.execute.vm.heap import HeapKind
 from relay_explorer.execute.vm.record import MachineRecorder, record_machine
 from relay_explorer.execute.vm.run import StepKind
 from relay_explorer.ir import RelayError
-from relay_explorer.ir.expr import Function, const
+from relay_explorer.ir.expr import Function, Var, const
 from relay_explorer.ir.types import TensorType
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
@@ -179,7 +180,7 @@ def test_every_register_holds_what_the_recording_says() -> None:
 @pytest.mark.parametrize("seed", range(0, 40, 5))
 def test_random_programs_are_whole(seed: int) -> None:
     program = generate(random.Random(seed), size=30).module
-    params = program["main"].params
+    params: Sequence[Var] = program["main"].params
     if not all(isinstance(p.type_annotation, TensorType) and p.type_annotation.is_static for p in params):
         program["main"] = Function([], const(seed))
         params = []

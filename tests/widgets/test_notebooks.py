@@ -125,7 +125,7 @@ def _wait_for(address: str, log: Path) -> None:
 
 
 def notebook(path: Path, *cells: str) -> None:
-    made = [
+    made: list[dict[str, Any]] = [
         {
             "cell_type": "code",
             "id": f"cell{i}",

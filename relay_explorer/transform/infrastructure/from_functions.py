@@ -125,6 +125,14 @@ def module_pass(
     return _maker(_MODULE, pass_func, opt_level, name, required)
 
 
+@overload
+def function_pass(
+    pass_func: Body | type, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None
+) -> Anything: ...
+@overload
+def function_pass(
+    pass_func: None = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] | None = None
+) -> Callable[[Body | type], Anything]: ...
 def function_pass(
     pass_func: Body | type | None = None,
     opt_level: int = 0,
