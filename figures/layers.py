@@ -42,7 +42,7 @@ def draw(c: Canvas) -> None:
             c.text(226, baseline, layer.holds.replace("`", ""), size=13.5, colour="soft")
         y += height + GAP
     c.line((22, y - GAP), (22, 8), edge="soft", arrow=True)
-    c.text(8, HEIGHT - 8, "imports point up", size=13, colour="soft")
+    c.text(8, HEIGHT - 8, "imports point up", size=13.5, colour="soft")
 
 
 FIGURE = Figure(
