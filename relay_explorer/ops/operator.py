@@ -187,45 +187,73 @@ class _Builder:
 
     def derived(self, op: Op, results: int | None) -> Anything:
         """The function that builds a call of `op`."""
-        function, parameters, count = self.function, self.parameters, self.function.__code__.co_argcount
-        positional = parameters[:count]
-        defaults: dict[str, Anything] = dict(
-            zip(reversed(positional), reversed(function.__defaults__ or ()), strict=False)
-        )
-        defaults |= function.__kwdefaults__ or {}
-        operands = [(name, name in self.tuples) for name in self.operands]
-        attributes = self.attributes
+        function, parameters = self.function, self.parameters
+        arguments, count = self._arguments(), len(parameters)
+        operands = [(parameters.index(name), name in self.tuples) for name in self.operands]
+        attributes = [(name, parameters.index(name)) for name in self.attributes]
+
+        def inputs(values: Sequence[Anything]) -> list[Expr]:
+            return [
+                tuple_expr(values[place], op.name)
+                if packed
+                else value
+                if isinstance(value := values[place], Expr)
+                else expr(value)
+                for place, packed in operands
+            ]
+
+        @wraps(function)
+        def build_plain(*args: Anything, **kwargs: Anything) -> Anything:
+            values = args if len(args) == count and not kwargs else arguments(args, kwargs)
+            return Call(op, [value if isinstance(value, Expr) else expr(value) for value in values])
+
         normals: list[tuple[str, Callable[[Anything], Anything]]] | None = None
 
         @wraps(function)
         def build(*args: Anything, **kwargs: Anything) -> Anything:
-            values = defaults | dict(zip(positional, args, strict=False)) | kwargs
-            if (
-                len(args) > count
-                or len(values) != len(parameters)
-                or (kwargs and not kwargs.keys().isdisjoint(parameters[: len(args)]))
-            ):
-                function(*args, **kwargs)  # raises what Python says of such arguments
-            inputs = [
-                tuple_expr(values[name], op.name) if packed else expr(values[name])
-                for name, packed in operands
-            ]
+            nonlocal normals
+            values = args if len(args) == count and not kwargs else arguments(args, kwargs)
             schema, attrs = op.attrs_class, None
             if schema is not None:
-                nonlocal normals
                 if normals is None:
                     normals = [
                         (name, normal)
-                        for name in attributes
+                        for name, _ in attributes
                         if (normal := schema._fields[name].normal) is not None
                     ]
+                given = {name: values[place] for name, place in attributes}
                 for name, normal in normals:
-                    values[name] = normal(values[name])
-                attrs = schema(**{name: values[name] for name in attributes})
-            result = Call(op, inputs, attrs)
+                    given[name] = normal(given[name])
+                attrs = schema(**given)
+            result = Call(op, inputs(values), attrs)
             return result if results is None else TupleWrapper(result, results)
 
-        return build
+        return build if attributes or self.tuples or results is not None else build_plain
+
+    def _arguments(self) -> Callable[[tuple[Anything, ...], dict[str, Anything]], Sequence[Anything]]:
+        """What puts the arguments of a call of the builder in the order of its parameters."""
+        function, parameters = self.function, self.parameters
+        count = function.__code__.co_argcount
+        defaults = function.__defaults__ or ()
+        required = count - len(defaults)
+        by_name: dict[str, Anything] = dict(zip(parameters[required:count], defaults, strict=True))
+        by_name |= function.__kwdefaults__ or {}
+
+        def arguments(args: tuple[Anything, ...], kwargs: dict[str, Anything]) -> Sequence[Anything]:
+            if not kwargs and required <= len(args) <= count == len(parameters):
+                return args + defaults[len(args) - required :]
+            values, unused = [*args], len(kwargs)
+            for name in parameters[len(args) :]:
+                if name in kwargs:
+                    values.append(kwargs[name])
+                    unused -= 1
+                elif name in by_name:
+                    values.append(by_name[name])
+            if unused or len(args) > count or len(values) != len(parameters):
+                function(*args, **kwargs)  # raises what Python says of such arguments
+            return values
+
+        return arguments
 
 
 _TUPLES = ("Operands", Operands)
