@@ -35,8 +35,7 @@ DEFAULT_FOLLOW_LIST = [
     # give the element type that they are told
     "cast", "cast_like",
 ]  # fmt: skip
-DEFAULT_NEVER_LIST = [
-]  # fmt: skip
+DEFAULT_NEVER_LIST: list[str] = []  # every such operator says so in its declaration
 
 
 def get_generic_out_dtypes(call_node: Call, mixed_precision_type: str) -> list[str]:
