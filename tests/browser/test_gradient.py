@@ -51,7 +51,7 @@ def there(page: Page) -> list[str]:
 def test_the_first_frame_uses_what_was_kept(open_view: Opener) -> None:
     page = open_view(view_of("layer"))
     assert "%q multiply in reverse: given %d_q, it hands %g2 and %g3 to %e subtract" in say(page)
-    assert "gradients/elementwise.py" in say(page)
+    assert "ops/binary/arithmetic.py" in say(page)
     heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
     assert heads == ["forward ↓", "uses", "kept", "derivative", "the way back ↑"]
     expect(page.locator(".row.is-now .cell.code")).to_have_text("let %q = multiply(%e, %e);")

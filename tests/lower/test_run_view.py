@@ -67,14 +67,17 @@ def test_the_sample_of_the_front_end_is_what_python_makes() -> None:
 
 
 def test_damage_is_found() -> None:
-    view = json.loads(sample())
-    view["launches"][2][1] = 5
-    view["kernels"][1][2] = 9
-    view["levels"][0][1]["steps"][3][4][0][6] = [7]
-    problems = check(view)
-    assert "launch 2: begins before the one before it ends" in problems
-    assert "kernel 1: rule: 9 is no index into 4" in problems
-    assert any(p.startswith("levels of kernel 1: step 3") for p in problems)
+    overlapping = json.loads(sample())
+    overlapping["launches"][2][1] = 5
+    assert "launch 2: begins before the one before it ends" in check(overlapping)
+    unruled = json.loads(sample())
+    unruled["kernels"][1][2] = 9
+    assert check(unruled) == ["kernels[1].rule: 9 is no index into 4 rules"]
+    nested = json.loads(sample())
+    nested["levels"][0][1]["steps"][3][4][0][6] = [7]
+    problems = check(nested)
+    assert problems
+    assert all("levels" in p and "steps[3]" in p for p in problems)
 
 
 def test_a_run_is_measured_kept_and_shown(tmp_path: Path) -> None:
