@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
+import tools.layers
+
 Imports = Callable[[ast.Module, tuple[str, ...]], Iterator[tuple[int, str]]]
 PACKAGE = Path(__file__).parents[2] / "relay_explorer"
 
-# As in CONTRIBUTING; the façade `relay` stands ahead of what is built with it.
-LAYERS = [
-    "_project", "ir", "ops", "text", "typing", "prelude", "analysis", "dataflow_pattern", "transform",
-    "quantize", "execute", "lower", "frontends", "relax", "_missing", "relay", "models", "testing", "views",
-    "widgets", "explorer", "grading", "compat", "cli",
-]  # fmt: skip
+LAYERS = [layer.name for layer in tools.layers.LAYERS]
 
 
 # Imports that go up a layer when a function runs, by file and layer, each with its reason. Keep it short: a
